@@ -12,6 +12,7 @@ export default defineConfig([
       index: 'src/index.ts',
       'internal/world': 'test/conformance/world.ts',
       'internal/ingestion': 'test/ingestion/cases.ts',
+      'internal/plugins': 'test/plugins/cases.ts',
     },
     format: ['esm'],
     splitting: true,

@@ -17,12 +17,19 @@ export interface Measured {
  * and its loader takes a hundred megabytes. What it imports from `waymark` is the package as it would be published, or these sources.
  */
 export const bundled = async (file: string, waymark: 'package' | 'sources' = 'package'): Promise<string> => {
-  const outfile = join(import.meta.dirname, '..', '.bench', `${basename(file, '.ts')}.mjs`)
+  const name = basename(file, '.ts')
+  const outdir = join(import.meta.dirname, '..', '.bench')
   const { build } = await import('esbuild')
   const library = waymark === 'package' ? { external: ['waymark'] } : { alias: { waymark: join(import.meta.dirname, '../src/index.ts') } }
   await build({
-    entryPoints: [file],
-    outfile,
+    // The program of the threads lies beside whoever starts them.
+    entryPoints: {
+      [name]: file,
+      'fold-worker': join(import.meta.dirname, '../src/folds/fold-worker.ts'),
+      'plugin-worker': join(import.meta.dirname, '../src/plugins/sandbox/plugin-worker.ts'),
+    },
+    outdir,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
     packages: 'external',
     platform: 'node',
@@ -30,7 +37,7 @@ export const bundled = async (file: string, waymark: 'package' | 'sources' = 'pa
     logLevel: 'error',
     ...library,
   })
-  return outfile
+  return join(outdir, `${name}.mjs`)
 }
 
 /** A measurement in a process of its own: nobody else's memory, no warm code. */

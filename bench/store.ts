@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { DuckDBInstance } from '@duckdb/node-api'
+import type { ListSource } from '../src/core/ports.ts'
 import { ProjectLists } from '../src/core/project-lists.ts'
 import type { QueryProject } from '../src/execution/query-context.ts'
+import { ThreadPool } from '../src/folds/thread-pool.ts'
+import type { MemoryShare } from '../src/lib/memory-share.ts'
 import { unscheduled } from '../src/lib/statement-scheduler.ts'
 import type { ProjectSettings } from '../src/queries/kind.ts'
 import { duckdbEngine } from '../src/storage/duckdb/engine.ts'
@@ -80,8 +83,9 @@ export async function openBenchProject(
   directory: string,
   zone: string,
   memoryLimit?: string,
-): Promise<{ project: QueryProject; close(): Promise<void> }> {
-  const instance = await openInstance({ dataDir: directory, memoryLimit })
+  listMemory?: string,
+): Promise<{ project: QueryProject; lists: MemoryShare; source: ListSource; close(): Promise<void> }> {
+  const instance = await openInstance({ dataDir: directory, memoryLimit, listMemory })
   await instance.attachProject(1)
   const settings: ProjectSettings = {
     id: 1,
@@ -95,9 +99,12 @@ export async function openBenchProject(
   const { dialect, limits, facts } = engine
   const statements = engine.statements(unscheduled())
   const lists = new ProjectLists(engine.lists!.memory)
-  const fold: QueryProject['fold'] = async (seq, loop) => (await lists.use(engine.lists!.source(statements), seq, loop)) !== null
-  const project: QueryProject = { settings, now, dialect, limits, facts, isAlone: () => true, fold, ...statements }
-  return { project, close: () => instance.close() }
+  const fold: QueryProject['fold'] = async (seq, columns, loop) =>
+    (await lists.use(engine.lists!.source(statements), seq, columns, loop)) !== null
+  const threads = new ThreadPool(instance.threads)
+  const project: QueryProject = { settings, now, dialect, limits, facts, isAlone: () => true, fold, threads, ...statements }
+  const source = engine.lists!.source(statements)
+  return { project, lists: engine.lists!.memory, source, close: () => threads.close().then(() => instance.close()) }
 }
 
 export async function openBenchClickHouse(directory: string): Promise<ClickHouseClient> {

@@ -1,12 +1,24 @@
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { build, stop } from 'esbuild'
 
+const { resolve } = createRequire(import.meta.url)
+
+/** What the threads of plugins have inside, with their licenses. */
+const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
+async function licenseOf(name) {
+  const folder = new URL(`../node_modules/${name}/`, import.meta.url)
+  const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one))
+  return `${name}\n\n${file ? await readFile(new URL(file, folder), 'utf8') : JSON.parse(await readFile(new URL('package.json', folder), 'utf8')).license}`
+}
+
 /**
- * Writes dist/cli.js and dist/engine-process.js: the command and its engine, each with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
+ * Writes dist/cli.js, dist/engine-process.js, dist/fold-worker.js, dist/answer-worker.js and dist/plugin-worker.js: the command, its engine, the threads of that and those of plugins, each with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
  * ready. What has native code, and optional peers, stay outside.
  */
 export async function buildCli() {
   await build({
-    entryPoints: { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts' },
+    entryPoints: { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts', 'fold-worker': 'src/folds/fold-worker.ts', 'answer-worker': 'src/isolation/answer-worker.ts', 'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts' },
     outdir: 'dist',
     bundle: true,
     platform: 'node',
@@ -17,4 +29,6 @@ export async function buildCli() {
     logLevel: 'warning',
   })
   await stop()
+  await copyFile(resolve('@jitl/quickjs-wasmfile-release-sync/wasm'), 'dist/quickjs.wasm')
+  await writeFile('dist/plugin-worker.LICENSES.txt', (await Promise.all(insidePluginWorker.map(licenseOf))).join('\n\n'))
 }

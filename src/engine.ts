@@ -1,9 +1,10 @@
-import { access, constants, mkdir, readdir } from 'node:fs/promises'
+import { access, constants, mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './accounts/personal-keys.ts'
 import { type NewProjectSettings, projectFieldNames } from './accounts/project-fields.ts'
+import { createSecretBox, lazySecretBox, newSecretKey } from './accounts/secret-box.ts'
 import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
 import { openAccounts } from './directory/control.ts'
@@ -13,7 +14,10 @@ import { WaymarkError } from './errors/errors.ts'
 import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import { answersInMemory } from './execution/asking/kept-answers.ts'
+import { type ExportOptions, type OpenedExports, openExports } from './exports/open-exports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
+import { allowedAddresses } from './network/allowed-addresses.ts'
+import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames } from './plugins/open-plugins.ts'
 import type { Project } from './project.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
@@ -25,7 +29,10 @@ import { type EngineChoice, openStores } from './storage/open-stores.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
+import { readSecretKeys } from './storage/secret-key-file.ts'
 
+export type { ExportOptions } from './exports/open-exports.ts'
+export type { PluginOptions } from './plugins/open-plugins.ts'
 export type { EngineChoice } from './storage/open-stores.ts'
 
 export interface OpenOptions {
@@ -43,11 +50,11 @@ export interface OpenOptions {
   /** Bytes, or text such as `512MB`, for the store and its queries. Default: the smaller of 40 % of the container's memory and 2 GiB. */
   readonly memoryLimit?: number | string
   /**
-   * Bytes, or text such as `512MB`, for events that are kept in memory as one list per person, from which funnels and numbers of persons are answered; 0: they are
+   * Bytes, or text such as `512MB`, for events that are kept in memory as one list per person, with columns, from which trends and funnels are answered; 0: they are
    * answered by statements only. Projects share it, and what does not fit is answered by statements. Default: a quarter of `memoryLimit`.
    */
   readonly listMemory?: number | string
-  /** Threads of the store. Default: as many as the process may use. */
+  /** Threads of the store, and of folds over events in memory. Default: as many as the process may use. */
   readonly threads?: number
   /** `fsync` (default): acknowledged events survive a power cut. `os`: they survive the process, not the machine. */
   readonly durability?: 'fsync' | 'os'
@@ -59,6 +66,10 @@ export interface OpenOptions {
   readonly recovery?: 'complete' | 'partial'
   /** For the HTTP API: the operator's settings, mail and name servers. */
   readonly surroundings?: Surroundings
+  /** Batch exports: whether they run in this process, where local files go, and the keys for secrets. */
+  readonly exports?: ExportOptions
+  /** Plugins: the folder of local ones, mirrors, and what users are offered. */
+  readonly plugins?: PluginOptions
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
@@ -85,6 +96,8 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   minFreeBytes: true,
   recovery: true,
   surroundings: true,
+  exports: true,
+  plugins: true,
   onError: true,
   onRecovery: true,
 }
@@ -93,6 +106,9 @@ const optionNames = Object.keys(knownOptions)
 const check = (options: OpenOptions) => {
   checkOptionNames(options ?? {}, optionNames, 'open')
   checkOptionNames(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
+  checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
+  checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
+  checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
   checkIsolate(options)
@@ -189,11 +205,38 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
+      await rm(instance.stagingFolder, { recursive: true, force: true }) // of a process that was killed
     }
     asking = createAsking(accounts, isInMemory ? answersInMemory() : answerFiles(dataDir), () => opened.load())
     await opened.ready()
+    const exportOptions = options.exports ?? {}
+    const { settings } = accounts.context
+    const box = exportOptions.secretKeys
+      ? createSecretBox(exportOptions.secretKeys)
+      : lazySecretBox(() => (isInMemory ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+    const exports = openExports({
+      context: accounts.context,
+      dataDir: isInMemory ? null : dataDir,
+      stagingFolder: instance.stagingFolder,
+      box,
+      options: exportOptions,
+      network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !settings().isHosted),
+      refusal: options.engine ? noExports : null,
+      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.get(id)).exportRows : null),
+      report: onError,
+    })
+    const pluginOptions = options.plugins ?? {}
+    const plugins = openPlugins({
+      context: accounts.context,
+      box,
+      network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? !settings().isHosted),
+      options: pluginOptions,
+      loader: null,
+      runtime: null,
+      logs: null,
+    })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, clock, minFreeBytes })
+    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, clock, minFreeBytes })
   } catch (error) {
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
@@ -204,6 +247,9 @@ export async function open(options: OpenOptions): Promise<Waymark> {
 
 /** For a process without stores. */
 const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
+
+const noExports =
+  'Batch exports are not available with events in ClickHouse: they need a store in the data directory. Use INSERT INTO FUNCTION s3(…) or another export of ClickHouse instead.'
 
 const warn = (error: unknown) => process.emitWarning(error instanceof Error ? error : String(error), 'WaymarkWarning')
 const warnOfRecovery = (notice: RecoveryNotice & { readonly project: number }) => warn(`project ${notice.project}: ${recoveryText(notice)}`)
@@ -303,6 +349,8 @@ interface Parts {
   readonly accounts: Accounts
   readonly asking: Asking
   readonly projects: OpenProjects
+  readonly exports: OpenedExports
+  readonly plugins: OpenedPlugins
   readonly clock: () => Date
 }
 
@@ -314,6 +362,10 @@ export class Waymark {
   readonly accounts: Accounts
   /** @internal The execution of queries, for the HTTP API. */
   readonly asking: Asking
+  /** @internal Batch exports, for the HTTP API. */
+  readonly exports: OpenedExports
+  /** @internal Plugins and their configs, for the HTTP API. */
+  readonly plugins: OpenedPlugins
   private readonly parts: Parts
   private closing: Promise<void> | null = null
 
@@ -324,6 +376,8 @@ export class Waymark {
     this.clock = parts.clock
     this.accounts = parts.accounts
     this.asking = parts.asking
+    this.exports = parts.exports
+    this.plugins = parts.plugins
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
@@ -438,6 +492,7 @@ export class Waymark {
     const counts = () => this.accounts.historicalImports.flush()
     for (const step of [
       () => asking.runs.drain(0),
+      () => parts.exports.close(),
       () => parts.projects.close(),
       () => parts.backends.close(),
       counts,

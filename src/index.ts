@@ -54,7 +54,10 @@ export type {
   QueryKindName,
   SqlAnswerOf,
 } from './queries/query-types.ts'
+export type { RetentionAnswer as RetentionResponse, RetentionRow, RetentionValue } from './queries/retention/index.ts'
+export type { RetentionMean } from './queries/retention/mean.ts'
 export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
+export type { StickinessAnswer as StickinessResponse, StickinessRow } from './queries/stickiness/index.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
 export type { TrendsRow } from './queries/trends/shape.ts'
 export type { LogDamage } from './storage/log/log.ts'

@@ -25,6 +25,8 @@ import {
 import { presentRun, type QueryStatus } from './execution/asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
 import type { AnswerOptions } from './execution/checkpoint.ts'
+import type { Download, DownloadFormat } from './execution/download.ts'
+import type { ExportRows } from './exports/ports.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
@@ -41,6 +43,7 @@ export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 export type { ActionService, StoredAction } from './definitions/actions.ts'
 export type { CohortService, CohortState } from './definitions/cohorts.ts'
 export type { StoredCohort } from './definitions/stored-cohort.ts'
+export { type DownloadFormat, downloadFormats } from './execution/download.ts'
 export type { IngestAnswer } from './ingestion/intake.ts'
 export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
 
@@ -280,6 +283,12 @@ export class Project {
     return this.backend.rows(query, wanted, rows)
   }
 
+  /** @internal All rows of a query as a file. */
+  async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
+    await this.refresh()
+    return this.backend.download(query, format, wanted)
+  }
+
   /**
    * The event names received so far, most frequent first.
    *
@@ -298,6 +307,11 @@ export class Project {
   async properties(): Promise<readonly KnownProperty[]> {
     await this.refresh()
     return this.backend.properties()
+  }
+
+  /** @internal The rows of this project for batch exports. */
+  get exportRows(): ExportRows {
+    return this.backend.exportRows
   }
 
   /** @internal The number of durable records that queries would wait for. */

@@ -157,6 +157,27 @@ const queries: Readonly<Record<string, Json>> = {
     series: [{ kind: 'EventsNode', event: 'a' }],
     lifecycleFilter: { toggledLifecycles: ['new'] },
   },
+  stickiness: {
+    kind: 'StickinessQuery',
+    dateRange,
+    interval: 'day',
+    series: [{ kind: 'EventsNode', event: 'a', math: 'hogql', math_hogql: 'properties.plan' }],
+    stickinessFilter: { computedAs: 'cumulative', stickinessCriteria: { operator: 'gte', value: 1 } },
+  },
+  retention: {
+    kind: 'RetentionQuery',
+    dateRange,
+    retentionFilter: {
+      period: 'Day',
+      totalIntervals: 3,
+      retentionType: 'retention_first_time',
+      targetEntity: { id: 'a', type: 'events' },
+      returningEntity: { id: 'b', type: 'events' },
+      aggregationType: 'sum',
+      aggregationProperty: 'n',
+    },
+    breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' },
+  },
   events: {
     kind: 'EventsQuery',
     select: ['*', 'event', 'properties.plan', 'person', 'person_display_name -- Person', 'count()'],

@@ -59,6 +59,10 @@ async function measure(run: Run, keys: readonly ContenderKey[]): Promise<Measure
   return { contenders: figures, failed }
 }
 
+/** Where files are written changes no figure, and says something about the machine only. */
+const withoutPlaces = (args: readonly string[]): readonly string[] =>
+  args.filter((arg, i) => !/^--(out|directory)(=|$)/.test(arg) && !/^--(out|directory)$/.test(args[i - 1] ?? ''))
+
 /** Makes the events, loads, compares and times. What it wrote is removed at the end. */
 export async function runProduct(options: Options, args: readonly string[], waymark: 'package' | 'sources' = 'package'): Promise<Figures> {
   const missing = notInstalled(options.keys)
@@ -84,7 +88,7 @@ export async function runProduct(options: Options, args: readonly string[], waym
       persons: peopleOf(events.data),
       threads,
       memory,
-      command: `npm run bench -- product ${args.join(' ')}`.trim(),
+      command: `npm run bench -- product ${withoutPlaces(args).join(' ')}`.trim(),
       date: new Date().toISOString().slice(0, 10),
       machine: machine(),
       questions: asked.map((question) => questions[question]!.name),

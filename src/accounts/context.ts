@@ -94,6 +94,8 @@ export interface ActivityEntry {
   readonly activity: string
   readonly name: string | null
   readonly changes?: readonly Change[]
+  /** What a user started: a job. */
+  readonly trigger?: Json
 }
 
 /** Writes one entry of the activity log, in the transaction of the change itself. */
@@ -110,7 +112,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
       name: entry.name,
       short_id: null,
       type: null,
-      trigger: null,
+      trigger: entry.trigger ?? null,
       changes: entry.changes ? (entry.changes as unknown as Json) : null,
     },
     is_system: entry.by === null,
@@ -119,7 +121,10 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
   })
 
 /** Integer ids are never reused, not even after a delete. */
-export const nextNumber = async (tables: AccountTables, name: 'user' | 'project' | 'dashboard'): Promise<number> => {
+export const nextNumber = async (
+  tables: AccountTables,
+  name: 'user' | 'project' | 'dashboard' | 'plugin' | 'plugin_config',
+): Promise<number> => {
   const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
   if (value === 1) await tables.counters.insert({ name, value })
   else await tables.counters.update({ name }, { value })

@@ -3,6 +3,8 @@ import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { allFeatures } from './features.ts'
 import { check, flag, text } from './fields.ts'
+import { removePluginRows } from './plugin-rows.ts'
+import { removeProjectRows } from './project-rows.ts'
 import { insertProject } from './projects.ts'
 import { type AccountTables, level, type Organization, type User } from './records.ts'
 import { notFound, upgradeNeeded } from './refusals.ts'
@@ -77,9 +79,12 @@ export const insertMembership = async (context: AccountContext, tables: AccountT
 const removeOrganizationRows = async (tables: AccountTables, organizationId: string): Promise<number[]> => {
   const projects = (await tables.projects.find({ organization_id: organizationId })).map((one) => one.id)
   const roles = (await tables.roles.find({ organization_id: organizationId })).map((one) => one.id)
-  await tables.project_memberships.remove({ project_id: projects })
-  await tables.dashboards.remove({ project_id: projects })
-  await tables.query_runs.remove({ project_id: projects })
+  await removeProjectRows(tables, projects)
+  const plugins = await tables.plugins.find({ organization_id: organizationId })
+  await removePluginRows(
+    tables,
+    plugins.map(({ id }) => id),
+  )
   await tables.role_memberships.remove({ role_id: roles })
   for (const table of ['projects', 'roles', 'memberships', 'invites', 'domains', 'proxy_records'] as const)
     await tables[table].remove({ organization_id: organizationId } as never)

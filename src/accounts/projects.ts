@@ -4,6 +4,7 @@ import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
 import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
+import { removeProjectRows } from './project-rows.ts'
 import { type AccountTables, level, type Membership, type ProjectRecord, type User } from './records.ts'
 import { invalid, levelTooLow, notAllowed, notFound, upgradeNeeded } from './refusals.ts'
 import { randomKey } from './secrets.ts'
@@ -206,12 +207,7 @@ export const createProjects = (context: AccountContext) => {
     async remove(by: ActingMember | null, project: ProjectRecord): Promise<void> {
       await writeBy(by, async (tables) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
-        await tables.project_memberships.remove({ project_id: project.id })
-        await tables.dashboards.remove({ project_id: project.id })
-        await tables.definition_notes.remove({ project_id: project.id })
-        await tables.historical_imports.remove({ project_id: project.id })
-        await tables.activity.remove({ project_id: project.id })
-        await tables.query_runs.remove({ project_id: project.id })
+        await removeProjectRows(tables, [project.id])
         for (const member of await tables.users.find({ current_project_id: project.id })) await moveCurrent(tables, member)
         await log(context, tables, {
           by: by?.user ?? null,

@@ -119,6 +119,134 @@ export const accountShapes = {
     created_at: 'time',
     updated_at: 'time',
   },
+  batch_exports: {
+    id: 'text',
+    organization_id: 'text',
+    project_id: 'integer',
+    name: 'text',
+    model: 'text',
+    destination_type: 'text',
+    config: 'json', // without secrets
+    secrets: 'text?', // encrypted
+    interval: 'text',
+    paused: 'boolean',
+    paused_reason: 'text?', // why it was paused by itself
+    schema: 'json',
+    filters: 'json',
+    start_at: 'time?',
+    end_at: 'time?',
+    created_at: 'time',
+    last_updated_at: 'time',
+    last_paused_at: 'time?',
+    cut_at: 'time', // where the next interval starts
+    cut_position: 'json', // the log position that stands for it; null: not known yet
+    failed_runs: 'integer', // since the last one that was completed
+    is_deleted: 'boolean',
+  },
+  batch_export_runs: {
+    id: 'text',
+    batch_export_id: 'text',
+    project_id: 'integer',
+    lane: 'text', // runs of a lane are executed one after another: the schedule, a retry, a backfill
+    backfill_id: 'text?',
+    key: 'text',
+    status: 'text',
+    data_interval_start: 'time?',
+    data_interval_end: 'time',
+    range: 'json',
+    attempt: 'integer',
+    failures: 'integer',
+    due_at: 'time', // not before
+    lease_owner: 'text?',
+    lease_until: 'time?',
+    records_completed: 'integer',
+    records_total_count: 'integer?',
+    bytes_exported: 'json',
+    cursor: 'text?',
+    latest_error: 'text?',
+    created_at: 'time',
+    last_updated_at: 'time',
+    finished_at: 'time?',
+  },
+  batch_export_backfills: {
+    id: 'text',
+    batch_export_id: 'text',
+    project_id: 'integer',
+    shown_id: 'text',
+    status: 'text',
+    start_at: 'time?',
+    end_at: 'time?',
+    next_start: 'time?', // where its next run starts; null: all runs exist
+    position: 'json', // rows that arrived later belong to the schedule
+    total_runs: 'integer',
+    finished_runs: 'integer',
+    created_at: 'time',
+    last_updated_at: 'time',
+    finished_at: 'time?',
+  },
+  batch_export_logs: {
+    id: 'text',
+    project_id: 'integer',
+    batch_export_id: 'text',
+    run_id: 'text?',
+    timestamp: 'time',
+    level: 'text',
+    message: 'text',
+  },
+  plugins: {
+    id: 'integer',
+    organization_id: 'text',
+    plugin_type: 'text',
+    name: 'text?',
+    description: 'text?',
+    url: 'text?', // without its query
+    url_secrets: 'text?', // the query of the URL, encrypted: tokens for private repositories
+    icon: 'text?',
+    config_schema: 'json',
+    tag: 'text?',
+    latest_tag: 'text?',
+    is_global: 'boolean',
+    capabilities: 'json',
+    metrics: 'json',
+    public_jobs: 'json',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  plugin_files: {
+    id: 'text',
+    plugin_id: 'integer',
+    name: 'text',
+    source: 'text',
+    transpiled: 'text?',
+    status: 'text?', // of files that are compiled
+    error: 'text?',
+    updated_at: 'time',
+  },
+  plugin_configs: {
+    id: 'integer',
+    organization_id: 'text',
+    project_id: 'integer',
+    plugin_id: 'integer',
+    enabled: 'boolean',
+    position: 'integer', // among the plugins of the project
+    config: 'json', // without secrets
+    secrets: 'json', // each encrypted
+    name: 'text?',
+    description: 'text?',
+    is_deleted: 'boolean',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  plugin_attachments: {
+    id: 'text',
+    project_id: 'integer',
+    plugin_config_id: 'integer',
+    key: 'text',
+    content_type: 'text',
+    file_name: 'text',
+    file_size: 'integer',
+    contents: 'text', // base64, encrypted
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -199,6 +327,14 @@ export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
+export type BatchExport = RowOf<Shapes['batch_exports']>
+export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
+export type BatchExportBackfill = RowOf<Shapes['batch_export_backfills']>
+export type BatchExportLog = RowOf<Shapes['batch_export_logs']>
+export type Plugin = RowOf<Shapes['plugins']>
+export type PluginFile = RowOf<Shapes['plugin_files']>
+export type PluginConfig = RowOf<Shapes['plugin_configs']>
+export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
@@ -206,7 +342,15 @@ export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
 
 /** Never held in memory as a whole. */
-export const longTables: readonly (keyof Shapes)[] = ['activity', 'idempotent_answers', 'query_runs']
+export const longTables: readonly (keyof Shapes)[] = [
+  'activity',
+  'idempotent_answers',
+  'query_runs',
+  'batch_export_runs',
+  'batch_export_logs',
+  'plugin_files',
+  'plugin_attachments',
+]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const
 export type LevelName = keyof typeof level

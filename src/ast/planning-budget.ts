@@ -74,6 +74,11 @@ export class PlanningBudget {
     return this.spent[what] ?? 0
   }
 
+  /** The size of the statement so far, in tokens and nodes: planning takes time in proportion to it. */
+  get size(): number {
+    return this.spentOn('tokens') + this.spentOn('tree') + this.spentOn('expressions')
+  }
+
   private refuse(what: Budgeted, span: Span | null): never {
     throw new QueryError('too-large', { budget: what, limit: this.limits[what] }, span)
   }

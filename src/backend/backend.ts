@@ -7,6 +7,8 @@ import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
 import type { Computed, Computing, Load } from '../execution/asking/asking.ts'
+import type { Download, DownloadFormat } from '../execution/download.ts'
+import type { ExportRows } from '../exports/ports.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
@@ -39,11 +41,14 @@ export interface ProjectBackend {
   /** The rows of an answer as the engine produces them; null if the answer is not a list of rows. */
   rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null>
   table(query: unknown, wanted: Wanted): Promise<Table>
+  /** All rows of an answer as a file. */
+  download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
+  readonly exportRows: ExportRows
   /** Applies acknowledged events, then releases the files. */
   close(): Promise<void>
 }

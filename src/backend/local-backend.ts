@@ -5,7 +5,6 @@ import type { ProjectRecord } from '../accounts/records.ts'
 import { ProjectLists } from '../core/project-lists.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts } from '../definitions/cohorts.ts'
-import type { WaymarkError } from '../errors/errors.ts'
 import { answerQuery } from '../execution/answer.ts'
 import { answerRows, type RowsAnswer } from '../execution/answer-rows.ts'
 import { queryArrow, queryArrowBatches } from '../execution/arrow.ts'
@@ -13,22 +12,33 @@ import { type Admission, type Claim, ended, type Wanted } from '../execution/ask
 import { Answer } from '../execution/asking/answer.ts'
 import type { Computed, Computing } from '../execution/asking/asking.ts'
 import { definitionStore } from '../execution/definition-store.ts'
+import { type Download, type DownloadFormat, queryDownload } from '../execution/download.ts'
+import { exportColumns, firstArrival, firstTime, measureRows, stageRows } from '../execution/export-rows.ts'
 import type { Statements } from '../execution/ports.ts'
 import type { QueryProject } from '../execution/query-context.ts'
+import type { ExportRows } from '../exports/ports.ts'
+import type { ThreadPool } from '../folds/thread-pool.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import { Pipeline } from '../ingestion/pipeline.ts'
 import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
-import type { ProjectSettings, QueryContext } from '../queries/kind.ts'
+import type { ProjectSettings } from '../queries/kind.ts'
+import { allRows } from '../queries/page-limit.ts'
+import { listFiles } from '../storage/list-files.ts'
 import type { ProjectStorage } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
 import type { Stores } from '../storage/stores.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from './backend.ts'
+import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
 export interface LocalHome extends BackendHome {
   readonly stores: Stores
   readonly admission: Pick<Admission, 'claim' | 'upkeep'>
+  /** For folds over large lists; absent: they run in this thread. */
+  readonly threads?: ThreadPool
+  /** For queries whose planning takes long; absent: they are answered in this thread. */
+  readonly longQueries?: LongQueries
 }
 
 /** For each statement that computes members of a cohort. */
@@ -88,13 +98,24 @@ export class LocalBackend implements ProjectBackend {
   constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: Pipeline) {
     this.home = home
     this.storage = storage
-    this.lists = storage.engine.lists ? new ProjectLists(storage.engine.lists.memory) : null
-    this.reports = reports
-    this.pipeline = pipeline
     const { admission, clock } = home
     const { id } = home.record()
+    const upkeep = admission.upkeep(id)
+    this.lists = storage.engine.lists
+      ? new ProjectLists(storage.engine.lists.memory, {
+          files: storage.cacheFolder === null ? null : listFiles(join(storage.cacheFolder, 'core', 'lists')),
+          fingerprint: (seq) => storage.engine.lists!.source(storage.engine.statements(upkeep)).fingerprint(seq),
+          release: () => {
+            home.threads?.release()
+            home.longQueries?.release()
+          },
+          report: home.onError,
+        })
+      : null
+    this.reports = reports
+    this.pipeline = pipeline
     const definitions = definitionStore({
-      members: storage.engine.members(admission.upkeep(id)),
+      members: storage.engine.members(upkeep),
       write: (records) => pipeline.writeRecords(records),
       clock,
       queries: () => this.forQueries(admission.upkeep(id, upkeepSeconds)),
@@ -137,10 +158,19 @@ export class LocalBackend implements ProjectBackend {
 
   answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
     const claim = this.home.admission.claim(wanted)
+    const options = { signal: claim.signal, checkpoint: claim.check, progress }
+    const here = async (project: QueryProject): Promise<Computed> => {
+      const answer = await answerQuery(query, project, options)
+      return { answer: Answer.of(answer), endsAt: endOf(answer) }
+    }
     const work = async () => {
       const project = limited(await this.readyFor(query, claim), rows)
-      const answer = await answerQuery(query, project, { signal: claim.signal, checkpoint: claim.check, progress })
-      return { answer: Answer.of(answer), endsAt: endOf(answer) }
+      const { longQueries } = this.home
+      if (!longQueries) return here(project)
+      const short = isLongRequest(query) ? null : await unlessLong(project, here)
+      if (short) return short
+      const long = await longQueries.answer(query, project, options)
+      return long ? { answer: Answer.ofText(long.text), endsAt: long.endsAt } : here(project)
     }
     return ended(claim, work())
   }
@@ -162,6 +192,19 @@ export class LocalBackend implements ProjectBackend {
     const claim = this.home.admission.claim(wanted)
     const work = async () => queryArrow(query, await this.readyFor(query, claim), { signal: claim.signal, checkpoint: claim.check })
     return ended(claim, work())
+  }
+
+  async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
+    const claim = this.home.admission.claim(wanted)
+    try {
+      const project = limited(await this.readyFor(query, claim), allRows)
+      const { parquetOf } = this.home.stores
+      const { warnings, bytes } = await queryDownload(query, format, project, { signal: claim.signal, checkpoint: claim.check, parquetOf })
+      return { warnings, bytes: endingWith(claim, bytes) }
+    } catch (error) {
+      claim.end()
+      throw error
+    }
   }
 
   async *batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined> {
@@ -209,30 +252,46 @@ export class LocalBackend implements ProjectBackend {
     }
   }
 
+  /** What arrived before the call is applied before the rows are read. */
+  readonly exportRows: ExportRows = {
+    measure: (selection) => this.exporting((project, signal) => measureRows(project, selection, { signal })),
+    columns: (selection) => this.exporting((project) => exportColumns(project, selection)),
+    stage: (selection, part, file, signal) =>
+      this.exporting((project, stopped) => stageRows(project, selection, part, file, { signal: stopped }), signal),
+    positionAt: async (end, after) => {
+      const { position } = this
+      const later = await this.exporting((project) => firstArrival(project, end, after))
+      return later === null ? Math.max(after, position) : later - 1
+    },
+    firstTime: (model) => this.exporting((project) => firstTime(project, model)),
+  }
+
+  private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const claim = this.home.admission.claim({ project: this.home.record().id, caller: 'export', isBackground: true, signal })
+    return ended(claim, (async () => work(await claim.awaits(this.forQueries(claim)), claim.signal))())
+  }
+
   async close(): Promise<void> {
-    this.lists?.close()
+    await this.lists?.close()
     await this.pipeline.close()
     await this.storage.close()
   }
 
-  private folding(statements: Statements): Pick<QueryProject, 'fold'> {
+  private folding(statements: Statements): Pick<QueryProject, 'fold' | 'threads'> {
     const { lists } = this
     const source = this.storage.engine.lists?.source(statements)
     if (!lists || !source) return {}
-    return { fold: async (seq, loop) => (await lists.use(source, seq, loop)) !== null }
+    const { threads } = this.home
+    const fold: QueryProject['fold'] = async (seq, columns, loop) => (await lists.use(source, seq, columns, loop)) !== null
+    return threads ? { fold, threads } : { fold }
   }
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
     const project = await claim.awaits(this.forQueries(claim))
     if (!namesCohorts([query, project.settings.testAccountFilters])) return project
     const failures = await claim.awaits(this.cohorts.refresh())
-    return failures.size > 0 ? { ...project, given: (context) => withFailures(context, failures) } : project
+    return failures.size > 0 ? { ...project, failedCohorts: failures } : project
   }
-}
-
-const endOf = (answer: object): string | null => {
-  const range = (answer as { resolved_date_range?: { date_to?: unknown } }).resolved_date_range
-  return typeof range?.date_to === 'string' ? range.date_to : null
 }
 
 /** Also releases claims whose rows are never read. */
@@ -272,15 +331,4 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
   }
 }
 
-/** A cohort that cannot be refreshed fails only the queries that use it. */
-const withFailures = (context: QueryContext, failures: ReadonlyMap<number, WaymarkError>): Pick<QueryContext, 'cohort'> => ({
-  cohort(which) {
-    const found = context.cohort(which)
-    const failure = found && failures.get(found.id)
-    if (failure) throw failure
-    return found
-  },
-})
-
-const limited = (project: QueryProject, limits: RowLimits): QueryProject =>
-  limits ? { ...project, given: (context) => ({ ...project.given?.(context), limits }) } : project
+const limited = (project: QueryProject, rowLimits: RowLimits): QueryProject => (rowLimits ? { ...project, rowLimits } : project)

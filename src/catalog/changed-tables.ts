@@ -16,6 +16,7 @@ export const changedTables = {
       properties: 'text',
       property_times: 'text',
       imported_at: 'time',
+      changed_seq: 'bigint',
     },
   },
   person_versions: { keys: [], columns: { person_no: 'integer', log_seq: 'bigint', properties: 'text' } },

@@ -122,6 +122,7 @@ const distinctIdFields: CatalogTable['fields'] = {
   person_id: column(uuid),
   person: { kind: 'lazy', table: '@people', on: [['@person_no', '@person_no']] },
   '@person_no': column(scalar('Int32')),
+  '@added_seq': column(scalar('Int64')),
 }
 
 const sessions: CatalogTable = {
@@ -150,6 +151,9 @@ export const tables: Readonly<Record<string, CatalogTable>> = {
   raw_groups: { fields: { ...groupFields(undefined), version, is_deleted: deleted } },
   raw_cohort_people: { fields: { ...memberFields, sign: column(scalar('Int8')), version } },
   // Persons with and without a record: every event has one.
-  '@people': { fields: personFields, internal: true },
+  '@people': {
+    fields: { ...personFields, '@version': version, '@updated_at': column(time), '@changed_seq': column(scalar('Int64')) },
+    internal: true,
+  },
   ...Object.fromEntries([0, 1, 2, 3, 4].map((i) => [`@group_${i}`, { fields: groupFields(`group_${i}`), internal: true } as const])),
 }

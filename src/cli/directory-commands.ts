@@ -3,7 +3,8 @@ import { type HistoricalImport, type LevelName, level } from '../accounts/record
 import type { Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
-import type { IngestAnswer } from '../project.ts'
+import type { DownloadFormat, IngestAnswer } from '../project.ts'
+import type { AnswerWarning } from '../queries/query-types.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.
@@ -145,6 +146,21 @@ export const directoryCommands = {
     )
   },
 }
+
+export interface DownloadInput {
+  readonly project: number
+  readonly query: unknown
+  readonly format: DownloadFormat
+}
+
+export interface DirectoryDownload {
+  readonly warnings: readonly Pick<AnswerWarning, 'message'>[]
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** All rows of a query. The user of a command ends it when it takes too long. */
+export const downloadFrom = async (waymark: Waymark, { project, query, format }: DownloadInput, signal: AbortSignal) =>
+  (await waymark.project(project)).download(query, format, { project, caller: 'command line', signal })
 
 export type DirectoryCommands = typeof directoryCommands
 export type DirectoryCommandName = keyof DirectoryCommands

@@ -5,7 +5,15 @@ import { WaymarkError } from '../errors/errors.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
-import { type DirectoryCommandName, directoryCommands, type Input, type Outcome } from './directory-commands.ts'
+import {
+  type DirectoryCommandName,
+  type DirectoryDownload,
+  type DownloadInput,
+  directoryCommands,
+  downloadFrom,
+  type Input,
+  type Outcome,
+} from './directory-commands.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
@@ -38,6 +46,7 @@ export function recoveryOf(values: Values): 'complete' | 'partial' {
 /** A data directory that is open for the length of one command. */
 export interface Directory {
   do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>>
+  download(input: DownloadInput, signal: AbortSignal): Promise<DirectoryDownload>
 }
 
 interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
@@ -59,13 +68,17 @@ export async function withDirectory<T>(
   const waymark = await open({
     dataDir,
     engine,
+    exports: { runs: false },
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
     // An error that the caller can fix ends the command anyway, and is reported there.
     onError: (error) => error instanceof WaymarkError || err(`waymark: ${error instanceof Error ? error.message : String(error)}`),
   })
   try {
-    return await work({ do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input) })
+    return await work({
+      do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input),
+      download: (input, signal) => downloadFrom(waymark, input, signal),
+    })
   } finally {
     await waymark.close()
   }

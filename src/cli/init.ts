@@ -22,7 +22,7 @@ export const init: Command = {
   summary: 'Creates the first organization, owner, project and keys.',
   options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
-    const waymark = await open({ dataDir: values.required('data'), engine: engineOf(values) })
+    const waymark = await open({ dataDir: values.required('data'), engine: engineOf(values), exports: { runs: false } })
     const start = await waymark.accounts.firstStart(bootstrapKeys(values)).finally(() => waymark.close())
     const facts = shown(start)
     if (values.isOn('json')) return out(JSON.stringify(facts))

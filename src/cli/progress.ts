@@ -10,12 +10,44 @@ const duration = (seconds: number) =>
 const barWidth = 24
 const everyMs = { terminal: 100, plain: 5000 } as const
 
-/** Shows the progress of an import: one updating line on a terminal, otherwise a line at intervals. */
+/** One updating line on a terminal, otherwise a line at intervals. */
+function updatingLine(stream: NodeJS.WriteStream, now: () => number) {
+  let drawn = now()
+  return {
+    show(text: () => string, isDone: boolean) {
+      if (!isDone && now() - drawn < (stream.isTTY ? everyMs.terminal : everyMs.plain)) return
+      drawn = now()
+      stream.write(stream.isTTY ? `\r\x1b[2K${text()}` : `${text()}\n`)
+    },
+    end() {
+      if (stream.isTTY) stream.write('\n')
+    },
+  }
+}
+
+/** Shows the bytes of a download. */
+export function downloadLine(stream: NodeJS.WriteStream, now: () => number = Date.now) {
+  const began = now()
+  const line = updatingLine(stream, now)
+  return {
+    show(bytes: number, isDone = false) {
+      const seconds = (now() - began) / 1000
+      const megabytes = (bytes / 1e6).toLocaleString('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+      line.show(
+        () => (bytes === 0 ? `Waiting for the first rows: ${duration(seconds)}` : `${megabytes} MB in ${duration(seconds)}`),
+        isDone,
+      )
+    },
+    end: () => line.end(),
+  }
+}
+
+/** Shows the progress of an import. */
 export function progressLine(
   stream: NodeJS.WriteStream,
   now: () => number = Date.now,
 ): { show(progress: ImportProgress): void; end(): void } {
-  let drawn = now()
+  const line = updatingLine(stream, now)
   let file = ''
   let fileBegan = now()
   const text = ({ rows, bytesRead, bytes, file: name }: ImportProgress) => {
@@ -35,12 +67,8 @@ export function progressLine(
         file = progress.file
         fileBegan = now()
       }
-      if (!progress.isDone && now() - drawn < (stream.isTTY ? everyMs.terminal : everyMs.plain)) return
-      drawn = now()
-      stream.write(stream.isTTY ? `\r\x1b[2K${text(progress)}` : `${text(progress)}\n`)
+      line.show(() => text(progress), progress.isDone)
     },
-    end() {
-      if (stream.isTTY) stream.write('\n')
-    },
+    end: () => line.end(),
   }
 }

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { ErrorCode } from '../errors/codes.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
+import { downloadCommand, localWarningsHeader } from '../http/local-commands.ts'
 import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../storage/directory-identity.ts'
 import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../storage/process-identity.ts'
-import type { DirectoryCommandName, Input, Outcome } from './directory-commands.ts'
+import type { DirectoryCommandName, DirectoryDownload, DownloadInput, Input, Outcome } from './directory-commands.ts'
 
 // While a server owns a directory, this file contains its address, the secret for local commands, and the directory and process that it
 // belongs to: in a copy of the directory the file is invalid.
@@ -58,9 +61,44 @@ export class RunningServer {
     }).catch((cause: unknown) => {
       throw new WaymarkError('command-failed', { message: `Lost the connection to the server at ${this.url}.` }, { cause })
     })
-    const answer = (await response.json()) as { code?: ErrorCode; data?: never; span?: Span; source?: string; detail?: string }
+    const answer = (await response.json()) as Refusal
     if (response.ok) return answer as Outcome<N>
-    if (answer.code && answer.data) throw new WaymarkError(answer.code, answer.data, answer)
-    throw new WaymarkError('command-failed', { message: answer.detail ?? `The server at ${this.url} answered ${response.status}.` })
+    throw this.refused(answer, response.status)
   }
+
+  /** Without the time limits of `fetch`: the first byte of a large file may take long. */
+  async download(input: DownloadInput, signal: AbortSignal): Promise<DirectoryDownload> {
+    const lost = (cause: unknown) =>
+      new WaymarkError('command-failed', { message: `The server at ${this.url} ended the download. Its log has the reason.` }, { cause })
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${this.secret}`, 'content-type': 'application/json' }
+      const asked = request(`${this.url}/_local/${downloadCommand}`, { method: 'POST', headers, signal }, resolve)
+      asked.on('error', (cause) => reject(lost(cause)))
+      asked.end(JSON.stringify(input))
+    })
+    const status = response.statusCode ?? 0
+    if (status !== 200) throw this.refused(JSON.parse(await text(response)) as Refusal, status)
+    const messages = JSON.parse(decodeURIComponent(String(response.headers[localWarningsHeader]))) as string[]
+    async function* bytes() {
+      try {
+        for await (const piece of response) yield piece as Uint8Array
+      } catch (cause) {
+        throw signal.aborted ? cause : lost(cause)
+      }
+    }
+    return { warnings: messages.map((message) => ({ message })), bytes: bytes() }
+  }
+
+  private refused(answer: Refusal, status: number): WaymarkError {
+    if (answer.code && answer.data) return new WaymarkError(answer.code, answer.data, answer)
+    return new WaymarkError('command-failed', { message: answer.detail ?? `The server at ${this.url} answered ${status}.` })
+  }
+}
+
+interface Refusal {
+  readonly code?: ErrorCode
+  readonly data?: never
+  readonly span?: Span
+  readonly source?: string
+  readonly detail?: string
 }

@@ -1,20 +1,22 @@
-import { basename, join, relative } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
 import { open, type Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { ExportOptions } from '../exports/open-exports.ts'
 import { createHandler } from '../http/create-handler.ts'
-import { type LocalCommands, withLocalCommands } from '../http/local-commands.ts'
+import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/local-commands.ts'
 import { type RunningServer, startServer } from '../http/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
+import type { PluginOptions } from '../plugins/open-plugins.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
-import { directoryCommands } from './directory-commands.ts'
+import { type DownloadInput, directoryCommands, downloadFrom } from './directory-commands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { announce, newSecret } from './running-server.ts'
@@ -67,6 +69,29 @@ const siteOf = (values: Values): SiteOptions => {
   }
 }
 
+const downloadsOf = (values: Values): 'on' | 'off' | null => {
+  const text = values.text('downloads')
+  if (text === undefined) return null
+  if (text !== 'on' && text !== 'off') throw wrongUsage(`--downloads must be on or off, but got ${text}.`)
+  return text
+}
+
+/** Keys are separated by commas, the newest first: they never appear among the arguments of a process. */
+const exportOptions = (values: Values): ExportOptions => {
+  const keys = listOf(values.env.WAYMARK_SECRET_KEY)
+  const folder = values.text('export-folder')
+  return {
+    ...(keys.length > 0 && { secretKeys: keys }),
+    ...(folder !== undefined && { folder: resolve(folder) }),
+    ...(values.isOn('private-destinations') && { allowsPrivateAddresses: true }),
+  }
+}
+
+const pluginOptions = (values: Values): PluginOptions => {
+  const folder = values.text('plugin-folder')
+  return folder === undefined ? {} : { folder: resolve(folder) }
+}
+
 /** The shell command that starts this program again. */
 const calledAs = (called = process.argv[1] ?? ''): string => {
   if (called.includes(join('node_modules', '.bin'))) return 'npx waymark'
@@ -104,7 +129,7 @@ export const serve: Command = {
     memory: memoryOption,
     'list-memory': {
       value: 'SIZE',
-      summary: 'memory for the events that funnels and numbers of persons are answered from; 0: none; default: a quarter of --memory',
+      summary: 'memory for the events that trends and funnels are answered from; 0: none; default: a quarter of --memory',
     },
     clickhouse: clickhouseOption,
     'one-process': {
@@ -129,12 +154,23 @@ export const serve: Command = {
     'mail-from': { value: 'ADDRESS', summary: 'sender address of e-mails' },
     dns: { value: 'SERVERS', summary: "name servers that verify domains and proxy records, address:port,… (default: the system's)" },
     'proxy-base': { value: 'NAME', summary: 'base domain for the CNAME targets of proxy records' },
+    downloads: {
+      value: 'HOW',
+      summary: 'on or off: downloads of all rows of a query over HTTP, without the row limit of an answer; default: on, off with --hosted',
+    },
+    'export-folder': {
+      value: 'DIR',
+      summary: 'where batch exports to local files are written (default: exports in the data directory; with --hosted nowhere)',
+    },
+    'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
+    'private-destinations': { summary: 'with --hosted: batch exports may be sent to addresses of private networks' },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },
   run: async (values, { out, err }) => {
     const port = portOf(values.required('port'))
     const { limits, concurrency } = requestLimits(values)
     const site = siteOf(values)
+    const downloading = downloadsOf(values)
     const drainMs = countOf(values, 'drain-seconds') * 1000
     const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
     const recovery = recoveryOf(values)
@@ -161,6 +197,8 @@ export const serve: Command = {
         clock,
         surroundings,
         recovery,
+        exports: exportOptions(values),
+        plugins: pluginOptions(values),
         onError: (error) => log('error', messageOf(error), stackOf(error)),
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
       })
@@ -169,11 +207,17 @@ export const serve: Command = {
       const handler = createHandler(waymark, {
         limits: () => limits,
         concurrency: () => concurrency,
+        ...(downloading === null ? {} : { allowsDownloads: () => downloading === 'on' }),
         ...site,
         log: ({ level, message, ...fields }) => log(level, message, fields),
       })
+      const owner = waymark
+      const downloads: LocalDownloads = {
+        start: (input, signal) => downloadFrom(owner, input as DownloadInput, signal),
+        onError: (error) => log('error', messageOf(error), stackOf(error)),
+      }
       const secret = newSecret()
-      server = await startServer(withLocalCommands(handler, localWork(waymark), secret), { host: values.required('host'), port })
+      server = await startServer(withLocalCommands(handler, localWork(waymark), downloads, secret), { host: values.required('host'), port })
       url = server.url
       const retract = await announce(values.required('data'), { url, secret })
       const facts = { url, ...shown(start) }

@@ -8,16 +8,74 @@ export interface EventBatch {
   readonly time: Float64Array
   /** Number of the event's name. */
   readonly event: Int32Array
+  /** The event's record of the log. */
+  readonly seq: Float64Array
 }
 
 /** Reads the events of a project from its store. */
 export interface ListSource {
   /** The number of events per person number, as stored: merges are not resolved. */
   counts(): Promise<{ readonly person: Int32Array; readonly events: Int32Array }>
-  /** Passes the events after a record of the log to `take`, with person numbers as stored. Resolves with the last record. */
-  eventsAfter(seq: number, take: (batch: EventBatch) => void): Promise<number>
-  /** A version that changes with the merges. */
-  mergesMark(): Promise<string>
+  /** The last record whose event is stored, and a version that changes with the merges. */
+  state(): Promise<{ readonly seq: number; readonly mergesMark: string }>
+  /** Passes the events after a record of the log, up to another, to `take`, with person numbers as stored. Their memory is reused once it returns. */
+  events(after: number, last: number, take: (batch: EventBatch) => void): Promise<void>
+  /** Of the events up to a record: other events have another one. */
+  fingerprint(seq: number): Promise<string>
   /** All merges that hold: from a person's number to that of its survivor. */
   merges(): Promise<ReadonlyMap<number, number>>
+}
+
+/** The lists as they are written to disk. */
+export interface ListImage {
+  /** Plain data. */
+  readonly about: unknown
+  readonly arrays: readonly (Uint8Array | Uint16Array | Int32Array | Uint32Array | Float64Array)[]
+}
+
+/** Where the lists of a project are kept between two processes. They are rebuilt when there are none, or when in doubt. */
+export interface ListFiles {
+  /** `open` returns the arrays to fill, or null: the image is of no use. False: there is no complete image. */
+  read(open: (about: unknown) => ListImage['arrays'] | null): Promise<boolean>
+  write(image: ListImage): Promise<void>
+}
+
+/** Whether a condition holds (0 or 1), a text, or a number (NaN: none). */
+export type ColumnType = 'flags' | 'codes' | 'numbers'
+
+/** The values of one column in some rows. */
+export interface ColumnPart {
+  readonly values: Uint8Array | Int32Array | Float64Array
+  /** For codes: the texts that `values` are indexes of. */
+  readonly texts?: readonly string[]
+}
+
+/** A value of each event, or of each person. Values of events are kept and only read of new events; those of persons are read for each query. */
+export interface ColumnSpec {
+  /** Equal for equal values. */
+  readonly key: string
+  readonly type: ColumnType
+  readonly of: 'event' | 'person'
+}
+
+/** Each text of a column of events is an actor, except one. */
+export interface ActorSpec {
+  readonly column: ColumnSpec
+  readonly except: string | null
+}
+
+export type TakeColumns = (keys: Float64Array, parts: readonly ColumnPart[]) => void | Promise<void>
+
+/** Reads columns of events and persons from the store. */
+export interface ColumnSource {
+  readonly columns: readonly ColumnSpec[]
+  /** Absent: the actors are persons. */
+  readonly actors?: ActorSpec | null
+  /**
+   * Passes the values of some columns of events to `take`, with the records of the events: those after a record, up to another. Their memory is
+   * reused once it returns, or its promise is settled.
+   */
+  ofEvents(columns: readonly ColumnSpec[], after: number, last: number, take: TakeColumns): Promise<void>
+  /** The same for a column of persons, with their numbers. Flags may lack rows: they are 0 there. */
+  ofPersons(column: ColumnSpec, take: TakeColumns): Promise<void>
 }

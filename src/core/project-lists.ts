@@ -1,24 +1,59 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { MemoryHolder, MemoryShare } from '../lib/memory-share.ts'
-import { EventLists } from './event-lists.ts'
-import type { EventBatch, ListSource } from './ports.ts'
+import type { ActorOrder } from './actor-order.ts'
+import { EventLists, mostRecords } from './event-lists.ts'
+import { ListColumn } from './list-column.ts'
+import { LoadedLists, type Merges } from './loaded-lists.ts'
+import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, ListFiles, ListSource } from './ports.ts'
 
-interface Loaded {
+/** Lists of fewer events are read from the store as fast as from files. */
+const fewEvents = 50_000
+const saveAfterMs = 10_000
+/** The engine holds the rows of a statement while they are read. */
+const recordsPerStatement = 2_000_000
+/** Shared memory is freed in large steps only: it takes a garbage collection. */
+const manyBytes = 64 * 2 ** 20
+
+/** What a reader gets: the lists, and the columns that it asked for, in that order. Its arrays are shared between threads. */
+export interface Listed {
+  readonly lists: Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'events' | 'used'>
+  readonly columns: readonly Pick<ListColumn, 'values' | 'texts' | 'numbers'>[]
+  /** Null: the actors are persons. */
+  readonly order: ActorOrder | null
+}
+interface Open extends Listed {
   readonly lists: EventLists
-  /** The last record whose event is in the lists. */
-  seq: number
-  merges: Merges
+  readonly columns: readonly ListColumn[]
 }
 
-interface Merges {
-  readonly mark: string
-  readonly survivorOf: ReadonlyMap<number, number>
+export interface ListOptions {
+  /** Null: the lists are not kept on disk. */
+  readonly files?: ListFiles | null
+  /** Of the store, when no query is there. */
+  readonly fingerprint?: ListSource['fingerprint']
+  /** Called after much shared memory became unused: other threads that have seen it release it then. */
+  readonly release?: () => void
+  /** Receives errors of files: the lists go on without them. */
+  readonly report?: (error: unknown) => void
 }
 
 /** The lists of a project. The first query creates them, and each further query updates them from the store. */
 export class ProjectLists implements MemoryHolder {
   private readonly memory: MemoryShare
-  private loaded: Loaded | null = null
+  private readonly files: ListFiles | null
+  private readonly fingerprint: ListSource['fingerprint']
+  private readonly release: () => void
+  private readonly report: (error: unknown) => void
+  /** The last record whose event is in the files. */
+  private savedSeq = 0
+  /** There may be files of use. */
+  private hasFiles = true
+  private saving: NodeJS.Timeout | null = null
+  /** Bytes that were released and may not be free yet. */
+  private discarded = 0
+  private loaded: LoadedLists | null = null
   private isChanging = false
   /** The lists have changed since their last complete update. */
   private isIncomplete = false
@@ -29,53 +64,128 @@ export class ProjectLists implements MemoryHolder {
   private readers = 0
   private idle: Deferred<void> | null = null
 
-  constructor(memory: MemoryShare) {
+  constructor(
+    memory: MemoryShare,
+    { files = null, fingerprint = async () => '', release = () => undefined, report = () => undefined }: ListOptions = {},
+  ) {
     this.memory = memory
+    this.files = files
+    this.fingerprint = fingerprint
+    this.release = release
+    this.report = report
     this.isTooLarge = memory.most === 0
   }
 
   /** Runs a reader over lists that include everything up to a record of the log. Null if they do not fit into memory. */
-  async use<T>(source: ListSource, seq: number, read: (lists: EventLists) => Promise<T>): Promise<{ readonly answer: T } | null> {
-    const change = this.changing.then(() => this.open(source, seq))
+  async use<T>(
+    source: ListSource,
+    seq: number,
+    wanted: ColumnSource,
+    read: (open: Open) => Promise<T>,
+  ): Promise<{ readonly answer: T } | null> {
+    const change = this.changing.then(() => this.open(source, seq, wanted))
     this.changing = change.catch(() => undefined)
-    const lists = await change
-    if (!lists) return null
+    const listed = await change
+    if (!listed) return null
     try {
-      return { answer: await read(lists) }
+      return { answer: await read(listed) }
     } finally {
+      for (const [i, { of }] of wanted.columns.entries()) if (of === 'person') this.discard(listed.columns[i]!.bytes)
       if (--this.readers === 0) this.idle?.resolve()
     }
   }
 
   evict(): boolean {
     if (this.readers > 0 || this.isChanging) return false
+    this.discard(this.loaded ? this.loaded.bytes : 0)
     this.loaded = null
     return true
   }
 
-  /** Frees the memory. */
-  close(): void {
-    this.forget()
+  /** Writes what the files lack, and frees the memory. */
+  async close(): Promise<void> {
+    if (this.saving) clearTimeout(this.saving)
+    const change = this.changing.then(async () => {
+      await this.save()
+      await this.readersGone()
+      this.forget()
+    })
+    this.changing = change
+    await change
+  }
+
+  /** Writes the lists while nothing reads or changes them in between. */
+  private async save(): Promise<void> {
+    const { loaded, files } = this
+    if (!loaded || !files || loaded.seq === this.savedSeq || loaded.lists.events < fewEvents) return
+    try {
+      await files.write(loaded.image(await this.fingerprint(loaded.seq)))
+      this.savedSeq = loaded.seq
+      this.hasFiles = true
+    } catch (error) {
+      this.report(error)
+    }
+  }
+
+  /** Lists that were read from the store are written once nobody waits for them, so that a process that is killed does not have to read them again. */
+  private scheduleSave(): void {
+    if (!this.files || this.savedSeq > 0 || this.saving) return
+    this.saving = setTimeout(() => {
+      this.saving = null
+      this.changing = this.changing.then(() => this.save())
+    }, saveAfterMs).unref()
+  }
+
+  /** The lists in the files, if the store still has the same events. */
+  private async restored(source: ListSource): Promise<LoadedLists | null> {
+    if (!this.files || !this.hasFiles) return null
+    this.hasFiles = false // unless they turn out to be of use
+    try {
+      let found: ReturnType<typeof LoadedLists.ofImage> = null
+      const open = (about: unknown) => {
+        found = LoadedLists.ofImage(about)
+        return found?.arrays ?? null
+      }
+      if (!(await this.files.read(open))) return null
+      const { fingerprint, seq, finish } = found!
+      if ((await source.fingerprint(seq)) !== fingerprint) return null
+      const loaded = finish()
+      if (!this.makeRoom(loaded, 0, new Set())) return null
+      this.savedSeq = seq
+      this.hasFiles = true
+      return loaded
+    } catch (error) {
+      this.report(error)
+      return null
+    }
   }
 
   /** Updates the lists and registers the reader, before anything else can change them. */
-  private async open(source: ListSource, seq: number): Promise<EventLists | null> {
-    if (this.isTooLarge) return null
-    if (!this.loaded || this.loaded.seq < seq) {
-      await this.readersGone()
-      this.isChanging = true
-      try {
-        if (!(await this.catchUp(source))) return null
-      } catch (error) {
-        if (this.isIncomplete || !this.loaded) this.forget()
-        throw error
-      } finally {
-        this.isChanging = false
+  private async open(source: ListSource, seq: number, wanted: ColumnSource): Promise<Open | null> {
+    if (this.isTooLarge || seq > mostRecords) return null
+    this.isChanging = true
+    try {
+      for (let isBehind = !this.loaded || this.loaded.upTo < seq; ; isBehind = true) {
+        if (isBehind) {
+          await this.readersGone()
+          if (!(await this.catchUp(source, seq))) return null
+        }
+        const columns = await this.columnsFor(wanted, this.loaded!)
+        if (!columns) return null
+        // Persons who were merged meanwhile have no values.
+        if (wanted.columns.some((spec) => spec.of === 'person') && (await source.state()).mergesMark !== this.loaded!.merges.mark) continue
+        const order = wanted.actors ? await this.orderFor(wanted, wanted.actors, this.loaded!) : null
+        if (wanted.actors && !order) return null
+        this.memory.touch(this)
+        this.readers++
+        return { lists: this.loaded!.lists, columns, order }
       }
+    } catch (error) {
+      if (this.isIncomplete || !this.loaded) this.forget()
+      throw error
+    } finally {
+      this.isChanging = false
     }
-    this.memory.touch(this)
-    this.readers++
-    return this.loaded!.lists
   }
 
   private async readersGone(): Promise<void> {
@@ -85,8 +195,9 @@ export class ProjectLists implements MemoryHolder {
     this.idle = null
   }
 
-  private async catchUp(source: ListSource): Promise<boolean> {
-    const mark = await source.mergesMark()
+  private async catchUp(source: ListSource, upTo: number): Promise<boolean> {
+    const { seq, mergesMark: mark } = await source.state()
+    this.loaded ??= await this.restored(source)
     const known = this.loaded?.merges
     const merges = known?.mark === mark ? known : { mark, survivorOf: await source.merges() }
     if (known && known !== merges && !follows(known.survivorOf, merges.survivorOf)) this.forget()
@@ -97,19 +208,96 @@ export class ProjectLists implements MemoryHolder {
     if (loaded.merges !== merges)
       for (const [merged, survivor] of merges.survivorOf)
         if (loaded.merges.survivorOf.get(merged) !== survivor) lists.merge(merged, survivor)
-    const seq = await source.eventsAfter(loaded.seq, (batch) => {
-      this.isIncomplete = true
-      lists.add(survivors(batch, merges))
-    })
-    this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), merges })
+    const resolve = resolver(merges)
+    for (let from = loaded.seq; from < seq; from += recordsPerStatement)
+      await source.events(from, Math.min(seq, from + recordsPerStatement), (batch) => {
+        this.isIncomplete = true
+        lists.add(resolve(batch))
+      })
+    this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), upTo: Math.max(seq, upTo), merges })
     this.isIncomplete = false
-    if (this.take(lists.bytes)) return true
+    this.isTooLarge = lists.bytes > this.memory.most
+    if (this.makeRoom(loaded, 0, new Set())) {
+      this.scheduleSave()
+      return true
+    }
     this.forget()
     return false
   }
 
+  /** Null if they do not fit into memory. */
+  private async columnsFor(wanted: ColumnSource, loaded: LoadedLists): Promise<readonly ListColumn[] | null> {
+    const { lists, columns } = loaded
+    const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
+    const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
+    const keys = new Set(ofEvents.map(({ key }) => key))
+    const missing = ofEvents.filter(({ key }) => !columns.has(key))
+    const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
+    if (missing.length > 0 && !this.makeRoom(loaded, further, keys)) return null
+    for (const { key, type } of missing) loaded.addColumn(key, new ListColumn(type, lists.capacity), 0)
+    try {
+      await this.readNew(wanted, ofEvents, loaded)
+    } catch (error) {
+      for (const key of keys) this.discard(loaded.dropColumn(key))
+      throw error
+    }
+    for (const key of keys) loaded.touchColumn(key)
+    if (keys.size > 0 && !this.makeRoom(loaded, 0, keys)) return null
+    const persons = await personColumns(wanted, ofPersons, lists.persons)
+    return wanted.columns.map((spec) => (spec.of === 'event' ? columns.get(spec.key)!.column : persons.get(spec)!))
+  }
+
+  /** Null if it does not fit into memory. */
+  private async orderFor(
+    { columns }: ColumnSource,
+    { column: { key }, except }: ActorSpec,
+    loaded: LoadedLists,
+  ): Promise<ActorOrder | null> {
+    const keys = new Set(columns.filter(({ of }) => of === 'event').map((spec) => spec.key))
+    if (!this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
+    const steps = loaded.orderBy(key, except)
+    for (;;) {
+      const step = steps.next()
+      if (step.done) return step.value
+      await turn()
+    }
+  }
+
+  /** Reads the values that columns lack: columns that are equally old in one statement. */
+  private async readNew(wanted: ColumnSource, specs: readonly ColumnSpec[], { lists, columns, seq }: LoadedLists): Promise<void> {
+    for (const from of new Set(specs.map(({ key }) => columns.get(key)!.seq))) {
+      if (from >= seq) continue
+      const old = specs.filter(({ key }) => columns.get(key)!.seq === from)
+      const indexOf = lists.indexesAfter(from, seq)
+      for (let after = from; after < seq; after += recordsPerStatement) {
+        const last = Math.min(seq, after + recordsPerStatement)
+        await wanted.ofEvents(old, after, last, (records, parts) => {
+          const indexes = new Int32Array(records.length)
+          for (let row = 0; row < records.length; row++) indexes[row] = indexOf[records[row]! - from]!
+          for (const [i, part] of parts.entries()) columns.get(old[i]!.key)!.column.write(part, indexes)
+        })
+      }
+      for (const { key } of old) columns.get(key)!.seq = seq
+    }
+  }
+
+  /** Drops the columns that were not used for the longest time, until the others and `further` bytes fit. */
+  private makeRoom(loaded: LoadedLists, further: number, keys: ReadonlySet<string>): boolean {
+    const { lists, columns } = loaded
+    this.discard(lists.takeDiscarded())
+    if (this.memory.take(this, loaded.bytes + further)) return true
+    for (const key of [...columns.keys()]) {
+      if (keys.has(key)) continue
+      this.discard(loaded.dropColumn(key))
+      if (this.memory.take(this, loaded.bytes + further)) return true
+    }
+    for (const key of keys) this.discard(loaded.dropColumn(key))
+    this.memory.take(this, loaded.bytes)
+    return false
+  }
+
   /** Empty lists with room for all events. Null if there is not enough memory. */
-  private async begin(source: ListSource, merges: Merges): Promise<Loaded | null> {
+  private async begin(source: ListSource, merges: Merges): Promise<LoadedLists | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
     if (!this.take(EventLists.bytesOf(all, person.length))) return null
@@ -120,7 +308,7 @@ export class ProjectLists implements MemoryHolder {
     }
     const lists = new EventLists()
     lists.expect(Int32Array.from(byPerson.keys()), Int32Array.from(byPerson.values()))
-    return { lists, seq: 0, merges }
+    return new LoadedLists(lists, 0, merges)
   }
 
   /** Events are not removed, so what is too large stays so. */
@@ -129,11 +317,40 @@ export class ProjectLists implements MemoryHolder {
     return this.memory.take(this, bytes)
   }
 
+  private discard(bytes: number): void {
+    this.discarded += bytes
+    if (this.discarded < manyBytes) return
+    this.discarded = 0
+    // Once those who hold it have left.
+    setImmediate(() => {
+      collectGarbage()
+      this.release()
+    })
+  }
+
   private forget(): void {
+    this.discard(this.loaded ? this.loaded.bytes : 0)
     this.loaded = null
     this.isIncomplete = false
     this.memory.give(this)
   }
+}
+
+/** Columns of persons, by number. They are not kept, because persons change. */
+async function personColumns(
+  wanted: ColumnSource,
+  specs: readonly ColumnSpec[],
+  persons: number,
+): Promise<ReadonlyMap<ColumnSpec, ListColumn>> {
+  const columns = new Map(specs.map((spec) => [spec, new ListColumn(spec.type, persons)]))
+  for (const spec of specs)
+    await wanted.ofPersons(spec, (numbers, [part]) => {
+      columns.get(spec)!.write(
+        part!,
+        Int32Array.from(numbers, (person) => (person < persons ? person : -1)),
+      )
+    })
+  return columns
 }
 
 /** True if lists with the first merges can be updated to the second ones by merging further lists. */
@@ -145,7 +362,16 @@ function follows(before: ReadonlyMap<number, number>, now: ReadonlyMap<number, n
   return true
 }
 
-function survivors(batch: EventBatch, { survivorOf }: Merges): EventBatch {
-  if (survivorOf.size === 0) return batch
-  return { ...batch, person: batch.person.map((person) => survivorOf.get(person) ?? person) }
+/** Replaces the numbers of merged persons by those of their survivors, in place. */
+function resolver({ survivorOf }: Merges): (batch: EventBatch) => EventBatch {
+  if (survivorOf.size === 0) return (batch) => batch
+  let most = 0
+  for (const merged of survivorOf.keys()) most = Math.max(most, merged)
+  const survivors = Int32Array.from({ length: most + 1 }, (_, person) => person)
+  for (const [merged, survivor] of survivorOf) survivors[merged] = survivor
+  return (batch) => {
+    const { person } = batch
+    for (let i = 0; i < person.length; i++) if (person[i]! <= most) person[i] = survivors[person[i]!]!
+    return batch
+  }
 }

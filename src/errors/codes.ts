@@ -71,6 +71,10 @@ export interface ErrorData extends RequestErrorData {
   'not-allowed': { message: string }
   'no-record': { message: string }
   'conflicting-request': { message: string }
+  /** `id`: the first characters of the key's hash. */
+  'unknown-secret-key': { id: string }
+  'damaged-secret': Record<string, never>
+  'private-address': { host: string; address: string }
   // opening a directory
   'directory-locked': { dataDir: string; pid: number; since: string }
   'newer-format': { file: string; found: number; supported: number }
@@ -358,6 +362,22 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
   },
   'not-allowed': { text: (d) => d.message, status: 403 },
   'no-record': { text: (d) => d.message, status: 404 },
+  'unknown-secret-key': {
+    text: (d) => `A stored secret was encrypted with the key ${d.id}, which this server does not have.`,
+    suggestion: () => 'Add the key to secret.key or WAYMARK_SECRET_KEY, below the newest one, or set the secrets of the export again.',
+    status: 409,
+  },
+  'private-address': {
+    text: ({ host, address }) =>
+      `${host === address ? address : `${host} has the address ${address}, which`} is in a private network, and this server connects only to public addresses.`,
+    suggestion: () => 'Use the public address of the destination, or ask the operator of the server.',
+    status: 400,
+  },
+  'damaged-secret': {
+    text: () => 'A stored secret cannot be decrypted: it was changed.',
+    suggestion: () => 'Set the secrets of the export again.',
+    status: 409,
+  },
   'conflicting-request': { text: (d) => d.message, status: 409 },
   'directory-locked': {
     text: (d) => `${d.dataDir} is in use by process ${d.pid} since ${d.since}. One process owns a data directory at a time.`,

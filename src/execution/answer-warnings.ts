@@ -49,7 +49,8 @@ export const warningsAbout = (
   folds: Driver['folds'] = [],
 ): Promise<readonly AnswerWarning[]> => {
   const folded = folds.flatMap(({ names = [] }) => names)
-  return planInSlices(warningSteps(request, asked, folded, facts), String(project.settings.id), project.isAlone)
+  const all = [...asked, ...folds.flatMap(({ columns = [] }) => columns)]
+  return planInSlices(warningSteps(request, all, folded, facts), project)
 }
 
 function* warningSteps(

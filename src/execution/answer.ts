@@ -32,7 +32,7 @@ export async function answerQuery(given: unknown, project: QueryProject, options
       .map(({ label, seconds: t }) => ({ k: `./${label}`, t }))
       .concat({ k: '.', t: seconds(started) }),
     ...((query as { explain?: unknown }).explain === true
-      ? { explain: [...folds.map(({ seconds: _, names: __, ...fold }) => fold), ...asked.map(explain)] }
+      ? { explain: [...folds.map(({ seconds: _, names: __, columns: ___, ...fold }) => fold), ...asked.map(explain)] }
       : {}),
   }
 }

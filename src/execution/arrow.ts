@@ -9,7 +9,7 @@ import { warningsAbout } from './answer-warnings.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import { driverOf } from './driver.ts'
-import type { Statement } from './ports.ts'
+import type { Statement, StreamOptions } from './ports.ts'
 import { type QueryProject, queryContext } from './query-context.ts'
 import { explainedRefusal } from './refused-call.ts'
 import { checkRequest, settingsOf } from './request.ts'
@@ -36,7 +36,14 @@ export async function* queryArrowBatches(
   project: QueryProject,
   options: AnswerOptions = {},
 ): AsyncGenerator<RecordBatch, void, undefined> {
-  const work = await arrowOf(query, project, options)
+  yield* batchesOf(await arrowOf(query, project, options), project, options)
+}
+
+export async function* batchesOf(
+  work: ArrowWork,
+  project: QueryProject,
+  options: AnswerOptions & StreamOptions = {},
+): AsyncGenerator<RecordBatch, void, undefined> {
   const { warnings } = work
   if ('table' in work) {
     for (const batch of work.table.batches) yield noted(batch, warnings)
@@ -61,13 +68,15 @@ function noted<T extends Table | RecordBatch>(rows: T, warnings: readonly Answer
   return rows
 }
 
-type ArrowWork =
-  | { readonly statement: Statement; explained(error: unknown): Promise<unknown>; readonly warnings: readonly AnswerWarning[] }
-  | Pick<RowsAnswer, 'batches' | 'warnings'>
-  /** A chart. */
-  | { readonly table: Table; readonly warnings: readonly AnswerWarning[] }
+export type ArrowWork = Pick<RowsAnswer, 'warnings' | 'timezone'> &
+  (
+    | { readonly statement: Statement; explained(error: unknown): Promise<unknown> }
+    | Pick<RowsAnswer, 'batches'>
+    /** A chart. */
+    | { readonly table: Table }
+  )
 
-async function arrowOf(given: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
+export async function arrowOf(given: unknown, project: QueryProject, options: AnswerOptions): Promise<ArrowWork> {
   const query = queryAsked(given)
   const { kind, parsed } = checkRequest(query)
   if (!kind.isStatement) {
@@ -77,7 +86,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     const { context, complete, asked, folds } = driverOf(project, facts, options, query)
     const table = answerTable(await complete(kind.run(parsed, context)))
     const compiled = asked.map((one) => one.compiled)
-    return { table, warnings: await warningsAbout(query, compiled, facts, project, folds) }
+    return { table, timezone: context.project.timezone, warnings: await warningsAbout(query, compiled, facts, project, folds) }
   }
   const settings = settingsOf(query)
   const facts = await project.facts()
@@ -87,6 +96,7 @@ async function arrowOf(given: unknown, project: QueryProject, options: AnswerOpt
     const compiled = await compileFor(asked, project, context, settings)
     return {
       statement: statementOf(compiled.printed, context.project.timezone),
+      timezone: context.project.timezone,
       explained: (error) => explainedRefusal(error, { compiled, request: query, statement: asked }, context, project, options),
       warnings: await warningsAbout(query, [compiled], facts, project),
     }

@@ -1,7 +1,11 @@
+import { setTimeout } from 'node:timers/promises'
 import { Table } from 'apache-arrow'
 import type { Query } from '../ast/nodes.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
-import type { QueryError } from '../errors/errors.ts'
+import type { Listed } from '../core/project-lists.ts'
+import { QueryError } from '../errors/errors.ts'
+import { extentOf, type Fold, listView } from '../folds/fold.ts'
+import { ThreadLost } from '../folds/thread-pool.ts'
 import type { Answer, Ask, ListsAsk, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
 import { saidOf } from '../queries/origin.ts'
 import { blamed } from './blame.ts'
@@ -9,12 +13,18 @@ import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import type { Compiled } from './compile.ts'
 import type { Explainable } from './explain.ts'
 import { failingColumn } from './failing-column.ts'
-import { letOthersRun, sliceMs } from './plan-in-slices.ts'
+import { columnSource } from './list-columns.ts'
+import { letOthersRun, PlannedElsewhere, sliceMs } from './plan-in-slices.ts'
 import type { RunOptions, Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
 import { explainedRefusal } from './refused-call.ts'
 import { settingsOf } from './request.ts'
 import { compileFor, statementOf } from './statements.ts'
+
+/** Lists of fewer events are folded at once: to ask the threads takes longer. */
+const fewEvents = 200_000
+/** While threads work, this often it is checked whether the query was cancelled. */
+const checkEveryMs = 20
 
 interface AskedStatement extends Explainable {
   /** Index among the statements of the query. Long statements are planned later than short ones. */
@@ -22,13 +32,15 @@ interface AskedStatement extends Explainable {
   seconds: number
 }
 
-interface Fold {
+interface FoldNote {
   readonly label: string
   readonly road: 'core' | 'sql'
   /** Why the lists of the core were not used. */
   readonly reason?: string
   /** Names of the events that it searched for. */
   readonly names?: readonly string[]
+  /** The statements of its columns. */
+  readonly columns?: readonly Compiled[]
   /** Number of events in the lists. */
   readonly events?: number
   readonly seconds: number
@@ -39,13 +51,19 @@ export interface Driver {
   /** The statements so far. */
   readonly asked: readonly AskedStatement[]
   /** What was folded from the lists of the core, and the reason for each fold that was not. */
-  readonly folds: readonly Fold[]
+  readonly folds: readonly FoldNote[]
   statementFor(ask: StatementAsk): Promise<{ readonly compiled: Compiled; readonly statement: Statement }>
   /** The engine's error, with the field that caused it. */
   explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
   /** Runs one generator to its end. */
   complete<R>(generator: QueryRun<R>): Promise<R>
 }
+
+const notOnLists = (label: string, reason: string) =>
+  new QueryError('validation-failed', {
+    message: `The lists of events cannot answer ${label}: ${reason}. Remove modifiers.road to answer it by SQL.`,
+    attr: 'modifiers__road',
+  })
 
 /** Runs the statements that the generators of a query kind request. */
 export function driverOf(
@@ -58,7 +76,7 @@ export function driverOf(
   const checkpoint = checkpointOf(options)
   const context = queryContext(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
-  const folds: Fold[] = []
+  const folds: FoldNote[] = []
   let count = 0
   const statementFor = async ({ query }: Pick<StatementAsk, 'query'>): Promise<{ compiled: Compiled; statement: Statement }> => {
     try {
@@ -92,17 +110,79 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const foldLists = async ({ label, names, fold }: ListsAsk) => {
+  const foldLists = async ({ label, names, columns, actors = null, fold }: ListsAsk) => {
     const started = performance.now()
-    const skip = (reason: string) => void folds.push({ label, road: 'sql', reason, seconds: 0 })
+    const skip = (reason: string) => {
+      if (settings.road === 'core') throw notOnLists(label, reason)
+      folds.push({ label, road: 'sql', reason, seconds: 0 })
+    }
+    if (settings.road === 'sql') return skip('the request asks for it')
     if (typeof fold === 'string') return skip(fold)
     if (!project.fold) return skip('the engine has no lists of events')
-    const hasFolded = await project.fold(Number(facts.appliedSeq), async (lists) => {
-      const steps = fold(lists)
-      for (let since = performance.now(); !steps.next().done; since = performance.now()) await pause(performance.now() - since)
-      folds.push({ label, road: 'core', names, events: lists.events, seconds: (performance.now() - started) / 1000 })
-    })
-    if (!hasFolded) skip('the lists of events do not fit into memory')
+    const failures = new Set<unknown>()
+    const compiled: Compiled[] = []
+    const failing = (error: unknown) => {
+      if (!(error instanceof PlannedElsewhere)) failures.add(error)
+      throw error
+    }
+    try {
+      const source = await columnSource(columns, actors, {
+        async compile(query) {
+          const one = await compileFor(query, project, context).catch(failing)
+          compiled.push(one)
+          return one
+        },
+        run: (query, take) =>
+          statementFor({ query })
+            .then(({ statement }) => project.runInParts(statement, take, options))
+            .catch(failing),
+      })
+      if (typeof source === 'string') return skip(source)
+      const hasFolded = await project.fold(Number(facts.appliedSeq), source, async (listed) => {
+        const params = fold.params(listed)
+        const result = await folded(fold.fold.fasterFor?.(params) ?? fold.fold, listed, params)
+        const reason = await completed(fold.take(result, listed, params))
+        if (reason !== undefined) return skip(reason)
+        const { events } = listed.lists
+        folds.push({ label, road: 'core', names, columns: compiled, events, seconds: (performance.now() - started) / 1000 })
+      })
+      if (!hasFolded) skip('the lists of events do not fit into memory')
+    } catch (error) {
+      // The statement of the query reports it with its place, if it concerns the rows that the query asks for.
+      if (!failures.has(error)) throw error
+      skip('the engine refused a condition or a value')
+    }
+  }
+  /** In worker threads, or here if the lists are small. */
+  const folded = async (fold: Fold<unknown, unknown>, listed: Listed, params: unknown): Promise<unknown> => {
+    const { threads } = project
+    const view = listView(listed)
+    const here = async () => fold.join([await completed(fold.run(view, params, 0, extentOf(fold, view)))], params)
+    if (!threads?.isUsable || listed.lists.events < fewEvents) return here()
+    const stopping = new AbortController()
+    const work = threads.run(fold, view, params, stopping.signal)
+    try {
+      for (;;) {
+        const isDone = await Promise.race([work.then(() => true), setTimeout(checkEveryMs, false)])
+        checkpoint()
+        if (isDone) return await work
+      }
+    } catch (error) {
+      stopping.abort()
+      await work.catch(() => undefined) // the lists must not change while they are read
+      if (error instanceof ThreadLost) return here()
+      throw error
+    }
+  }
+  /** Runs a loop with pauses. */
+  const completed = async <R>(steps: Generator<void, R, void>): Promise<R> => {
+    for (;;) {
+      const since = performance.now()
+      let step = steps.next()
+      while (!step.done && performance.now() - since < sliceMs) step = steps.next()
+      if (step.done) return step.value
+      await pause(performance.now() - since)
+    }
   }
   const pause = async (heldMs: number) => {
     await letOthersRun(heldMs, project.isAlone)

@@ -23,8 +23,21 @@ const longPlans = createConcurrencyLimit({
 /** A plan counts as long after this time. */
 const longPlanMs = 100
 
-/** `group`: groups take turns, so a group with many long plans delays only itself. */
-export async function planInSlices<T>(steps: Generator<void, T>, group: string, isAlone: () => boolean): Promise<T> {
+/** The query is planned in another thread, from its start. */
+export class PlannedElsewhere extends Error {}
+
+/** What planning needs of the project that it plans for. */
+export interface PlanningTurns {
+  readonly settings: { readonly id: number }
+  isAlone(): boolean
+}
+
+/** Projects take turns, so a project with many long plans delays only itself. An error of `afterSlice` ends the planning. */
+export async function planInSlices<T>(
+  steps: Generator<void, T>,
+  { settings, isAlone }: PlanningTurns,
+  afterSlice: () => void = () => undefined,
+): Promise<T> {
   let spentMs = 0
   /** The result, or null if it takes longer than `mostMs`. */
   const within = async (mostMs: number): Promise<{ readonly value: T } | null> => {
@@ -33,12 +46,13 @@ export async function planInSlices<T>(steps: Generator<void, T>, group: string, 
       let step = steps.next()
       while (!step.done && performance.now() - begin < sliceMs) step = steps.next()
       const heldMs = performance.now() - begin
+      afterSlice()
       if (step.done) return step
       spentMs += heldMs
       if (spentMs >= mostMs) return null
       await letOthersRun(heldMs, isAlone)
     }
   }
-  const found = (await within(longPlanMs)) ?? (await longPlans(group, () => within(Number.POSITIVE_INFINITY)))
+  const found = (await within(longPlanMs)) ?? (await longPlans(String(settings.id), () => within(Number.POSITIVE_INFINITY)))
   return found!.value
 }

@@ -1,4 +1,4 @@
-import type { RecordBatch, Table } from 'apache-arrow'
+import type { DataType, RecordBatch, Table } from 'apache-arrow'
 import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
 import type { RowCounts, StoreFacts } from '../catalog/store-facts.ts'
 import type { ListSource } from '../core/ports.ts'
@@ -61,8 +61,24 @@ export interface StreamOptions extends RunOptions {
   readonly batchRows?: number
 }
 
-/** Receives some of the rows of an answer, in order. Their memory is reused once it returns. */
-export type TakePart = (part: Table) => void
+/** Characters that JSON never contains: with commas and double quotes, every JSON text would be quoted, and grow by a tenth. */
+export const csvMarks = { delimiter: '\t', quote: '\x01' } as const
+
+/** A file that the engine writes. It is replaced if it exists. */
+export interface RowsFile {
+  /** Absolute, in the data directory. */
+  readonly path: string
+  /** CSV has no header, and `csvMarks`. */
+  readonly format: 'JSONLines' | 'Parquet' | 'CSV'
+  readonly compression: 'gzip' | 'brotli' | 'zstd' | 'lz4' | 'snappy' | null
+}
+export interface WrittenRows {
+  readonly rows: number
+  readonly bytes: number
+}
+
+/** Receives some of the rows of an answer, in order. Their memory is reused once it returns, or its promise is settled. */
+export type TakePart = (part: Table) => void | Promise<void>
 
 /** Runs statements when they are scheduled. */
 export interface Statements {
@@ -72,7 +88,19 @@ export interface Statements {
   gather(statement: Statement, options?: RunOptions): Promise<Table>
   /** A slow reader holds an execution slot only while the engine works. */
   stream(statement: Statement, options?: StreamOptions): AsyncGenerator<RecordBatch, void, undefined>
+  /** The rows as the bytes of a Parquet file. Undefined: the engine writes no files. */
+  parquet?(statement: Statement, options?: RunOptions): AsyncGenerator<Uint8Array, void, undefined>
+  /** Writes all rows into a file, in the order of the statement, with memory that does not depend on their number. */
+  writeFile(statement: Statement, file: RowsFile, options?: RunOptions): Promise<WrittenRows>
 }
+
+/** Rows that are JSON objects, one a line. */
+export interface JsonRows {
+  readonly columns: readonly { readonly name: string; readonly type: DataType }[]
+  readonly lines: AsyncGenerator<Uint8Array, void, undefined>
+}
+/** The bytes of a Parquet file with these rows. */
+export type ParquetOfRows = (rows: JsonRows, signal?: AbortSignal) => AsyncGenerator<Uint8Array, void, undefined>
 
 /** Members of dynamic cohorts, computed from the store itself. */
 export interface CohortMembers {

@@ -1,8 +1,13 @@
+import type { PlanningBudget } from '../ast/planning-budget.ts'
 import { countAll, longestKey, numbersOf } from '../catalog/property-counts.ts'
 import { type PropertyKey, propertyKey, type StoreFacts } from '../catalog/store-facts.ts'
-import type { EventLists } from '../core/event-lists.ts'
+import type { ColumnSource } from '../core/ports.ts'
+import type { Listed } from '../core/project-lists.ts'
+import type { WaymarkError } from '../errors/errors.ts'
+import type { ThreadPool } from '../folds/thread-pool.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../queries/kind.ts'
 import { actionCondition } from '../queries/property-filters.ts'
+import type { Road } from '../queries/schemas.ts'
 import type { JsonRead, Slot } from '../resolver/typed.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Engine, Statements } from './ports.ts'
@@ -13,12 +18,18 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   readonly now: Date
   /** Read once per query, after everything acknowledged is applied. */
   facts(): Promise<StoreFacts>
-  /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if there are no lists. */
-  fold?(seq: number, loop: (lists: EventLists) => Promise<void>): Promise<boolean>
+  /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if they do not fit into memory. */
+  fold?(seq: number, columns: ColumnSource, loop: (listed: Listed) => Promise<void>): Promise<boolean>
+  /** Runs folds over large lists; absent: they run in this thread. */
+  readonly threads?: Pick<ThreadPool, 'run' | 'isUsable'>
   /** As in `StatementScheduler`. */
   isAlone(): boolean
-  /** Overrides and additional values. */
-  given?(context: QueryContext): Partial<QueryContext>
+  /** Limits of the rows of an answer, if they are not the usual ones. */
+  readonly rowLimits?: QueryContext['limits']
+  /** Cohorts that cannot be refreshed, by id. They fail only the queries that use them. */
+  readonly failedCohorts?: ReadonlyMap<number, WaymarkError>
+  /** Called after each slice of planning a statement. May throw `PlannedElsewhere`. */
+  planned?(budget: PlanningBudget): void
 }
 
 /** Settings of one request that change the meaning of statements. */
@@ -28,13 +39,15 @@ export interface StatementSettings {
   /** As in `CompileOptions`. */
   readonly showsJson?: boolean
   readonly bounceSeconds?: number
+  /** Only this road, or an error with the reason. */
+  readonly road?: Road
 }
 
 const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
 
 /** The part of the store's facts that a query may use. */
 export function queryContext(
-  { settings, now, dialect, limits, given }: QueryProject,
+  { settings, now, dialect, limits, rowLimits, failedCohorts }: QueryProject,
   facts: StoreFacts,
   { isUtc, bounceSeconds }: StatementSettings = {},
   checkpoint?: Checkpoint,
@@ -48,7 +61,8 @@ export function queryContext(
     foldsInEngine: dialect.capabilities.foldsInEngine,
     memoryLimit: limits.memoryLimit,
     action,
-    cohort: cohortsOf(facts),
+    cohort: cohortsOf(facts, failedCohorts),
+    ...(rowLimits ? { limits: rowLimits } : {}),
     propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
     propertyNumbers(scope, name) {
       const known = facts.propertyKeys.get(propertyKey(scope, name))
@@ -66,12 +80,11 @@ export function queryContext(
       return known && slotFor(known, as)
     },
   }
-  const known = given ? { ...context, ...given(context) } : context
   return {
-    ...known,
+    ...context,
     actionCondition(which) {
-      const found = known.action(which)
-      return found && actionCondition(found, known)
+      const found = action(which)
+      return found && actionCondition(found, context)
     },
   }
 }
@@ -98,12 +111,15 @@ const actionsOf =
   }
 
 const cohortsOf =
-  ({ cohorts }: StoreFacts) =>
+  ({ cohorts }: StoreFacts, failed: QueryProject['failedCohorts']) =>
   (idOrName: number | string): CohortInfo | undefined => {
     for (const [id, definition] of cohorts) {
       if (typeof idOrName === 'number' && id !== idOrName) continue
       const { name, is_static } = JSON.parse(definition) as { name: string; is_static?: boolean }
-      if (id === idOrName || name === idOrName) return { id, name, isStatic: is_static === true }
+      if (id !== idOrName && name !== idOrName) continue
+      const failure = failed?.get(id)
+      if (failure) throw failure
+      return { id, name, isStatic: is_static === true }
     }
     return undefined
   }

@@ -2,6 +2,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { readAs, validationData } from '../errors/validation.ts'
 import { type AskedQuery, kindOf } from '../queries/asked-query.ts'
 import type { QueryKind } from '../queries/kind.ts'
+import { roads } from '../queries/schemas.ts'
 import type { StatementSettings } from './query-context.ts'
 
 /** The kind of a request, and the request as its schema reads it. */
@@ -16,9 +17,10 @@ export function checkRequest(query: AskedQuery): { kind: QueryKind<unknown, obje
 export function settingsOf(query: unknown): StatementSettings {
   const modifiers = (query as { modifiers?: unknown }).modifiers
   if (typeof modifiers !== 'object' || modifiers === null) return {}
-  const { convertToProjectTimezone, bounceRateDurationSeconds } = modifiers as Record<string, unknown>
+  const { convertToProjectTimezone, bounceRateDurationSeconds, road } = modifiers as Record<string, unknown>
   return {
     isUtc: convertToProjectTimezone === false,
+    road: roads.find((one) => one === road),
     bounceSeconds: typeof bounceRateDurationSeconds === 'number' ? bounceRateDurationSeconds : undefined,
   }
 }

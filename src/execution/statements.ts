@@ -33,7 +33,7 @@ export const compileFor = (
   const { dialect } = project
   const planningBudget = new PlanningBudget(context.checkpoint)
   const steps = compiling(query, { context, dialect, budget: budgetOf(project), planningBudget, showsJson })
-  return planInSlices(steps, String(context.project.id), project.isAlone)
+  return planInSlices(steps, project, () => project.planned?.(planningBudget))
 }
 
 /** Half of the engine's memory limit. What a statement produces at a time is added to that. */

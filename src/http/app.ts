@@ -3,8 +3,11 @@ import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
 import type { AskedRequest, Asking, Outcome, QueryCaller } from '../execution/asking/asking.ts'
+import type { Download, DownloadFormat } from '../execution/download.ts'
+import type { OpenedExports } from '../exports/open-exports.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { OpenedPlugins } from '../plugins/open-plugins.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
@@ -16,6 +19,7 @@ import type { RequestBodies } from './request-bodies.ts'
 export interface ProjectData extends CaptureTarget {
   ask(asked: AskedRequest, asker: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
+  download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
   warnings(): Promise<readonly WarningSummary[]>
@@ -34,6 +38,8 @@ export interface Readiness {
 /** The services that routes use. */
 export interface App {
   readonly accounts: Accounts
+  readonly exports: Pick<OpenedExports, 'service' | 'outside'>
+  readonly plugins: OpenedPlugins
   readonly clock: () => Date
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
@@ -41,6 +47,8 @@ export interface App {
   readonly concurrency: Concurrency
   readonly requestBodies: RequestBodies
   readonly rows: () => QueryOptions['rows']
+  /** Of all rows of a query. */
+  readonly allowsDownloads: () => boolean
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>

@@ -44,23 +44,48 @@ const parseJson = (bytes: Uint8Array): unknown => {
   }
 }
 
-const parseForm = async (bytes: Uint8Array, type: string, takesFiles: boolean): Promise<unknown> => {
+export interface BodyForms {
+  readonly takesCsv?: boolean
+  readonly takesFiles?: boolean
+}
+
+/** `add_attachment[key]` */
+const keyed = /^(\w{1,64})\[([^[\]]{1,200})\]$/
+
+const withKeys = (fields: readonly (readonly [string, unknown])[]): Record<string, unknown> => {
+  const body = new Map<string, unknown>()
+  for (const [name, value] of fields) {
+    const [, field, key] = keyed.exec(name) ?? []
+    if (field === undefined) body.set(name, value)
+    else body.set(field, { ...(body.get(field) as object | undefined), [key!]: value })
+  }
+  return Object.fromEntries(body)
+}
+
+const uploaded = async (file: File) => ({
+  name: file.name,
+  type: file.type,
+  contents: Buffer.from(await file.arrayBuffer()).toString('base64'),
+})
+
+const parseForm = async (bytes: Uint8Array, type: string, { takesCsv, takesFiles }: BodyForms): Promise<unknown> => {
   try {
     const isMultipart = type.toLowerCase().startsWith('multipart/form-data')
     const form = isMultipart ? await multipartFields(bytes, type) : urlEncodedFields(new TextDecoder().decode(bytes))
-    const fields: [string, string][] = []
+    const fields: [string, unknown][] = []
     for (const [name, value] of form) {
       if (typeof value === 'string') fields.push([name, value])
-      else if (takesFiles) fields.push([name, await value.text()])
+      else if (takesFiles) fields.push([name, await uploaded(value)])
+      else if (takesCsv) fields.push([name, await value.text()])
     }
-    return Object.fromEntries(fields)
+    return takesFiles ? withKeys(fields) : Object.fromEntries(fields)
   } catch (error) {
     throw failures.parse(error instanceof FormError ? `Invalid form body: ${error.message}.` : 'Invalid form body.')
   }
 }
 
 /** Reads a body once, at its first use. An empty body is an empty object. */
-export const lazyBody = (request: Request, intake: RequestBodies, takesCsv = false): (() => Promise<unknown>) => {
+export const lazyBody = (request: Request, intake: RequestBodies, forms: BodyForms = {}): (() => Promise<unknown>) => {
   let read: Promise<unknown> | undefined
   const load = async (): Promise<unknown> => {
     const body = await intake.read(request, largestBody, failures.tooLarge)
@@ -74,8 +99,8 @@ export const lazyBody = (request: Request, intake: RequestBodies, takesCsv = fal
     const type = request.headers.get('content-type') ?? 'application/json'
     const media = type.split(';', 1)[0]!.trim().toLowerCase()
     if (bytes.byteLength === 0) return {}
-    if (media === 'application/x-www-form-urlencoded' || media === 'multipart/form-data') return parseForm(bytes, type, takesCsv)
-    if (takesCsv && media === 'text/csv') return { csv: new TextDecoder().decode(bytes) }
+    if (media === 'application/x-www-form-urlencoded' || media === 'multipart/form-data') return parseForm(bytes, type, forms)
+    if (forms.takesCsv && media === 'text/csv') return { csv: new TextDecoder().decode(bytes) }
     // Unlabelled texts are parsed as JSON: browsers send `text/plain` without a preflight request.
     if (media === '' || media === 'text/plain' || media === 'application/json' || media.endsWith('+json')) return parseJson(bytes)
     throw failures.wrongMedia(media)

@@ -16,6 +16,8 @@ export interface HandlerOptions extends SiteOptions {
   readonly limits?: () => RateLimits
   /** Rows of a query's answer: default and maximum. */
   readonly rows?: () => QueryOptions['rows']
+  /** Whether queries can be downloaded without a row limit. Default: unless the server is hosted. */
+  readonly allowsDownloads?: () => boolean
   /** Limits for the memory of bodies and the speed of senders. */
   readonly intake?: Partial<RequestBodyLimits>
   /** Queries that may wait or run at the same time: of one project with keys (3), of one user (50), in total (500). */
@@ -59,6 +61,7 @@ export const createHandler = (
     log,
     limits = () => defaultRateLimits,
     rows = () => undefined,
+    allowsDownloads = () => !waymark.accounts.context.settings().isHosted,
     concurrency = () => defaultConcurrency,
     publicUrl,
     trustedProxies,
@@ -67,6 +70,8 @@ export const createHandler = (
 ): Handler => {
   const app: App = {
     accounts: waymark.accounts,
+    exports: waymark.exports,
+    plugins: waymark.plugins,
     clock: waymark.clock,
     limits,
     asking: waymark.asking,
@@ -81,6 +86,7 @@ export const createHandler = (
       return types.map(({ index, name }) => ({ group_type: name, group_type_index: index }))
     },
     rows,
+    allowsDownloads,
     readiness: async () => readinessOf(await waymark.condition()),
   }
   const handle = createService(app, { log, publicUrl, trustedProxies })

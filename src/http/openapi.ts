@@ -53,7 +53,16 @@ const requestBody = (row: Row) => {
   if (!row.body) return {}
   const schema = schemaOf(row.body)
   const csv = { 'multipart/form-data': { schema }, 'text/csv': { schema: { type: 'string' } } }
-  return { requestBody: { required: true, content: { 'application/json': { schema }, ...(row.takesCsv ? csv : {}) } } }
+  return {
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema },
+        ...(row.takesCsv ? csv : {}),
+        ...(row.takesFiles ? { 'multipart/form-data': { schema } } : {}),
+      },
+    },
+  }
 }
 
 const operation = (row: Row, path: string, tag: string) => ({

@@ -1,4 +1,4 @@
-import { longestQueryId, waitedForSeconds } from '../execution/asking/asking.ts'
+import { downloadSeconds, longestQueryId, waitedForSeconds } from '../execution/asking/asking.ts'
 import { lightMs } from '../execution/asking/lanes.ts'
 import { longestSeconds } from '../execution/asking/query-runs.ts'
 import { largestBody, maxLevels, maxValues } from './body.ts'
@@ -98,6 +98,14 @@ sent at once, one row per point (\`label\`, \`date\`, \`value\`), total (\`label
 whether more rows exist, if that is known before the first megabyte is sent; without the header, a full answer may be truncated. A stream that fails ends with its connection, never with a final
 chunk. A client that reads nothing for 30 seconds is disconnected. If the JSON answer has \`warnings\`, \`X-Warning-Count\` has their number and \`X-Warnings\` a JSON array of them in ASCII,
 without messages and with at most 4,096 characters. [arrow.md](arrow.md) shows how to read Arrow.
+
+**Downloads.** \`POST /api/projects/:project_id/query/export/\` returns all rows of a query as a file, without the row limit of an answer: the body is that of a query, with \`format\` \`csv\`, \`jsonl\`,
+\`parquet\` or \`arrow\` instead of \`async\` and \`refresh\`. Without \`format\`, the \`Accept\` header decides, else it is CSV. A statement and a list of events or persons have all their rows (a \`limit\` in the query
+holds), a chart one row per point. Memory does not depend on the number of rows: CSV, JSON lines and Arrow are streamed as the engine produces them, with backpressure from the client; Parquet is written to a
+file in the data directory first, and sent when it is complete. It must leave 256 MiB of the disk free, else the download is refused with \`no-space\` (503). Values are those of a JSON answer; in Parquet, times are in UTC without a zone, and a column whose name is taken gets its index as a suffix. If the client
+disconnects, the statement is cancelled. If the query fails before the first byte, the answer has the status of the error; after that the connection is closed without a final chunk, so that an incomplete file is
+never taken for a complete one. A download has ${downloadSeconds} seconds of the engine's time and counts as a concurrent query. \`waymark serve --downloads off\` turns downloads off; with \`--hosted\` they are off unless \`--downloads on\`.
+The command line has \`waymark query … --format parquet --out FILE\` ([quickstart.md](quickstart.md)).
 
 **Times** are ISO 8601 in UTC, with microseconds if they are not zero. Trailing slashes are optional.
 

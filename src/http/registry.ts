@@ -1,5 +1,6 @@
 import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
+import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
@@ -11,6 +12,8 @@ import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
 import { personalKeys } from './resources/personal-keys.ts'
+import { pluginConfigResources } from './resources/plugin-configs.ts'
+import { pluginResources } from './resources/plugins.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
 import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
@@ -31,6 +34,10 @@ export const resources: readonly Resource[] = [
   organizationProjects,
   projectList,
   projects,
+  organizationBatchExports,
+  batchExports,
+  ...pluginResources,
+  ...pluginConfigResources,
   historicalImport,
   ingestionWarnings,
   query,

@@ -85,6 +85,8 @@ export interface Row<R extends Reach = Reach> {
   readonly body: z.ZodType | null
   /** A body of `text/csv` becomes the field `csv`, and files of a form become text fields. */
   readonly takesCsv: boolean
+  /** Files of a form become objects with `name`, `type` and `contents` in base64, and `field[key]` becomes the key of an object. */
+  readonly takesFiles: boolean
   readonly queryParameters: Readonly<Record<string, string>>
   readonly status: number
   /** A POST that creates records: idempotent with an `Idempotency-Key`. */
@@ -113,6 +115,8 @@ export interface Resource {
   readonly path: string
   readonly reach: Reach
   readonly object: ScopeObject | null
+  /** A path without a project is about the caller's current one. */
+  readonly isOfCurrentProject: boolean
   readonly levels: { readonly read: LevelName; readonly write: LevelName }
   /** The error text for a level that is too low, if not the usual one. */
   readonly tooLow: string | null
@@ -133,6 +137,7 @@ interface Definition<D extends Reach> {
   readonly tooLow?: string
   readonly missing?: string
   readonly limits?: readonly LimitName[]
+  readonly isOfCurrentProject?: boolean
   rows(row: RowMaker<D>): readonly Row[]
 }
 
@@ -152,6 +157,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     needsRecentLogin: false,
     body: null,
     takesCsv: false,
+    takesFiles: false,
     queryParameters: {},
     status: given.method === 'DELETE' ? 204 : 200,
     isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // an open route has no user whose key it would be
@@ -168,6 +174,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     path: definition.path,
     reach,
     object,
+    isOfCurrentProject: definition.isOfCurrentProject ?? false,
     levels: { read, write },
     tooLow: definition.tooLow ?? null,
     missing: definition.missing ?? null,

@@ -101,7 +101,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const site = siteOf(request, url, address)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = route.rows.get(method)
-    const body = lazyBody(request, app.requestBodies, row?.takesCsv)
+    const body = lazyBody(request, app.requestBodies, row ?? {})
     const wanted = wantedBy(route.resource, row, [...route.rows.values()][0]!.reach, method)
     const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body })
     const enter = (caller: Visit['caller']) =>
@@ -222,7 +222,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
         return c.env.cut !== undefined
       }
       return answer(route, c.req.raw, {
-        params: c.req.param(),
+        params: { ...(route.resource.isOfCurrentProject && { project_id: '@current' }), ...c.req.param() },
         address: c.env.address,
         breakOff,
         // Errors have the header too: a missing field may be a misspelled one.

@@ -127,6 +127,7 @@ export class Applier {
   private applyEvent(event: PreparedEvent, bytes: Uint8Array, arrival: Arrival, group: StagedGroup): void {
     for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
     if (event.isDropped) return
+    this.people.seq = arrival.seq
     this.people.noteEvent(event.propertiesTo - event.propertiesFrom + headBytes)
     const who = identify(this.people, this.families, event, arrival)
     for (const warning of who.warnings) this.warn(warning, arrival.receivedAt)
@@ -151,7 +152,7 @@ export class Applier {
     if (!event.isPersonless && event.setOnce) this.keys.countValues('person', event.setOnce, event.time)
     if (event.group) this.identifyGroup(event.group, event.propertiesTo - event.propertiesFrom, event.time, arrival)
     const keys = event.groups ? this.groupKeys(event.groups, arrival) : noGroups
-    this.keys.countShape(event.shape, event.time)
+    this.keys.countShape('event', event.shape, event.time)
     group.pushEvent({
       uuid: event.uuid,
       eventId: this.names.count(event.name, event.time),
@@ -201,6 +202,7 @@ export class Applier {
   }
 
   private applyPerson(row: PersonImport, arrival: Arrival, group: StagedGroup): string {
+    this.people.seq = arrival.seq
     for (const id of row.distinct_ids) this.families.end(id)
     const { person, merged } = importPerson(this.people, row, arrival)
     for (const source of merged)
@@ -261,7 +263,7 @@ export class Applier {
       this.warn({ type: 'person_history_too_large', details: { skipped: this.people.skippedVersions } }, this.latest)
     this.people.refusedWrites = this.people.skippedVersions = 0
     this.settleFamilies(group)
-    await this.people.stage(group, this.appliedSeq)
+    await this.people.stage(group)
     this.families.stage(group)
     this.groups.stage(group)
     this.names.stage(group)

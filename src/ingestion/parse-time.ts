@@ -7,6 +7,8 @@ const namesZone = /(?:Z|GMT|UTC?|[ECMP][SD]T|[+-]\d\d:?\d\d)\s*(?:\(.*\))?$/i
 /** Characters of a text that can be a time: the longest that clients write have a zone by name in brackets. */
 export const longestTime = 128
 const dayMs = 86_400_000
+/** Microseconds of the last digit of a fraction, by its number of digits. */
+const fractionUnits = [0, 100_000, 10_000, 1_000, 100, 10, 1]
 
 /** Milliseconds at the start of a day, also for the years 0 to 99, which Date.UTC would move to the 20th century. */
 function dayStart(year: number, month: number, day: number): number {
@@ -37,15 +39,16 @@ const digits = (text: string, from: number, to: number): number => {
   return value
 }
 
-/** What nearly all clients write, `2026-01-31T12:00:00.000Z`, without a regular expression; null for everything else. */
+/** What nearly all clients write, `2026-01-31T12:00:00.000Z` with 0 to 6 digits of a fraction, without a regular expression; null for everything else. */
 function parseUsual(text: string): number | null {
-  if (text.length !== 24 || text[23] !== 'Z' || text[10] !== 'T') return null
-  if (text[4] !== '-' || text[7] !== '-' || text[13] !== ':' || text[16] !== ':' || text[19] !== '.') return null
+  const end = text.length - 1
+  if (end < 19 || end > 26 || end === 20 || text[end] !== 'Z' || text[10] !== 'T') return null
+  if (text[4] !== '-' || text[7] !== '-' || text[13] !== ':' || text[16] !== ':' || (end > 19 && text[19] !== '.')) return null
   const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)]
   const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)]
   if (!(year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59)) return null
-  const ms = Date.UTC(year, month - 1, day, hour, minute, second, digits(text, 20, 23))
-  return Number.isNaN(ms) ? null : ms * 1000
+  const micros = Date.UTC(year, month - 1, day, hour, minute, second) * 1000 + digits(text, 20, end) * fractionUnits[Math.max(0, end - 20)]!
+  return Number.isNaN(micros) ? null : micros
 }
 
 function parseIso(text: string): number | null {

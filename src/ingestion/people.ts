@@ -10,8 +10,8 @@ import { personUuid } from './uuid.ts'
 
 const idsKept = 200_000
 const movesKept = 200_000
-/** Persons that are staged before the event loop gets a turn. Their text is large. */
-const personsOfSlice = 512
+/** Rows that are staged before the event loop gets a turn. Their text is large. */
+const rowsOfSlice = 512
 const idsOfLook = 1_024
 /** Budget for versions: characters per byte of an event. Most persons need much less. */
 const historyOfByte = 8
@@ -41,8 +41,11 @@ export class People {
   private readonly keptLength: number
   // Of the group being processed:
   private readonly changed = new Map<number, Person>()
+  private readonly changedSeqs = new Map<number, number>()
+  /** The record that is applied. */
+  seq = 0
   private readonly fresh = new Set<number>()
-  private readonly newIds = new Map<string, number>()
+  private readonly newIds = new Map<string, { readonly no: number; readonly seq: number }>()
   private readonly merged: number[] = []
   private readonly rewritten = new Set<number>()
   private readonly movedIds = new Set<string>()
@@ -186,27 +189,32 @@ export class People {
     }
     this.people.set(person.no, person)
     this.fresh.add(person.no)
-    this.changed.set(person.no, person)
+    this.touch(person)
     this.addId(distinctId, person)
     return person
   }
 
   addId(distinctId: string, person: Person): void {
     this.ids.set(distinctId, person.hasRecord ? person.no : -person.no)
-    this.newIds.set(distinctId, person.no)
+    this.newIds.set(distinctId, { no: person.no, seq: this.seq })
     append(this.addedIds, person.no, [distinctId])
+  }
+
+  private touch(person: Person): void {
+    this.changed.set(person.no, person)
+    this.changedSeqs.set(person.no, this.seq)
   }
 
   change(person: Person): void {
     if (!this.changed.has(person.no)) this.changedLength += person.length ?? usualLength
-    this.changed.set(person.no, person)
+    this.touch(person)
   }
 
   /** Makes the number reserved for `distinctId` a person. */
   promote(distinctId: string, person: Person): void {
     person.hasRecord = true
     this.ids.set(distinctId, person.no)
-    this.changed.set(person.no, person)
+    this.touch(person)
   }
 
   /** Sets the properties that `person` has from the record `seq` on. */
@@ -239,7 +247,7 @@ export class People {
     this.merged.push(source.no)
     this.people.delete(source.no)
     this.changed.delete(source.no)
-    this.changed.set(target.no, target)
+    this.touch(target)
   }
 
   /** Makes all members of a family `person`, whatever they were before. */
@@ -259,7 +267,7 @@ export class People {
       this.movedIds.add(id)
     }
     this.people.set(person.no, person)
-    this.changed.set(person.no, person)
+    this.touch(person)
     this.addedIds.set(person.no, ids)
     this.addedMerges.set(
       person.no,
@@ -267,13 +275,15 @@ export class People {
     )
   }
 
-  async stage(group: StagedGroup, seqOfIds: number): Promise<void> {
+  async stage(group: StagedGroup): Promise<void> {
     let staged = 0
+    const isSliceFull = () => ++staged % rowsOfSlice === 0
+    const pass = async () => {
+      await group.drain()
+      await setImmediate()
+    }
     for (const person of this.changed.values()) {
-      if (staged++ % personsOfSlice === personsOfSlice - 1) {
-        await group.drain()
-        await setImmediate()
-      }
+      if (isSliceFull()) await pass()
       group.put(
         'persons',
         {
@@ -287,18 +297,25 @@ export class People {
           properties: JSON.stringify(person.properties),
           property_times: person.times ? timesText(person.times) : '',
           imported_at: person.importedAt,
+          changed_seq: this.changedSeqs.get(person.no)!,
         },
         this.fresh.has(person.no) || this.rewritten.has(person.no),
       )
     }
-    for (const [id, no] of this.newIds)
-      group.put('distinct_ids', { distinct_id: id, person_no: this.current(no), added_seq: seqOfIds }, true)
-    for (const version of this.versions) group.put('person_versions', version, true)
+    for (const [id, { no, seq }] of this.newIds) {
+      if (isSliceFull()) await pass()
+      group.put('distinct_ids', { distinct_id: id, person_no: this.current(no), added_seq: seq }, true)
+    }
+    for (const version of this.versions) {
+      if (isSliceFull()) await pass()
+      group.put('person_versions', version, true)
+    }
     for (const no of this.merged) group.merge(no, this.current(no))
     for (const no of this.rewritten) group.rewrite(no, this.current(no))
     for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
     this.changed.clear()
+    this.changedSeqs.clear()
     this.changedLength = 0
     this.fresh.clear()
     this.newIds.clear()

@@ -40,7 +40,11 @@ export function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-const has = (properties: Readonly<Properties>, key: string): boolean => Object.hasOwn(properties, key)
+/** A text, number or Boolean is an own property: what every object inherits is none of them. */
+const has = (properties: Readonly<Properties>, key: string): boolean => {
+  const type = typeof properties[key]
+  return type === 'string' || type === 'number' || type === 'boolean' || Object.hasOwn(properties, key)
+}
 
 /** The previous values of the properties that a write changed; undefined for new ones. */
 export type Before = ReadonlyMap<string, unknown>
@@ -48,22 +52,27 @@ export type Before = ReadonlyMap<string, unknown>
 /** Writes in order of arrival, in place: `$set_once` fills, `$set` overwrites, `$unset` removes. */
 export function write(properties: Properties, { set, setOnce, unset }: PropertyWrites): Before {
   const before = new Map<string, unknown>()
-  const note = (key: string) => {
-    if (!before.has(key)) before.set(key, has(properties, key) ? properties[key] : undefined)
+  for (const key in setOnce) if (!has(properties, key)) put(properties, key, setOnce[key], before)
+  for (const key in set) {
+    const value = set[key]
+    if (!has(properties, key) || !isSame(properties[key], value)) put(properties, key, value, before)
   }
-  const put = (key: string, value: unknown) => {
-    note(key)
-    setOwn(properties, key, value)
-  }
-  for (const key in setOnce) if (!has(properties, key)) put(key, setOnce[key])
-  for (const key in set) if (!has(properties, key) || !isSame(properties[key], set[key])) put(key, set[key])
   for (const key of unset ?? [])
     if (has(properties, key)) {
-      note(key)
+      note(properties, key, before)
       delete properties[key]
     }
   if (unset) for (const [key, value] of before) if (isSame(value, has(properties, key) ? properties[key] : undefined)) before.delete(key)
   return before
+}
+
+function note(properties: Properties, key: string, before: Map<string, unknown>): void {
+  if (!before.has(key)) before.set(key, has(properties, key) ? properties[key] : undefined)
+}
+
+function put(properties: Properties, key: string, value: unknown, before: Map<string, unknown>): void {
+  note(properties, key, before)
+  setOwn(properties, key, value)
 }
 
 const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>

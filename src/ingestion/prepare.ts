@@ -62,6 +62,7 @@ export const eventBytesLimit = 1_000_000
 const sentFields = ['timestamp', 'offset', 'sent_at'] as const
 const textLimit = 200
 const groupKeyLimit = 400
+const none: readonly StrangeField[] = []
 const groupEvents: ReadonlySet<string> = new Set(['$groupidentify', '$group_identify'])
 const needPerson: ReadonlySet<string> = new Set(['$identify', '$create_alias', '$merge_dangerously', ...groupEvents])
 const aliasEvents: ReadonlySet<string> = new Set(['$create_alias', '$merge_dangerously'])
@@ -155,9 +156,8 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
   const warnings: Warning[] = []
   const found: Warning[] = []
-  const note = (strange: StrangeField) => found.push(strangeFieldWarning(strange, uuid))
-  receipt.strangeFields?.forEach(note)
-  strangeInEvent(raw).forEach(note)
+  for (const strange of receipt.strangeFields ?? none) found.push(strangeFieldWarning(strange, uuid))
+  for (const strange of strangeInEvent(raw)) found.push(strangeFieldWarning(strange, uuid))
   const cutOf = (field: string): CutOf => ({ field, eventUuid: uuid, found })
   const name = cutTo(textLimit, asText(raw.event), cutOf('event'))
   const distinctId = cutTo(textLimit, asText(id), cutOf('distinct_id'))

@@ -2,7 +2,7 @@ import { keyLimit, longestKey, type ValueType, valueTypes } from '../catalog/pro
 import { type SlotKind, slotNames, slotPools } from '../catalog/slots.ts'
 import type { SlotUse, StagedGroup } from './ports.ts'
 import { type PropertyType, valueTypeOf } from './property-types.ts'
-import type { Shape } from './shape.ts'
+import { emptyShape, propertyName, type Shape } from './shape.ts'
 
 /** A column of the store that has a copy of a property's values. */
 export interface KeySlot {
@@ -33,8 +33,8 @@ const partsKept = 250_000
 
 const slotted: ReadonlySet<string> = new Set(['event', 'person'])
 const kindOfDeclared: Readonly<Record<PropertyType, SlotKind>> = { Numeric: 'number', String: 'text', Boolean: 'boolean', DateTime: 'text' }
-export const kindOfSlot = (column: string): SlotKind =>
-  (Object.keys(slotPools) as SlotKind[]).find((kind) => slotPools[kind].prefix === column[0])!
+const kindsByPrefix = new Map((Object.keys(slotPools) as SlotKind[]).map((kind) => [slotPools[kind].prefix, kind]))
+export const kindOfSlot = (column: string): SlotKind => kindsByPrefix.get(column[0]!)!
 
 const count = ({ counts }: PropertyKey, type: ValueType): number => counts[valueTypes.indexOf(type)]!
 
@@ -51,9 +51,11 @@ function kindsOf(key: PropertyKey): readonly SlotKind[] {
   return count(key, 'Numeric') * 2 >= all ? ['text', 'number'] : ['text']
 }
 
-/** Events of one shape: their keys and types are looked up once, then only counted together. */
+/** Events, or changes of persons or groups, of one shape: their keys and types are looked up once, then only counted together. */
 interface CountedShape {
   readonly parts: readonly { readonly key: PropertyKey; readonly type: number }[]
+  /** Some of its keys have too few values for slots. Once false it stays false. */
+  mayBeRare: boolean
   count: number
   firstSeen: number
   lastSeen: number
@@ -64,7 +66,9 @@ const sum = (counts: readonly number[]): number => counts.reduce((a, b) => a + b
 /** What is known about properties: names, counts, types, and the columns of the store with copies of their values. */
 export class PropertyKeys {
   private readonly scopes = new Map<string, Map<string, PropertyKey>>()
-  private readonly shapes = new Map<Shape, CountedShape>()
+  /** By scope. */
+  private readonly shapes = new Map<string, Map<Shape, CountedShape>>()
+  private shapesCounted = 0
   private shapeParts = 0
   private readonly changed = new Set<PropertyKey>()
   private readonly fresh = new Set<PropertyKey>()
@@ -134,34 +138,37 @@ export class PropertyKeys {
     }
   }
 
-  /** Counts an event's properties by its shape. */
-  countShape(of: Shape, time: number): void {
-    let shape = this.shapes.get(of)
-    if (!shape) {
-      if (this.shapes.size >= shapesKept || this.shapeParts >= partsKept) this.flushShapes()
-      const parts = of.parts().flatMap(({ name, type }) => {
-        const key = this.key('event', name, time)
-        return key ? [{ key, type }] : []
-      })
-      shape = { parts, count: 0, firstSeen: time, lastSeen: time }
-      this.shapes.set(of, shape)
-      this.shapeParts += parts.length
-    }
+  /** Counts the properties of an event, or the changes of a person or group, by their shape. */
+  countShape(scope: string, of: Shape, time: number): void {
+    const shape = this.shapes.get(scope)?.get(of) ?? this.addShape(scope, of, time)
     shape.count++
     if (time < shape.firstSeen) shape.firstSeen = time
     if (time > shape.lastSeen) shape.lastSeen = time
+    if (!shape.mayBeRare) return
     // Slots depend only on the first values of a key, not on the boundaries of groups, so a rebuilt store has the same slots.
-    if (this.rare.size > 0 && shape.parts.some(({ key }) => this.rare.has(key))) this.countOut(shape)
+    shape.mayBeRare = shape.parts.some(({ key }) => this.rare.has(key))
+    if (shape.mayBeRare) this.countOut(shape)
   }
 
   /** Counts the values of a person's or group's properties. */
   countValues(scope: string, properties: Readonly<Record<string, unknown>>, time: number): void {
-    for (const name in properties) {
-      const type = valueTypeOf(properties[name])
-      if (type < 0) continue
+    let shape = emptyShape()
+    for (const name in properties) shape = shape.with(propertyName(name), valueTypeOf(properties[name]))
+    this.countShape(scope, shape, time)
+  }
+
+  private addShape(scope: string, of: Shape, time: number): CountedShape {
+    if (this.shapesCounted >= shapesKept || this.shapeParts >= partsKept) this.flushShapes()
+    const parts = of.parts().flatMap(({ name, type }) => {
       const key = this.key(scope, name, time)
-      if (key) this.add(key, type, 1, time, time)
-    }
+      return key ? [{ key, type }] : []
+    })
+    const shape: CountedShape = { parts, mayBeRare: true, count: 0, firstSeen: time, lastSeen: time }
+    const shapes = this.shapes.get(scope) ?? new Map<Shape, CountedShape>()
+    this.shapes.set(scope, shapes.set(of, shape))
+    this.shapesCounted++
+    this.shapeParts += parts.length
+    return shape
   }
 
   private countOut(shape: CountedShape): void {
@@ -171,9 +178,14 @@ export class PropertyKeys {
     shape.lastSeen = Number.NEGATIVE_INFINITY
   }
 
+  private countAllOut(): void {
+    for (const shapes of this.shapes.values()) for (const shape of shapes.values()) this.countOut(shape)
+  }
+
   private flushShapes(): void {
-    for (const shape of this.shapes.values()) this.countOut(shape)
+    this.countAllOut()
     this.shapes.clear()
+    this.shapesCounted = 0
     this.shapeParts = 0
   }
 
@@ -214,7 +226,7 @@ export class PropertyKeys {
   }
 
   stage(group: StagedGroup): void {
-    for (const shape of this.shapes.values()) this.countOut(shape)
+    this.countAllOut()
     for (const key of this.changed) {
       const names = (slots: readonly KeySlot[]) => slots.map(({ column }) => column).join(' ')
       group.put(

@@ -15,7 +15,7 @@ export function readableJson(value: object): string
 export function readableJson(value: unknown): string | undefined
 export function readableJson(value: unknown): string | undefined {
   const text: string | undefined = JSON.stringify(value)
-  return text !== undefined && escapedUnreadable.test(text) ? JSON.stringify(readableValue(JSON.parse(text))) : text
+  return text?.includes('\\u') && escapedUnreadable.test(text) ? JSON.stringify(readableValue(JSON.parse(text))) : text
 }
 
 /** The first `limit` characters. A surrogate pair is one character. */

@@ -60,6 +60,8 @@ export function writeProperties(
   let first: Properties | null = null
   let latestText = ''
   let firstText = ''
+  /** The facts equal their JSON, so they need no copy. */
+  let areExact = true
   let others: Properties | null = null // without those that are handled separately
   let isNested = false
   for (const key in given) {
@@ -75,6 +77,7 @@ export function writeProperties(
     shape = shape.with(name, valueTypeOf(value))
     const json = name.initial !== null && givesFacts && value !== undefined ? (quickJson(value) ?? 'null') : null
     if (json !== null && (typeof value !== 'object' || json.length <= longestNestedFact)) {
+      areExact &&= isSimple(value) && !json.includes('\uFFFD')
       latest ??= {}
       latest[key] = value
       first ??= {}
@@ -98,8 +101,10 @@ export function writeProperties(
   const addWrites = (key: string, value: unknown, facts: Properties | null, factsText: string): Writes => {
     const all = facts === null ? value : isObject(value) ? { ...facts, ...value } : facts
     if (all === undefined) return null
-    const json = facts !== null && all === facts ? `{${factsText.slice(1)}}` : readableJson(all)
+    const isOfFacts = facts !== null && all === facts
+    const json = isOfFacts ? `{${factsText.slice(1)}}` : readableJson(all)
     add(key, all, json)
+    if (isOfFacts && areExact) return facts
     if (!isObject(all) || json === undefined || json === '{}') return null
     if (isFlat(all) && !json.includes('\uFFFD')) return all === value ? { ...all } : all
     isNested = true
@@ -109,17 +114,10 @@ export function writeProperties(
   const setOnce = addWrites('$set_once', additions.setOnce, first, firstText)
   if (isNested && isDeeperThan(nestingLimit, `${body.slice(0, -1)}${tail}}`))
     throw new RangeError(`nested more than ${nestingLimit} levels deep`)
-  writer.write(`${head},"properties":`)
-  const from = writer.length
-  if (tail === '') writer.write(body)
-  else {
-    writer.write(body.slice(0, -1))
-    writer.write(tail)
-    writer.write('}')
-  }
-  const to = writer.length
-  writer.write('}')
-  return { from, to, shape, set, setOnce }
+  const before = `${head},"properties":`
+  const start = writer.length
+  writer.write(tail === '' ? `${before}${body}}` : `${before}${body.slice(0, -1)}${tail}}}`)
+  return { from: start + Buffer.byteLength(before), to: writer.length - 1, shape, set, setOnce }
 }
 
 /** Properties from their JSON, unless that is long. */

@@ -1,9 +1,9 @@
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { readError, type WireError, writeError } from './wire-error.ts'
 
-// Calls between two processes, in both directions. A message is a list: its kind, the number of its call, and its contents.
+// Calls between two processes or threads, in both directions. A message is a list: its kind, the number of its call, and its contents.
 
-/** Transports messages from one process to the other, in order. */
+/** Transports messages from one side to the other, in order. */
 export interface Port {
   send(message: Message): void
   receive(take: (message: Message) => void): void

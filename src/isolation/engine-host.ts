@@ -2,18 +2,23 @@ import type { RecordBatch } from 'apache-arrow'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { BackendHome } from '../backend/backend.ts'
 import { type LocalBackend, openLocalBackend } from '../backend/local-backend.ts'
+import type { AnswerText } from '../backend/long-queries.ts'
 import { InternalError } from '../errors/errors.ts'
 import { type Admission, createAdmission, type Wanted } from '../execution/asking/admission.ts'
+import type { WrittenRows } from '../execution/ports.ts'
+import { ThreadPool } from '../folds/thread-pool.ts'
 import { arrowBytes } from '../lib/arrow-bytes.ts'
 import { Progress } from '../lib/progress.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { TailedLog } from '../storage/log/tailed-log.ts'
 import { type OpenedStores, openStoresAlone } from '../storage/open-stores.ts'
 import type { Stores } from '../storage/stores.ts'
+import { AnswerThread } from './answer-thread.ts'
 import { type Called, Channel, type Port } from './channel.ts'
 import type {
-  AnswerText,
   DoorNotifications,
+  DownloadArgs,
+  DownloadHead,
   EngineNotifications,
   OfProject,
   OpenArgs,
@@ -24,6 +29,7 @@ import type {
   RowsHead,
   SentWanted,
   ServiceArgs,
+  StageArgs,
   StartArgs,
   StreamHead,
 } from './protocol.ts'
@@ -41,10 +47,10 @@ interface Held {
   offset: number
 }
 
-type Batches = AsyncGenerator<RecordBatch, unknown, undefined>
+type Bytes = AsyncGenerator<Uint8Array, unknown, undefined>
 
 interface Streamed {
-  readonly bytes: AsyncGenerator<Uint8Array, unknown, undefined>
+  readonly bytes: Bytes
   readonly stop: AbortController
 }
 
@@ -53,7 +59,13 @@ export function hostEngine(port: Port, onStart: () => void): void {
   const projects = new Map<number, Promise<Held>>()
   const streams = new Map<number, Streamed>()
   let lastStream = 0
-  let parts: { readonly opened: OpenedStores; readonly stores: Stores; readonly admission: Admission } | null = null
+  let parts: {
+    readonly opened: OpenedStores
+    readonly stores: Stores
+    readonly admission: Admission
+    readonly threads: ThreadPool
+    readonly longQueries: AnswerThread
+  } | null = null
 
   const started = () => {
     if (!parts) throw new InternalError('The engine is not started')
@@ -72,7 +84,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
   }
 
   const open = async ({ record, seq, offset, isLive }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
-    const { stores, admission } = started()
+    const { stores, admission, threads, longQueries } = started()
     const { id } = record
     let tailed: TailedLog | null = null
     let inOrder: Opened['log'] = null
@@ -105,7 +117,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     // Records written by a running door need no check.
     const isThorough = isLive ? { isThorough: false } : {}
     const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
-    const backend = await openLocalBackend({ ...home, stores: tailing, admission })
+    const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries })
     made = { backend, log: tailed!, record, offset }
     return { held: made, opened: { log: inOrder, reports: backend.reports } }
   }
@@ -121,7 +133,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
   const stream = async <H extends object>(
     args: QueryArgs,
     called: Called,
-    begin: (backend: LocalBackend, wanted: Wanted) => Promise<{ readonly head: H; readonly batches: Batches } | null>,
+    begin: (backend: LocalBackend, wanted: Wanted) => Promise<{ readonly head: H; readonly bytes: Bytes } | null>,
   ): Promise<(H & StreamHead) | null> => {
     const { backend } = await held(args)
     const stop = new AbortController()
@@ -129,7 +141,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     const begun = await begin(backend, wantedOf(args.record.id, args.wanted, called, stop.signal))
     if (!begun) return null
     const id = ++lastStream
-    streams.set(id, { bytes: arrowBytes(begun.batches), stop })
+    streams.set(id, { bytes: begun.bytes, stop })
     return { ...begun.head, stream: id }
   }
 
@@ -138,7 +150,13 @@ export function hostEngine(port: Port, onStart: () => void): void {
     {
       async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }: StartArgs): Promise<void> {
         const opened = await openStoresAlone({ dataDir, memoryLimit, listMemory, threads }, engine, storage)
-        parts = { opened, stores: opened.stores, admission: createAdmission(opened.concurrency) }
+        parts = {
+          opened,
+          stores: opened.stores,
+          admission: createAdmission(opened.concurrency),
+          threads: new ThreadPool(threads),
+          longQueries: new AnswerThread((error) => notify('problem', { project: null, error: writeError(error), isStuck: false })),
+        }
         onStart()
       },
 
@@ -188,21 +206,33 @@ export function hostEngine(port: Port, onStart: () => void): void {
         }
       },
 
+      async stage(args: StageArgs, called: Called): Promise<WrittenRows> {
+        const { backend } = await held(args)
+        called.note({ begun: true } satisfies QueryNote)
+        return backend.exportRows.stage(args.selection, args.part, args.file, called.signal)
+      },
+
       rows: (args: QueryArgs, called: Called): Promise<RowsHead | null> =>
         stream(args, called, async (backend, wanted) => {
           const answer = await backend.rows(args.query, wanted, args.rows)
           if (!answer) return null
           const { batches, ...head } = answer
-          return { head, batches }
+          return { head, bytes: arrowBytes(batches) }
         }),
 
       batches: (args: QueryArgs, called: Called) =>
-        stream(args, called, async (backend, wanted) => ({ head: {}, batches: backend.batches(args.query, wanted) })),
+        stream(args, called, async (backend, wanted) => ({ head: {}, bytes: arrowBytes(backend.batches(args.query, wanted)) })),
 
       table: (args: QueryArgs, called: Called) =>
         stream(args, called, async (backend, wanted) => {
           const { batches } = await backend.table(args.query, wanted)
-          return { head: {}, batches: each(batches) }
+          return { head: {}, bytes: arrowBytes(each(batches)) }
+        }),
+
+      download: (args: DownloadArgs, called: Called): Promise<DownloadHead | null> =>
+        stream(args, called, async (backend, wanted) => {
+          const { bytes, ...head } = await backend.download(args.query, args.format, wanted)
+          return { head, bytes }
         }),
 
       async next({ stream: id }: StreamHead): Promise<Piece> {
@@ -236,6 +266,8 @@ export function hostEngine(port: Port, onStart: () => void): void {
 
       async end(): Promise<void> {
         for (const project of projects.values()) await (await project.catch(() => null))?.backend.close()
+        await parts?.threads.close()
+        await parts?.longQueries.close()
         await parts?.opened.close()
       },
     },

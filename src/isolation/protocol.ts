@@ -1,6 +1,9 @@
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowLimits } from '../backend/backend.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
+import type { Download, DownloadFormat } from '../execution/download.ts'
+import type { RowsFile } from '../execution/ports.ts'
+import type { RowPart, RowSelection } from '../exports/ports.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { LogBatch } from '../storage/log/log.ts'
@@ -48,12 +51,15 @@ export interface QueryArgs extends OfProject {
   readonly wanted: SentWanted
   readonly rows?: RowLimits
 }
+/** A file of rows. */
+export interface StageArgs extends OfProject {
+  readonly selection: RowSelection
+  readonly part: RowPart | null
+  readonly file: RowsFile
+  readonly wanted: SentWanted
+}
 /** Sent before an answer. */
 export type QueryNote = { readonly begun: true } | { readonly read: number; readonly total: number }
-export interface AnswerText {
-  readonly text: string
-  readonly endsAt: string | null
-}
 
 /** Bytes are requested in chunks. */
 export interface StreamHead {
@@ -64,11 +70,15 @@ export interface RowsHead extends StreamHead {
   readonly timezone: string
   readonly warnings: readonly AnswerWarning[]
 }
+export interface DownloadArgs extends QueryArgs {
+  readonly format: DownloadFormat
+}
+export type DownloadHead = StreamHead & Pick<Download, 'warnings'>
 export type Piece = { readonly bytes: Uint8Array } | { readonly end: unknown }
 
 /** A method of a service of the project. */
 export interface ServiceArgs extends OfProject {
-  readonly service: 'project' | 'actions' | 'cohorts'
+  readonly service: 'project' | 'actions' | 'cohorts' | 'exportRows'
   readonly method: string
   readonly args: readonly unknown[]
 }

@@ -1,6 +1,7 @@
 import { type RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from '../backend/backend.ts'
+import type { AnswerText } from '../backend/long-queries.ts'
 import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ActionService } from '../definitions/actions.ts'
@@ -10,6 +11,9 @@ import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
 import { Answer } from '../execution/asking/answer.ts'
 import type { Computed, Computing } from '../execution/asking/asking.ts'
+import type { Download, DownloadFormat } from '../execution/download.ts'
+import type { WrittenRows } from '../execution/ports.ts'
+import type { ExportRows } from '../exports/ports.ts'
 import { defaultQueueBytes } from '../ingestion/backpressure.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
@@ -27,8 +31,8 @@ import { type CallOptions, type Channel, Gone } from './channel.ts'
 import { type EngineChild, newWork, type Work } from './engine-child.ts'
 import { LagBackpressure } from './lag-backpressure.ts'
 import type {
-  AnswerText,
   AppendArgs,
+  DownloadHead,
   OfProject,
   Opened,
   Piece,
@@ -51,10 +55,14 @@ interface Parts {
   onClose(): void
 }
 
+/** Seconds that writing one file of an export may take. */
+const longestStaging = 86_400
+
 /** A project whose log is in this process, and whose store is in another one. */
 export class RemoteBackend implements ProjectBackend {
   readonly actions: ActionService
   readonly cohorts: CohortService
+  readonly exportRows: ExportRows
   reports: readonly RecoveryReport[] = []
   failure: unknown = null
   private readonly parts: Parts
@@ -102,6 +110,16 @@ export class RemoteBackend implements ProjectBackend {
       states: service('cohorts', 'states', true),
       get refreshes(): CohortService['refreshes'] {
         throw new InternalError('Refreshes are counted in the engine process')
+      },
+    }
+    this.exportRows = {
+      measure: service('exportRows', 'measure', true),
+      columns: service('exportRows', 'columns', true),
+      positionAt: service('exportRows', 'positionAt', true),
+      firstTime: service('exportRows', 'firstTime', true),
+      stage: async (selection, part, file, signal) => {
+        const wanted: Wanted = { project: this.id, caller: 'export', isBackground: true, signal, seconds: longestStaging }
+        return (await this.ask<WrittenRows>('stage', { selection, part, file }, wanted)).value
       },
     }
   }
@@ -195,6 +213,11 @@ export class RemoteBackend implements ProjectBackend {
     const batches: RecordBatch[] = []
     for await (const batch of arrowBatches(found!.bytes)) batches.push(batch)
     return new Table(batches)
+  }
+
+  async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
+    const found = await this.askStream<DownloadHead>('download', { query, format }, wanted)
+    return { warnings: found!.head.warnings, bytes: found!.bytes as Download['bytes'] }
   }
 
   async *batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined> {

@@ -32,8 +32,12 @@ export const networksOf = (texts: readonly string[]): Networks => {
   }
 }
 
+/** Addresses of one link, among them the metadata services of clouds. */
+export const linkLocalNetworks = networksOf(['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254'])
+
 /** Addresses that are valid only inside a machine or its own network. */
 export const ownNetworks = networksOf([
+  '0.0.0.0/8',
   '127.0.0.0/8',
   '10.0.0.0/8',
   '172.16.0.0/12',

@@ -11,6 +11,7 @@ import { personNumbers } from './person-numbers.ts'
 import { plannerBounds } from './planner-bounds.ts'
 import { propertyKeys } from './property-keys.ts'
 import { propertyReads } from './property-reads.ts'
+import { rowConditions } from './row-conditions.ts'
 import { shownProperties } from './shown-properties.ts'
 import { slots } from './slots.ts'
 import { tenantGuard } from './tenant-guard.ts'
@@ -35,5 +36,6 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'planner bounds', run: plannerBounds, holds: 'the planner of the engine is done in a bounded time' },
   { name: 'slots', run: slots, holds: 'every read is a column or a path in a document' },
   { name: 'merges', run: merges, holds: "persons' numbers are those of the survivors" },
+  { name: 'row conditions', run: rowConditions, holds: 'a set in WHERE is looked up without telling false from NULL' },
   { name: 'tenant guard', run: tenantGuard, holds: 'every scan names the project' },
 ]

@@ -37,6 +37,14 @@ const steps = [
   number('average_conversion_time'),
   number('median_conversion_time'),
 ]
+const retained = [
+  optional('breakdown_value'),
+  text('label'),
+  text('date'),
+  text('interval'),
+  number('count'),
+  { ...number('aggregation_value'), isOptional: true as const },
+]
 const bins = [number('from_seconds'), number('people')]
 
 const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => {
@@ -48,6 +56,9 @@ const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => 
 const isSeries = (row: unknown): row is Fields & { data: readonly unknown[]; days: readonly unknown[] } =>
   isFields(row) && Array.isArray(row.data) && Array.isArray(row.days)
 const isStep = (row: unknown): row is Fields => isFields(row) && 'average_conversion_time' in row
+
+const isRetention = (row: unknown): row is Fields & { values: readonly Fields[] } =>
+  isFields(row) && Array.isArray(row.values) && row.values.every(isFields)
 
 /** Null if the results are not a chart. */
 export function chartTable(results: unknown): Table | null {
@@ -64,6 +75,11 @@ export function chartTable(results: unknown): Table | null {
       results.flatMap((row) => row.data.map((value, i) => ({ ...row, date: row.days[i], value }))),
     )
   }
+  if (results.every(isRetention))
+    return tableOf(
+      retained,
+      results.flatMap((row) => row.values.map((value) => ({ ...row, ...value, label: row.label, interval: value.label }))),
+    )
   const flat = results.flat()
   return flat.every(isStep) ? tableOf(steps, flat) : null
 }

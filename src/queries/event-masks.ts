@@ -1,10 +1,10 @@
 import type { Expr, Literal } from '../ast/nodes.ts'
 import type { QueryContext } from './kind.ts'
 
-// Conditions on nothing but the names of events, which the lists of the core can answer.
+// Conditions on the names of events, as bits per name.
 
 /** The names of events that meet a condition. */
-type Names = 'all' | ReadonlySet<string>
+export type EventNames = 'all' | ReadonlySet<string>
 
 /** What the names of events say. */
 export interface EventMasks {
@@ -15,14 +15,11 @@ export interface EventMasks {
   readonly names: readonly string[]
 }
 
-/** Null when a condition is on more than names. */
-export function eventMasks(parts: readonly { readonly condition: Expr; readonly bits: number }[], env: QueryContext): EventMasks | null {
+export function eventMasks(parts: readonly { readonly names: EventNames; readonly bits: number }[], env: QueryContext): EventMasks {
   const byId = new Map<number, number>()
   const asked = new Set<string>()
   let others = 0
-  for (const { condition, bits } of parts) {
-    const names = namesOf(condition)
-    if (names === null) return null
+  for (const { names, bits } of parts) {
     if (names === 'all') others |= bits
     else
       for (const name of names) {
@@ -37,7 +34,7 @@ export function eventMasks(parts: readonly { readonly condition: Expr; readonly 
 }
 
 /** Null when the condition is on more than names. */
-export function namesOf(condition: Expr): Names | null {
+export function namesOf(condition: Expr): EventNames | null {
   if (condition.kind === 'literal') return condition.value === true ? 'all' : condition.value === false ? new Set() : null
   if (condition.kind === 'in') {
     const { expr, set, not, cohort } = condition
@@ -50,10 +47,11 @@ export function namesOf(condition: Expr): Names | null {
   if (name !== 'and' && name !== 'or') return null
   const all = args.map(namesOf)
   if (all.includes(null)) return null
-  return (all as Names[]).reduce(name === 'and' ? both : either)
+  return (all as EventNames[]).reduce(name === 'and' ? both : either)
 }
 
 const isEvent = (expr: Expr) => expr.kind === 'field' && expr.chain.length === 1 && expr.chain[0] === 'event'
 const isText = (expr: Expr) => expr.kind === 'literal' && typeof expr.value === 'string'
-const both = (a: Names, b: Names): Names => (a === 'all' ? b : b === 'all' ? a : new Set([...a].filter((name) => b.has(name))))
-const either = (a: Names, b: Names): Names => (a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b]))
+export const both = (a: EventNames, b: EventNames): EventNames =>
+  a === 'all' ? b : b === 'all' ? a : new Set([...a].filter((name) => b.has(name)))
+const either = (a: EventNames, b: EventNames): EventNames => (a === 'all' || b === 'all' ? 'all' : new Set([...a, ...b]))

@@ -54,6 +54,17 @@ export const presentation = {
     'showValuesOnSeries',
     'useUdf',
   ],
+  entity: ['aggregation_target_field', 'custom_name', 'kind', 'name', 'order', 'table_name', 'timestamp_field', 'uuid'],
+  retentionFilter: ['dashboardDisplay', 'display', 'goalLines', 'selectedInterval', 'showTrendLines'],
+  stickinessFilter: [
+    'display',
+    'hiddenLegendIndexes',
+    'resultCustomizationBy',
+    'resultCustomizations',
+    'showLegend',
+    'showMultipleYAxes',
+    'showValuesOnSeries',
+  ],
   lifecycleFilter: ['showLegend', 'showValuesOnSeries', 'stacked'],
   modifiers: [
     'dataWarehouseEventsModifiers',

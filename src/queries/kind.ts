@@ -1,8 +1,10 @@
 import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
-import type { Query } from '../ast/nodes.ts'
+import type { Expr, Query } from '../ast/nodes.ts'
 import type { Checkpoint } from '../ast/planning-budget.ts'
-import type { EventLists } from '../core/event-lists.ts'
+import type { ListColumn } from '../core/list-column.ts'
+import type { Listed } from '../core/project-lists.ts'
+import type { Fold } from '../folds/fold.ts'
 import type { StoreSnapshot } from '../plan/context.ts'
 import type { ResolveContext } from '../resolver/context.ts'
 
@@ -22,6 +24,13 @@ export interface StatementAsk {
 export interface PauseAsk {
   readonly kind: 'pause'
 }
+/** A value of each event, or of each person, that a fold needs. */
+export interface ListColumnAsk {
+  readonly type: ListColumn['type']
+  readonly of: 'event' | 'person'
+  /** Over the fields of that table. Texts are never null. */
+  readonly expr: Expr
+}
 /** Folds the events of all persons from the lists of the core, where there are any. `fold` tells that it has run by what it collects. */
 export interface ListsAsk {
   readonly kind: 'lists'
@@ -29,9 +38,21 @@ export interface ListsAsk {
   readonly label: string
   /** The names of events that it looks for. */
   readonly names: readonly string[]
-  /** A loop with pauses. Text: why the lists cannot answer this. */
-  readonly fold: ((lists: EventLists) => Generator<void, void, void>) | string
+  readonly columns: readonly ListColumnAsk[]
+  /** Absent: the actors are persons. Else each text of a column of events is one, except one text. */
+  readonly actors?: { readonly column: number; readonly except: string | null } | null
+  /** Text: why the lists cannot answer this. */
+  readonly fold: ListFold | string
 }
+/** A fold, with its parameters, and what becomes of its result. */
+export interface ListFold<P = unknown, R = unknown> {
+  readonly fold: Fold<P, R>
+  readonly params: (listed: Listed) => P
+  /** A loop with pauses; what it returns is why it has given up. */
+  readonly take: (result: R, listed: Listed, params: P) => Generator<void, string | undefined, void>
+}
+/** Hides the types of the parameters and of the result. */
+export const listFold = <P, R>(fold: ListFold<P, R>): ListFold => fold as unknown as ListFold
 export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk | ListsAsk
 /** A table for one statement, tables for a list (run in parallel), nothing for a pause or a fold. */
 export type Answer = Table | readonly Table[] | undefined

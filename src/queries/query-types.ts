@@ -10,8 +10,14 @@ import type { funnelsSchema } from './funnels/schema.ts'
 import type { lifecyclePointSchema } from './lifecycle/actors.ts'
 import type { LifecycleAnswer } from './lifecycle/index.ts'
 import type { lifecycleSchema } from './lifecycle/schema.ts'
+import type { retentionPointSchema } from './retention/actors.ts'
+import type { RetentionAnswer } from './retention/index.ts'
+import type { retentionSchema } from './retention/schema.ts'
 import type { SqlAnswer } from './sql/index.ts'
 import type { sqlSchema } from './sql/schema.ts'
+import type { stickinessActorsSchema, stickinessPointSchema } from './stickiness/actors.ts'
+import type { StickinessAnswer } from './stickiness/index.ts'
+import type { stickinessSchema } from './stickiness/schema.ts'
 import type { trendsPointSchema } from './trends/actors.ts'
 import type { TrendsResponse } from './trends/index.ts'
 import type { trendsSchema } from './trends/schema.ts'
@@ -24,7 +30,13 @@ type Input<S extends z.ZodType> = Given<z.input<S>>
 type Fields<S extends z.ZodType> = Omit<Input<S>, 'kind'>
 
 /** The persons of a point of a chart. */
-export type ActorsSource = Input<typeof trendsPointSchema> | Input<typeof lifecyclePointSchema> | Input<typeof funnelPointSchema>
+export type ActorsSource =
+  | Input<typeof trendsPointSchema>
+  | Input<typeof lifecyclePointSchema>
+  | Input<typeof retentionPointSchema>
+  | Input<typeof stickinessPointSchema>
+  | Input<typeof stickinessActorsSchema>
+  | Input<typeof funnelPointSchema>
 /** A chart's point, or a statement whose rows identify persons. */
 type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
 type WithSource<S extends z.ZodType, Source> = Omit<Fields<S>, 'source'> & { readonly source?: Source | null }
@@ -34,6 +46,8 @@ export interface FieldsByKind {
   TrendsQuery: Fields<typeof trendsSchema>
   FunnelsQuery: Fields<typeof funnelsSchema>
   LifecycleQuery: Fields<typeof lifecycleSchema>
+  RetentionQuery: Fields<typeof retentionSchema>
+  StickinessQuery: Fields<typeof stickinessSchema>
   ActorsQuery: WithSource<typeof actorsSchema, AnySource>
   EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
   SqlLikeQuery: Fields<typeof sqlSchema>
@@ -131,6 +145,8 @@ export interface AnswersByKind {
   TrendsQuery: TrendsResponse
   FunnelsQuery: FunnelsAnswer
   LifecycleQuery: LifecycleAnswer
+  RetentionQuery: RetentionAnswer
+  StickinessQuery: StickinessAnswer
   ActorsQuery: ActorsResponse
   EventsQuery: EventsAnswer
   SqlLikeQuery: SqlAnswer
@@ -140,7 +156,16 @@ export interface AnswersByKind {
   DataVisualizationNode: AnswerOfSource
   InsightVizNode: AnswerOfSource
 }
-type AnswerOfSource = TrendsResponse | FunnelsAnswer | LifecycleAnswer | ActorsResponse | EventsAnswer | SqlAnswer | ActorOptions
+type AnswerOfSource =
+  | TrendsResponse
+  | FunnelsAnswer
+  | LifecycleAnswer
+  | RetentionAnswer
+  | StickinessAnswer
+  | ActorsResponse
+  | EventsAnswer
+  | SqlAnswer
+  | ActorOptions
 /** The answer to a query of one kind. */
 export type QueryAnswer<K extends QueryKindName = QueryKindName> = { [Kind in K]: AnswersByKind[Kind] & AnswerFacts }[K]
 

@@ -6,12 +6,23 @@ import { funnels } from './funnels/index.ts'
 import type { QueryKind } from './kind.ts'
 import { lifecycleActors } from './lifecycle/actors.ts'
 import { lifecycle } from './lifecycle/index.ts'
+import { retentionActors } from './retention/actors.ts'
+import { retention } from './retention/index.ts'
 import { hogQl, sqlLike } from './sql/index.ts'
+import { stickinessActors, stickinessInsightActors } from './stickiness/actors.ts'
+import { stickiness } from './stickiness/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
 
 /** Kinds whose points count persons. */
-const actorSources: readonly AnyActorSource[] = [trendsActors, funnelsActors, lifecycleActors]
+const actorSources: readonly AnyActorSource[] = [
+  trendsActors,
+  funnelsActors,
+  lifecycleActors,
+  retentionActors,
+  stickinessInsightActors,
+  stickinessActors,
+]
 
 const kinds = [
   sqlLike,
@@ -19,6 +30,8 @@ const kinds = [
   trends,
   funnels,
   lifecycle,
+  retention,
+  stickiness,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

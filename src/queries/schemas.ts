@@ -11,11 +11,17 @@ export const dateRangeSchema = fields(
   'range',
 )
 
+/** Where events are counted: in the lists of the core, or by statements of the engine. */
+export const roads = ['core', 'sql'] as const
+export type Road = (typeof roads)[number]
+
 /** Fields of every query besides its own. */
 export const everyQuery = {
-  modifiers: fields({ convertToProjectTimezone: z.boolean().nullish(), bounceRateDurationSeconds: z.number().nullish() }, 'modifiers', [
+  modifiers: fields(
+    { convertToProjectTimezone: z.boolean().nullish(), bounceRateDurationSeconds: z.number().nullish(), road: z.enum(roads).nullish() },
     'modifiers',
-  ]).nullish(),
+    ['modifiers'],
+  ).nullish(),
   /** Adds the statements sent to the engine to the answer. */
   explain: z.boolean().nullish(),
 }

@@ -59,6 +59,8 @@ export interface InNode extends Base<'in'> {
   readonly expr: TypedExpr
   readonly not: boolean
   readonly set: { readonly items: readonly TypedExpr[] } | { readonly query: TypedQuery } | { readonly value: TypedExpr }
+  /** It may be NULL where it is false. */
+  readonly mayBeNull?: true
 }
 /** A query that returns a single value. */
 export interface ScalarQueryNode extends Base<'scalarQuery'> {

@@ -7,6 +7,7 @@ import { clickHouseEngine, type EngineOptions } from './clickhouse/engine.ts'
 import { metaInsert, metaRow, readAppliedSeq } from './clickhouse/journal.ts'
 import { type ProjectStore, projectStore, removeRows, rowVersion } from './clickhouse/project-store.ts'
 import { clickHouseTables, createClickHouseTables } from './clickhouse/schema.ts'
+import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
 import { exists } from './exists.ts'
 import { MemoryLog } from './log/memory-log.ts'
 import { readPosition } from './log/position.ts'
@@ -98,6 +99,7 @@ export async function openClickHouseStores(
     },
     makeDurable: async () => undefined, // the server's to do
     isDamage: () => false,
+    parquetOf: parquetOfRows(dataDir),
     close: async () => {
       if (ownsClient) await client.close()
     },

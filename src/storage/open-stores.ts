@@ -1,5 +1,6 @@
 import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './clickhouse/client.ts'
 import { mustNotBeOnClickHouse, openClickHouseStores } from './clickhouse-stores.ts'
+import { clearDownloads } from './downloads-folder.ts'
 import { answerBytes, defaultMemoryLimit, memoryBytes } from './duckdb/budget.ts'
 import { type Instance, type InstanceOptions, openInstance } from './duckdb/instance.ts'
 import type { StorageOptions } from './project-storage.ts'
@@ -15,6 +16,7 @@ export interface EngineChoice {
 }
 
 export async function openStores(instance: Instance, engine: EngineChoice | undefined, storage: StorageOptions): Promise<Stores> {
+  await clearDownloads(instance.dataDir)
   if (!engine) {
     await mustNotBeOnClickHouse(instance.dataDir)
     return duckdbStores(instance, storage)

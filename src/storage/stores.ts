@@ -1,4 +1,6 @@
+import type { ParquetOfRows } from '../execution/ports.ts'
 import { type Instance, isCorruption, projectDatabase } from './duckdb/instance.ts'
+import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
 import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
 
 export interface Opening {
@@ -17,6 +19,7 @@ export interface Stores {
   drop(id: number): Promise<void>
   /** Whether an error means that a file is damaged, rather than not accessible. */
   isDamage(error: unknown): boolean
+  readonly parquetOf: ParquetOfRows
   /** Releases shared resources after all stores are closed. */
   close(): Promise<void>
 }
@@ -28,5 +31,6 @@ export const duckdbStores = (instance: Instance, options: StorageOptions): Store
   makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
+  parquetOf: parquetOfRows(instance.dataDir),
   close: async () => undefined, // the owner of the instance closes it
 })

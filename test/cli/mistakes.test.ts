@@ -70,7 +70,11 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['query --data DATA', 2, /query expects one statement, in quotes\./],
   ['query --data DATA select', 2, /--project ID is needed\./],
   ['query --data DATA --project one select', 2, /--project must be the ID of a project \(a number\), but got one\./],
-  ['query --data DATA --project 1 --format xml select', 2, /--format must be one of table, json, csv, arrow, but got xml\./],
+  [
+    'query --data DATA --project 1 --format xml select',
+    2,
+    /--format must be one of table, json, csv, jsonl, parquet, arrow, but got xml\./,
+  ],
   ['query --data DATA --project 1 {"kind":', 2, /Invalid JSON: /],
   ['query --data DATA --project 1 select', 1, /expected an expression but found the end/],
   ['query --data DATA --project 77 select+1', 1, /project 77/],

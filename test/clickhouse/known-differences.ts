@@ -5,7 +5,4 @@ export interface KnownDifference {
 }
 
 /** One that no case shows any more fails, as does a case that fails and is not here. */
-export const knownDifferences: readonly KnownDifference[] = [
-  { cases: /^other-retention\.json: /, reason: 'RetentionQuery does not exist yet, on any engine' },
-  { cases: /^other-stickiness\.json: /, reason: 'StickinessQuery does not exist yet, on any engine' },
-]
+export const knownDifferences: readonly KnownDifference[] = []

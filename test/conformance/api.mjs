@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { capture } from './kinds/capture.mjs'
 import { http } from './kinds/http.mjs'
 import { ingestion } from './kinds/ingestion.mjs'
+import { plugins } from './kinds/plugins.mjs'
 
 const here = path.dirname(fileURLToPath(import.meta.url))
 const { values: options } = parseArgs({
@@ -22,7 +23,7 @@ const { values: options } = parseArgs({
 })
 
 /** Each kind says which cases are its own and runs one: `run(case, suite)` answers `{ problems, unseen }`, or throws a Skip. */
-const kinds = [http, capture, ingestion]
+const kinds = [http, capture, ingestion, plugins]
 
 /** Cases of the side that lost where the versions of the reference disagree. */
 const losing = new Map([

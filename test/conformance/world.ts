@@ -2,17 +2,21 @@ import type { Accounts } from '../../src/accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Mail } from '../../src/accounts/context.ts'
 import { insertMembership, insertOrganization } from '../../src/accounts/organizations.ts'
 import { insertProject } from '../../src/accounts/projects.ts'
-import { level, type Organization, type PersonalKey, type ProjectRecord, type User } from '../../src/accounts/records.ts'
+import { type BatchExport, level, type Organization, type PersonalKey, type ProjectRecord, type User } from '../../src/accounts/records.ts'
 import { hashKey, maskKey, randomKey } from '../../src/accounts/secrets.ts'
 import { insertUser } from '../../src/accounts/users.ts'
 import { open, type Waymark } from '../../src/engine.ts'
+import { intervalOf } from '../../src/exports/records.ts'
+import { intervalMs } from '../../src/exports/schedule.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
 import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
 import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../../src/http/rate-limits.ts'
 import type { EventSource } from '../../src/ingestion/event-source.ts'
 import type { BatchFacts } from '../../src/ingestion/intake.ts'
+import { maybeTime } from '../../src/lib/wire-time.ts'
 import type { Project } from '../../src/project.ts'
+import { type PluginHosts, startPluginHosts } from '../harness/plugin-hosts.ts'
 
 export { compressionNamed } from '../../src/http/capture/body.ts'
 
@@ -44,6 +48,8 @@ export interface World {
   readonly txt: Map<string, readonly string[]>
   readonly cname: Map<string, string>
   readonly reports: unknown[]
+  /** Where plugins come from. */
+  readonly pluginHosts: PluginHosts
   /** Every key that a request names is then a project's, made when first seen: what anybody sends can be looked at. */
   takesAnyKey: boolean
   /** What capture took, in order. */
@@ -66,6 +72,9 @@ export interface World {
   hashOf(secret: string): string
   setFeature(organizationId: string, key: string, isOn: boolean, limit?: number | null): Promise<void>
   projectData(id: number): Promise<Project>
+  makeBatchExport(user: User, projectId: number, body: unknown): Promise<BatchExport>
+  /** When an export runs, and what its destination gets. */
+  scheduleOf(exportId: string): Promise<Record<string, unknown> | null>
   close(): Promise<void>
 }
 
@@ -83,12 +92,17 @@ const watch = (project: Project, token: string, taken: TakenEvent[]): Project =>
     },
   })
 
+export const pluginCatalogue = [{ name: 'Hello', url: 'https://github.com/acme/hello', description: 'Greets.', maintainer: 'acme' }]
+
 export async function startWorld(): Promise<World> {
   const clock = () => (world.now ? new Date(world.now) : new Date())
+  const pluginHosts = await startPluginHosts()
   const waymark = await open({
     dataDir: ':memory:',
     clock,
     threads: 1,
+    exports: { runs: false }, // tests say when the scheduler looks: `world.waymark.exports.scheduler.tick()`
+    plugins: { hosts: pluginHosts.hosts, allowsPrivateAddresses: true, catalogue: pluginCatalogue },
     surroundings: {
       settings: () => world.settings,
       mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
@@ -131,6 +145,7 @@ export async function startWorld(): Promise<World> {
     txt: new Map(),
     cname: new Map(),
     reports: [],
+    pluginHosts,
     takesAnyKey: false,
     taken: [],
     login: async (user) => ({ cookie: `waymark_session=${await accounts.sessions.start(user)}` }),
@@ -207,9 +222,27 @@ export async function startWorld(): Promise<World> {
       await store.write((tables) => tables.organizations.update({ id: organizationId }, { available_product_features: features }))
     },
     projectData: (id) => waymark.project(id),
+    makeBatchExport: async (user, projectId, body) => {
+      const project = (await accounts.projects.byId(projectId))!
+      const membership = (await accounts.organizations.membership(project.organization_id, user))!
+      return waymark.exports.service.create({ user, membership }, project, body)
+    },
+    scheduleOf: async (id) => {
+      const record = await store.read.batch_exports.first({ id, is_deleted: false })
+      if (!record) return null
+      const { settings } = waymark.exports.service.settingsToTest(record, {})
+      return {
+        id,
+        every_seconds: intervalMs[intervalOf(record)] / 1000,
+        start_at: maybeTime(record.start_at),
+        end_at: maybeTime(record.end_at),
+        inputs: { team_id: record.project_id, interval: record.interval, ...(settings as object) },
+      }
+    },
     close: async () => {
       await server.drain(1000)
       await waymark.close()
+      await pluginHosts.close()
     },
   }
   return world

@@ -1,26 +1,30 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventLists } from '../../src/core/event-lists.ts'
+import { ListColumn } from '../../src/core/list-column.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 
 interface ListedEvent {
   readonly time: number
   readonly event: number
+  readonly seq: number
 }
 
-const batchOf = (events: readonly (readonly [person: number, time: number, event: number])[]) => ({
+const batchOf = (events: readonly (readonly [person: number, time: number, event: number])[], seq = 0) => ({
   person: Int32Array.from(events, ([person]) => person),
   time: Float64Array.from(events, ([, time]) => time),
   event: Int32Array.from(events, ([, , event]) => event),
+  seq: Float64Array.from(events, (_, i) => seq + 1 + i),
 })
 
-const listsOf = ({ persons, start, end, time, event }: EventLists) =>
+const listsOf = ({ persons, start, end, time, event, seq }: EventLists) =>
   new Map(
     Array.from({ length: persons }, (_, person): [number, ListedEvent[]] => [
       person,
       Array.from({ length: end[person]! - start[person]! }, (_, i) => ({
         time: time[start[person]! + i]!,
         event: event[start[person]! + i]!,
+        seq: seq[start[person]! + i]!,
       })),
     ]).filter(([, list]) => list.length > 0),
   )
@@ -40,14 +44,20 @@ test('lists contain all added events in order of time, after any sequence of ope
   assertGenerated(
     fc.asyncProperty(commands, fc.boolean(), async (drawn, isExpected) => {
       const lists = new EventLists()
+      const column = new ListColumn('numbers', 0)
+      lists.attach(column)
       if (isExpected) lists.expect(Int32Array.of(0, 3, 5), Int32Array.of(40, 1, 0))
       const model = new Map<number, readonly ListedEvent[]>()
       let events = 0
       for (const command of drawn) {
         if ('events' in command) {
-          lists.add(batchOf(command.events))
-          events += command.events.length
-          for (const [person, time, event] of command.events) model.set(person, [...(model.get(person) ?? []), { time, event }])
+          lists.add(batchOf(command.events, events))
+          // Values of the new events only: those of the others must have moved along.
+          const indexes = lists.indexesAfter(events, events + command.events.length)
+          const values = Float64Array.from(command.events, ([, time, event]) => time * 1000 + event)
+          column.write({ values }, indexes.subarray(1))
+          for (const [person, time, event] of command.events)
+            model.set(person, [...(model.get(person) ?? []), { time, event, seq: ++events }])
         } else if (command.merged !== command.survivor) {
           const { merged, survivor } = command
           lists.merge(merged, survivor)
@@ -57,6 +67,11 @@ test('lists contain all added events in order of time, after any sequence of ope
         for (const [person, list] of model) model.set(person, byTime(list))
         expect(listsOf(lists)).toEqual(new Map([...model].sort(([a], [b]) => a - b)))
         expect(lists.events).toBe(events)
+        // Whoever reads the columns without the lists skips free entries.
+        expect(lists.time.subarray(0, lists.used).filter((at) => !Number.isNaN(at))).toHaveLength(events)
+        for (const [person] of model)
+          for (let i = lists.start[person]!; i < lists.end[person]!; i++)
+            expect(column.numbers![column.values[i]!]).toBe(lists.time[i]! * 1000 + lists.event[i]!)
       }
     }),
     { numRuns: 200 },
@@ -68,6 +83,7 @@ test('gaps of moved lists are compacted', () => {
   for (let i = 0; i < rounds; i++) lists.add(batchOf(Array.from({ length: 50 }, (_, person) => [person, i, person])))
   expect(lists.events).toBe(50 * rounds)
   expect(lists.time.length).toBeLessThan(2 * 50 * rounds)
+  expect(lists.time.filter((at) => !Number.isNaN(at))).toHaveLength(50 * rounds)
 })
 
 test('a list whose events arrive in reverse order is sorted', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EventLists } from '../../src/core/event-lists.ts'
-import type { EventBatch, ListSource } from '../../src/core/ports.ts'
-import { ProjectLists } from '../../src/core/project-lists.ts'
+import type { ColumnSource, EventBatch, ListFiles, ListImage, ListSource } from '../../src/core/ports.ts'
+import { type Listed, ProjectLists } from '../../src/core/project-lists.ts'
 import { deferred } from '../../src/lib/deferred.ts'
 import { MemoryShare } from '../../src/lib/memory-share.ts'
 
@@ -17,19 +17,20 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
       const counts = persons.map((person) => events.filter(([one]) => one === person).length)
       return { person: Int32Array.from(persons), events: Int32Array.from(counts) }
     },
-    async eventsAfter(seq, take) {
+    async events(seq, last, take) {
       read.push(seq)
-      const rest = events.slice(seq)
+      const rest = events.slice(seq, last)
       const batch: EventBatch = {
         person: Int32Array.from(rest, ([person]) => person),
         time: Float64Array.from(rest, ([, time]) => time),
         event: new Int32Array(rest.length),
+        seq: Float64Array.from(rest, (_, i) => seq + 1 + i),
       }
       take(batch)
       if (failure) throw failure
-      return events.length
     },
-    mergesMark: async () => JSON.stringify([...merges]),
+    fingerprint: async (seq) => JSON.stringify(events.slice(0, seq)),
+    state: async () => ({ seq: events.length, mergesMark: JSON.stringify([...merges]) }),
     merges: async () => new Map(merges),
   }
   return {
@@ -45,6 +46,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
 }
 
 type Store = ReturnType<typeof storeOf>
+const noColumns: ColumnSource = { columns: [], ofEvents: async () => undefined, ofPersons: async () => undefined }
 const plenty = () => new ProjectLists(new MemoryShare(1e9))
 const timesOf = ({ persons, start, end, time }: EventLists) =>
   Object.fromEntries(
@@ -53,7 +55,7 @@ const timesOf = ({ persons, start, end, time }: EventLists) =>
     ),
   )
 const ask = async (lists: ProjectLists, { source, events }: ReturnType<typeof storeOf>) =>
-  (await lists.use(source, events.length, async (found) => timesOf(found)))?.answer
+  (await lists.use(source, events.length, noColumns, async ({ lists: found }) => timesOf(found)))?.answer
 
 test('an update of the lists reads only new events', async () => {
   const store = storeOf([
@@ -105,7 +107,7 @@ test('lists do not change while they are read, and each reader gets at least the
   const lists = plenty()
   const hold = deferred<void>()
   const reading = deferred<void>()
-  const first = lists.use(store.source, 1, async (found) => {
+  const first = lists.use(store.source, 1, noColumns, async ({ lists: found }) => {
     reading.resolve()
     await hold.promise
     return timesOf(found)
@@ -113,7 +115,7 @@ test('lists do not change while they are read, and each reader gets at least the
   await reading.promise
   store.events.push([1, 20])
   const second = ask(lists, store)
-  const old = lists.use(store.source, 1, async (found) => timesOf(found)) // waits for the change
+  const old = lists.use(store.source, 1, noColumns, async ({ lists: found }) => timesOf(found)) // waits for the change
   await new Promise((resolve) => setImmediate(resolve))
   expect(store.read).toEqual([0])
   hold.resolve()
@@ -139,7 +141,7 @@ test('lists that were read only in part are rebuilt', async () => {
 test('an error of a reader is rethrown, and does not affect other readers', async () => {
   const store = storeOf([[1, 10]])
   const lists = plenty()
-  const broken = lists.use(store.source, 1, async () => {
+  const broken = lists.use(store.source, 1, noColumns, async () => {
     throw new Error('cancelled')
   })
   await expect(broken).rejects.toThrow('cancelled')
@@ -149,7 +151,7 @@ test('an error of a reader is rethrown, and does not affect other readers', asyn
 
 test('projects share one memory budget: the least recently used lists are evicted, and lists that do not fit are dropped', async () => {
   const [one, another, third] = Array.from({ length: 3 }, () => storeOf([[1, 10]])) as [Store, Store, Store]
-  const memory = new MemoryShare(60_000) // fits two
+  const memory = new MemoryShare(30_000) // fits two
   const lists = new Map([one, another, third].map((store) => [store, new ProjectLists(memory)]))
   const asked = (store: Store) => ask(lists.get(store)!, store)
   for (const store of [one, another, one, third, one]) expect(await asked(store)).toEqual({ 1: [10] })
@@ -164,12 +166,12 @@ test('projects share one memory budget: the least recently used lists are evicte
 })
 
 test('lists that are being read are not evicted', async () => {
-  const memory = new MemoryShare(40_000) // fits one
+  const memory = new MemoryShare(20_000) // fits one
   const [first, second] = [new ProjectLists(memory), new ProjectLists(memory)]
   const store = storeOf([[1, 10]])
   const hold = deferred<void>()
   const reading = deferred<void>()
-  const held = first.use(store.source, 1, async (found) => {
+  const held = first.use(store.source, 1, noColumns, async ({ lists: found }) => {
     reading.resolve()
     await hold.promise
     return timesOf(found)
@@ -179,16 +181,16 @@ test('lists that are being read are not evicted', async () => {
   hold.resolve()
   expect((await held)?.answer).toEqual({ 1: [10] })
   expect(await ask(second, store)).toEqual({ 1: [10] })
-  expect(memory.taken).toBeLessThan(40_000)
-  second.close()
-  first.close()
+  expect(memory.taken).toBeLessThan(20_000)
+  await second.close()
+  await first.close()
   expect(memory.taken).toBe(0)
 })
 
 test('events that are too many for the budget are counted once, and not at all without a budget', async () => {
   const large = storeOf(Array.from({ length: 5_000 }, (_, i) => [i, i]))
   for (const [most, counts] of [
-    [40_000, 1],
+    [20_000, 1],
     [0, 0],
   ] as const) {
     large.counted.length = 0
@@ -198,13 +200,215 @@ test('events that are too many for the budget are counted once, and not at all w
   }
 })
 
+/** The columns `digit` (a text) and `time`, of the events of such a store. */
+const columnsOf = ({ events }: Store, ...keys: string[]) => {
+  const reads: string[] = []
+  const source: ColumnSource = {
+    columns: keys.map((key) => ({ key, type: key === 'digit' ? 'codes' : 'numbers', of: 'event' })),
+    ofPersons: async () => undefined,
+    async ofEvents(specs, seq, last, take) {
+      reads.push(`${specs.map(({ key }) => key).join()} after ${seq}`)
+      const rest = events.slice(seq, last)
+      const records = Float64Array.from(rest, (_, i) => seq + 1 + i)
+      const digits = [...new Set(rest.map(([, time]) => String(time % 10)))]
+      take(
+        records,
+        specs.map(({ key }) =>
+          key === 'digit'
+            ? { values: Int32Array.from(rest, ([, time]) => digits.indexOf(String(time % 10))), texts: digits }
+            : { values: Float64Array.from(rest, ([, time]) => time) },
+        ),
+      )
+    },
+  }
+  return { source, reads }
+}
+const valuesOf = ({ lists, columns }: Listed) =>
+  columns.map(({ values, texts, numbers }) =>
+    [...Array(lists.persons).keys()].flatMap((person) =>
+      Array.from(values.subarray(lists.start[person], lists.end[person]), (value) => (texts.length > 0 ? texts[value] : numbers![value])),
+    ),
+  )
+
+test('columns are read once, follow new events and merges, and are read together where they are equally old', async () => {
+  const store = storeOf([
+    [2, 21],
+    [1, 13],
+    [1, 12],
+  ])
+  const lists = plenty()
+  const answers = async (...keys: string[]) => {
+    const { source, reads } = columnsOf(store, ...keys)
+    const found = await lists.use(store.source, store.events.length, source, async (listed) => valuesOf(listed))
+    return { values: found!.answer, reads }
+  }
+  expect(await answers('time')).toEqual({ values: [[12, 13, 21]], reads: ['time after 0'] })
+  store.events.push([2, 20])
+  expect(await answers('digit')).toEqual({ values: [['2', '3', '0', '1']], reads: ['digit after 0'] })
+  store.events.push([3, 5])
+  store.merges.set(2, 3)
+  expect(await answers('digit', 'time')).toEqual({
+    values: [
+      ['2', '3', '5', '0', '1'],
+      [12, 13, 5, 20, 21],
+    ],
+    reads: ['digit after 4', 'time after 3'],
+  })
+  store.events.push([1, 14])
+  expect((await answers('digit', 'time')).reads).toEqual(['digit,time after 5'])
+  expect((await answers('time', 'digit')).reads).toEqual([])
+})
+
+test('a column that does not fit replaces those that were not used for the longest time, and otherwise leaves the lists as they are', async () => {
+  const store = storeOf(Array.from({ length: 2_000 }, (_, i) => [1, i]))
+  const lists = new ProjectLists(new MemoryShare(12_300 + 2_126 * 13 + 2 * 2_126 * 2 + 2 * 2_048 * 8)) // fits two columns of numbers
+  const reads = async (...keys: string[]) => {
+    const { source, reads } = columnsOf(store, ...keys)
+    return (await lists.use(store.source, store.events.length, source, async () => undefined)) && reads
+  }
+  for (const key of ['a', 'b', 'a']) await reads(key)
+  expect(await reads('c')).toEqual(['c after 0'])
+  expect(await reads('a')).toEqual([])
+  expect(await reads('b')).toEqual(['b after 0'])
+  expect(await reads('a', 'b', 'c')).toBeNull()
+  expect(await reads()).toEqual([])
+  expect(store.read).toEqual([0])
+})
+
+test('a column that could not be read is read again', async () => {
+  const store = storeOf([[1, 13]])
+  const lists = plenty()
+  const { source } = columnsOf(store, 'time')
+  const broken: ColumnSource = { ...source, ofEvents: () => Promise.reject(new Error('cancelled')) }
+  await expect(lists.use(store.source, 1, broken, async () => undefined)).rejects.toThrow('cancelled')
+  expect(await lists.use(store.source, 1, source, async (listed) => valuesOf(listed))).toEqual({ answer: [[13]] })
+  expect(store.read).toEqual([0])
+})
+
+test('columns of persons are read for each query', async () => {
+  const store = storeOf([
+    [1, 10],
+    [3, 20],
+  ])
+  const lists = plenty()
+  for (const isMember of [0, 1]) {
+    const source: ColumnSource = {
+      columns: [{ key: '', type: 'flags', of: 'person' }],
+      ofEvents: async () => undefined,
+      ofPersons: async (_, take) => take(Float64Array.of(2, 3, 900), [{ values: Uint8Array.of(1, isMember, 1) }]),
+    }
+    const found = await lists.use(store.source, 2, source, async ({ columns }) => [...columns[0]!.values])
+    expect(found?.answer).toEqual([0, 0, 1, isMember])
+  }
+})
+
+/** Files in memory. */
+function filesOf() {
+  let kept: string | null = null
+  let written = 0
+  const buffers = (arrays: ListImage['arrays']) => arrays.map((array) => Array.from(array))
+  const files: ListFiles = {
+    async read(open) {
+      if (kept === null) return false
+      const { about, arrays } = JSON.parse(kept) as { about: unknown; arrays: number[][] }
+      const into = open(about)
+      if (into) for (const [i, values] of arrays.entries()) into[i]!.set(values)
+      return into !== null
+    },
+    async write({ about, arrays }) {
+      written++
+      kept = JSON.stringify({ about, arrays: buffers(arrays) })
+    },
+  }
+  return { files, written: () => written }
+}
+const many = (events: number): [number, number][] => Array.from({ length: events }, (_, i) => [i % 700, (i * 7919) % 100_003])
+/** Lists of a process that ends before the next one starts. */
+const process = (store: Store, { files }: ReturnType<typeof filesOf>, memory = new MemoryShare(1e9)) => {
+  const lists = new ProjectLists(memory, { files, fingerprint: store.source.fingerprint })
+  const answer = async (...keys: string[]) => {
+    const { source, reads } = columnsOf(store, ...keys)
+    const found = await lists.use(store.source, store.events.length, source, async (listed) => [timesOf(listed.lists), valuesOf(listed)])
+    return { answer: found?.answer, reads }
+  }
+  return { answer, close: () => lists.close() }
+}
+
+test('the next process reads the lists and their columns from files, and what came since from the store', async () => {
+  const [store, files] = [storeOf(many(60_000), new Map([[3, 4]])), filesOf()]
+  const first = process(store, files)
+  await first.answer('digit', 'time')
+  await first.close()
+  expect(files.written()).toBe(1)
+  store.events.push([3, 5], [900, 1])
+  store.merges.set(6, 4)
+  const second = process(store, files)
+  const found = await second.answer('digit', 'time')
+  expect(found.reads).toEqual(['digit,time after 60000'])
+  expect(store.read).toEqual([0, 60_000])
+  expect(store.counted).toHaveLength(1)
+  expect(found.answer).toEqual((await process(store, filesOf()).answer('digit', 'time')).answer)
+  await second.close()
+  expect(files.written()).toBe(2)
+  const third = process(store, files)
+  expect((await third.answer('digit', 'time')).answer).toEqual(found.answer)
+  await third.close()
+  expect(files.written()).toBe(2) // nothing new
+})
+
+test.each<[string, (store: Store) => void]>([
+  ['other events', (store) => void store.events.splice(59_999, 1, [1, 1])],
+  ['fewer events', (store) => void store.events.splice(59_000)],
+  ['a reverted merge', (store) => void store.merges.clear()],
+])('files are not used if the store has %s', async (_, change) => {
+  const [store, files] = [storeOf(many(60_000), new Map([[3, 4]])), filesOf()]
+  const first = process(store, files)
+  await first.answer()
+  await first.close()
+  change(store)
+  const second = process(store, files)
+  expect((await second.answer()).answer).toEqual((await process(store, filesOf()).answer()).answer)
+  expect(store.counted).toHaveLength(3)
+})
+
+test('files that cannot be written or read are reported, and the answers do not change', async () => {
+  const store = storeOf(many(60_000))
+  const failure = new Error('no space left on device')
+  const broken: ListFiles = { read: () => Promise.reject(failure), write: () => Promise.reject(failure) }
+  const reported: unknown[] = []
+  const report = (error: unknown) => void reported.push(error)
+  const lists = new ProjectLists(new MemoryShare(1e9), { files: broken, fingerprint: store.source.fingerprint, report })
+  expect(await ask(lists, store)).toEqual(await ask(plenty(), store))
+  await lists.close()
+  expect(reported).toEqual([failure, failure])
+})
+
+test('persons who are merged while their columns are read are merged in the lists, too', async () => {
+  const store = storeOf([
+    [1, 10],
+    [3, 20],
+  ])
+  let reads = 0
+  const source: ColumnSource = {
+    columns: [{ key: '', type: 'flags', of: 'person' }],
+    ofEvents: async () => undefined,
+    async ofPersons(_, take) {
+      if (reads++ === 0) store.merges.set(3, 1)
+      take(Float64Array.of(1), [{ values: Uint8Array.of(1) }])
+    },
+  }
+  const found = await plenty().use(store.source, 2, source, async ({ lists, columns }) => [timesOf(lists), columns[0]!.values[1]])
+  expect(found?.answer).toEqual([{ 1: [10, 20] }, 1])
+  expect(reads).toBe(2)
+})
+
 test('an update that is cancelled before it changes anything keeps the lists', async () => {
   const store = storeOf([[1, 10]])
   const lists = plenty()
   await ask(lists, store)
   store.events.push([1, 20])
-  const cancelled: ListSource = { ...store.source, eventsAfter: () => Promise.reject(new Error('cancelled')) }
-  await expect(lists.use(cancelled, 2, async () => undefined)).rejects.toThrow('cancelled')
+  const cancelled: ListSource = { ...store.source, events: () => Promise.reject(new Error('cancelled')) }
+  await expect(lists.use(cancelled, 2, noColumns, async () => undefined)).rejects.toThrow('cancelled')
   expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
   expect(store.read).toEqual([0, 1])
 })

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
 import type { EventInput } from '../../src/index.ts'
 import type { Project } from '../../src/project.ts'
+import { detailed, questions, trend, visits } from './list-questions.ts'
 
 // The lists of the core, end to end: the next answer includes every acknowledged event, and equals the answer of statements.
 
@@ -15,24 +16,6 @@ const projectOf = async (options: Partial<OpenOptions> = {}): Promise<Project> =
   opened.push(waymark)
   return waymark.createProject()
 }
-
-const series = ['visit', 'sign up', 'buy'].map((event) => ({ kind: 'EventsNode', event }) as const)
-const dateRange = { date_from: '2026-03-01', date_to: '2026-03-09' }
-const questions = {
-  ordered: { kind: 'FunnelsQuery', series, dateRange },
-  strict: { kind: 'FunnelsQuery', series, dateRange, funnelsFilter: { funnelOrderType: 'strict' } },
-  unordered: { kind: 'FunnelsQuery', series, dateRange, funnelsFilter: { funnelOrderType: 'unordered' } },
-  'by day': { kind: 'FunnelsQuery', series, dateRange, interval: 'day', funnelsFilter: { funnelVizType: 'trends' } },
-  uniques: { kind: 'TrendsQuery', series: [{ ...series[0]!, math: 'dau' }], dateRange },
-  'weekly actives': {
-    kind: 'TrendsQuery',
-    series: [
-      { ...series[0]!, math: 'weekly_active' },
-      { kind: 'EventsNode', math: 'monthly_active' },
-    ],
-    dateRange,
-  },
-} as const
 
 interface Explained {
   readonly results: unknown
@@ -54,17 +37,23 @@ test('the next answer includes every acknowledged event, with merges and late ev
       distinct_id: `${draw(2) ? 'known' : 'anonymous'}-${draw(12)}`,
       uuid: `00000000-0000-4000-8000-${String(round * 100 + i).padStart(12, '0')}`,
       timestamp: new Date(Date.UTC(2026, 2, 1 + draw(9), draw(24), draw(60))).toISOString(), // in any order
+      properties: {
+        ...(draw(4) ? { plan: ['free', 'pro', 'team'][draw(3)]! } : {}),
+        ...(draw(4) ? { amount: draw(100) / 4 } : {}),
+        ...(draw(3) ? { $groups: { company: `company ${draw(5)}` }, $session_id: `session ${draw(20)}` } : {}),
+        ...(draw(3) ? {} : { $set: { vip: draw(2) === 1 } }),
+      },
     }))
     if (round % 3 === 2) {
       const [id, anonymous] = [draw(12), draw(12)]
       batch.push({ event: '$identify', distinct_id: `known-${id}`, properties: { $anon_distinct_id: `anonymous-${anonymous}` } })
     }
     for (const project of [listed, stated]) await project.ingest({ batch })
-    for (const [name, query] of Object.entries(questions)) {
+    for (const [name, query] of Object.entries(round % 4 === 3 ? { ...questions, ...detailed } : questions)) {
       const answer = await ask(listed, query)
       const expected = await ask(stated, query)
       expect([round, name, answer.results]).toEqual([round, name, expected.results])
-      expect(new Set(roads(answer))).toEqual(new Set(['core']))
+      expect([name, ...new Set(roads(answer))]).toEqual([name, 'core'])
       expect(new Set(roads(expected))).toEqual(new Set(['sql: the lists of events do not fit into memory']))
     }
   }
@@ -105,26 +94,51 @@ test('while events arrive, each answer has what was acknowledged before it and n
 
 test.each([
   [
-    'a property of a step',
-    { ...questions.ordered, series: [{ ...series[0]!, properties: [{ key: 'a', value: 'b', type: 'event' }] }, series[1]!] },
-    'sql: a step has a condition on more than the name of its event',
+    'the creation of groups',
+    { ...detailed.lifecycle, aggregation_group_type_index: 0 },
+    'sql: the lists do not know when groups were created',
+  ],
+  ['a sample', { ...questions.uniques, samplingFactor: 0.5 }, 'sql: the query takes a sample'],
+  [
+    'the duration of sessions',
+    trend(visits('avg', { math_property: '$session_duration' })),
+    'sql: the lists do not know how long sessions are',
   ],
   [
-    'a breakdown',
-    { ...questions.ordered, breakdownFilter: { breakdown: 'a', breakdown_type: 'event' } },
-    'sql: the lists have no values for a breakdown',
+    'actors that are an expression',
+    { ...questions.ordered, funnelsFilter: { funnelAggregateByHogQL: 'properties.plan' } },
+    'sql: the actors are an expression',
   ],
   [
-    'a filter',
-    { ...questions.ordered, properties: [{ key: 'a', value: 'b', type: 'event' }] },
-    'sql: the lists have no values for the filters',
+    'a property of a session',
+    { ...questions.uniques, properties: [{ key: '$session_duration', value: 1, operator: 'gt', type: 'session' }] },
+    'sql: a condition or a value depends on more than the event and the person',
   ],
-  ['groups', { ...questions.ordered, aggregation_group_type_index: 0 }, 'sql: the lists are of persons'],
-  ['a count', { ...questions.uniques, series: [series[0]!] }, 'sql: the number is not of persons'],
+  [
+    'a time that passes',
+    { ...questions.uniques, properties: [{ key: 'rand() < 2', type: 'hogql' }] },
+    'sql: a condition or a value depends on more than the event and the person',
+  ],
 ])('explain says why it is not answered from the lists: %s', async (_, query, reason) => {
   const project = await projectOf()
   await project.ingest({ batch: [{ event: 'visit', distinct_id: 'u', timestamp: '2026-03-02T00:00:00Z' }] })
   expect(roads(await ask(project, query))).toEqual([reason])
+})
+
+test('a request may ask for one road', async () => {
+  const project = await projectOf()
+  await project.ingest({ batch: [{ event: 'visit', distinct_id: 'u', timestamp: '2026-03-02T00:00:00Z' }] })
+  const on = (road: string, query: object) => ask(project, { ...query, modifiers: { road } })
+  expect(roads(await on('core', questions.uniques))).toEqual(['core'])
+  const stated = await on('sql', questions.ordered)
+  expect(roads(stated)).toEqual(['sql: the request asks for it'])
+  expect(stated.results).toEqual((await on('core', questions.ordered)).results)
+  await expect(on('core', { ...questions.uniques, samplingFactor: 0.5 })).rejects.toMatchObject({
+    code: 'validation-failed',
+    attr: 'modifiers__road',
+    message: expect.stringContaining('the query takes a sample'),
+  })
+  await expect(on('both', questions.uniques)).rejects.toMatchObject({ code: 'validation-failed', attr: 'modifiers__road' })
 })
 
 test('an unknown event name gives a warning when the lists answer, too', async () => {

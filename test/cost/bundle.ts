@@ -16,7 +16,10 @@ export async function bundle(): Promise<Bundle> {
   await build({
     entry: {
       serve: join(root, 'src/cli/main.ts'),
-      'engine-process': join(root, 'src/isolation/engine-process.ts'), // the server looks for it beside itself
+      // The server looks for these beside itself.
+      'engine-process': join(root, 'src/isolation/engine-process.ts'),
+      'fold-worker': join(root, 'src/folds/fold-worker.ts'),
+      'answer-worker': join(root, 'src/isolation/answer-worker.ts'),
       worker: join(root, 'test/cost/worker.ts'),
     },
     outDir,

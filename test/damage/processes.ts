@@ -62,6 +62,8 @@ export async function buildAll(): Promise<Built> {
   const entryPoints = {
     cli: resolve(root, 'src/cli/main.ts'),
     'engine-process': resolve(root, 'src/isolation/engine-process.ts'),
+    'fold-worker': resolve(root, 'src/folds/fold-worker.ts'),
+    'answer-worker': resolve(root, 'src/isolation/answer-worker.ts'),
     index: resolve(root, 'src/index.ts'),
   }
   const external = ['@duckdb/*', 'nodemailer']

@@ -33,6 +33,7 @@ describe('docs/quickstart.md', () => {
       .replaceAll('<ID>', facts.organization_id)
       .replaceAll('./data', join(folder, 'data'))
       .replaceAll('export.jsonl.gz', join(folder, 'export.jsonl.gz'))
+      .replaceAll('events.parquet', join(folder, 'events.parquet'))
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'waymark-guide-'))
     server = start(['serve', '--data', join(folder, 'data'), '--port', '0', '--json'])
@@ -64,13 +65,14 @@ describe('docs/quickstart.md', () => {
         said.push(out)
       }
     }
-    expect(said).toHaveLength(7)
+    expect(said).toHaveLength(8)
     expect(said[0]).toBe('{"status":1}')
     expect(said[1]).toMatch(/^event +n +people\n/)
-    expect(said[2]).toContain('purchase')
-    expect(said[3]).toMatch(/^Would be stored +1 events of 1 rows/)
-    expect(said[4]).toMatch(/^Stored +1 events of 1 rows/)
-    for (const text of said.slice(5)) expect(text).toMatch(/Personal key +phx_/)
+    expect(said[2]).toMatch(/^Wrote .*events\.parquet: [\d,]+ bytes\.\n$/)
+    expect(said[3]).toContain('purchase')
+    expect(said[4]).toMatch(/^Would be stored +1 events of 1 rows/)
+    expect(said[5]).toMatch(/^Stored +1 events of 1 rows/)
+    for (const text of said.slice(6)) expect(text).toMatch(/Personal key +phx_/)
   })
 })
 

@@ -189,6 +189,21 @@ test.each<[string, object, string, string]>([
     'series__0__properties__0__value',
   ],
   [
+    'a retention',
+    {
+      kind: 'RetentionQuery',
+      retentionFilter: { returningEntity: { id: 'a', properties: [{ key: 'n', value: '(', operator: 'not_regex' }] } },
+    },
+    'engine-refused',
+    'retentionFilter__returningEntity__properties__0__value',
+  ],
+  [
+    'a stickiness',
+    { kind: 'StickinessQuery', series: [{ kind: 'EventsNode', event: 'a', math: 'hogql', math_hogql: 'nope' }] },
+    'unknown-field',
+    'series__0__math_hogql',
+  ],
+  [
     'a list of events',
     { kind: 'EventsQuery', select: ['event'], properties: [{ type: 'hogql', key: 'nope' }] },
     'unknown-field',

@@ -1,40 +1,62 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { planInSlices } from '../../src/execution/plan-in-slices.ts'
 
-const shared = () => false
+const shared = (id: number) => ({ settings: { id }, isAlone: () => false })
+const alone = (id: number) => ({ settings: { id }, isAlone: () => true })
 
-/** Holds the thread in each step. */
-function* steps(count: number, holdMs: number): Generator<void, string> {
+function* steps(count: number, step: () => void): Generator<void, string> {
   for (let i = 0; i < count; i++) {
-    for (const since = performance.now(); performance.now() - since < holdMs; );
+    step()
     yield
   }
   return 'planned'
 }
-function* until(isOver: () => boolean): Generator<void, string> {
-  while (!isOver()) yield
+/** A clock that moves only in steps: how busy the machine is cannot change the order of plans. */
+const clockOfSteps = () => {
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  onTestFinished(() => clock.mockRestore())
+  return { pass: (ms: number) => (now += ms) }
+}
+function* until(isOver: () => boolean, step: () => void): Generator<void, string> {
+  while (!isOver()) {
+    step()
+    yield
+  }
   return 'over'
 }
 
 test('a plan that is not long does not wait for one that is', async () => {
+  const clock = clockOfSteps()
   let isOver = false
   const long = planInSlices(
-    until(() => isOver),
-    'a',
-    shared,
+    until(
+      () => isOver,
+      () => clock.pass(10),
+    ),
+    shared(1),
   )
-  await expect(planInSlices(steps(20, 2), 'a', shared)).resolves.toBe('planned')
+  await expect(
+    planInSlices(
+      steps(20, () => clock.pass(1)),
+      shared(1),
+    ),
+  ).resolves.toBe('planned')
   isOver = true
   await expect(long).resolves.toBe('over')
 })
 
-test('long plans wait for each other, and groups take turns', async () => {
+test('long plans wait for each other, and projects take turns', async () => {
+  const clock = clockOfSteps()
   const ended: string[] = []
-  const plan = async (name: string, group: string) => {
-    await planInSlices(steps(15, 10), group, shared)
+  const plan = async (name: string, project: number) => {
+    await planInSlices(
+      steps(15, () => clock.pass(10)),
+      alone(project),
+    )
     ended.push(name)
   }
-  await Promise.all([plan('a1', 'a'), plan('a2', 'a'), plan('a3', 'a'), plan('b1', 'b')])
+  await Promise.all([plan('a1', 1), plan('a2', 1), plan('a3', 1), plan('b1', 2)])
   expect(ended.slice(0, 3)).toContain('b1')
   expect(ended.filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
 })
@@ -44,5 +66,5 @@ test('an error of a step is rethrown', async () => {
     yield
     throw new Error('no plan')
   }
-  await expect(planInSlices(broken(), 'a', shared)).rejects.toThrow('no plan')
+  await expect(planInSlices(broken(), shared(1))).rejects.toThrow('no plan')
 })

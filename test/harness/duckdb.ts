@@ -3,6 +3,7 @@ import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import { openLocalBackend } from '../../src/backend/local-backend.ts'
 import type { StoreFacts } from '../../src/catalog/store-facts.ts'
+import { mostRecords } from '../../src/core/event-lists.ts'
 import { ProjectLists } from '../../src/core/project-lists.ts'
 import type { Compiled } from '../../src/execution/compile.ts'
 import { type QueryProject, queryContext } from '../../src/execution/query-context.ts'
@@ -91,10 +92,10 @@ export async function openTestProject({
       return known
     },
     // Tests write past the log, so the lists are made for each query.
-    fold: async (_, loop) => {
+    fold: async (_, columns, loop) => {
       const memory = new MemoryShare(Number.POSITIVE_INFINITY)
       const source = listSource(projectDatabase(id), statementRunner(instance, unscheduled()))
-      return (await new ProjectLists(memory).use(source, Number.POSITIVE_INFINITY, loop)) !== null
+      return (await new ProjectLists(memory).use(source, mostRecords, columns, loop)) !== null
     },
     context: async () => queryContext(ours, await ours.facts()),
     compile: async (statement) => compileFor(asQuery(statement), ours, await ours.context()),

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Sql, SqlRow, SqlValue } from '../../src/storage/sql.ts'
+import { freePort } from './free-port.ts'
 
 // A PostgreSQL of our own on loopback, with a data directory that goes when it ends, spoken to through `psql`.
 
@@ -32,15 +32,8 @@ export const whyNoPostgres = (): string | null => {
   }
 }
 
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-
 export interface Postgres {
+  readonly port: number
   readonly sql: Sql
   stop(): Promise<void>
 }
@@ -72,6 +65,7 @@ export async function startPostgres(): Promise<Postgres> {
     { ...options, stdio: ['pipe', 'pipe', 'ignore'] },
   )
   return {
+    port,
     sql: statements(session),
     stop: async () => {
       const ended = new Promise((resolve) => server.once('exit', resolve))

@@ -7,7 +7,10 @@ const root = resolve(import.meta.dirname, '../..')
 const sources = {
   cli: 'src/cli/main.ts',
   'engine-process': 'src/isolation/engine-process.ts',
+  'fold-worker': 'src/folds/fold-worker.ts',
+  'answer-worker': 'src/isolation/answer-worker.ts',
   engine: 'src/engine.ts',
+  'export-kills': 'test/exports/kill-child.ts',
   memory: 'test/memory/child.ts',
 }
 const folder = join(root, '.tmp', 'tests')
@@ -25,7 +28,7 @@ export default async function buildPrograms(): Promise<void> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['@duckdb/node-bindings*', 'nodemailer'],
+    external: ['@duckdb/node-bindings*', 'nodemailer', 'pg'],
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { newRun } from '../../src/exports/new-run.ts'
 import { isReading, type Method } from '../../src/http/resource.ts'
 import { routes } from '../../src/http/routes.ts'
+import { configFamilies, familyNames, insertPlugin } from '../harness/plugin-rows.ts'
 import { withHome } from './conversation.ts'
 
 // Every route that changes something writes an entry of the activity log. The routes are those of the table; one that is neither asked here nor named
@@ -8,11 +10,20 @@ import { withHome } from './conversation.ts'
 
 const held = withHome()
 
+/** Refused without a runtime: plugins.test.ts shows that. */
+const jobs = Object.keys(configFamilies).map((name) => `${name}.job`)
+
 /** What they do is nobody's change of a record. */
 const changesNothing = new Set([
   'login.create',
   'login.remove',
+  'organization_batch_exports.run_test_step_new',
+  'organization_batch_exports.run_test_step',
+  'batch_exports.run_test_step_new',
+  'batch_exports.run_test_step',
+  ...jobs,
   'query.create',
+  'query.export',
   'query.cancel',
   'query.upgrade',
   'query.check_auth_for_async',
@@ -113,6 +124,62 @@ test('people and their keys', async () => {
   await does('personal_api_keys.roll', { id: key.id })
   await does('personal_api_keys.remove', { id: key.id })
   await does('users.update', { uuid: '@me' }, { first_name: 'Ada' })
+})
+
+test.each(['organization_batch_exports', 'batch_exports'])('%s', async (name) => {
+  const { organization, project, world } = held.home
+  const at = { organization_id: organization.id, project_id: project.id }
+  const body = { name: 'Nightly', interval: 'day', destination: { type: 'NoOp', config: {} } }
+  const made = await does(`${name}.create`, at, name === 'batch_exports' ? body : { ...body, project_id: project.id })
+  const one = { ...at, id: made.id }
+  await does(`${name}.update`, one, { name: 'Daily' })
+  await does(`${name}.replace`, one, body)
+  await does(`${name}.pause`, one)
+  await does(`${name}.unpause`, one)
+  await does(`${name}.backfill`, one, { start_at: '2026-01-01T00:00:00Z', end_at: '2026-01-02T00:00:00Z' })
+  const { id: backfill_id } = await does(`${name}.create_backfill`, one, {
+    start_at: '2026-01-03T00:00:00Z',
+    end_at: '2026-01-04T00:00:00Z',
+  })
+  await does(`${name}.cancel_backfill`, { ...one, backfill_id })
+  const { accounts } = world
+  const { store } = accounts.context
+  const record = (await store.read.batch_exports.first({ id: made.id }))!
+  const run = newRun(record, accounts.context.clock(), {
+    id: accounts.context.newId(),
+    lane: 'schedule',
+    backfill_id: null,
+    key: 'k',
+    data_interval_start: new Date('2026-01-01T00:00:00Z'),
+    data_interval_end: new Date('2026-01-02T00:00:00Z'),
+    range: { by: 'arrival', after: 0, to: 5 },
+  })
+  await store.write((tables) => tables.batch_export_runs.insert(run))
+  await does(`${name}.cancel_run`, { ...one, run_id: run.id })
+  await does(`${name}.retry_run`, { ...one, run_id: run.id })
+  await does(`${name}.remove`, one)
+})
+
+test.each(familyNames)('%s', async (name) => {
+  const { organization, world } = held.home
+  const { id } = await insertPlugin(world, organization.id, name)
+  const one = { organization_id: organization.id, id }
+  await does(`${name}.create`, one, { url: `https://github.com/acme/${name}` })
+  await does(`${name}.update`, one, { description: 'Greets.' })
+  await does(`${name}.update_source`, one, { 'index.ts': 'export const a = 1' })
+  const downloaded = await insertPlugin(world, organization.id, name, { plugin_type: 'custom', url: 'https://github.com/acme/hello' })
+  await does(`${name}.upgrade`, { ...one, id: downloaded.id }, {})
+  await does(`${name}.remove`, one)
+})
+
+test.each(Object.entries(configFamilies))('%s', async (name, family) => {
+  const { organization, project, world } = held.home
+  const at = { project_id: project.id }
+  const { id: plugin } = await insertPlugin(world, organization.id, family)
+  const { id } = await does(`${name}.create`, at, { plugin, enabled: true })
+  await does(`${name}.update`, { ...at, id }, { config: { city: 'Bern' } })
+  await does(`${name}.rearrange`, at, { orders: { [plugin]: 7 } })
+  await does(`${name}.remove`, { ...at, id })
 })
 
 test('no route that changes something was left out', () => {

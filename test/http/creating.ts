@@ -1,12 +1,15 @@
 import { expect } from 'vitest'
 import type { Row } from '../../src/http/resource.ts'
 import { routes } from '../../src/http/routes.ts'
+import { configFamilies, familyCapabilities, familyNames, insertPlugin, insertPluginConfig } from '../harness/plugin-rows.ts'
 import type { Home } from './conversation.ts'
 
 // What it takes to make the n-th record by each route that makes records.
 
 interface Made {
   readonly member: { readonly uuid: string }
+  /** For configs of plugins. */
+  readonly plugin: number | null
 }
 const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'organizations.create': (n) => ({ name: `Organization ${n}` }),
@@ -20,6 +23,24 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'project_list.create': (n) => ({ name: `Project ${n}` }),
   'actions.create': (n) => ({ name: `Action ${n}`, steps: [{ event: 'signup' }] }),
   'cohorts.create': (n) => ({ name: `Cohort ${n}`, is_static: true }),
+  ...Object.fromEntries(
+    ['organization_batch_exports', 'batch_exports'].flatMap((name) => [
+      [`${name}.create`, (n: number) => ({ name: `Export ${n}`, interval: 'hour', destination: { type: 'NoOp', config: {} } })],
+      [
+        `${name}.create_backfill`,
+        (n: number) => ({ start_at: new Date(n * 86_400_000).toISOString(), end_at: new Date((n + 1) * 86_400_000).toISOString() }),
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    familyNames.map((name) => [
+      `${name}.create`,
+      (n: number) => ({ plugin_type: 'source', name: `Plugin ${n}`, capabilities: familyCapabilities[name] }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.keys(configFamilies).map((name) => [`${name}.create`, (n: number, { plugin }: Made) => ({ plugin, order: n })]),
+  ),
   'personal_api_keys.create': (n) => ({ label: `Key ${n}`, scopes: ['query:read'] }),
 }
 
@@ -36,7 +57,9 @@ export const newBody = async ({ row }: PlacedRow, { world, organization }: Home)
   const body = bodies[row.name]
   expect(body, `${row.name} makes records: say here of what`).toBeDefined()
   const n = ++count
-  return body!(n, { member: await world.user(`joined${n}@acme.test`, organization.id) })
+  const family = configFamilies[row.name.split('.')[0]!]
+  const plugin = family ? (await insertPlugin(world, organization.id, family)).id : null
+  return body!(n, { member: await world.user(`joined${n}@acme.test`, organization.id), plugin })
 }
 
 const oneRole = new WeakMap<Home, Promise<string>>()
@@ -45,7 +68,24 @@ export const pathIn = async (path: string, home: Home): Promise<string> => {
   const { organization, project } = home
   const ids: Record<string, string> = { organization_id: organization.id, project_id: String(project.id) }
   if (path.includes(':role_id')) ids.role_id = await roleIn(home)
+  if (path.includes('/batch_exports/:id')) ids.id = await exportIn(home)
+  const family = configFamilies[/\/(\w+)\/:id/.exec(path)?.[1] ?? '']
+  // Its path names no project.
+  if (path.startsWith('/api/plugin_config')) await makeCurrent(home)
+  if (family) ids.id = String((await insertPluginConfig(home.world, project, family)).id)
   return `${path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? '')}/`
+}
+
+const makeCurrent = ({ world, owner, organization, project }: Home) =>
+  world.accounts.context.store.write((tables) =>
+    tables.users.update({ id: owner.id }, { current_organization_id: organization.id, current_project_id: project.id }),
+  )
+
+/** The id of a batch export. */
+const exportIn = async ({ call, owner, project }: Home): Promise<string> => {
+  const body = { name: 'Of all', interval: 'hour', destination: { type: 'NoOp', config: {} } }
+  const made = await call('POST', `/api/projects/${project.id}/batch_exports/`, { as: owner, body })
+  return made.body.id
 }
 
 const roleIn = (home: Home): Promise<string> => {

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scopeObjects } from '../../src/accounts/personal-keys.ts'
 import type { Organization, ProjectRecord, Role, User } from '../../src/accounts/records.ts'
 import { hashKey } from '../../src/accounts/secrets.ts'
+import { newRun } from '../../src/exports/new-run.ts'
 import { propertyDefinitionId } from '../../src/http/resources/property-definitions.ts'
+import { configFamilies, familyNames, insertPlugin, insertPluginConfig } from '../harness/plugin-rows.ts'
 import { type Home, startHome } from './conversation.ts'
 import { type PlacedRow, placedRows } from './creating.ts'
 import { type CallerName, callers, openCallers, openRights, rights } from './rights.ts'
@@ -129,8 +131,13 @@ const sharedPlace = () => {
   return shared
 }
 
-/** What makes the caller the owner of something new, or counts what callers have, gets a place of its own. */
-const inItsOwnPlace: ReadonlySet<string> = new Set(['organizations.create', 'project_list.create', 'personal_api_keys.create'])
+/** What makes the caller the owner of something new, counts what callers have, or is about their current project, gets a place of its own. */
+const inItsOwnPlace: ReadonlySet<string> = new Set([
+  'organizations.create',
+  'project_list.create',
+  'personal_api_keys.create',
+  ...placedRows.map(({ row }) => row.name).filter((name) => name.startsWith('plugin_config.')),
+])
 /** The same people and another project, which may go. */
 const withAnotherProject = async (at: Place): Promise<Place> => {
   const project = await home.world.makeProject(at.organization.id, {})
@@ -181,6 +188,15 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       created_at: new Date(),
       updated_at: new Date(),
     }),
+  ...Object.fromEntries(
+    familyNames.map((name) => [name, async ({ organization }: Place) => (await insertPlugin(home.world, organization.id, name)).id]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(configFamilies).map(([name, family]) => [
+      name,
+      async ({ project }: Place) => (await insertPluginConfig(home.world, project, family)).id,
+    ]),
+  ),
   personal_api_keys: async (_, { user }) =>
     user ? (await home.world.makeKey(user, { label: 'own' })).id : '00000000-0000-7000-8000-000000000000',
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
@@ -240,14 +256,36 @@ const known: Known = {
   scopes: () => ['query:read'],
   query: () => ({ kind: 'SqlLikeQuery', query: 'select 1' }),
   is_static: () => true,
+  destination: () => ({ type: 'LocalFiles', config: {} }),
+  step: () => 0,
+  job: () => ({ type: 'sync' }),
+  start_at: () => '2026-02-01T00:00:00Z',
+  end_at: () => '2026-02-02T00:00:00Z',
 }
 /** What a body needs though its schema does not say so. */
-const besides: Readonly<Record<string, readonly string[]>> = { 'cohorts.create': ['is_static'], 'cohorts.replace': ['is_static'] }
+const besides: Readonly<Record<string, readonly string[]>> = {
+  'cohorts.create': ['is_static'],
+  'cohorts.replace': ['is_static'],
+  ...Object.fromEntries(
+    ['organization_batch_exports', 'batch_exports'].flatMap((name) =>
+      ['backfill', 'create_backfill'].map((route) => [`${name}.${route}`, ['start_at', 'end_at']]),
+    ),
+  ),
+}
+/** A plugin of the family that every project may use. */
+const globalPlugins = new Map<string, Promise<{ readonly id: number }>>()
+const globalPlugin = async (family: (typeof configFamilies)[string] | undefined): Promise<number | null> => {
+  if (!family) return null
+  const known = globalPlugins.get(family) ?? insertPlugin(home.world, home.other.id, family, { is_global: true })
+  globalPlugins.set(family, known)
+  return (await known).id
+}
 const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   if (!row.body) return row.method === 'GET' || row.method === 'DELETE' ? undefined : {}
   const joined =
     row.name === 'role_memberships.create' ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid : ''
-  const more: Known = { ...known, user_uuid: () => joined }
+  const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
+  const more: Known = { ...known, user_uuid: () => joined, plugin: () => plugin }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()
@@ -266,7 +304,44 @@ const recordOf = (resource: string, at: Place, caller: Caller, mayChange: boolea
   return known
 }
 
-const queries: Readonly<Record<string, string>> = { 'query.draft_sql': '?prompt=how%20many%20events%20per%20day' }
+/** A batch export with a backfill, and a run that can be cancelled, or retried. */
+const makeExport = async (route: string, at: Place) => {
+  const { headers } = await at.as('the owner', 'batch_export')
+  const path = `/api/projects/${at.project.id}/batch_exports/`
+  const body = { name: 'Export', interval: 'hour', destination: { type: 'LocalFiles', config: {} } }
+  const { id } = (await home.call('POST', path, { headers, body })).body
+  const range = { start_at: '2026-01-01T00:00:00Z', end_at: '2026-01-02T00:00:00Z' }
+  const backfill = (await home.call('POST', `${path}${id}/backfills/`, { headers, body: range })).body
+  const { store, newId, clock } = home.world.accounts.context
+  const run = {
+    ...newRun({ id, project_id: at.project.id }, clock(), {
+      id: newId(),
+      lane: 'schedule',
+      backfill_id: null,
+      key: 'k',
+      data_interval_start: new Date(range.start_at),
+      data_interval_end: new Date(range.end_at),
+      range: { by: 'arrival' as const, after: 0, to: 5 },
+    }),
+    ...(route.endsWith('.retry_run') ? { status: 'Completed' as const } : {}),
+  }
+  await store.write((tables) => tables.batch_export_runs.insert(run))
+  return { id, run_id: run.id, backfill_id: backfill.id }
+}
+const heldExports = new Map<string, ReturnType<typeof makeExport>>()
+const exportIds = (route: string, at: Place, mayChange: boolean) => {
+  const name = `${route} ${at.n}`
+  const known = mayChange ? undefined : heldExports.get(name)
+  const ids = known ?? makeExport(route, at)
+  heldExports.set(name, ids)
+  return ids
+}
+
+const queries: Readonly<Record<string, string>> = {
+  'query.draft_sql': '?prompt=how%20many%20events%20per%20day',
+  'organization_batch_exports.test': '?destination=LocalFiles',
+  'batch_exports.test': '?destination=LocalFiles',
+}
 const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayChange = false): Promise<string> => {
   const [resource] = row.name.split('.') as [string]
   const ids: Record<string, string | number> = {
@@ -275,6 +350,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     role_id: at.role.id,
     uuid: '@me',
   }
+  if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of names) {
     if (name in ids) continue

@@ -30,6 +30,35 @@ export const callers = [
 ] as const
 export type CallerName = (typeof callers)[number]
 
+const exportRoutes = (resource: string, names: readonly string[]) => names.map((name) => `${resource}.${name}`)
+const readingExports = ['list', 'test', 'retrieve', 'backfills', 'retrieve_backfill', 'runs', 'retrieve_run', 'logs', 'run_logs']
+const changingExports = [
+  'create',
+  'run_test_step_new',
+  'run_test_step',
+  'update',
+  'replace',
+  'remove',
+  'pause',
+  'unpause',
+  'backfill',
+  'create_backfill',
+  'cancel_backfill',
+  'retry_run',
+  'cancel_run',
+]
+
+const families = ['plugins', 'pipeline_destinations', 'pipeline_transformations', 'pipeline_frontend_apps', 'pipeline_import_apps']
+const pluginRoutes = (...names: readonly string[]) => families.flatMap((family) => exportRoutes(family, names))
+const configs = [
+  'plugin_configs',
+  'pipeline_destination_configs',
+  'pipeline_transformation_configs',
+  'pipeline_frontend_apps_configs',
+  'pipeline_import_apps_configs',
+]
+const configRoutes = (...names: readonly string[]) => configs.flatMap((family) => exportRoutes(family, names))
+
 /** `ok` is the status of the row. */
 export const rights: Readonly<Record<string, readonly string[]>> = {
   // The organization's things, by its path.
@@ -44,12 +73,16 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'proxy_records.list',
     'proxy_records.retrieve',
     'organization_project_list.list',
+    ...exportRoutes('organization_batch_exports', readingExports),
+    ...pluginRoutes('list', 'retrieve', 'source', 'check_for_updates', 'activity', 'exports_unsubscribe_configs', 'repository', 'unused'),
   ],
   '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | 403 403 ok 403 | ok 401 403': [
     'invites.create',
     'invites.create_many',
     'invites.resend',
     'invites.remove',
+    ...exportRoutes('organization_batch_exports', changingExports),
+    ...pluginRoutes('create', 'update', 'remove', 'update_source', 'upgrade'),
   ],
   '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | 403 403 ok 403 | 403 401 403': [
     'members.update',
@@ -90,7 +123,10 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'property_definitions.retrieve',
     'historical_import.retrieve',
     'ingestion_warnings.list',
+    ...exportRoutes('batch_exports', readingExports),
+    ...configRoutes('list', 'retrieve', 'frontend', 'logs'),
     'query.create',
+    'query.export',
     'query.retrieve',
     'query.cancel',
     'query.upgrade',
@@ -128,7 +164,21 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'cohorts.remove',
     'event_definitions.update',
     'property_definitions.update',
+    ...exportRoutes('batch_exports', changingExports),
+    ...configRoutes('create', 'update', 'remove', 'rearrange'),
   ],
+  // No server runs the code of plugins yet.
+  '401 401 403 403 401 403 | 400 400 400 | 400 403 400 403 | 400 403 400 403 | 400 401 403': configRoutes('job'),
+  // The current project of each caller, within the reach of a key.
+  '401 401 ok 404 401 404 | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.list'],
+  '401 401 ok 404 401 404 | ok ok ok | ok 403 ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.create', 'plugin_config.rearrange'],
+  '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', [
+    'retrieve',
+    'frontend',
+    'logs',
+  ]),
+  '401 401 404 404 401 404 | ok ok ok | ok 403 ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', ['update', 'remove']),
+  '401 401 404 404 401 404 | 400 400 400 | 400 403 400 403 | 400 404 400 404 | 400 401 404': ['plugin_config.job'],
   '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
     'historical_import.update',
     'historical_import.replace',

@@ -342,6 +342,15 @@ test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   expect(await list(inside('feature_flags/'))).toEqual([])
+  for (const exports of [inside('batch_exports/'), under('batch_exports/')]) {
+    expect(await list(exports)).toEqual([])
+    expect(await call('GET', exports, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  }
+  for (const { name, reach } of resources.filter((one) => one.object === 'plugin')) {
+    const plugins = reach === 'organization' ? under(`${name}/`) : name === 'plugin_config' ? '/api/plugin_config/' : inside(`${name}/`)
+    expect(await list(plugins)).toEqual([])
+    expect(await call('GET', plugins, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
+  }
   for (const { name, missing } of resources.filter((one) => one.missing !== null)) {
     expect(await call('GET', inside(`${name}/1/`))).toMatchObject(refused(404, 'not_found', missing!))
     expect(await call('GET', inside(`${name}/`), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))

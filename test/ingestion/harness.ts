@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
 import type { EventWriter, IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
+import { BackgroundStatements } from '../../src/storage/duckdb/background-statements.ts'
 import { openEventWriter } from '../../src/storage/duckdb/event-writer.ts'
 import { createStore } from '../../src/storage/duckdb/schema.ts'
 import { from } from '../../src/storage/log/log.ts'
@@ -99,8 +100,12 @@ export async function openWorld(
     await emptyDatabase()
     await store?.fresh()
   }
-  const openWriter = async () =>
-    store?.openWriter() ?? openEventWriter({ connect: async () => (await instance!).connect(), memoryLimit: 2 ** 31 }, database)
+  const engine = {
+    connect: async () => (await instance!).connect(),
+    memoryLimit: 2 ** 31,
+    background: new BackgroundStatements(() => true),
+  }
+  const openWriter = async () => store?.openWriter() ?? openEventWriter(engine, database)
   const open = async (signal?: AbortSignal) =>
     Pipeline.open({
       log,

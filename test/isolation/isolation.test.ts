@@ -127,6 +127,20 @@ const calls: readonly [string, (project: Project) => Promise<unknown>][] = [
       }),
   ],
   [
+    'a long request',
+    (project) =>
+      project.query({
+        kind: 'TrendsQuery',
+        series: [{ kind: 'EventsNode', event: 'view' }],
+        dateRange: { date_from: '2026-01-01', date_to: '2026-01-03' },
+        properties: [
+          { type: 'person', key: 'plan', operator: 'icontains', value: ['free', ...Array.from({ length: 3000 }, (_, i) => `v${i}`)] },
+        ],
+      }),
+  ],
+  ['a long statement', (project) => project.query(sql(`select length([${'1,'.repeat(7000)}1]), count() from events`))],
+  ['a long statement with a mistake', (project) => project.query(sql(`select length([${'1,'.repeat(9000)}1]), evnt from events`))],
+  [
     'a funnel',
     (project) =>
       project.query({

@@ -6,7 +6,9 @@ import {
   type Query,
   QueryError,
   type QueryStatus,
+  type RetentionResponse,
   type SqlResponse,
+  type StickinessResponse,
   type TrendsResponse,
   toNodeHandler,
   WaymarkError,
@@ -79,6 +81,10 @@ export async function calls(): Promise<void> {
   holds<typeof funnel extends FunnelsResponse ? true : false>()
   const lifecycle = await project.query({ kind: 'LifecycleQuery', series })
   holds<typeof lifecycle extends LifecycleResponse ? true : false>()
+  const retention = await project.query({ kind: 'RetentionQuery', retentionFilter: { targetEntity: { id: 'a' }, period: 'Week' } })
+  holds<typeof retention extends RetentionResponse ? true : false>()
+  const stickiness = await project.query({ kind: 'StickinessQuery', series, stickinessFilter: { computedAs: 'cumulative' } })
+  holds<typeof stickiness extends StickinessResponse ? true : false>()
   const people = await project.query({
     kind: 'ActorsQuery',
     source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: [...series, ...series] }, funnelStep: -2 },

@@ -2,7 +2,7 @@ import { type RecordBatch, type Table, tableFromIPC, tableToIPC } from 'apache-a
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Project, type Query, type Waymark } from '../../src/index.ts'
 
-// Lists of rows as Arrow: the columns, types and digits of the engine, whatever the rows are.
+// Lists of rows as Arrow: the columns, types and digits of the engine.
 
 let waymark: Waymark
 let project: Project
@@ -66,6 +66,26 @@ test('rows are those of the answer, and a chart has a row for each point', async
     dateRange: { date_from: '2034-01-05', date_to: '2034-01-06' },
   }
   expect((await project.queryArrow(chart)).numRows).toBe(2)
+})
+
+test('a retention has a row for each value, a stickiness for each number of intervals', async () => {
+  const dateRange = { date_from: '2034-01-05', date_to: '2034-01-06' }
+  const filter = { targetEntity: { id: 'buy' }, returningEntity: { id: 'buy' }, totalIntervals: 2 }
+  const retention = await project.queryArrow({ kind: 'RetentionQuery', dateRange, retentionFilter: filter })
+  expect(fieldsOf(retention)).toEqual(['label Utf8', 'date Utf8', 'interval Utf8', 'count Float64'])
+  expect(retention.toArray().map((row) => [row.label, row.interval])).toEqual([
+    ['Day 0', 'Day 0'],
+    ['Day 0', 'Day 1'],
+    ['Day 1', 'Day 0'],
+    ['Day 1', 'Day 1'],
+  ])
+  const sums = { ...filter, aggregationType: 'sum', aggregationProperty: 'price' } as const
+  const breakdownFilter = { breakdown: 'plan', breakdown_type: 'event' } as const
+  const lately = { date_from: '-2d' } // times in the future are replaced by that of the arrival
+  const split = await project.queryArrow({ kind: 'RetentionQuery', dateRange: lately, retentionFilter: sums, breakdownFilter })
+  expect(fieldsOf(split)).toEqual(['breakdown_value Utf8', ...fieldsOf(retention), 'aggregation_value Float64'])
+  const stickiness = await project.queryArrow({ kind: 'StickinessQuery', dateRange, series: [{ kind: 'EventsNode', event: 'buy' }] })
+  expect([stickiness.numRows, stickiness.getChild('date')?.toArray().join()]).toEqual([2, '1,2'])
 })
 
 test('elements of a tuple have their names, in Arrow and in the types of an answer', async () => {

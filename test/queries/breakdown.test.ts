@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../src/execution/answer.ts'
+import { nullValue } from '../../src/queries/breakdown-values.ts'
 import type { FunnelsAnswer } from '../../src/queries/funnels/index.ts'
 import type { TrendsResponse } from '../../src/queries/trends/index.ts'
-import { nullValue } from '../../src/queries/trends/values.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 
-// Trends and funnels read what they are broken down by alike.
+// Trends and funnels read breakdowns in the same way.
 
 let held: TestProject
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { otherNames } from '../../src/functions/other-names.ts'
 import { lookup } from '../../src/functions/registry.ts'
 import { open, type Project, type Waymark, WaymarkError } from '../../src/index.ts'
 
-// What a mistake in a statement says: where it is, what may have been meant, what could have stood there.
+// The error of a mistake in a statement: its position, the most similar name, and what was expected.
 
 let waymark: Waymark
 let project: Project
@@ -24,7 +24,7 @@ const failureOf = async (work: Promise<unknown>): Promise<WaymarkError> => {
 }
 const ask = (query: string) => failureOf(project.query({ kind: 'SqlLikeQuery', query }))
 
-/** The statement, with the mistake between brackets; then what is said of it. */
+/** The statement, with the mistake in brackets; then the message. */
 const rows: readonly (readonly [
   statement: string,
   says: Partial<Record<'code' | 'message' | 'expected', string>> & { suggestions?: string[] },

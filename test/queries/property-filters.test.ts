@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { alias, call, field, order, select, table } from '../../src/ast/build.ts'
+import { compile } from '../../src/execution/compile.ts'
+import { statementOf } from '../../src/execution/statements.ts'
 import { elementsChain } from '../../src/ingestion/elements.ts'
 import type { ActionStep, PropertyType, QueryContext } from '../../src/queries/kind.ts'
 import { actionCondition, compileFilters } from '../../src/queries/property-filters.ts'
@@ -81,9 +83,8 @@ afterAll(() => project.close())
 async function kept(filters: unknown): Promise<string[]> {
   const where = compileFilters(filters, 'event', env)
   const query = select({ columns: [alias(field('distinct_id'), 'id')], from: table('events'), where, orderBy: [order(field('@log_seq'))] })
-  const withTypes: TestProject = { ...project, given: () => env }
-  const { runStatement } = await import('../../src/execution/statements.ts')
-  return [...(await runStatement(query, withTypes)).getChild('id')!].map(String)
+  const { printed } = compile(query, { context: env, dialect: project.dialect })
+  return [...(await project.run(statementOf(printed, env.project.timezone))).getChild('id')!].map(String)
 }
 const all = events.map((e) => e.id)
 const but = (...ids: string[]) => all.filter((id) => !ids.includes(id))

@@ -6,16 +6,21 @@ import { cohortFiltersSchema } from '../../src/queries/cohort-definition.ts'
 import { funnelPointSchema } from '../../src/queries/funnels/actors.ts'
 import { lifecyclePointSchema } from '../../src/queries/lifecycle/actors.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
+import { retentionPointSchema } from '../../src/queries/retention/actors.ts'
+import { stickinessActorsSchema, stickinessPointSchema } from '../../src/queries/stickiness/actors.ts'
 import { trendsPointSchema } from '../../src/queries/trends/actors.ts'
 import { foreignWords, left, misspelled, oddValues, placesOf, sample } from '../harness/schema-places.ts'
 
-// Every field of every kind of query: left out, of another type, of an unknown value, misspelled. What is said of it names the place in words of our
-// own, with what is expected, and what may have been meant.
+// Every field of every query kind: missing, of another type, with an unknown value, misspelled. The error names the path, what is expected, and the
+// most similar name.
 
 const schemas: readonly (readonly [string, z.ZodType])[] = [
   ...Object.values(queryKinds).map(({ kind, schema }) => [kind, schema] as const),
   ['a point of a trend', trendsPointSchema],
   ['a point of a lifecycle', lifecyclePointSchema],
+  ['a point of a retention', retentionPointSchema],
+  ['a point of a stickiness', stickinessPointSchema],
+  ['actors of a stickiness', stickinessActorsSchema],
   ['a point of a funnel', funnelPointSchema],
   ['an action', actionFieldsSchema],
   ['filters of a cohort', cohortFiltersSchema],
@@ -30,7 +35,7 @@ test.each(schemas)('%s', (_, whole) => {
   for (const { path, schema, isRequired, fields, values, body } of placesOf(whole)) {
     const place = pathText(path)
     const other = misfit(body(sample(schema)))?.message
-    // A rule between fields may blame a neighbour.
+    // A rule about several fields may name another one of them.
     const isBelow = (found: readonly PropertyKey[]) => path.slice(0, -1).every((part, i) => found[i] === part || found.length <= i)
     const cases = [...oddValues, ...(isRequired && path.length > 0 && typeof path.at(-1) === 'string' ? [left] : [])]
     for (const value of cases) {

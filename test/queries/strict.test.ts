@@ -3,7 +3,7 @@ import { answerQuery } from '../../src/execution/answer.ts'
 import { presentation } from '../../src/queries/fields.ts'
 import { openTestProject } from '../harness/duckdb.ts'
 
-// A request knows all its fields: what is misspelled is refused with its path and the likely name, at any depth.
+// Requests are strict: a misspelled field is refused at any depth, with its path and the most similar name.
 
 const series = [{ kind: 'EventsNode', event: 'a' }]
 const steps = [...series, { kind: 'EventsNode', event: 'b' }]
@@ -46,6 +46,8 @@ const refused: readonly (readonly [query: object, attr: string, likely: string |
     'funnelFromStep',
   ],
   [{ kind: 'LifecycleQuery', series, lifecycleFilter: { toggledLifecycle: [] } }, 'lifecycleFilter__toggledLifecycle', 'toggledLifecycles'],
+  [{ kind: 'RetentionQuery', retentionFilter: { targetEntity: { ids: 'a' } } }, 'retentionFilter__targetEntity__ids', 'id'],
+  [{ kind: 'StickinessQuery', series, stickinessFilter: { computeAs: 'cumulative' } }, 'stickinessFilter__computeAs', 'computedAs'],
   [{ kind: 'EventsQuery', select: ['event'], orderby: ['event'] }, 'orderby', 'orderBy'],
   [people({ kind: 'InsightActorsQuery', dya: '2024-01-01', source: trends({}) }), 'source__dya', 'day'],
   [people({ kind: 'InsightActorsQuery', source: node({ propertes: [] }) }), 'source__source__series__0__propertes', 'properties'],

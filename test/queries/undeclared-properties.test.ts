@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { demoEvents } from '../../src/cli/demo.ts'
 import { open, type Project, type Waymark } from '../../src/index.ts'
 
-// Numbers are numbers wherever one is asked for, with as few values as a new project has: nothing is declared, and no value is cast.
+// Numbers of undeclared properties are compared as numbers, also in a new project with few values.
 
 const now = new Date('2026-02-01T12:00:00Z')
 let waymark: Waymark

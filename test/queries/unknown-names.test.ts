@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Project, type Query, type Waymark, type WaymarkError } from '../../src/index.ts'
 
-// Names that a project does not know: of properties, events and actions. Where a query can be answered all the same, its answer says so.
+// Unknown names of properties, events and actions: the answer has a warning where the query can still be answered.
 
 let waymark: Waymark
 let project: Project
@@ -64,6 +64,12 @@ test.each<[string, () => Query, object[]]>([
   ['an event of a trend', () => trend({ series: [misspelledNode] }), [signup]],
   ['an event of a funnel', () => ({ kind: 'FunnelsQuery', dateRange, series: [series[0], misspelledNode] }), [signup]],
   ['an event of a lifecycle', () => ({ kind: 'LifecycleQuery', dateRange, series: [misspelledNode] }), [signup]],
+  [
+    'an event of a retention',
+    () => ({ kind: 'RetentionQuery', dateRange, retentionFilter: { targetEntity: { id: 'signp' }, returningEntity: { id: 'signup' } } }),
+    [signup],
+  ],
+  ['an event of a stickiness', () => ({ kind: 'StickinessQuery', dateRange, series: [misspelledNode] }), [signup]],
   ['an event of a list', () => ({ kind: 'EventsQuery', select: ['event'], event: 'signp' }), [signup]],
   ['a property of a list', () => ({ kind: 'EventsQuery', select: ['properties.prise'] }), [price]],
   ['a property of people', () => ({ kind: 'ActorsQuery', select: ['properties.emial'] }), [emial]],

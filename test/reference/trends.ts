@@ -60,7 +60,7 @@ const other = '$$_posthog_breakdown_other_$$'
 /** `2020-03-08 05:00:00` in the zone, by the platform alone. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 const known = new Map<string, string>()
-function localTime(at: number, zone: string): string {
+export function localTime(at: number, zone: string): string {
   const key = `${zone} ${at}`
   const text = known.get(key) ?? written(at, zone)
   known.set(key, text)
@@ -83,17 +83,17 @@ function written(at: number, zone: string): string {
   }
   return format.format(Math.floor(at / 1000))
 }
-const localDay = (at: number, zone: string) => localTime(at, zone).slice(0, 10)
+export const localDay = (at: number, zone: string) => localTime(at, zone).slice(0, 10)
 
 /** Letters of the local time that name a bucket shorter than a day. */
 const nameLengths: Readonly<Record<string, number>> = { hour: 13, minute: 16, second: 19 }
 const isShort = ({ interval }: ReferenceQuery) => interval in nameLengths
 const isTiny = ({ interval }: ReferenceQuery) => interval === 'minute' || interval === 'second'
 
-const dayNumber = (day: string) => Date.parse(`${day}T00:00:00Z`) / 86_400_000
-const dayText = (number: number) => new Date(number * 86_400_000).toISOString().slice(0, 10)
+export const dayNumber = (day: string) => Date.parse(`${day}T00:00:00Z`) / 86_400_000
+export const dayText = (number: number) => new Date(number * 86_400_000).toISOString().slice(0, 10)
 
-function bucketOfDay(day: string, { interval, weekStartDay }: ReferenceQuery): string {
+export function bucketOfDay(day: string, { interval, weekStartDay }: Pick<ReferenceQuery, 'interval' | 'weekStartDay'>): string {
   if (interval === 'year') return `${day.slice(0, 4)}-01-01`
   if (interval === 'quarter') return `${day.slice(0, 5)}${['01', '04', '07', '10'][Math.floor((Number(day.slice(5, 7)) - 1) / 3)]}-01`
   if (interval === 'month') return `${day.slice(0, 7)}-01`
@@ -136,7 +136,7 @@ const isInRange = (e: ReferenceEvent, query: ReferenceQuery): boolean => {
 }
 
 /** The same distinct ids in every query with that share. */
-function isSampled({ distinctId, person }: ReferenceEvent, { sample }: ReferenceQuery): boolean {
+export function isSampled({ distinctId, person }: ReferenceEvent, { sample }: Pick<ReferenceQuery, 'sample'>): boolean {
   if (sample === undefined) return true
   const digest = createHash('md5')
     .update(distinctId ?? `d${person}`)
@@ -146,7 +146,7 @@ function isSampled({ distinctId, person }: ReferenceEvent, { sample }: Reference
 const isScaled = ({ math }: ReferenceSeries) =>
   !(math in quantileNames) && !['avg', 'min', 'max'].includes(math) && !math.endsWith('_count_per_actor')
 
-const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
+export const textOf = (value: unknown): string | null => (value === null || value === undefined ? null : String(value))
 const matchesFilter = (e: ReferenceEvent, { filter }: ReferenceSeries) => !filter || textOf(e.properties[filter[0]]) === filter[1]
 const isNamed = (e: ReferenceEvent, { event }: ReferenceSeries) => event === null || e.event === event
 const breakdownOf = (e: ReferenceEvent, { breakdown }: ReferenceQuery): string | null =>
@@ -167,7 +167,7 @@ function aggregate(name: string, values: readonly number[]): number {
   return low + (high - low) * (place - Math.floor(place))
 }
 
-const numberIn = (value: unknown): number | null => {
+export const numberIn = (value: unknown): number | null => {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null
 }

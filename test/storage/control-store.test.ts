@@ -71,6 +71,8 @@ describe.each([
       expect((await ids({ id: ['t1', 't4', 'none'] })).sort()).toEqual(['t1', 't4'])
       expect(await ids({ id: [] })).toEqual([])
       expect((await ids({ gone_at: null })).sort()).toEqual(['t1', 't2'])
+      expect((await ids({ gone_at: [null, day(3)] })).sort()).toEqual(['t1', 't2', 't3'])
+      expect((await ids({ gone_at: [null] })).sort()).toEqual(['t1', 't2'])
       expect(await ids({ made_at: day(3), size: 1 })).toEqual(['t3'])
       expect(await ids({}, { newestFirst: 'made_at', limit: 2, offset: 1 })).toEqual(['t3', 't2'])
       expect(await read.things.count({ size: [0, 1], is_open: false })).toBe(4)

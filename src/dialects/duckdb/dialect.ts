@@ -100,7 +100,7 @@ export const duckdb: Dialect = {
   tuple: (items) => `row(${items.join(', ')})`,
 
   // Null matches null: a comparison is never unknown here.
-  in(value, items, { not, expr }) {
+  in(value, items, { not, expr, mayBeNull: isCondition }) {
     const mayBeNull = isNullable(expr.type)
     if (items.some((item) => item.mayBeNull && !item.isNull)) {
       const found = items.map((item) => `${value} IS NOT DISTINCT FROM ${item.sql}`).join(' OR ')
@@ -110,11 +110,11 @@ export const duckdb: Dialect = {
     const hasNull = plain.length < items.length
     if (plain.length === 0) return hasNull ? `(${value} IS ${not ? 'NOT ' : ''}NULL)` : String(not)
     const found = plain.length === 1 ? `${value} = ${plain[0]}` : `${value} IN (${plain.join(', ')})`
-    if (!mayBeNull && !hasNull) return `(${not ? 'NOT ' : ''}${not ? `(${found})` : found})`
+    if ((!mayBeNull || isCondition) && !hasNull) return `(${not ? 'NOT ' : ''}${not ? `(${found})` : found})`
     const whole = hasNull ? `coalesce(${found}, ${value} IS NULL)` : `coalesce(${found}, false)`
     return not ? `(NOT ${whole})` : whole
   },
-  inQuery(value, query, { not, expr, set }, width) {
+  inQuery(value, query, { not, expr, set, mayBeNull }, width) {
     const [column] = 'query' in set ? outputColumns(set.query) : []
     // Lists compare null with null as equal, but single values do not; and a row on the left would be split.
     const asList = width > 1 || (isNullable(expr.type) && column !== undefined && isNullable(column.type))
@@ -122,9 +122,10 @@ export const duckdb: Dialect = {
     const found = asList
       ? `[${value}] IN (SELECT [${width > 1 ? `row(${names})` : names}] FROM (${query}) AS q(${names}))`
       : `${value} IN (${query})`
-    return `${not ? 'NOT ' : ''}coalesce(${found}, false)`
+    return mayBeNull ? found : `${not ? 'NOT ' : ''}coalesce(${found}, false)`
   },
-  inArray: (value, array, { not }) => `${not ? 'NOT ' : ''}coalesce(list_contains(${array}, ${value}), false)`,
+  inArray: (value, array, { not, mayBeNull }) =>
+    mayBeNull ? `list_contains(${array}, ${value})` : `${not ? 'NOT ' : ''}coalesce(list_contains(${array}, ${value}), false)`,
   arrayJoin: (array) => `unnest(${array})`,
 
   scan: (scan, printing) =>

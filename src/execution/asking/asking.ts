@@ -55,6 +55,8 @@ export type Outcome = { readonly answer: Answer } | { readonly status: Polled }
 export const longestQueryId = 200
 /** Time limit of a query with a waiting client. */
 export const waitedForSeconds = 60
+/** Time limit of a download. */
+export const downloadSeconds = 3600
 /** The name of callers in this process. */
 export const library = 'library'
 

@@ -1,10 +1,11 @@
 import type { ProjectRecord } from '../../accounts/records.ts'
-import type { Outcome, QueryCaller } from '../../execution/asking/asking.ts'
+import { downloadSeconds, type Outcome, type QueryCaller } from '../../execution/asking/asking.ts'
+import type { DownloadFormat } from '../../execution/download.ts'
 import type { App } from '../app.ts'
 import type { ProjectVisit } from '../resource.ts'
 import { queryCallerOf } from './query-caller.ts'
-import type { QueryRequest } from './request.ts'
-import { peek, type StreamHooks, streamed } from './streamed.ts'
+import type { DownloadRequest, QueryRequest } from './request.ts'
+import { begunStream, pacedBody, peek, type StreamHooks, streamed } from './streamed.ts'
 
 /** An answer, or the status of a query in the background. */
 export async function ask(app: App, project: ProjectRecord, request: QueryRequest, asker: QueryCaller): Promise<Outcome> {
@@ -23,25 +24,57 @@ export interface StreamedRequest extends Pick<StreamHooks, 'breakOff' | 'patienc
   readonly form: 'csv' | 'arrow'
 }
 
+/** Counts a query and makes it cancellable until its stream ends. */
+function beginStream(
+  { asking }: App,
+  project: ProjectRecord,
+  asked: Pick<QueryRequest, 'query' | 'client_query_id'>,
+  asker: QueryCaller,
+  limits = {},
+) {
+  const give = asker.acquire?.() ?? (() => {})
+  const attended = asking.runs.attend(project.id, asked.client_query_id, asker.signal)
+  return {
+    wanted: asking.wanted(project, asked.query, { ...asker, signal: attended.signal }, { begin: attended.begin, ...limits }),
+    stop: attended.stop,
+    ended: () => {
+      attended.end()
+      give()
+    },
+  }
+}
+
 /** The rows of a query as a stream; null if its answer is not a list of rows. */
 export async function askRows(app: App, project: ProjectRecord, request: QueryRequest, asker: QueryCaller, wanted: StreamedRequest) {
-  const { query, client_query_id } = request
-  const { asking } = app
   const data = await app.project(project.id)
-  const give = asker.acquire?.() ?? (() => {})
-  const attended = asking.runs.attend(project.id, client_query_id, asker.signal)
-  const wantedRun = asking.wanted(project, query, { ...asker, signal: attended.signal }, { begin: attended.begin })
-  const end = () => {
-    attended.end()
-    give()
-  }
+  const { wanted: run, stop, ended } = beginStream(app, project, request, asker)
   try {
-    const answer = await data.queryRows(query, wantedRun, app.rows())
+    const answer = await data.queryRows(request.query, run, app.rows())
     const peeked = answer && (await peek(answer))
-    if (!peeked) end()
-    return peeked && streamed(peeked, wanted.form, { ...wanted, stop: attended.stop, ended: end })
+    if (!peeked) ended()
+    return peeked && streamed(peeked, wanted.form, { ...wanted, stop, ended })
   } catch (error) {
-    end()
+    ended()
+    throw error
+  }
+}
+
+/** All rows of a query as a file. Errors before its first byte get their own status. */
+export async function download(
+  app: App,
+  project: ProjectRecord,
+  request: DownloadRequest,
+  asker: QueryCaller,
+  { format, ...hooks }: Pick<StreamHooks, 'breakOff' | 'patience'> & { readonly format: DownloadFormat },
+) {
+  const data = await app.project(project.id)
+  const { wanted, stop, ended } = beginStream(app, project, request, asker, { isBackground: true, seconds: downloadSeconds })
+  try {
+    const { warnings, bytes } = await data.download(request.query, format, wanted)
+    const begun = await begunStream(bytes)
+    return { warnings, body: pacedBody(begun, { ...hooks, stop, ended }) }
+  } catch (error) {
+    ended()
     throw error
   }
 }

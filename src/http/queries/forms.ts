@@ -1,4 +1,5 @@
 import { tableToIPC } from 'apache-arrow'
+import { csvLines } from '../../lib/csv.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
 import { answerTable } from '../../queries/rows.ts'
 import { failures } from '../errors.ts'
@@ -13,8 +14,10 @@ const media: Readonly<Record<Form, readonly string[]>> = {
 }
 
 /** The first supported format of the Accept header, by quality, then by position. */
-export const wantedForm = (accept: string | null): Form => {
-  if (accept === null || accept.trim() === '') return 'json'
+export const wantedForm = (accept: string | null): Form => formIn(accept, media, 'json')
+
+export const formIn = <F extends string>(accept: string | null, media: Readonly<Record<F, readonly string[]>>, byDefault: F): F => {
+  if (accept === null || accept.trim() === '') return byDefault
   const asked = accept
     .split(',')
     .map((part, index) => {
@@ -24,7 +27,7 @@ export const wantedForm = (accept: string | null): Form => {
     })
     .filter((one) => one.quality > 0)
     .sort((a, b) => b.quality - a.quality || a.index - b.index)
-  for (const { type } of asked) for (const form of Object.keys(media) as Form[]) if (media[form].includes(type)) return form
+  for (const { type } of asked) for (const form of Object.keys(media) as F[]) if (media[form].includes(type)) return form
   throw failures.notAcceptable()
 }
 
@@ -46,27 +49,6 @@ export function warningHeaders(warnings: readonly AnswerWarning[]): Record<strin
 
 export const csvMedia = 'text/csv; charset=utf-8'
 export const arrowMedia = 'application/vnd.apache.arrow.stream'
-
-const cell = (value: unknown): string => {
-  if (value === null || value === undefined) return ''
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
-const encoder = new TextEncoder()
-const charactersPerPiece = 256 * 1024
-
-/** Rows as lines, in chunks of moderate size. */
-export function* csvLines(rows: Iterable<readonly unknown[]>): Generator<Uint8Array> {
-  let text = ''
-  for (const row of rows) {
-    text += `${row.map(cell).join(',')}\r\n`
-    if (text.length < charactersPerPiece) continue
-    yield encoder.encode(text)
-    text = ''
-  }
-  if (text !== '') yield encoder.encode(text)
-}
 
 interface ListAnswer {
   readonly columns: readonly string[]

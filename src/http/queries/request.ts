@@ -4,6 +4,7 @@ import { unknownField } from '../../errors/unknown-field.ts'
 import { readAs, validationData } from '../../errors/validation.ts'
 import { type AskedRequest, longestQueryId } from '../../execution/asking/asking.ts'
 import { refreshMode, refreshModes } from '../../execution/asking/refresh.ts'
+import { type DownloadFormat, downloadFormats } from '../../execution/download.ts'
 import { excerpt } from '../../lib/excerpt.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
@@ -13,44 +14,76 @@ import { withOverrides } from './overrides.ts'
 
 export type QueryRequest = AskedRequest
 
-const object = z.record(z.string(), z.unknown())
-const isUnknown = (issue: { readonly code?: string; readonly keys?: readonly string[] }) =>
-  issue.code === 'unrecognized_keys' ? unknownField(issue.keys![0]!, Object.keys(shape)) : undefined
+export interface DownloadRequest extends Pick<AskedRequest, 'query' | 'client_query_id'> {
+  readonly format: DownloadFormat | null
+}
 
-const shape = {
+const object = z.record(z.string(), z.unknown())
+
+const ofQuery = {
   query: object.meta({ description: 'A query object with its `kind`' }),
-  async: z.boolean().nullish(),
   client_query_id: z.string().max(longestQueryId).nullish(),
-  refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish(),
   filters_override: object
     .nullish()
     .meta({ description: '`date_from`, `date_to` and `properties` that override those of an insight, or the `filters` of a statement' }),
   variables_override: object.nullish().meta({ description: 'Variables of a statement by id; they override its own' }),
   name: z.string().max(128).nullish(),
 }
-export const queryRequestSchema = z.strictObject(shape, { error: isUnknown })
+const ofAnswer = { ...ofQuery, async: z.boolean().nullish(), refresh: z.union([z.boolean(), z.enum(refreshModes)]).nullish() }
+const ofDownload = {
+  ...ofQuery,
+  format: z.enum(downloadFormats).nullish().meta({ description: 'Default: what `Accept` names, else `csv`' }),
+}
+
+const strict = <S extends z.ZodRawShape>(shape: S) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys' ? unknownField((issue as { keys: string[] }).keys[0]!, Object.keys(shape)) : undefined,
+  })
 /** The query itself is checked by its kind. Creating a schema costs more than using it. */
-const besideSchema = z.strictObject({ ...shape, query: z.unknown() }, { error: isUnknown })
+const beside = <S extends z.ZodRawShape>(shape: S) => strict({ ...shape, query: z.unknown() })
+export const queryRequestSchema = strict(ofAnswer)
+export const downloadRequestSchema = strict(ofDownload)
+const besideAnswer = beside(ofAnswer)
+const besideDownload = beside(ofDownload)
 
 /** `attr` is the field of the query that caused the error, as in errors of the library. */
 const misfit = (message: string, attr: string | null, path: readonly string[]) =>
   new WaymarkError('validation-failed', { message, attr, place: path })
 
-export const readQueryRequest = (body: unknown): QueryRequest => {
+interface Overriding {
+  readonly query?: unknown
+  readonly filters_override?: Readonly<Record<string, unknown>> | null | undefined
+  readonly variables_override?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+/** The body, and its query with what overrides parts of it. */
+function read<T extends Overriding>(body: unknown, schema: z.ZodType<T>): { readonly data: T; readonly query: AskedRequest['query'] } {
   if (!isObject(body)) throw misfit('The body must be an object with a query.', null, [])
   const { personal_api_key: _, ...given } = body // read where the caller is known by it
   if (typeof given.kind === 'string' && !isObject(given.query))
     throw misfit(`Put the query in the field "query": {"query": {"kind": ${JSON.stringify(excerpt(given.kind))}, …}}`, 'query', ['query'])
-  const read = readAs(besideSchema, given)
-  if ('misfit' in read) throw new WaymarkError('validation-failed', validationData(read.misfit, []))
-  const { async: isAsync, client_query_id, refresh, filters_override: filters, variables_override: variables } = read.data
+  const found = readAs(schema, given)
+  if ('misfit' in found) throw new WaymarkError('validation-failed', validationData(found.misfit, []))
+  const { filters_override: filters, variables_override: variables } = found.data
   const query = queryAsked(given.query)
   const laid = withOverrides(query, { filters, variables })
   if (typeof laid === 'string') throw misfit(`${query.kind} takes no ${laid}.`, laid, [laid])
+  return { data: found.data, query: laid }
+}
+
+export const readQueryRequest = (body: unknown): QueryRequest => {
+  const { query, data } = read(body, besideAnswer)
+  const { async: isAsync, client_query_id, refresh } = data
   return {
-    query: laid,
+    query,
     refresh: refreshMode(refresh, isAsync === true),
     wantsStatus: isAsync === true,
     client_query_id: client_query_id || null,
   }
+}
+
+export const readDownloadRequest = (body: unknown): DownloadRequest => {
+  const { query, data } = read(body, besideDownload)
+  return { query, client_query_id: data.client_query_id || null, format: data.format ?? null }
 }

@@ -1,8 +1,9 @@
 import { type RecordBatch, Table } from 'apache-arrow'
 import type { RowsAnswer } from '../../execution/answer-rows.ts'
 import { arrowBytes } from '../../lib/arrow-bytes.ts'
+import { csvLines } from '../../lib/csv.ts'
 import { tableRows } from '../../queries/rows.ts'
-import { arrowMedia, csvLines, csvMedia, warningHeaders } from './forms.ts'
+import { arrowMedia, csvMedia, warningHeaders } from './forms.ts'
 
 // Rows on their way from the engine to a client that may be slow: the engine produces the next ones when the client has read those before, and stops
 // when the client disconnects.
@@ -42,6 +43,20 @@ async function* csv(peeked: Peeked): AsyncGenerator<Uint8Array> {
   const names = peeked.first[0]!.schema.fields.map(({ name }) => name)
   yield* csvLines([names])
   for await (const batch of all(peeked)) yield* csvLines(tableRows(new Table([batch]), peeked.answer.timezone))
+}
+
+/** Waits for the first piece: errors up to here get their own status. */
+export async function begunStream(pieces: AsyncGenerator<Uint8Array>): Promise<AsyncGenerator<Uint8Array>> {
+  const first = await pieces.next()
+  return (async function* () {
+    try {
+      if (first.done) return
+      yield first.value
+      yield* pieces
+    } finally {
+      await pieces.return(undefined)
+    }
+  })()
 }
 
 export interface StreamHooks {

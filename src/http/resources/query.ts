@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { polledBody, statusBody } from '../../execution/asking/asking.ts'
+import { failures } from '../errors.ts'
 import { freeSchema, timeSchema } from '../present.ts'
-import { ask, askRows } from '../queries/ask.ts'
+import { ask, askRows, download } from '../queries/ask.ts'
+import { downloadForms, wantedDownload } from '../queries/download-forms.ts'
 import { draftSql } from '../queries/draft-sql.ts'
-import { inForm, wantedForm } from '../queries/forms.ts'
+import { inForm, wantedForm, warningHeaders } from '../queries/forms.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
-import { queryRequestSchema, readQueryRequest } from '../queries/request.ts'
+import { downloadRequestSchema, queryRequestSchema, readDownloadRequest, readQueryRequest } from '../queries/request.ts'
 import { defineResource, Reply } from '../resource.ts'
 
 const statusSchema = z.looseObject({
@@ -23,6 +25,9 @@ const statusSchema = z.looseObject({
   labels: freeSchema,
   query_progress: freeSchema,
 })
+
+const downloadsAreOff =
+  'Downloads without a row limit are turned off on this server. Read the rows in parts with LIMIT and OFFSET, or create a batch export.'
 
 const isTrue = (text: string | null) => text?.toLowerCase() === 'true'
 
@@ -56,6 +61,28 @@ export const query = defineResource({
         if (form === 'json') return outcome.answer.body()
         const other = inForm(outcome.answer.object, form)
         return new Reply(200, other.body, other.headers)
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'export',
+      name: 'export',
+      summary:
+        'All rows of a query as a file, without the row limit of an answer: `csv`, `jsonl`, `parquet` or `arrow`, by `format` or `Accept`',
+      scope: 'query:read',
+      body: downloadRequestSchema,
+      handle: async (visit) => {
+        const { app, project, body, request, breakOff } = visit
+        if (!app.allowsDownloads()) throw failures.denied(downloadsAreOff)
+        const asked = readDownloadRequest(body)
+        const format = asked.format ?? wantedDownload(request.headers.get('accept'))
+        const { warnings, body: bytes } = await download(app, project, asked, queryCallerOf(visit), { format, breakOff })
+        const { media, extension } = downloadForms[format]
+        return new Reply(200, bytes, {
+          'content-type': media,
+          'content-disposition': `attachment; filename="rows.${extension}"`,
+          ...warningHeaders(warnings),
+        })
       },
     }),
     row({

@@ -1,9 +1,10 @@
 import type { Table } from 'apache-arrow'
-import { alias, groupBy, limit, select } from '../../ast/build.ts'
+import { alias, groupBy, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryContext, type QueryKind, type RowsPlan } from '../kind.ts'
+import { pageLimit } from '../page-limit.ts'
 import { compileFilters } from '../property-filters.ts'
 import { type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
@@ -169,7 +170,7 @@ function pageOf(query: ActorsQuery, source: ActorTable, columns: readonly ActorC
     groupBy: groupBy(...keys),
     having: isTrue(having) ? null : having,
     orderBy: orderItems(query.orderBy, columns, source, env),
-    limit: limit(rows + 1, offset),
+    limit: pageLimit(rows + 1, offset),
   })
 }
 

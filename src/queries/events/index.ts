@@ -1,10 +1,11 @@
 import type { Table } from 'apache-arrow'
-import { alias, call, field, groupBy, isIn, limit, literal, order, select, table } from '../../ast/build.ts'
+import { alias, call, field, groupBy, isIn, literal, order, select, table } from '../../ast/build.ts'
 import type { Expr, OrderItem, Select } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
 import { defineQueryKind, type QueryContext, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
+import { pageLimit } from '../page-limit.ts'
 import { qualified } from '../qualified.ts'
 import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
@@ -51,9 +52,9 @@ function* planOf(query: EventsQuery, env: QueryContext, sources: readonly AnyAct
       ...statement,
       columns: selected(columns, env.project),
       orderBy: [...statement.orderBy, ...ties],
-      limit: limit(rows + 1, offset),
+      limit: pageLimit(rows + 1, offset),
     }),
-    written: select({ ...statement, columns: columns.map(asWritten), limit: limit(rows, offset) }),
+    written: select({ ...statement, columns: columns.map(asWritten), limit: pageLimit(rows, offset) }),
     rows,
     offset,
   }

@@ -1,8 +1,8 @@
 import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../kernels/funnels/fold.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
 import { otherLabel } from './breakdown.ts'
-import { BreakdownValues, type FunnelScan, type Slice } from './scan.ts'
-import { eachSlice } from './slices.ts'
+import { listed } from './listed.ts'
+import { BreakdownValues, eachScanned, type FunnelScan, readingOf, type Slice } from './scan.ts'
 
 // One pass over the events of a funnel, and the labels of its breakdown.
 
@@ -19,27 +19,44 @@ export interface Walked {
 
 export const otherSplit: SplitBy = { breakdown: [otherLabel], breakdown_value: [otherLabel] }
 
+export interface WalkOptions {
+  readonly steps: number
+  /** Starts of the periods of entry, followed by the end of the last one. */
+  readonly periods: Float64Array | null
+  /** The sinks do not read when the steps were done. */
+  readonly hasNoTimes?: true
+}
+
 /**
- * Folds every actor and passes each outcome to the sink of its slice. `value` of an outcome is -1 without a breakdown, else what `splitOf` names.
- * `periods`: starts of the periods of entry, followed by the end of the last one.
+ * Folds every actor and passes each outcome to the sink of its slice: from the lists of the core where they have all that the funnel needs, else
+ * from the events as they are read. `value` of an outcome is -1 without a breakdown, else what `splitOf` names.
  */
-export function* walkFunnel(
-  scan: FunnelScan,
-  env: QueryContext,
-  options: { readonly steps: number; readonly periods: Float64Array | null },
-  sinkOf: (slice: Slice) => Sink,
-): QueryRun<Walked> {
+export function* walkFunnel(scan: FunnelScan, env: QueryContext, options: WalkOptions, sinkOf: (slice: Slice) => Sink): QueryRun<Walked> {
   const { settings, breakdown } = scan
+  const { steps, periods } = options
   const attribution: Attribution = breakdown.parts.length ? settings.attribution : { type: 'none' }
   const values = new BreakdownValues(breakdown.parts.length)
-  const fold: FunnelFold = { ...settings, steps: options.steps, attribution, goesBefore: (a, b) => values.goesBefore(a, b) }
+  const { order, window, optional } = settings
+  const funnel: FunnelFold = { order, window, optional, steps, attribution, goesBefore: (a, b) => values.goesBefore(a, b) }
   const splits = breakdown.cohorts.length ? breakdown.cohorts : [null]
   for (const [index, cohort] of splits.entries()) {
-    yield* eachSlice(scan, cohort, values, env, (slice) => {
+    const namedSink = (slice: Slice): Sink => {
       const sink = sinkOf(slice)
-      const named: Sink = cohort === null ? sink : (outcome) => sink({ ...outcome, value: index })
-      return options.periods ? foldPeriods(slice.columns, fold, options.periods, named) : foldActors(slice.columns, fold, named)
+      return cohort === null ? sink : (outcome) => sink({ ...outcome, value: index })
+    }
+    const reading = readingOf(scan, cohort, env)
+    const withTimes = options.hasNoTimes !== true
+    let isDone = false
+    const found = listed({ scan, cohort, reading, funnel, periods, withTimes }, values, env, (slice) => {
+      isDone = true
+      return namedSink(slice)
     })
+    const label = 'funnel events'
+    yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
+    if (isDone) continue
+    yield* eachScanned(scan, reading, values, env, (slice) =>
+      periods ? foldPeriods(slice.columns, funnel, periods, namedSink(slice)) : foldActors(slice.columns, funnel, namedSink(slice)),
+    )
   }
   return {
     splitOf(value) {

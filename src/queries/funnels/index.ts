@@ -182,7 +182,7 @@ function* trendsOf(scan: FunnelScan, env: QueryContext): QueryRun<readonly Funne
 
 function* periodsHere(scan: FunnelScan, edges: readonly number[], env: QueryContext): QueryRun<readonly PeriodRow[]> {
   const collector = new PeriodCollector(edges.length - 1, scan.settings.from, scan.settings.to)
-  const options = { steps: stepsUntil(scan), periods: Float64Array.from(edges) }
+  const options = { steps: stepsUntil(scan), periods: Float64Array.from(edges), hasNoTimes: true as const }
   const { splitOf } = yield* walkFunnel(scan, env, options, () => collector.sink)
   return [...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts }))
 }

@@ -1,140 +1,141 @@
-import type { EventLists } from '../../core/event-lists.ts'
-import { firstSince } from '../../core/first-since.ts'
-import type { ActorColumns } from '../../kernels/funnels/columns.ts'
-import { eventMasks, namesOf } from '../event-masks.ts'
-import type { QueryContext } from '../kind.ts'
-import { queryFilters } from '../series-condition.ts'
-import { actorKindOf, type FunnelScan, type Reading, type Slice } from './scan.ts'
+import type { Listed } from '../../core/project-lists.ts'
+import { codesOfValue, type FunnelSplit, funnelFold, type ListedFunnel, type Outcomes, valuesOf } from '../../folds/funnel.ts'
+import type { FunnelFold, Outcome, Sink } from '../../kernels/funnels/fold.ts'
+import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
+import { memberOf } from '../scope.ts'
+import { allOf, queryFilters } from '../series-condition.ts'
+import { actorKindOf, type BreakdownValues, type FunnelScan, type Reading, type Slice } from './scan.ts'
 
-// A funnel over the lists of the core: what a step matches is known from an event's name, so no row is read.
+// A funnel over the lists of the core: no row is read from the store.
 
-/** Rows that are folded inside the processor's cache. */
-const blockRows = 1 << 15
+/** Breakdown values have 32-bit numbers. */
+const mostValues = 2 ** 31
+const outcomesBetweenPauses = 1 << 15
 
-/** What to look for in the lists. */
-export interface ListedFunnel {
-  /** By number of the event's name, the steps that it matches; those behind the end match `others`. */
-  readonly steps: Int32Array
-  readonly otherSteps: number
-  /** The same for exclusions; null without any. */
-  readonly exclusions: Int32Array | null
-  readonly otherExclusions: number
-  /** Names that steps and exclusions ask for. */
+export interface FunnelOverLists {
   readonly names: readonly string[]
-  readonly from: number
-  readonly to: number
-  /** Events that match nothing count too. */
-  readonly isStrict: boolean
+  readonly columns: readonly ListColumnAsk[]
+  readonly actors: ListsAsk['actors']
+  readonly fold: ListFold
 }
 
-/** Text: why the lists cannot answer the funnel. */
-export function listed(scan: FunnelScan, cohort: number | 'all' | null, reading: Reading, env: QueryContext): ListedFunnel | string {
+export interface FunnelParts {
+  readonly scan: FunnelScan
+  readonly cohort: number | 'all' | null
+  readonly reading: Reading
+  readonly funnel: FunnelFold
+  readonly periods: Float64Array | null
+  /** The sinks read the times of the steps. */
+  readonly withTimes: boolean
+}
+
+/** Passes each outcome to the sink, with the codes of `values`. Text: why the lists cannot answer the funnel. */
+export function listed(
+  { scan, cohort, reading, funnel: { goesBefore: _, ...funnel }, periods, withTimes }: FunnelParts,
+  values: BreakdownValues,
+  env: QueryContext,
+  sinkOf: (slice: Slice) => Sink,
+): FunnelOverLists | string {
   const { query, range, breakdown, settings } = scan
-  if (actorKindOf(query) !== 'person') return 'the lists are of persons'
-  if (breakdown.parts.length > 0) return 'the lists have no values for a breakdown'
-  if (typeof cohort === 'number') return 'the lists have no cohorts'
+  const actorKind = actorKindOf(query)
+  if (actorKind === 'expression') return 'the actors are an expression'
   if (scan.withEvents) return 'the lists have no uuids of events'
-  if (reading.firstTimes.length > 0) return 'a step is counted at its first time only'
   if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
-  if (namesOf(queryFilters(query, env)) !== 'all') return 'the lists have no values for the filters'
-  const steps = eventMasks(
+  const columns = new AskedColumns({ hasPersons: actorKind === 'person' })
+  const actors = actorKind === 'group' ? groupActors(query.aggregation_group_type_index!, columns) : null
+  const steps = askedBits(
     reading.steps.map((condition, i) => ({ condition, bits: 1 << i })),
+    columns,
     env,
   )
-  const exclusions = eventMasks(reading.exclusions, env)
-  if (!steps || !exclusions) return 'a step has a condition on more than the name of its event'
+  const exclusions = reading.exclusions.length > 0 ? askedBits(reading.exclusions, columns, env) : null
+  const firsts = askedBits(
+    reading.firstTimes.map(({ condition }, i) => ({ condition, bits: 1 << i })),
+    columns,
+    env,
+  )
+  const filters = typeof cohort === 'number' ? allOf(queryFilters(query, env), memberOf(cohort)) : queryFilters(query, env)
+  const scope = filters.kind === 'literal' && filters.value === true ? null : askedBits([{ condition: filters, bits: 1 }], columns, env)
+  const parts = breakdown.parts.map((part) => columns.codes(part))
   return {
-    steps: steps.byEvent,
-    otherSteps: steps.others,
-    exclusions: reading.exclusions.length > 0 ? exclusions.byEvent : null,
-    otherExclusions: exclusions.others,
-    names: [...steps.names, ...exclusions.names],
-    from: range.from,
-    to: range.to,
-    isStrict: settings.order === 'strict',
+    names: [...steps.names, ...(exclusions?.names ?? []), ...(scope?.names ?? [])],
+    columns: columns.asks,
+    actors,
+    fold: listFold<ListedFunnel, Outcomes>({
+      fold: funnelFold,
+      params: (found) => ({
+        matching: {
+          from: range.from,
+          to: range.to,
+          scope: scope && bitsOf(scope, found),
+          bits: bitsOf(steps, found),
+          further: exclusions && bitsOf(exclusions, found),
+          // Any event breaks a strict funnel.
+          takesAll: settings.order === 'strict',
+        },
+        firstTimes:
+          reading.firstTimes.length === 0
+            ? null
+            : { conditions: bitsOf(firsts, found), steps: reading.firstTimes.map(({ step }) => step), to: range.to },
+        funnel,
+        periods,
+        splits: parts.map((part): FunnelSplit => ({ ...placed(part, found), ...orderOf(found.columns[part.index]!) })),
+        withTimes,
+      }),
+      *take(outcomes, found, { splits }) {
+        if (valuesOf(splits) > mostValues) return 'the breakdown has too many values'
+        const texts = parts.map(({ index }) => found.columns[index]!.texts)
+        const codes = new Map<number, number>([[-1, -1]])
+        const codeOf = (value: number): number => {
+          const known = codes.get(value)
+          if (known !== undefined) return known
+          const code = values.code(codesOfValue(splits, value).map((one, i) => (one < 0 ? '' : texts[i]![one]!)))
+          codes.set(value, code)
+          return code
+        }
+        const keys = actors && found.columns[actors.column]!.texts
+        const actor = (index: number) => (keys ? keys[outcomes.person[index]!]! : outcomes.person[index]!)
+        yield* eachOutcome(outcomes, actor, funnel.steps, codeOf, sinkOf)
+        return undefined
+      },
+    }),
   }
 }
 
-/** Hands over all persons with their events that matter, some persons at a time. The memory of a slice is used again for the next one. */
-export function* listedSlices(
-  lists: EventLists,
-  funnel: ListedFunnel,
-  each: (slice: Slice) => Generator<void, void, void>,
+type TextOrder = Pick<FunnelSplit, 'rank' | 'empty'>
+const textOrders = new WeakMap<Listed['columns'][number], TextOrder>()
+
+/** The order of the texts by code, and the code of the empty text. Kept until the column has more texts. */
+function orderOf(column: Listed['columns'][number]): TextOrder {
+  const known = textOrders.get(column)
+  const { texts } = column
+  if (known?.rank.length === texts.length) return known
+  const rank = new Int32Array(texts.length)
+  const codes = Array.from(texts.keys()).sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1))
+  for (const [place, code] of codes.entries()) rank[code] = place
+  const order = { rank, empty: texts.indexOf('') }
+  textOrders.set(column, order)
+  return order
+}
+
+/** The sinks find the times of the steps in columns of their own. */
+function* eachOutcome(
+  { person, value, depth, period, times }: Outcomes,
+  actor: (index: number) => number | string,
+  steps: number,
+  codeOf: (value: number) => number,
+  sinkOf: (slice: Slice) => Sink,
 ): Generator<void, void, void> {
-  const block = new Block(funnel)
-  for (let person = 0; person < lists.persons; ) {
-    person = block.fill(lists, person)
-    yield* each(block.slice())
-    yield
-  }
-}
-
-class Block {
-  private readonly funnel: ListedFunnel
-  private time = new Float64Array(blockRows)
-  private steps = new Int32Array(blockRows)
-  private exclusions: Int32Array | null
-  private offsets = new Int32Array(1024)
-  private persons = new Int32Array(1024)
-  private actors = 0
-
-  constructor(funnel: ListedFunnel) {
-    this.funnel = funnel
-    this.exclusions = funnel.exclusions && new Int32Array(blockRows)
-  }
-
-  /** Takes persons from a number on until it is full. Returns the first one that is left. */
-  fill({ start, end, time, event, persons }: EventLists, first: number): number {
-    const { from, to, steps: masks, otherSteps, exclusions: excluding, otherExclusions, isStrict } = this.funnel
-    this.actors = 0
-    let rows = 0
-    let person = first
-    for (; person < persons && rows < blockRows / 2; person++) {
-      const last = end[person]!
-      if (start[person] === last) continue
-      this.makeRoom(rows + last - start[person]!)
-      const { time: times, steps, exclusions } = this
-      const begin = rows
-      for (let i = firstSince(time, start[person]!, last, from); i < last; i++) {
-        const at = time[i]!
-        if (at > to) break
-        const id = event[i]!
-        const bits = id < masks.length ? masks[id]! : otherSteps
-        const excluded = excluding === null ? 0 : id < excluding.length ? excluding[id]! : otherExclusions
-        if (bits === 0 && excluded === 0 && !isStrict) continue
-        times[rows] = at
-        steps[rows] = bits
-        if (exclusions !== null) exclusions[rows] = excluded
-        rows++
-      }
-      if (rows === begin) continue
-      this.persons[this.actors] = person
-      this.offsets[++this.actors] = rows
-      if (this.actors + 1 === this.offsets.length) this.widen()
-    }
-    return person
-  }
-
-  slice(): Slice {
-    const { actors, offsets, time, steps, exclusions, persons } = this
-    const columns: ActorColumns = { actors, offsets, time, steps, exclusions, breakdown: null, origin: null }
-    return { columns, actor: (place) => persons[place]!, uuid: () => '' }
-  }
-
-  private makeRoom(rows: number): void {
-    if (rows <= this.time.length) return
-    const length = Math.max(rows, this.time.length * 2)
-    const [time, steps, exclusions] = [new Float64Array(length), new Int32Array(length), this.exclusions && new Int32Array(length)]
-    time.set(this.time)
-    steps.set(this.steps)
-    exclusions?.set(this.exclusions!)
-    Object.assign(this, { time, steps, exclusions })
-  }
-
-  private widen(): void {
-    const [offsets, persons] = [new Int32Array(this.offsets.length * 2), new Int32Array(this.offsets.length * 2)]
-    offsets.set(this.offsets)
-    persons.set(this.persons)
-    Object.assign(this, { offsets, persons })
+  const nothing = new Int32Array(0)
+  const columns = { actors: person.length, offsets: nothing, time: times, steps: nothing, exclusions: null, breakdown: null, origin: null }
+  const sink = sinkOf({ columns, actor, uuid: () => '' })
+  const events = new Int32Array(steps).fill(-1)
+  for (let i = 0; i < person.length; i++) {
+    if (times.length > 0)
+      for (let step = 0; step < steps; step++) events[step] = Number.isNaN(times[i * steps + step]!) ? -1 : i * steps + step
+    const outcome: Outcome = { actor: i, value: codeOf(value[i]!), depth: depth[i]!, events, period: period[i]! }
+    sink(outcome)
+    if (i % outcomesBetweenPauses === outcomesBetweenPauses - 1) yield
   }
 }

@@ -10,6 +10,7 @@ import type { QueryContext, QueryRun } from '../kind.ts'
 import { at, eventsTable, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, queryFilters } from '../series-condition.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
+import { type ActiveRows, listedActivity } from './listed.ts'
 import { type LifecycleQuery, type Status, statuses } from './schema.ts'
 
 export interface Activity {
@@ -29,35 +30,52 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const group = query.aggregation_group_type_index
   const actor = group == null ? person : field(`$group_${group}`)
   const created = call('toUnixTimestamp', field(group == null ? 'person' : `group_${group}`, 'created_at'))
+  // An actor who is active later in the last bucket counts in it; likewise in the bucket before the first.
+  const times = { from: edges[0]!, to: edges.at(-1)! - 1 }
+  const condition = allOf(nodeCondition(query.series[0]!, env, 'series__0'), queryFilters(query, env))
+  const buckets = inside.length - 1
+  let found: Activity['found'] | null = null
+  const label = 'activity by actor and bucket'
+  if (group == null && (query.samplingFactor ?? 1) === 1) {
+    const listed = listedActivity({ condition, created, times, edges }, env, (rows) => {
+      found = statusesOf(rows, edges)
+    })
+    yield { kind: 'lists', label, ...listed }
+    if (found) return { range, buckets, found }
+  } else {
+    const reason = group == null ? 'the query takes a sample' : 'the lists do not know when groups were created'
+    yield { kind: 'lists', label, names: [], columns: [], fold: reason }
+  }
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
-  const where = allOf(
-    since(edges[0]!),
-    // An actor who is active later in the last bucket counts in it; likewise in the bucket before the first.
-    until(edges.at(-1)! - 1),
-    nodeCondition(query.series[0]!, env, 'series__0'),
-    queryFilters(query, env),
-    group == null ? literal(true) : call('notEquals', actor, literal('')),
-  )
+  const where = allOf(since(times.from), until(times.to), condition, group == null ? literal(true) : call('notEquals', actor, literal('')))
   const statement = select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) })
-  const table = (yield { kind: 'statement', query: statement, label: 'activity by actor and bucket' }) as Table
-  return { range, buckets: inside.length - 1, found: fold(table, edges, group != null) }
+  const table = (yield { kind: 'statement', query: statement, label }) as Table
+  return { range, buckets, found: statusesOf(rowsOf(table, group != null), edges) }
 }
 
-function fold(table: Table, edges: readonly Micros[], isGroup: boolean): Activity['found'] {
+function rowsOf(table: Table, isGroup: boolean): ActiveRows {
   const codes = new TextCodes()
   const actors = isGroup ? codesOf(table, 'actor', codes) : integers(table, 'actor')
-  const buckets = integers(table, 'bucket')
   const created = doubles(table, 'created')
+  return {
+    actors,
+    buckets: integers(table, 'bucket'),
+    createdAt: (row) => created[row]!,
+    name: (code) => (isGroup ? codes.values[code]! : code),
+  }
+}
+
+function statusesOf({ actors, buckets, createdAt, name }: ActiveRows, edges: readonly Micros[]): Activity['found'] {
   const byActor = new Map<number, { active: Set<number>; created: number }>()
   actors.forEach((actor, i) => {
     const known = byActor.get(actor)
     if (known) known.active.add(buckets[i]!)
-    else byActor.set(actor, { active: new Set([buckets[i]!]), created: created[i]! * 1e6 })
+    else byActor.set(actor, { active: new Set([buckets[i]!]), created: createdAt(i) * 1e6 })
   })
   const found: { actor: number | string; bucket: number; status: Status }[] = []
   // Bucket 0 lies before the range.
   for (const [code, { active, created }] of byActor) {
-    const actor = isGroup ? codes.values[code]! : code
+    const actor = name(code)
     for (const bucket of active) {
       if (bucket > 0) {
         const isNew = created >= edges[bucket]! && created < edges[bucket + 1]!

@@ -6,6 +6,7 @@ import { calendarOf, endOf, startOf } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { type Breakdown, isBrokenDown } from '../breakdown.ts'
+import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
 import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
 import { fields } from '../fields.ts'
@@ -24,7 +25,6 @@ import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
 import { isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { actorOf, type Period, timeFilter, type Unit } from './unit.ts'
-import { nullLabel, nullValue, otherLabel, otherValue } from './values.ts'
 
 const value = z.union([z.string(), z.number()])
 

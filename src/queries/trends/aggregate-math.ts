@@ -13,7 +13,7 @@ import { actorOf, pathOf, timeFilter, type Unit } from './unit.ts'
 
 // Math that a single aggregate computes from the events of a bucket.
 
-const quantiles: Readonly<Record<string, number>> = { median: 0.5, p75: 0.75, p90: 0.9, p95: 0.95, p99: 0.99 }
+export const quantiles: Readonly<Record<string, number>> = { median: 0.5, p75: 0.75, p90: 0.9, p95: 0.95, p99: 0.99 }
 
 /** `avg(x)`, `quantile(0.9)(x)` */
 export function aggregate(name: string, value: Expr): Expr {
@@ -182,6 +182,9 @@ export function planSessionDuration(context: PlanContext): UnitPlan {
 
 const perActor = '_count_per_actor'
 
+/** What such a math does with the numbers of events; null: it is another math. */
+export const countPerActorReduction = (math: string): string | null => (math.endsWith(perActor) ? math.slice(0, -perActor.length) : null)
+
 /** Events per actor, then an aggregate over the actors that have any. */
 export function planCountPerActor(context: PlanContext): UnitPlan {
   const { parts, size, bucketOf, unit } = context
@@ -199,7 +202,7 @@ export function planCountPerActor(context: PlanContext): UnitPlan {
     where: allOf(timeFilter(unit), context.events, actor.condition),
     groupBy: groupBy(...keys, field('actor')),
   })
-  const name = (unit.node.math ?? '').slice(0, -perActor.length)
+  const name = countPerActorReduction(unit.node.math ?? '')!
   const query = select({
     columns: [...keys, alias(aggregate(name, field('events_of_actor')), 'value')],
     from: from(inner, 'counts'),

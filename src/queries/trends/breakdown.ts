@@ -1,10 +1,10 @@
 import { call, equals, literal, not } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { type Breakdown, type BreakdownPart, breakdownOf, partText, partValue } from '../breakdown.ts'
+import { nullValue, otherValue } from '../breakdown-values.ts'
 import type { QueryContext } from '../kind.ts'
 import { type Bins, binOf, parseBin } from './histogram.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
-import { nullValue, otherValue } from './values.ts'
 
 const mapLimit = 250
 

@@ -1,7 +1,7 @@
+import { nullValue, otherValue } from '../breakdown-values.ts'
 import { evaluate, parseFormula } from './formula.ts'
 import { type FormulaText, isCumulative, isTotal, type TrendsQuery } from './schema.ts'
 import type { BreakdownValue, TrendsRow } from './shape.ts'
-import { nullValue, otherValue } from './values.ts'
 
 /** Combines rows of the series to rows of the formula, by breakdown value and period; missing ones count as zeros. */
 export function applyFormula(text: FormulaText, order: number, rows: readonly TrendsRow[], query: TrendsQuery): TrendsRow[] {

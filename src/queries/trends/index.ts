@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
-import type { EventLists } from '../../core/event-lists.ts'
 import { InternalError, QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, partValue } from '../breakdown.ts'
+import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
@@ -20,7 +20,6 @@ import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsS
 import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
 import { eventsOf, type Period, type Unit } from './unit.ts'
-import { otherValue } from './values.ts'
 
 export interface TrendsResponse {
   readonly results: readonly TrendsRow[]
@@ -118,14 +117,9 @@ function* foldUnits(
 ): Generator<Ask, ReadonlyMap<Unit, readonly Group[]>, Answer> {
   const folded = new Map<Unit, readonly Group[]>()
   for (const unit of units) {
-    const listed = listedUnit(unit, query, isBrokenDown(breakdown), env)
-    const fold =
-      typeof listed === 'string'
-        ? listed
-        : function* (lists: EventLists) {
-            folded.set(unit, [{ parts: [], data: yield* listed.fold(lists) }])
-          }
-    yield { kind: 'lists', label: labelOf(unit), names: typeof listed === 'string' ? [] : listed.names, fold }
+    const label = labelOf(unit)
+    const found = listedUnit(unit, query, breakdown, env, (groups) => void folded.set(unit, groups))
+    yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
   }
   return folded
 }

@@ -1,49 +1,152 @@
-import type { EventLists } from '../../core/event-lists.ts'
-import { type Counted, personsByBucket, personsByWindow, personsInAll } from '../../core/unique-persons.ts'
-import { eventMasks } from '../event-masks.ts'
-import type { QueryContext } from '../kind.ts'
-import { isPlainUnique, rollingTimes, windowsOf } from './active-users.ts'
+import { field } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import type { Listed } from '../../core/project-lists.ts'
+import type { Matching } from '../../folds/matches.ts'
+import type { SeriesValue } from '../../folds/series/accumulators.ts'
+import { type Series, type SeriesPart, seriesData, seriesFold } from '../../folds/series/fold.ts'
+import type { Reduction } from '../../folds/series/reduce.ts'
+import { add } from '../../lib/calendar.ts'
+import { own } from '../../lib/own.ts'
+import type { Breakdown } from '../breakdown.ts'
+import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
+import { firstTimeMaths, propertyMaths } from '../series.ts'
+import { allOf, nodeMatch } from '../series-condition.ts'
+import { isPlainUnique, type RollingMath, rollingTimes, windowDays, windowsOf } from './active-users.ts'
+import { countPerActorReduction, numberOf, quantiles } from './aggregate-math.ts'
+import { groupText } from './breakdown.ts'
+import { ignoresFiltersWhenLooking } from './first-time.ts'
+import type { Group } from './groups.ts'
 import { isCumulative, type TrendsQuery } from './schema.ts'
-import { actorOf, eventsOf, type Unit } from './unit.ts'
+import { actorOf, cohortFilter, eventsOf, filtersOf, pathOf, type Unit } from './unit.ts'
 
-// Numbers of persons over the lists of the core.
+// Series over the lists of the core.
 
-/** The numbers of a unit without a breakdown. */
 export interface ListedUnit {
   readonly names: readonly string[]
-  readonly fold: (lists: EventLists) => Generator<void, readonly number[], void>
+  readonly columns: readonly ListColumnAsk[]
+  readonly actors: ListsAsk['actors']
+  readonly fold: ListFold
 }
 
-/** Text: why the lists cannot answer the unit. */
-export function listedUnit(unit: Unit, query: TrendsQuery, isSplit: boolean, env: QueryContext): ListedUnit | string {
-  const math = unit.node.math ?? 'total'
-  if (math !== 'dau' && math !== 'weekly_active' && math !== 'monthly_active') return 'the number is not of persons'
-  if (isSplit || unit.cohort !== null) return 'the lists have no values for a breakdown'
-  if (actorOf(unit).group !== null) return 'the lists are of persons'
-  if (isCumulative(query)) return 'the chart is cumulative'
+type Times = Pick<Matching, 'from' | 'to'>
+/** A number, and the times that it counts. */
+interface Counted {
+  readonly times: Times
+  readonly value: (listed: Listed) => SeriesValue
+}
+
+/** `take` gets the groups of the unit. Text: why the lists cannot answer it. */
+export function listedUnit(
+  unit: Unit,
+  query: TrendsQuery,
+  breakdown: Breakdown,
+  env: QueryContext,
+  take: (groups: readonly Group[]) => void,
+): ListedUnit | string {
   if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
-  const masks = eventMasks([{ condition: eventsOf(unit, query, env), bits: 1 }], env)
-  if (!masks) return 'the series has a condition on more than the name of its event'
-  const within = (from: number, to: number): Counted => ({ events: masks.byEvent, others: masks.others, from, to })
-  const { range, edges } = unit
-  const { names } = masks
-  if (math !== 'dau' && (!edges || !isPlainUnique(math, range.interval))) {
-    if (!edges) return 'the window of one number ends with the range'
-    const { begins, ends } = windowsOf(math, unit)
-    const times = rollingTimes(begins, ends, range)
-    return {
-      names,
-      *fold(lists) {
-        if (!times) return []
-        return [...(yield* personsByWindow(lists, within(times.from, times.to), Float64Array.from(begins), Float64Array.from(ends)))]
-      },
-    }
-  }
-  const all = within(range.firstEvent, range.to)
+  if (breakdown.parts.some((part) => part.binCount !== null)) return 'the breakdown is a histogram'
+  const isBySession = unit.node.math === 'unique_session'
+  const group = asksForActors(unit) ? actorOf(unit).group : null
+  const columns = new AskedColumns({ hasPersons: group === null && !isBySession })
+  const actors = isBySession
+    ? { column: columns.codes(field('$session_id')).index, except: null }
+    : group === null
+      ? null
+      : groupActors(group, columns)
+  const counted = countedBy(unit, query, columns, env)
+  if (typeof counted === 'string') return counted
+  const splits = unit.cohort === null ? breakdown.parts.map((part) => columns.codes(groupText(part, null, breakdown, env))) : []
+  const bits = askedBits(conditionsOf(unit, query, env), columns, env)
+  const edges = unit.edges && Float64Array.from(unit.edges)
+  const cohort = unit.cohort === null ? null : [String(unit.cohort)]
   return {
-    names,
-    *fold(lists) {
-      return edges ? [...(yield* personsByBucket(lists, all, Float64Array.from(edges)))] : [yield* personsInAll(lists, all)]
-    },
+    names: bits.names,
+    columns: columns.asks,
+    actors,
+    fold: listFold<Series, SeriesPart>({
+      fold: seriesFold,
+      params: (listed) => ({
+        matching: { ...counted.times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
+        edges,
+        splits: splits.map((split) => placed(split, listed)),
+        value: counted.value(listed),
+      }),
+      *take(part, { columns: read }, series) {
+        if (!part) return 'the breakdown has too many values'
+        const texts = splits.map(({ index }) => read[index]!.texts)
+        const found = yield* seriesData(part, series)
+        const groups = found.map(({ combination, data }) => ({ parts: cohort ?? combinationTexts(combination, texts), data }))
+        // A value that occurs only between the windows has no line.
+        take(series.value.kind === 'windows' && splits.length > 0 ? groups.filter(({ data }) => data.some((n) => n > 0)) : groups)
+        return undefined
+      },
+    }),
   }
 }
+
+function conditionsOf(unit: Unit, query: TrendsQuery, env: QueryContext): readonly { readonly condition: Expr; readonly bits: number }[] {
+  if (!isFirstTime(unit)) return [{ condition: eventsOf(unit, query, env), bits: 1 }]
+  // Bit 0: among these events the first is searched; bit 1: the first one must be such an event.
+  const searched = allOf(nodeMatch(unit.node, env, pathOf(unit)), cohortFilter(unit))
+  const filters = filtersOf(unit, query, env)
+  const first = ignoresFiltersWhenLooking(unit.node.math) ? searched : allOf(searched, filters)
+  return [
+    { condition: first, bits: 1 },
+    { condition: allOf(searched, filters), bits: 2 },
+  ]
+}
+
+/** Maths of events and of their properties do not ask whose events they are. */
+const asksForActors = ({ node: { math } }: Unit): boolean =>
+  math != null && math !== 'total' && !(propertyMaths as readonly string[]).includes(math)
+
+const isFirstTime = ({ node }: Unit) => (firstTimeMaths as readonly (string | null | undefined)[]).includes(node.math)
+
+/** Text: why the lists cannot count it. */
+function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted | string {
+  const { node, range, edges } = unit
+  const math = node.math ?? 'total'
+  const times = { from: range.firstEvent, to: range.to }
+  const plain = (value: SeriesValue): Counted => ({ times, value: () => value })
+  if (isFirstTime(unit))
+    return {
+      times: { from: Number.NEGATIVE_INFINITY, to: range.to },
+      value: () => ({ kind: 'first times', from: range.firstEvent }),
+    }
+  switch (math) {
+    case 'total':
+      return plain({ kind: 'events' })
+    case 'dau':
+    case 'unique_group':
+      return plain({ kind: isCumulative(query) ? 'sightings' : 'persons' })
+    case 'weekly_active':
+    case 'monthly_active':
+      return rolling(math, unit) ?? plain({ kind: 'persons' })
+    case 'unique_session':
+      return plain({ kind: 'persons' })
+    case 'hogql':
+      return 'the number is an expression'
+  }
+  const perPerson = countPerActorReduction(math)
+  if (perPerson) return plain({ kind: 'events per person', reduction: reductionOf(perPerson) })
+  if (!(propertyMaths as readonly string[]).includes(math)) return `the lists do not count ${math}`
+  if (node.math_property === '$session_duration') return 'the lists do not know how long sessions are'
+  const number = columns.numbers(numberOf(unit, env))
+  return { times, value: (listed) => ({ kind: 'numbers', number: placed(number, listed), reduction: reductionOf(math) }) }
+
+  /** Null: the buckets are as long as the windows. */
+  function rolling(which: RollingMath, of: Unit): Counted | null {
+    // As a single number, the window ends with the range, whatever its start.
+    const after = add('day', -windowDays[which], range.to, range.calendar)
+    if (!edges) return { times: { from: after + 1, to: range.to }, value: () => ({ kind: 'persons' }) }
+    if (isPlainUnique(which, range.interval)) return null
+    const { begins, ends } = windowsOf(which, of)
+    return {
+      times: rollingTimes(begins, ends, range) ?? { from: 0, to: -1 },
+      value: () => ({ kind: 'windows', begins: Float64Array.from(begins), ends: Float64Array.from(ends) }),
+    }
+  }
+}
+
+const reductionOf = (name: string): Reduction => own(quantiles, name) ?? (name as 'sum' | 'avg' | 'min' | 'max')

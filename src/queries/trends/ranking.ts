@@ -1,6 +1,6 @@
 import type { Breakdown } from '../breakdown.ts'
+import { nullValue, otherValue } from '../breakdown-values.ts'
 import type { Group } from './groups.ts'
-import { nullValue, otherValue } from './values.ts'
 
 /** Ordinary values first, then no value, Other last; within that by total, descending, then by the values as texts. */
 const classOf = ({ parts }: Group): number => (parts.includes(otherValue) ? 2 : parts.includes(nullValue) ? 1 : 0)

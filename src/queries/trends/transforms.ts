@@ -1,3 +1,4 @@
+import { scaledUp } from '../sampling.ts'
 import { countPerActorMaths, propertyMaths } from '../series.ts'
 
 /** Value i becomes the mean of the last `intervals` values, rounded down; at the start there are fewer. */
@@ -18,4 +19,4 @@ const notScaled: ReadonlySet<string> = new Set<string>([...propertyMaths.filter(
 
 /** Counts of a sample are scaled up; averages and extremes are not. */
 export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): number[] =>
-  factor == null || factor === 1 || notScaled.has(math) ? [...data] : data.map((value) => Math.round(value / factor))
+  notScaled.has(math) ? [...data] : data.map((value) => scaledUp(value, factor))

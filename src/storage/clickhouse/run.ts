@@ -1,5 +1,5 @@
 import { type RecordBatch, RecordBatchReader, Table } from 'apache-arrow'
-import { QueryError, WaymarkError } from '../../errors/errors.ts'
+import { QueryError, UnsupportedError, WaymarkError } from '../../errors/errors.ts'
 import type { RunOptions, Statement, Statements, StreamOptions } from '../../execution/ports.ts'
 import type { ScheduledStatement, StatementScheduler } from '../../lib/statement-scheduler.ts'
 import { batchShaper } from './arrow.ts'
@@ -45,13 +45,16 @@ export function statementRunner(connection: Connection, turns: StatementSchedule
     },
     runInParts: (statement, take, options = {}) =>
       whole(statement, options, async (batches) => {
-        for await (const batch of batches) take(new Table(batch.schema, [batch]))
+        for await (const batch of batches) await take(new Table(batch.schema, [batch]))
       }),
     async gather(statement, options) {
       const batches = await all(statement, options)
       return new Table(batches[0]!.schema, batches)
     },
     stream: (statement, options = {}) => streamed(connection, turns, statement, { ...options, settings, isStream: true }),
+    writeFile: async () => {
+      throw new UnsupportedError('unsupported-syntax', { what: 'files of rows, for batch exports', engine: 'ClickHouse' })
+    },
   }
 }
 

@@ -93,9 +93,15 @@ export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
   },
 }
 
-export const createClickHouseTables: readonly string[] = Object.entries(clickHouseTables).map(
-  ([name, { columns, engine }]) => `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')}) ENGINE = ${engine}`,
-)
+/** Columns that older tables lack. */
+const addedColumns: readonly string[] = ['ALTER TABLE persons ADD COLUMN IF NOT EXISTS changed_seq Int64 AFTER imported_at']
+
+export const createClickHouseTables: readonly string[] = [
+  ...Object.entries(clickHouseTables).map(
+    ([name, { columns, engine }]) => `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')}) ENGINE = ${engine}`,
+  ),
+  ...addedColumns,
+]
 
 export const columnName = (column: string): string => column.slice(0, column.indexOf(' '))
 

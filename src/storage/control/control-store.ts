@@ -70,12 +70,19 @@ const fromSql = (value: unknown, kind: Kind): unknown => {
 const condition = (where: Where, shape: Shape, params: SqlValue[]): string => {
   const parts = Object.entries(where).map(([name, value]) => {
     const kind = kindOf(shape[name]!)
-    const placeholder = (one: unknown) => {
+    const parameter = (one: unknown) => {
       params.push(toSql(one, kind))
       return kind === 'time' ? `CAST($${params.length} AS TIMESTAMP)` : `$${params.length}`
     }
-    if (Array.isArray(value)) return value.length > 0 ? `${name} IN (${value.map(placeholder).join(', ')})` : '1 = 0'
-    return value === null ? `${name} IS NULL` : `${name} = ${placeholder(value)}`
+    if (Array.isArray(value)) {
+      const others = value.filter((one) => one !== null)
+      const parts = [
+        ...(others.length > 0 ? [`${name} IN (${others.map(parameter).join(', ')})`] : []),
+        ...(others.length < value.length ? [`${name} IS NULL`] : []),
+      ]
+      return parts.length > 0 ? `(${parts.join(' OR ')})` : '1 = 0'
+    }
+    return value === null ? `${name} IS NULL` : `${name} = ${parameter(value)}`
   })
   return parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : ''
 }
@@ -152,7 +159,8 @@ class Snapshot {
     const [first, ...others] = Object.entries(where)
     if (!first) return this.rows
     const [name, value] = first
-    if (value instanceof Date) return this.rows.filter((row) => holds(row, where))
+    // The index does not find equal times.
+    if ([value].flat().some((one) => one instanceof Date)) return this.rows.filter((row) => holds(row, where))
     const index = this.index(name)
     const found = Array.isArray(value) ? [...new Set(value)].flatMap((one) => index.get(one) ?? []) : (index.get(value) ?? [])
     return others.length > 0 ? found.filter((row) => holds(row, where)) : found

@@ -1,5 +1,6 @@
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
 import { refusedIn } from '../../errors/refusal-mark.ts'
+import { isDiskFull } from './instance.ts'
 
 // DuckDB's errors about a statement, in terms of the language: its own messages name types and functions of the generated SQL.
 
@@ -18,6 +19,7 @@ export function engineError(error: unknown, sql: string): Error {
   if (refused) return refused
   const message = shortened(whole)
   if (/^Out of Memory Error/.test(message)) return new QueryError('query-memory', { message: '' }, null, { cause: error })
+  if (isDiskFull(error)) return new WaymarkError('no-space', {}, { cause: error })
   if (/^INTERRUPT Error/.test(message)) return new QueryError('query-cancelled', {}, null, { cause: error })
   if (userErrors.test(message)) {
     const cause = Object.assign(new Error(message), { sql })

@@ -8,6 +8,7 @@ import { countRows, readFacts } from './facts.ts'
 import type { Instance } from './instance.ts'
 import { readEvents, readProperties } from './known-names.ts'
 import { listSource } from './list-source.ts'
+import { parquetFile } from './parquet-file.ts'
 import { statementRunner } from './run.ts'
 
 /** The engine for a project whose store is attached to the instance under that name. */
@@ -24,7 +25,10 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
     events: () => instance.look((connection) => readEvents(connection, database)),
     properties: () => instance.look((connection) => readProperties(connection, database)),
     count: () => instance.look((connection) => countRows(connection, database)),
-    statements: (turns) => statementRunner(instance, turns),
+    statements: (turns) => {
+      const statements = statementRunner(instance, turns)
+      return instance.isInMemory ? statements : { ...statements, parquet: parquetFile(instance.dataDir, statements) }
+    },
     members: (turns) => cohortMembers(instance, database, turns),
     openWriter: () => openEventWriter(instance, database),
     lists: { source: (statements) => listSource(database, statements), memory: instance.listMemory },

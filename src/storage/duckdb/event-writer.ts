@@ -1,24 +1,29 @@
 import { randomInt } from 'node:crypto'
-import type { DuckDBConnection, DuckDBValue as Value } from '@duckdb/node-api'
-import { type ChangedTable, changedTables } from '../../catalog/changed-tables.ts'
+import type { DuckDBValue as Value } from '@duckdb/node-api'
+import { type ChangedTable, type ChangedValue, changedTables } from '../../catalog/changed-tables.ts'
 import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../ingestion/ports.ts'
 import { peopleOf } from './budget.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
 import { type Instance, isOutOfMemory, text } from './instance.ts'
 import { rowGroupRows } from './schema.ts'
 import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
-import { createStage, readStaged, type Stage, type StageColumns } from './stage.ts'
+import { createStage, type Stage } from './stage.ts'
 
 // The only writer of a project's store, used by the apply stage. Rows are staged in temporary tables while a group is being processed,
 // and written together with the log position in one transaction.
 
 const fillRows = 20_000
 const uuidRows = 100_000
+/** Events of a transaction that are inserted in the background: their statement takes much longer than a turn of the main thread. */
+const rowsOfLarge = 4_096
 
 const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
   p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes", epoch_us(p.imported_at)::DOUBLE AS "importedAt"`
 
-export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memoryLimit'>, database: string): Promise<EventWriter> {
+export async function openEventWriter(
+  instance: Pick<Instance, 'connect' | 'memoryLimit' | 'background'>,
+  database: string,
+): Promise<EventWriter> {
   const main = `"${database}".main`
   const reader = await instance.connect()
   const wanted = {
@@ -26,7 +31,7 @@ export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memo
     uuids: createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
     numbers: createStage(reader, 'wanted_numbers', { number: 'integer' }),
   }
-  const writers = [await openGroups(await instance.connect(), main), await openGroups(await instance.connect(), main)]
+  const writers = [await openGroups(instance, main), await openGroups(instance, main)]
   let turn = 0
   let reading: Promise<unknown> = Promise.resolve()
 
@@ -38,7 +43,7 @@ export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memo
     reading = next
     return next
   }
-  const look = <T>(stage: Stage, values: readonly (readonly Value[])[], sql: string): Promise<T[]> =>
+  const look = <T>(stage: Stage, values: readonly (readonly ChangedValue[])[], sql: string): Promise<T[]> =>
     inTurn(async () => {
       if (values.length === 0) return []
       stage.clear()
@@ -88,7 +93,7 @@ export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memo
       look(
         wanted.uuids,
         uuids.map((uuid) => [uuid]),
-        `SELECT p.uuid::VARCHAR AS uuid, p.person_no AS "personNo" FROM ${main}.persons p JOIN temp.main.wanted_uuids w ON w.uuid::UUID = p.uuid`,
+        `SELECT p.uuid::VARCHAR AS uuid, p.person_no AS "personNo" FROM ${main}.persons p JOIN temp.main.wanted_uuids w ON w.uuid = p.uuid`,
       ),
     groups: (keys) =>
       look(
@@ -140,15 +145,21 @@ export async function openEventWriter(instance: Pick<Instance, 'connect' | 'memo
   }
 }
 
+const tables = Object.keys(changedTables) as ChangedTable[]
+const namesOf = Object.fromEntries(tables.map((table) => [table, Object.keys(changedTables[table].columns)])) as unknown as {
+  readonly [T in ChangedTable]: readonly string[]
+}
+
 /** One connection, on which groups are staged and committed one after the other. */
-async function openGroups(connection: DuckDBConnection, main: string) {
+async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, main: string) {
+  const connection = await instance.connect()
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
   const rewrites = createStage(connection, 'stage_rewrites', { person_no: 'integer', current: 'integer' })
   const movedIds = createStage(connection, 'stage_moved_ids', { distinct_id: 'text', person_no: 'integer' })
   const stages = new Map<ChangedTable, Stage>()
-  for (const [table, { columns }] of Object.entries(changedTables))
-    stages.set(table as ChangedTable, createStage(connection, `stage_${table}`, { ...columns, is_new: 'boolean' }))
+  for (const table of tables)
+    stages.set(table, createStage(connection, `stage_${table}`, { ...changedTables[table].columns, is_new: 'boolean' }))
 
   async function commit(
     touched: ReadonlySet<ChangedTable>,
@@ -159,8 +170,9 @@ async function openGroups(connection: DuckDBConnection, main: string) {
     events.finish()
     for (const stage of [moves, rewrites, movedIds, ...[...touched].map((table) => stages.get(table)!)])
       if (stage.rows) await stage.finish()
-    const statements = ['BEGIN']
-    if (events.rows) statements.push(insertEvents(main, slots.event))
+    const isLarge = events.rows >= rowsOfLarge
+    const statements: string[] = []
+    if (events.rows && !isLarge) statements.push(insertEvents(main, slots.event))
     if (moves.rows) statements.push(...moveStatements(main))
     if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
     statements.push(...removals)
@@ -175,6 +187,10 @@ async function openGroups(connection: DuckDBConnection, main: string) {
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
     statements.push('COMMIT')
     try {
+      if (isLarge) {
+        await connection.run('BEGIN')
+        await instance.background.run(connection, insertEvents(main, slots.event))
+      } else statements.unshift('BEGIN')
       await connection.run(statements.join(';\n')) // at once: each run waits for a turn of the main thread, and queries keep it busy
     } catch (error) {
       await connection.run('ROLLBACK').catch(() => undefined)
@@ -196,7 +212,7 @@ async function openGroups(connection: DuckDBConnection, main: string) {
         pushEvent: (row) => events.push(row),
         put(table, row, isNew) {
           touched.add(table)
-          const values: Value[] = Object.keys(changedTables[table].columns).map((column) => (row as Record<string, Value>)[column]!)
+          const values: ChangedValue[] = namesOf[table].map((column) => (row as Record<string, ChangedValue>)[column]!)
           values.push(isNew)
           stages.get(table)!.push(values)
         },
@@ -237,9 +253,8 @@ const staged = (table: ChangedTable, slots: readonly SlotUse[]): string =>
   slots.length === 0 ? `temp.main.stage_${table}` : `(SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM temp.main.stage_${table})`
 
 function assignments(table: ChangedTable, slots: readonly SlotUse[]): [column: string, value: string][] {
-  const columns: StageColumns = changedTables[table].columns
   return [
-    ...Object.keys(columns).map((column): [string, string] => [column, readStaged(columns, column, 's')]),
+    ...namesOf[table].map((column): [string, string] => [column, `s.${column}`]),
     ...slots.map((slot, i): [string, string] => [slot.column, slotValue(slots, i, 's.texts')]),
   ]
 }

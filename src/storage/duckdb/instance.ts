@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
 import { MemoryShare } from '../../lib/memory-share.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
+import { BackgroundStatements } from './background-statements.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
@@ -77,6 +80,8 @@ const besideTheEngine = 256 * 1024 ** 2
  */
 export class Instance implements Sql {
   readonly dataDir: string
+  /** Where it may write files for others. In memory it is outside of any data directory. */
+  readonly stagingFolder: string
   readonly memoryLimit: number
   readonly threads: number
   /** The number of query statements that may run at the same time. */
@@ -85,6 +90,8 @@ export class Instance implements Sql {
   readonly listMemory: MemoryShare
   /** Stops statements that use much more memory than the engine counts. */
   readonly memory: MemoryWatch
+  /** For large statements of owned connections, while no query runs. */
+  readonly background = new BackgroundStatements(() => this.threads === 1 || this.pool.inUse > 0 || this.readers.size > 0)
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
   /** For short internal statements: account data, facts of a store. Long queries do not delay them. */
@@ -99,6 +106,7 @@ export class Instance implements Sql {
     database: DuckDBInstance,
     options: {
       dataDir: string
+      stagingFolder: string
       memoryLimit: number
       listMemory: number
       threads: number
@@ -109,6 +117,7 @@ export class Instance implements Sql {
   ) {
     this.database = database
     this.dataDir = options.dataDir
+    this.stagingFolder = options.stagingFolder
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
     this.listMemory = new MemoryShare(options.listMemory)
@@ -350,13 +359,14 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     throw new WaymarkError('validation-failed', { message: `threads must be a whole number from 1, got ${threads}`, attr: 'threads' })
   }
   const isReadOnly = options.access === 'read'
-  const directories = [dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
+  const stagingFolder = isInMemory ? join(tmpdir(), `waymark-${randomUUID()}`) : join(dataDir, 'staging')
+  const directories = [isInMemory ? stagingFolder : dataDir, ...(options.besideDir === undefined ? [] : [options.besideDir])]
   const database = await DuckDBInstance.create(':memory:')
   try {
     const slots = options.concurrency ?? defaultConcurrency()
     const connections = await Promise.all(Array.from({ length: options.connections ?? 2 * slots }, () => progressing(database)))
     await configure(database, { memoryLimit, threads, directories, isReadOnly, isInMemory })
-    return new Instance(database, { dataDir, memoryLimit, listMemory, threads, slots, connections, isReadOnly })
+    return new Instance(database, { dataDir, stagingFolder, memoryLimit, listMemory, threads, slots, connections, isReadOnly })
   } catch (error) {
     database.closeSync()
     throw error
@@ -392,7 +402,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       'autoinstall_known_extensions = false',
       'autoload_known_extensions = false',
       // The order matters: directories can be allowed only while external access is still on.
-      ...(isInMemory ? [] : [`allowed_directories = [${directories.map(text).join(', ')}]`]),
+      `allowed_directories = [${directories.map(text).join(', ')}]`,
       'enable_external_access = false',
       'lock_configuration = true',
     ]

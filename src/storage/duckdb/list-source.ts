@@ -1,14 +1,17 @@
-import type { RecordBatch, Table } from 'apache-arrow'
-import type { EventBatch, ListSource } from '../../core/ports.ts'
+import type { Table } from 'apache-arrow'
+import type { ListSource } from '../../core/ports.ts'
 import type { Statement, Statements } from '../../execution/ports.ts'
 import { identifier } from './instance.ts'
 
 const columns = (...names: string[]): Statement['columns'] => names.map((name) => ({ name, typeName: '' }))
-const integers = (part: Table | RecordBatch, name: string) => part.getChild(name)!.toArray() as Int32Array
-const doubles = (part: Table | RecordBatch, name: string) => part.getChild(name)!.toArray() as Float64Array
+const integers = (part: Table, name: string) => part.getChild(name)!.toArray() as Int32Array
+const doubles = (part: Table, name: string) => part.getChild(name)!.toArray() as Float64Array
+
+/** So many records are compared, and the others counted. */
+const lastRecords = 100_000
 
 /** Reads the events of a store for the lists of the core. */
-export function listSource(database: string, { run, stream }: Pick<Statements, 'run' | 'stream'>): ListSource {
+export function listSource(database: string, { run, runInParts }: Pick<Statements, 'run' | 'runInParts'>): ListSource {
   const at = `${identifier(database)}.main`
   return {
     async counts() {
@@ -16,19 +19,23 @@ export function listSource(database: string, { run, stream }: Pick<Statements, '
       const table = await run({ sql, params: [], columns: columns('person', 'events') })
       return { person: integers(table, 'person'), events: integers(table, 'events') }
     },
-    async eventsAfter(seq, take) {
-      let last = seq
-      const sql = `SELECT person_no AS person, epoch_us(timestamp)::DOUBLE AS time, event_id AS event, log_seq::DOUBLE AS seq
-        FROM ${at}.events WHERE log_seq > ${seq}`
-      for await (const part of stream({ sql, params: [], columns: columns('person', 'time', 'event', 'seq') })) {
-        const batch: EventBatch = { person: integers(part, 'person'), time: doubles(part, 'time'), event: integers(part, 'event') }
-        for (const one of doubles(part, 'seq')) if (one > last) last = one
-        take(batch)
-      }
-      return last
+    async state() {
+      const sql = `SELECT (SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) FROM ${at}.person_merges) AS mark,
+        coalesce((SELECT max(log_seq) FROM ${at}.events), 0)::DOUBLE AS seq`
+      const table = await run({ sql, params: [], columns: columns('mark', 'seq') })
+      return { seq: doubles(table, 'seq')[0]!, mergesMark: String(table.getChild('mark')!.get(0)) }
     },
-    async mergesMark() {
-      const sql = `SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) AS mark FROM ${at}.person_merges`
+    async events(after, last, take) {
+      const sql = `SELECT person_no AS person, epoch_us(timestamp)::DOUBLE AS time, event_id AS event, log_seq::DOUBLE AS seq
+        FROM ${at}.events WHERE log_seq > ${after} AND log_seq <= ${last}`
+      await runInParts({ sql, params: [], columns: columns('person', 'time', 'event', 'seq') }, (part) =>
+        take({ person: integers(part, 'person'), time: doubles(part, 'time'), event: integers(part, 'event'), seq: doubles(part, 'seq') }),
+      )
+    },
+    async fingerprint(seq) {
+      // Records that were lost and written again are the last ones before a crash.
+      const sql = `SELECT concat(count(*), ' ', bit_xor(hash(log_seq, event_id, person_no, timestamp)) FILTER (WHERE log_seq > ${seq - lastRecords})) AS mark
+        FROM ${at}.events WHERE log_seq <= ${seq}`
       return String((await run({ sql, params: [], columns: columns('mark') })).getChild('mark')!.get(0))
     },
     async merges() {

@@ -1,3 +1,5 @@
+import { threadHeapBytes } from '../../lib/thread-heaps.ts'
+
 // Memory that the engine does not count: hash tables inside some aggregates, and intermediate values of expressions. While statements run, the
 // process's memory is measured. A statement is stopped if memory grows far beyond what the engine reports.
 
@@ -30,7 +32,7 @@ export interface WatchOptions {
 
 const nativeBytes = (): number => {
   const { rss, heapTotal, external } = process.memoryUsage()
-  return rss - heapTotal - external
+  return rss - heapTotal - external - threadHeapBytes()
 }
 
 export function watchMemory({ most, native = nativeBytes, counted, everyMs = 50 }: WatchOptions): MemoryWatch {

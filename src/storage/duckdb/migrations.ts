@@ -38,7 +38,13 @@ const typesOfValues: Migration = {
   },
 }
 
+/** For exports of persons that have changed. */
+const positionsOfPersons: Migration = {
+  to: 3,
+  statements: (database) => [`ALTER TABLE "${database}".main.persons ADD COLUMN changed_seq BIGINT DEFAULT 0`],
+}
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

@@ -17,6 +17,24 @@ const stringBytes = 16
 export interface RawColumn {
   readonly buffer: ArrayBuffer
   readonly bytesPerRow: number
+  /** Only columns that can have nulls. */
+  readonly nulls?: Nulls
+}
+
+/** Which rows of a column are null, in DuckDB's layout: a bit for each row that is not. */
+export class Nulls {
+  readonly bits = new Uint8Array(chunkRows / 8).fill(0xff)
+  hasAny = false
+
+  put(row: number): void {
+    this.bits[row >> 3]! &= ~(1 << (row & 7))
+    this.hasAny = true
+  }
+
+  clear(): void {
+    if (this.hasAny) this.bits.fill(0xff)
+    this.hasAny = false
+  }
 }
 
 export class Integers implements RawColumn {
@@ -63,8 +81,14 @@ export class Uuids implements RawColumn {
 
 /** The texts of a chunk. */
 export class Arena {
-  bytes: Uint8Array = new Uint8Array(1 << 20)
+  private readonly least: number
+  bytes: Buffer
   length = 0
+
+  constructor(least = 1 << 20) {
+    this.least = least
+    this.bytes = Buffer.allocUnsafeSlow(least)
+  }
 
   get isFull(): boolean {
     return this.length >= arenaBytes
@@ -72,12 +96,12 @@ export class Arena {
 
   clear(): void {
     this.length = 0
-    if (this.bytes.length > 2 * arenaBytes) this.bytes = new Uint8Array(1 << 20)
+    if (this.bytes.length > 2 * arenaBytes) this.bytes = Buffer.allocUnsafeSlow(this.least)
   }
 
   reserve(size: number): number {
     if (this.length + size > this.bytes.length) {
-      const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.length + size))
+      const larger = Buffer.allocUnsafeSlow(Math.max(this.bytes.length * 2, this.length + size))
       larger.set(this.bytes.subarray(0, this.length))
       this.bytes = larger
     }
@@ -85,6 +109,20 @@ export class Arena {
     this.length += size
     return at
   }
+}
+
+/** Up to this many characters a loop is faster than a native call. */
+const shortText = 32
+
+/** Returns the number of bytes. */
+function writeText(bytes: Buffer, text: string, start: number): number {
+  if (text.length > shortText) return bytes.write(text, start)
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if (c >= 0x80) return bytes.write(text, start)
+    bytes[start + i] = c
+  }
+  return text.length
 }
 
 export class RawTexts implements RawColumn {
@@ -105,18 +143,8 @@ export class RawTexts implements RawColumn {
     }
     const { arena } = this
     const start = arena.reserve(text.length * 3)
-    const { bytes } = arena
-    let at = start
-    for (let i = 0; i < text.length; i++) {
-      const c = text.charCodeAt(i)
-      if (c >= 0x80) {
-        at = start + Buffer.from(bytes.buffer).write(text, start)
-        break
-      }
-      bytes[at++] = c
-    }
-    arena.length = at
-    this.point(row, start, at - start)
+    arena.length = start + writeText(arena.bytes, text, start)
+    this.point(row, start, arena.length - start)
   }
 
   copy(row: number, source: Uint8Array, from: number, to: number): void {
@@ -175,8 +203,14 @@ export class RawChunk {
       if (words[0] !== arena.length) throw new InternalError('Unsupported version of DuckDB: its string layout is unknown')
       for (const column of texts) column.locate(rows, words[2]!, words[3]!)
     }
-    for (const [i, { buffer, bytesPerRow }] of columns.entries())
-      duckdb.copy_data_to_vector(duckdb.data_chunk_get_vector(chunk.chunk, i), 0, buffer, 0, rows * bytesPerRow)
+    for (const [i, { buffer, bytesPerRow, nulls }] of columns.entries()) {
+      const vector = duckdb.data_chunk_get_vector(chunk.chunk, i)
+      duckdb.copy_data_to_vector(vector, 0, buffer, 0, rows * bytesPerRow)
+      if (!nulls?.hasAny) continue
+      duckdb.vector_ensure_validity_writable(vector)
+      duckdb.copy_data_to_vector_validity(vector, 0, nulls.bits.buffer as ArrayBuffer, 0, nulls.bits.length)
+      nulls.clear()
+    }
     appender.appendDataChunk(chunk)
     arena.clear()
   }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { endedEarly, hasFailed, rowsUnread } from './stream-failure.ts'
 
 /**
  * Rows of a CSV or Parquet file, in order, in chunks. A second instance reads the file, which has access to nothing else. Columns of a
@@ -29,6 +30,10 @@ export async function* readTableFile(
     const names = result.deduplicatedColumnNames()
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk())
       yield { rows: chunk.getRows().map((row) => Object.fromEntries(names.map((name, i) => [name, plain(row[i])]))) }
+    if (hasFailed(result)) {
+      await connection.run(rowsUnread(`SELECT * FROM ${source}`, names.length))
+      throw endedEarly()
+    }
     if (format === 'csv') yield { problems: await rejected(connection) }
   } finally {
     connection.closeSync()

@@ -1,13 +1,17 @@
+import { dirname } from 'node:path'
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBMaterializedResult, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api'
 import { type RecordBatch, Table } from 'apache-arrow'
 import { QueryError, WaymarkError } from '../../errors/errors.ts'
-import type { RunOptions, Statement, Statements, StreamOptions, TakePart } from '../../execution/ports.ts'
+import type { RowsFile, RunOptions, Statement, Statements, StreamOptions, TakePart, WrittenRows } from '../../execution/ports.ts'
 import { type ScheduledStatement, type StatementScheduler, unscheduled } from '../../lib/statement-scheduler.ts'
+import { withinReserve } from '../disk-reserve.ts'
 import { BatchBuilder, type BatchShape, WideColumns } from './arrow.ts'
 import { engineError } from './engine-errors.ts'
-import type { Instance } from './instance.ts'
+import { type Instance, isDiskFull } from './instance.ts'
 import type { MemoryWatch } from './memory-watch.ts'
+import { endedEarly, hasFailed, rowsUnread } from './stream-failure.ts'
 import { Bytes } from './vector-memory.ts'
+import { bytesOf, compressFile, copyStatement, isCompressedAfterwards } from './write-file.ts'
 
 /** How one statement is run. */
 interface EngineRunOptions extends RunOptions {
@@ -54,6 +58,13 @@ export const statementRunner = (instance: Pick<Instance, 'use' | 'beside' | 'mem
     }
   },
   stream: (statement, options = {}) => streamed(instance, statement, { ...options, turns }),
+  writeFile: (statement, file, options = {}) =>
+    withinReserve(dirname(file.path), options.signal, (signal) =>
+      turns.schedule((turn) => {
+        const inTurn = during(turn, { ...options, signal, memory: instance.memory })
+        return instance.use((connection) => writeFile(connection, statement, file, inTurn), inTurn.signal)
+      }),
+    ),
 })
 
 /** On a connection of its own. */
@@ -109,13 +120,39 @@ export async function runInParts(
       for (let chunk = 0, chunks = result.chunkCount; chunk < chunks; builder.restart()) {
         const last = Math.min(chunks, chunk + chunksPerPart)
         while (chunk < last) builder.append(result.getChunk(chunk++))
-        take(tableOf(builder))
+        await take(tableOf(builder))
         await watch.turn()
       }
     } finally {
       end()
     }
   })
+}
+
+/** Writes the rows into a file of the engine. */
+export async function writeFile(
+  connection: DuckDBConnection,
+  statement: Statement,
+  file: RowsFile,
+  options: EngineRunOptions = {},
+): Promise<WrittenRows> {
+  const isTwoSteps = isCompressedAfterwards(file)
+  const path = isTwoSteps ? `${file.path}.plain` : file.path
+  const copy = copyStatement(statement, file, path)
+  const rows = await guarded(connection, copy, options, async () => {
+    const prepared = await prepare(connection, copy)
+    try {
+      return (await prepared.run()).rowsChanged
+    } finally {
+      prepared.destroySync()
+    }
+  }).catch((error: unknown) => {
+    throw isDiskFull(error) || (error instanceof Error && isDiskFull(error.cause))
+      ? new WaymarkError('no-space', {}, { cause: error })
+      : error
+  })
+  if (isTwoSteps) await compressFile(path, file.path, file.compression)
+  return { rows, bytes: await bytesOf(file.path) }
 }
 
 interface Executed {
@@ -161,6 +198,7 @@ export async function* streamStatement(
   const next = async (chunks: ChunkReader, isFirst = false) => {
     const builder = new BatchBuilder(shape!, most)
     while (builder.rows < most && builder.bytes.taken < bytesPerBatch && (await chunks.appendTo(builder)));
+    if (chunks.hasFailed) throw await streamFailure(connection, statement, shape!.names.length)
     return builder.rows > 0 || isFirst ? builder.finish() : null
   }
   try {
@@ -179,6 +217,18 @@ export async function* streamStatement(
   }
 }
 
+async function streamFailure(connection: DuckDBConnection, statement: Statement, columns: number): Promise<unknown> {
+  const prepared = await prepare(connection, { ...statement, sql: rowsUnread(statement.sql, columns) })
+  try {
+    await prepared.run()
+    return endedEarly()
+  } catch (error) {
+    return error
+  } finally {
+    prepared.destroySync()
+  }
+}
+
 /** The chunks of a result in smaller parts: with very long texts a whole chunk would be too large. */
 class ChunkReader {
   isOver = false
@@ -187,6 +237,10 @@ class ChunkReader {
   private step = 64
 
   constructor(private readonly result: DuckDBResult) {}
+
+  get hasFailed(): boolean {
+    return this.isOver && hasFailed(this.result)
+  }
 
   /** False at the end of the rows. */
   async appendTo(builder: BatchBuilder): Promise<boolean> {

@@ -1,40 +1,75 @@
 import {
+  BIGINT,
   BOOLEAN,
-  DOUBLE,
   type DuckDBAppender,
   type DuckDBConnection,
-  DuckDBDataChunk,
   type DuckDBType,
-  type DuckDBValue,
   INTEGER,
+  TIMESTAMP,
+  UUID,
   VARCHAR,
 } from '@duckdb/node-api'
+import type { ChangedValue, ColumnKind } from '../../catalog/changed-tables.ts'
+import { Arena, BigIntegers, chunkRows, Integers, Nulls, RawChunk, type RawColumn, RawTexts, SmallIntegers, Uuids } from './raw-chunk.ts'
 
-// A temporary table of one connection, filled in data chunks. Values are in the form that is cheapest to transfer (no BigInt, no
-// value objects); the statement that reads it casts them to the types of the target, on the engine's own threads.
+// A temporary table of one connection, filled in data chunks. Its rows are laid out as the engine has them, column by column.
 
-export type StageKind = 'text' | 'uuid' | 'time' | 'integer' | 'bigint' | 'boolean'
-
-const kinds: Readonly<Record<StageKind, { readonly type: DuckDBType; readonly sql: string; readonly read: (column: string) => string }>> = {
-  text: { type: VARCHAR, sql: 'VARCHAR', read: (column) => column },
-  uuid: { type: VARCHAR, sql: 'VARCHAR', read: (column) => `${column}::UUID` },
-  time: { type: DOUBLE, sql: 'DOUBLE', read: (column) => `make_timestamp(${column}::BIGINT)` }, // microseconds
-  integer: { type: INTEGER, sql: 'INTEGER', read: (column) => column },
-  bigint: { type: DOUBLE, sql: 'DOUBLE', read: (column) => `${column}::BIGINT` }, // exact up to 2^53
-  boolean: { type: BOOLEAN, sql: 'BOOLEAN', read: (column) => column },
+/** A column that takes values. */
+interface StageColumn extends RawColumn {
+  readonly nulls: Nulls
+  put(row: number, value: Exclude<ChangedValue, null>): void
 }
 
-export type StageColumns = Readonly<Record<string, StageKind>>
+interface Kind {
+  readonly type: DuckDBType
+  make(arena: Arena): StageColumn
+}
 
-const chunkRows = 2048
+const withPut = <C extends RawColumn>(column: C, put: (column: C, row: number, value: never) => void): StageColumn => ({
+  buffer: column.buffer,
+  bytesPerRow: column.bytesPerRow,
+  nulls: new Nulls(),
+  put: (row, value) => put(column, row, value as never),
+})
+
+const bigIntegers = () => withPut(new BigIntegers(), (column, row, value: number) => column.put(row, value))
+const kinds: Readonly<Record<ColumnKind, Kind>> = {
+  text: { type: VARCHAR, make: (arena) => new StageTexts(arena) },
+  uuid: { type: UUID, make: () => withPut(new Uuids(), (column, row, value: string) => column.put(row, value)) },
+  time: { type: TIMESTAMP, make: bigIntegers }, // microseconds
+  integer: {
+    type: INTEGER,
+    make: () =>
+      withPut(new Integers(), ({ values }, row, value: number) => {
+        values[row] = value
+      }),
+  },
+  bigint: { type: BIGINT, make: bigIntegers },
+  boolean: {
+    type: BOOLEAN,
+    make: () =>
+      withPut(new SmallIntegers(), ({ values }, row, value: boolean) => {
+        values[row] = Number(value)
+      }),
+  },
+}
+
+class StageTexts extends RawTexts implements StageColumn {
+  readonly nulls = new Nulls()
+}
+
+export type StageColumns = Readonly<Record<string, ColumnKind>>
+
 /** The appender buffers chunks in memory that no budget counts, and blocks the main thread while it writes them to the table: a few at a time. */
 export const chunksOfFlush = 4
+/** Most stages have few rows. */
+const leastArena = 1 << 14
 
 export interface Stage {
   /** Name to select from, after `finish`. */
   readonly table: string
   readonly rows: number
-  push(row: readonly DuckDBValue[]): void
+  push(row: readonly ChangedValue[]): void
   /** Writes full chunks. */
   drain(): Promise<void>
   /** Makes the rows visible to statements. A stage without rows has no table. */
@@ -43,38 +78,70 @@ export interface Stage {
   clear(): void
 }
 
-/** `column` of the stage `alias`, with the type of the target table. */
-export const readStaged = (columns: StageColumns, column: string, alias: string): string =>
-  kinds[columns[column]!].read(`${alias}.${column}`)
+/** The rows of one chunk while they are collected. */
+class StageChunk {
+  private readonly arena = new Arena(leastArena)
+  private readonly columns: readonly StageColumn[]
+  private readonly chunk: RawChunk
+  rows = 0
+
+  constructor(of: readonly Kind[]) {
+    this.columns = of.map(({ make }) => make(this.arena))
+    this.chunk = new RawChunk(
+      of.map(({ type }) => type),
+      this.columns,
+      this.arena,
+    )
+  }
+
+  get isFull(): boolean {
+    return this.rows === chunkRows || this.arena.isFull
+  }
+
+  push(values: readonly ChangedValue[]): void {
+    const row = this.rows++
+    for (let i = 0; i < this.columns.length; i++) {
+      const column = this.columns[i]!
+      const value = values[i]!
+      if (value === null) column.nulls.put(row)
+      else column.put(row, value)
+    }
+  }
+
+  append(appender: DuckDBAppender): void {
+    this.chunk.append(appender, this.rows)
+    this.rows = 0
+  }
+
+  clear(): void {
+    this.rows = 0
+    this.arena.clear()
+    for (const { nulls } of this.columns) nulls.clear()
+  }
+}
 
 export function createStage(connection: DuckDBConnection, name: string, columns: StageColumns): Stage {
-  const names = Object.keys(columns)
-  const types = names.map((column) => kinds[columns[column]!].type)
-  const empty = () => names.map((): DuckDBValue[] => [])
-  let full: DuckDBValue[][][] = []
-  let pending = empty()
+  const of = Object.values(columns).map((kind) => kinds[kind])
+  const definitions = Object.keys(columns).map((column, i) => `${column} ${of[i]!.type}`)
+  let full: StageChunk[] = []
+  /** Kept for the next rows: the memory of a chunk is freed only when its JavaScript object is collected. */
+  const free: StageChunk[] = []
+  let pending: StageChunk | null = null
   let rows = 0
   let unflushed = 0
   let appender: DuckDBAppender | null = null
-  let chunk: DuckDBDataChunk | null = null
 
   async function begin() {
     unflushed = 0
     // Created again: deleted rows would stay in the temporary database, which is never checkpointed.
-    await connection.run(
-      `CREATE OR REPLACE TEMP TABLE ${name} (${names.map((column) => `${column} ${kinds[columns[column]!].sql}`).join(', ')})`,
-    )
+    await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${definitions.join(', ')})`)
     return connection.createAppender(name, 'main', 'temp')
   }
 
-  async function write(values: readonly DuckDBValue[][]) {
+  async function write(chunk: StageChunk) {
     appender ??= await begin()
-    // One chunk is reused: the memory of a chunk is freed only when its JavaScript object is collected.
-    chunk ??= DuckDBDataChunk.create(types)
-    chunk.reset()
-    chunk.rowCount = values[0]!.length
-    for (const [i, column] of values.entries()) chunk.setColumnValues(i, column)
-    appender.appendDataChunk(chunk)
+    chunk.append(appender)
+    if (free.length === 0) free.push(chunk)
     if (++unflushed < chunksOfFlush) return
     appender.flushSync()
     unflushed = 0
@@ -86,19 +153,20 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
       return rows
     },
     push(row) {
-      for (let i = 0; i < pending.length; i++) pending[i]!.push(row[i]!)
+      pending ??= free.pop() ?? new StageChunk(of)
+      pending.push(row)
       rows++
-      if (pending[0]!.length < chunkRows) return
+      if (!pending.isFull) return
       full.push(pending)
-      pending = empty()
+      pending = null
     },
     async drain() {
-      for (const values of full.splice(0)) await write(values)
+      for (const chunk of full.splice(0)) await write(chunk)
     },
     async finish() {
       await this.drain()
-      if (pending[0]!.length > 0) await write(pending)
-      pending = empty()
+      if (pending && pending.rows > 0) await write(pending)
+      pending = null
       appender?.closeSync()
       appender = null
     },
@@ -106,7 +174,7 @@ export function createStage(connection: DuckDBConnection, name: string, columns:
       appender?.closeSync()
       appender = null
       full = []
-      pending = empty()
+      pending?.clear()
       rows = 0
     },
   }

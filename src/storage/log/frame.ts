@@ -99,10 +99,7 @@ const uuidLength = 36
 const uuidTexts = (uuids: readonly string[]): Data<Utf8> => {
   if (uuids.some((uuid) => uuid.length !== uuidLength)) return texts(Texts.of(uuids))
   const valueOffsets = Int32Array.from({ length: uuids.length + 1 }, (_, i) => i * uuidLength)
-  const data = new Uint8Array(uuids.length * uuidLength)
-  let at = 0
-  for (const uuid of uuids) for (let i = 0; i < uuidLength; i++) data[at++] = uuid.charCodeAt(i)
-  return makeData({ type: new Utf8(), length: uuids.length, nullCount: 0, valueOffsets, data })
+  return makeData({ type: new Utf8(), length: uuids.length, nullCount: 0, valueOffsets, data: Buffer.from(uuids.join(''), 'latin1') })
 }
 
 const sameText = (value: string, length: number): Data<Utf8> => texts(Texts.of(new Array<string>(length).fill(value)))

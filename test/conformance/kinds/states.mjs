@@ -18,6 +18,8 @@ const counts = {
   proxy_record_count: ({ store, org }) => store.read.proxy_records.count({ organization_id: org }),
   user_count: ({ store }) => store.read.users.count({}),
   key_count: ({ store, user }) => store.read.personal_keys.count({ user_id: user }),
+  plugin_count: ({ store }) => store.read.plugins.count({}),
+  plugin_config_count: ({ store }) => store.read.plugin_configs.count({}),
   mail_sent: ({ world }) => world.outbox.length,
 }
 
@@ -52,6 +54,19 @@ const checks = {
     }
     return problems
   },
+  schedule: async ({ inputs_absent: absent = [], ...want }, { world }) => {
+    const found = await world.scheduleOf(want.id)
+    if (!found) return [`${show(want.id)} has no schedule`]
+    const { inputs = {}, ...plain } = want
+    const wrong = (wanted, got) => Object.entries(wanted).flatMap(([key, value]) => same(value, got[key]).map((text) => `${key}: ${text}`))
+    return [...wrong(plain, found), ...wrong(inputs, found.inputs), ...absent.filter((key) => key in found.inputs)]
+  },
+  source_file: async ({ name, ...want }, { store }) => {
+    const file = await store.read.plugin_files.first({ name })
+    if (!file) return [`there is no file ${name}`]
+    return Object.entries(want).flatMap(([field, value]) => same(value, file[field]).map((text) => `${field}: ${text}`))
+  },
+  backfill_status: async ({ id, is }, { store }) => same(is, (await store.read.batch_export_backfills.first({ shown_id: id }))?.status),
   level_of: async (want, context) => {
     const problems = []
     for (const one of [want].flat()) {

@@ -65,6 +65,19 @@ export async function createThings(world) {
         owner,
         withProject: Boolean(owner) || Boolean(entry.with_project),
       })
+      if (entry.plugins_access_level !== undefined)
+        await write((all) => all.organizations.update({ id: row.id }, { plugins_access_level: entry.plugins_access_level }))
+      if (entry.caller_joins)
+        await write((all) =>
+          all.memberships.insert({
+            id: newId(),
+            organization_id: row.id,
+            user_id: variables.user.id,
+            level: levels.member,
+            joined_at: now(),
+            updated_at: now(),
+          }),
+        )
       const first = await store.read.projects.first({ organization_id: row.id })
       return keep(entry.as, 'organization', row, first ? { team_id: first.id, team: first } : {})
     },
@@ -164,6 +177,10 @@ export async function createThings(world) {
       }
       await write((all) => all.role_memberships.insert(row))
       return keep(entry.as, 'role_membership', row)
+    },
+    batch_export: async (entry) => {
+      const row = await world.makeBatchExport(variables.user, (variables[entry.team] ?? variables.team).id, entry.body)
+      if (entry.as) variables[entry.as] = row.id // paths use it as the id
     },
     proxy_record: async (entry) => {
       const row = {
@@ -327,6 +344,11 @@ export async function createThings(world) {
     else delete headers['cf-ipcountry']
   }
 
+  const stubs = {
+    // The hosts of the world have this archive in every repository; a case says nothing else.
+    remote_plugin_archives: () => world.pluginHosts.files.clear(),
+  }
+
   const apply = async (raw, scope) => {
     const entry = fill(raw, scope)
     if (isAboutCountry(entry.set ?? entry.stub)) setCountry(entry)
@@ -349,7 +371,9 @@ export async function createThings(world) {
       const creator = creators[sameKinds[entry.create] ?? entry.create]
       if (!creator) throw new Skip(`create ${entry.create}`)
       await creator(entry)
-    } else throw new Skip(entry.stub ? `stub ${entry.stub}` : `do ${JSON.stringify(entry.do)}`)
+    } else if (entry.wait === 'backfill started a run') await world.waymark.exports.scheduler.tick()
+    else if (Object.hasOwn(stubs, entry.stub ?? '')) stubs[entry.stub]()
+    else throw new Skip(entry.stub ? `stub ${entry.stub}` : `do ${JSON.stringify(entry.do)}`)
   }
 
   const stranger = async (kind) => {

@@ -20,6 +20,8 @@ export const examples: Readonly<Record<string, Readonly<Record<string, unknown>>
     dateRange: { date_from: '-30d' },
   },
   LifecycleQuery: { kind: 'LifecycleQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
+  StickinessQuery: { kind: 'StickinessQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
+  RetentionQuery: { kind: 'RetentionQuery', retentionFilter: { totalIntervals: 7 } },
   EventsQuery: { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '-30d' },
   ActorsQuery: { kind: 'ActorsQuery', select: ['actor'] },
   InsightActorsQueryOptions: {
@@ -147,6 +149,18 @@ const table: Readonly<Record<string, Rule>> = {
     from: 4,
     most: 400_000,
     query: (n) => ({ ...examples.LifecycleQuery, dateRange: { date_from: `-${n}d` } }),
+  },
+  'days of a stickiness': {
+    grows: 'data',
+    from: 4,
+    most: 200_000,
+    query: (n) => ({ ...examples.StickinessQuery, dateRange: { date_from: `-${n}d` } }),
+  },
+  'intervals of a retention': {
+    grows: 'data',
+    from: 4,
+    most: 1_000,
+    query: (n) => ({ ...examples.RetentionQuery, dateRange: { date_from: '-7d' }, retentionFilter: { totalIntervals: n } }),
   },
   'days of a funnel': {
     grows: 'data',

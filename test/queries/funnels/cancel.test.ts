@@ -8,7 +8,7 @@ import { queryKinds } from '../../../src/queries/registry.ts'
 import { type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 
-// A cancelled funnel stops at its next pause, and pauses are never many events apart.
+// A cancelled funnel stops at its next pause, and there are few events between two pauses.
 
 const events = 1_200_000
 let project: TestProject

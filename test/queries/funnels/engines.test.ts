@@ -15,7 +15,7 @@ import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
 const loads = Math.ceil(Number(process.env.WAYMARK_RUNS ?? 12) / 4)
 const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
-/** All of them, so that whoever another is merged into is there. */
+/** All of them, so that the survivor of every merge exists. */
 const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
 let project: TestProject
 const compared = test.skipIf(!hasClickHouse)
@@ -52,7 +52,7 @@ compared(
 interface Rows {
   readonly results: readonly (readonly unknown[])[]
 }
-/** Events of one instant that match the same are one as good as the other: what counts is when and what. */
+/** Events with equal times that match the same steps are interchangeable. */
 const inOrder = ({ results }: Rows, eventOf: ReadonlyMap<string, unknown>) =>
   results
     .map((row) => JSON.stringify([...row.slice(0, -1), (JSON.parse(row.at(-1) as string) as string[]).map((uuid) => eventOf.get(uuid))]))
@@ -72,7 +72,7 @@ compared(
         await clickhouse.load(project)
         const rows = await project.rows('select toString(uuid), timestamp, person_id, $group_0 from events limit 1000')
         for (const funnel of drawn) {
-          // Two people of one group may do the same at the same instant: what makes an event theirs is the group.
+          // Two persons of a group may have the same event at the same time: it belongs to the group.
           const eventOf = new Map(
             rows.map(([uuid, timestamp, person, group]) => [uuid as string, [timestamp, funnel.actor === 'group' ? group : person]]),
           )

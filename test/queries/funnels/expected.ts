@@ -12,7 +12,7 @@ import {
   referenceTrend,
 } from '../../reference/funnel-queries.ts'
 
-// Answers of FunnelsQuery beside what the reference says.
+// FunnelsQuery equals the reference model.
 
 export type StepResults = readonly FunnelStepResult[] | readonly (readonly FunnelStepResult[])[]
 export const stepRows = (results: StepResults): readonly (readonly FunnelStepResult[])[] =>
@@ -91,7 +91,7 @@ export function expectAnswer(results: unknown, outcomes: readonly ReferenceOutco
   else expectTimes(results as TimeToConvert, outcomes, funnel)
 }
 
-/** Which people of a funnel are asked for. */
+/** Selects persons of a funnel. */
 export type Point = Readonly<Record<string, unknown>>
 
 export const listQuery = (funnel: ReferenceFunnel, point: Point, select: readonly string[]) => ({
@@ -102,7 +102,7 @@ export const listQuery = (funnel: ReferenceFunnel, point: Point, select: readonl
   limit: 1000,
 })
 
-/** Every number of an answer as the point that asks for its people, and what the answer says. */
+/** Every number of an answer, with the point that asks for its persons. */
 export function pointsOf(
   funnel: ReferenceFunnel,
   results: unknown,

@@ -9,7 +9,7 @@ import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../ref
 import { type ReferenceFunnel, referenceOutcomes } from '../../reference/funnel-queries.ts'
 import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
-// FunnelsQuery over generated events against loops over the events, and the people behind every number against the number. WAYMARK_RUNS asks
+// FunnelsQuery over generated events equals loops over the events, and the persons of every number are as many as the number. WAYMARK_RUNS asks
 // for more than the default run.
 
 const fills = Number(process.env.WAYMARK_RUNS ?? 24)
@@ -73,7 +73,7 @@ test('as many people are listed as each number says', async () => {
     fc.asyncProperty(eventsArb, mergesArb, people, fc.nat(), async (events, merges, funnel, place) => {
       await fill(events, merges)
       const points = pointsOf(funnel, await ask(funnel), referenceOutcomes(afterMerges(events, merges), funnel))
-      // All the numbers of one answer are more than a run has time for.
+      // There is no time for all numbers of an answer.
       const asked = points.length > 8 ? [...points, ...points].slice(place % points.length).slice(0, 8) : points
       for (const [point, count] of asked) expect([point, (await listed(funnel, point)).length]).toEqual([point, count])
     }),

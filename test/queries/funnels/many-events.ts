@@ -5,7 +5,7 @@ import { fillStore, type StoreContent } from '../../harness/store.ts'
 /** Microseconds of the first event. */
 export const firstAt = Date.parse('2024-01-02T00:00:00Z') * 1000
 
-/** A project with more events than a test would write one by one: what `columns` make of each number `i` below `count`. `a` is event 1, `b` is 2. */
+/** A project with `count` generated events: `columns` computes each from its number `i`. `a` is event 1, `b` is 2. */
 export async function openManyEvents(
   count: number,
   columns: Readonly<Record<'uuid' | 'event_id' | 'timestamp' | 'person_no' | 'properties', string> & Record<string, string>>,

@@ -4,7 +4,7 @@ import type { QueryProject } from '../../../src/execution/query-context.ts'
 import { type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 
-// What a funnel holds of the events it reads is a part of the memory limit: with less memory it takes actors in more slices, and answers the same.
+// The events of a funnel take a share of the memory limit: with less memory it reads actors in more slices, and its answer is the same.
 
 const events = 12_000
 const people = 500

@@ -5,7 +5,7 @@ import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore, personUuid, type StoreEvent } from '../../harness/store.ts'
 import { type StepResults, stepRows } from './expected.ts'
 
-// Small streams with answers worked out by hand, for rules that generated streams meet too seldom to explain.
+// Small streams with expected answers written by hand, for rules that generated streams rarely reach.
 
 let project: TestProject
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Project, type Waymark } from '../../../src/index.ts'
 
-// Days 1 to 5 of March; people by what they do on them.
+// Days 1 to 5 of March; persons are named by what they do.
 
 let waymark: Waymark
 let project: Project
@@ -49,7 +49,7 @@ test('each person has one status a day', async () => {
 })
 
 test('the first and the last bucket are whole', async () => {
-  // A week from Sunday the 1st: whoever came on the 5th is there, though the range ends on the 2nd.
+  // The week starts on Sunday the 1st: an event of the 5th counts, although the range ends on the 2nd.
   const week = { ...query, interval: 'week', dateRange: { date_from: '2026-03-01', date_to: '2026-03-02' } }
   const { results } = (await project.answer(week)) as { results: { status: string; data: number[] }[] }
   expect(results.map(({ status, data }) => [status, data])).toEqual([

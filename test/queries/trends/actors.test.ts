@@ -45,10 +45,10 @@ const countsActors = [...countsOnce, 'weekly_active', 'monthly_active']
 test('the number of actors behind a cell is the cell, and their events are its events', async () => {
   await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, queryArb, fc.boolean(), moreArb, async (events, merges, drawn, compare, more) => {
-      // Nobody stands behind smoothed numbers, which are means, behind those of formulas and those that a sample was scaled to.
+      // Smoothed numbers, formulas and scaled samples have no actors.
       const query = { ...counted(drawn), smoothing: 1 }
       const source = { ...asQuery(query), ...more, ...(compare && { compareFilter: { compare } }) }
-      // Whoever lives on after a merge has a row, also without an event of their own.
+      // The survivor of a merge has a row, also without an event of its own.
       const project = await pool.filled(query, events, { merges, persons: merges.map(([, person]) => ({ person })) })
       const { results } = (await answerQuery(source, project)) as TrendsResponse
       for (const row of [...results.slice(0, 3), ...results.slice(-2)]) {

@@ -6,7 +6,7 @@ import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ReferenceEvent, type ReferenceQuery, referenceTrends } from '../../reference/trends.ts'
 import { asQuery, eventArb, inZone, queryArb } from '../../reference/trends-cases.ts'
 
-// Events as clients send them: some twice in a batch, some again later, in any order. What is answered is what loops over the events answer, each
+// Events as clients send them: some twice in a batch, some again later, in any order. The answer equals loops over the events, each
 // taken once.
 
 let waymark: Waymark

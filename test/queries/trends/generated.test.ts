@@ -34,7 +34,7 @@ const rowsOf = ({ results }: TrendsResponse, query: ReferenceQuery): ReferenceRo
 const expected = (events: readonly ReferenceEvent[], query: ReferenceQuery) =>
   referenceTrends(events, query).map((row) => ({ ...row, data: round(row.data) }))
 
-/** How often the queries took a value of an axis, and which two values met in one query. */
+/** How often the queries had each value of an axis, and which pairs of values occurred in one query. */
 const met = new Map<string, number>()
 const pairs = new Set<string>()
 function note(query: ReferenceQuery): void {
@@ -64,7 +64,7 @@ test('generated queries over generated events answer what loops over the events 
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(queryArb, { numRuns: 3_000, seed: 1 }).flatMap(axesOf))].sort()
   console.log(`${pairs.size} pairs of values; ${all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', ')}`)
-  // Some hundred queries meet each interval many times; of the rarer maths one may stay out.
+  // A few hundred queries cover each interval many times; one of the rarer maths may be missing.
   const often = all.filter((value) => /^interval |^sampled$|^no formula$|^broken down$|^running total$/.test(value))
   expect(often.length).toBe(12)
   if (runs >= 40) expect(often.filter((value) => !met.has(value))).toEqual([])

@@ -7,7 +7,7 @@ import { projectPool } from '../../harness/projects.ts'
 import type { ReferenceEvent, ReferenceQuery } from '../../reference/trends.ts'
 import { asQuery, byDay, counted, eventArb, queryArb } from '../../reference/trends-cases.ts'
 
-// What must hold between answers, whatever the numbers are.
+// Relations that must hold between answers.
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 afterAll(() => pool.close())

@@ -39,7 +39,7 @@ beforeAll(async () => {
   project = {
     ...store,
     settings,
-    given: () => ({ action: (id) => (id === action.id ? action : undefined) }),
+    facts: async () => ({ ...(await store.facts()), actions: new Map([[action.id, JSON.stringify(action)]]) }),
   }
 })
 afterAll(() => store.close())

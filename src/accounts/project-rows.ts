@@ -1,0 +1,21 @@
+import type { AccountTables } from './records.ts'
+
+const tablesOfProjects = [
+  'project_memberships',
+  'dashboards',
+  'definition_notes',
+  'historical_imports',
+  'activity',
+  'query_runs',
+  'batch_exports',
+  'batch_export_runs',
+  'batch_export_backfills',
+  'batch_export_logs',
+  'plugin_configs',
+  'plugin_attachments',
+] as const satisfies readonly (keyof AccountTables)[]
+
+/** Removes everything that belongs to projects, but not the projects. */
+export async function removeProjectRows(tables: AccountTables, projectIds: readonly number[]): Promise<void> {
+  for (const table of tablesOfProjects) await tables[table].remove({ project_id: projectIds } as never)
+}

@@ -1,0 +1,146 @@
+import { NumberCodes } from './number-codes.ts'
+import type { ColumnPart, ColumnType } from './ports.ts'
+import { type ArrayType, sharedArray } from './shared-array.ts'
+
+type Values = Uint8Array | Uint16Array | Int32Array | Float64Array
+
+/** An array whose values move together with the events or persons that they belong to. */
+export interface MovingValues {
+  values: Values
+}
+
+export interface ListColumnShape {
+  readonly type: ColumnType
+  /** Bytes of a value. */
+  readonly width: number
+  readonly texts: readonly string[]
+  /** Those that JSON does not know as texts. */
+  readonly numbers: readonly (number | string)[]
+}
+
+/**
+ * One value of each event, or of each person: whether a condition holds, a text, or a number (NaN: none). Texts and numbers are codes of as many bytes
+ * as they need; numbers with very many different values are kept as they are.
+ */
+export class ListColumn implements MovingValues {
+  readonly type: ColumnType
+  values: Values
+  /** The texts by code. */
+  readonly texts: string[] = []
+  private textBytes = 0
+  private readonly codes = new Map<string, number>()
+  private coded: NumberCodes | null
+
+  constructor(type: ColumnType, length: number) {
+    this.type = type
+    this.values = sharedArray(Uint8Array, length)
+    this.coded = type === 'numbers' ? new NumberCodes() : null
+    this.coded?.code(Number.NaN) // what has no value yet has no number
+  }
+
+  /** For coded numbers: the numbers by code. Null: `values` are the numbers. */
+  get numbers(): Float64Array | null {
+    return this.coded?.numbers.subarray(0, this.coded.length) ?? null
+  }
+
+  get bytes(): number {
+    return this.values.byteLength + this.textBytes + (this.coded?.numbers.byteLength ?? 0)
+  }
+
+  get shape(): ListColumnShape {
+    const numbers = Array.from(this.numbers ?? [], (value) => (Number.isFinite(value) ? value : String(value)))
+    return { type: this.type, width: this.values.BYTES_PER_ELEMENT, texts: this.texts, numbers }
+  }
+
+  /** A column of that shape, whose values are still to be filled. */
+  static ofShape({ type, width, texts, numbers }: ListColumnShape, length: number): ListColumn {
+    const column = new ListColumn(type, length)
+    for (const text of texts) column.code(text)
+    for (const number of numbers) column.coded?.code(Number(number))
+    if (type === 'numbers' && width === 8) column.coded = null
+    column.values = arrayOfWidth(width, length)
+    return column
+  }
+
+  /** Bytes that a new column probably needs. */
+  static bytesOf(type: ColumnType, length: number): number {
+    return length * (type === 'flags' ? 1 : 2)
+  }
+
+  /** Writes the values of a part to the indexes of its rows; a negative index is skipped. */
+  write({ texts, values: given }: ColumnPart, indexes: Int32Array): void {
+    if (texts) {
+      const translated = Int32Array.from(texts, (text) => this.code(text))
+      this.widen(this.texts.length - 1)
+      const { values } = this
+      for (let row = 0; row < given.length; row++) if (indexes[row]! >= 0) values[indexes[row]!] = translated[given[row]!]!
+      return
+    }
+    const first = this.coded ? this.writeCodes(given, indexes) : 0
+    const { values } = this
+    for (let row = first; row < given.length; row++) if (indexes[row]! >= 0) values[indexes[row]!] = given[row]!
+  }
+
+  /** Returns the row at which the numbers have become too many for codes. */
+  private writeCodes(given: ColumnPart['values'], indexes: Int32Array): number {
+    const coded = this.coded!
+    let { values } = this
+    let most = 2 ** (8 * values.BYTES_PER_ELEMENT) - 1
+    for (let row = 0; row < given.length; row++) {
+      const index = indexes[row]!
+      if (index < 0) continue
+      const code = coded.code(given[row]!)
+      if (code < 0) {
+        this.decode()
+        return row
+      }
+      if (code > most) {
+        this.widen(code)
+        ;({ values } = this)
+        most = 2 ** (8 * values.BYTES_PER_ELEMENT) - 1
+      }
+      values[index] = code
+    }
+    return given.length
+  }
+
+  private decode(): void {
+    const numbers = this.coded!.numbers
+    const { values } = this
+    const decoded = sharedArray(Float64Array, values.length)
+    for (let i = 0; i < values.length; i++) decoded[i] = numbers[values[i]!]!
+    this.values = decoded
+    this.coded = null
+  }
+
+  private code(text: string): number {
+    let code = this.codes.get(text)
+    if (code === undefined) {
+      code = this.texts.length
+      this.texts.push(text)
+      this.codes.set(text, code)
+      this.textBytes += bytesPerText + 2 * text.length
+    }
+    return code
+  }
+
+  /** Codes take as many bytes as the largest of them needs. */
+  private widen(most: number): void {
+    this.values = wideEnough(this.values, most)
+  }
+}
+
+/** The same values, or a copy of them that has room for integers up to `most`. */
+export function wideEnough(values: Values, most: number): Values {
+  const width = most > 0xffff ? 4 : most > 0xff ? 2 : 1
+  if (width <= values.BYTES_PER_ELEMENT) return values
+  const wider = arrayOfWidth(width, values.length)
+  wider.set(values)
+  return wider
+}
+
+const arrayTypes: Readonly<Record<number, ArrayType<Values>>> = { 1: Uint8Array, 2: Uint16Array, 4: Int32Array, 8: Float64Array }
+const arrayOfWidth = (width: number, length: number): Values => sharedArray(arrayTypes[width]!, length)
+
+/** The approximate memory of a text besides its characters: its object, and its entries in the map and the list. */
+const bytesPerText = 64

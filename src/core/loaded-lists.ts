@@ -1,0 +1,136 @@
+import { type ActorOrder, orderByActor, orderBytes } from './actor-order.ts'
+import { EventLists, type ListShape } from './event-lists.ts'
+import { ListColumn, type ListColumnShape } from './list-column.ts'
+import type { ListImage } from './ports.ts'
+
+export interface Merges {
+  readonly mark: string
+  readonly survivorOf: ReadonlyMap<number, number>
+}
+
+interface LoadedColumn {
+  readonly column: ListColumn
+  /** The last record whose event has a value. */
+  seq: number
+  /** The events in order of the column's texts, as of a version of the lists. */
+  order?: { readonly version: number; readonly of: ActorOrder }
+}
+
+/** The lists of a project in memory, and their columns. */
+export class LoadedLists {
+  readonly lists: EventLists
+  /** The last record whose event is in the lists. */
+  seq: number
+  /** The lists are complete up to this record, which may be none of an event. */
+  upTo = 0
+  merges: Merges
+  /** By key, in order of last use. */
+  readonly columns = new Map<string, LoadedColumn>()
+
+  constructor(lists: EventLists, seq: number, merges: Merges) {
+    this.lists = lists
+    this.seq = seq
+    this.merges = merges
+  }
+
+  get bytes(): number {
+    let bytes = this.lists.bytes
+    for (const { column, order } of this.columns.values())
+      bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
+    return bytes
+  }
+
+  addColumn(key: string, column: ListColumn, seq: number): void {
+    this.lists.attach(column)
+    this.columns.set(key, { column, seq })
+  }
+
+  /** Returns the bytes that it had. */
+  dropColumn(key: string): number {
+    const dropped = this.columns.get(key)
+    if (!dropped) return 0
+    this.lists.detach(dropped.column)
+    this.columns.delete(key)
+    return dropped.column.bytes + (dropped.order ? orderBytes(dropped.order.of.entry.length, dropped.order.of.actors) : 0)
+  }
+
+  touchColumn(key: string): void {
+    const used = this.columns.get(key)!
+    this.columns.delete(key)
+    this.columns.set(key, used)
+  }
+
+  /** Bytes that `orderBy` will add. */
+  orderBytes(key: string): number {
+    const { column, order } = this.columns.get(key)!
+    return order?.version === this.lists.version ? 0 : orderBytes(this.lists.events, column.texts.length)
+  }
+
+  /** The events of the actors that a column names. A loop with pauses. */
+  *orderBy(key: string, skipped: string | null): Generator<void, ActorOrder, void> {
+    const known = this.columns.get(key)!
+    const { version } = this.lists
+    if (known.order?.version !== version) {
+      delete known.order // two at once may not fit
+      const { column } = known
+      known.order = {
+        version,
+        of: yield* orderByActor(this.lists, column, this.seq, skipped === null ? -1 : column.texts.indexOf(skipped)),
+      }
+    }
+    return known.order.of
+  }
+
+  /** Everything, as it is written to disk. `fingerprint`: of the events in the store. */
+  image(fingerprint: string): ListImage {
+    const { lists, seq, merges, columns } = this
+    const { shape, arrays } = lists.image()
+    const about: ImageHeader = {
+      version: imageVersion,
+      fingerprint,
+      seq,
+      mark: merges.mark,
+      merges: merges.survivorOf.size,
+      shape,
+      columns: Array.from(columns, ([key, { column, seq: columnSeq }]) => ({ key, seq: columnSeq, shape: column.shape })),
+    }
+    const merged = Int32Array.from(merges.survivorOf.keys())
+    const survivor = Int32Array.from(merges.survivorOf.values())
+    const values = Array.from(columns.values(), ({ column }) => column.values.subarray(0, shape.used))
+    return { about, arrays: [merged, survivor, ...arrays, ...values] }
+  }
+
+  /** The lists of an image, whose arrays are still to be filled; `finish` comes after that. Null: another version has written it. */
+  static ofImage(
+    about: unknown,
+  ): { readonly arrays: ListImage['arrays']; readonly fingerprint: string; readonly seq: number; finish(): LoadedLists } | null {
+    const header = about as ImageHeader
+    if (header.version !== imageVersion) return null
+    const { lists, arrays } = EventLists.ofShape(header.shape)
+    const [merged, survivor] = [new Int32Array(header.merges), new Int32Array(header.merges)]
+    const columns = header.columns.map((one) => ({ ...one, column: ListColumn.ofShape(one.shape, lists.capacity) }))
+    return {
+      fingerprint: header.fingerprint,
+      seq: header.seq,
+      arrays: [merged, survivor, ...arrays, ...columns.map(({ column }) => column.values.subarray(0, header.shape.used))],
+      finish() {
+        const survivorOf = new Map(Array.from(merged, (from, i) => [from, survivor[i]!]))
+        const loaded = new LoadedLists(lists, header.seq, { mark: header.mark, survivorOf })
+        for (const { key, seq, column } of columns) loaded.addColumn(key, column, seq)
+        return loaded
+      },
+    }
+  }
+}
+
+const imageVersion = 2
+
+interface ImageHeader {
+  readonly version: number
+  readonly fingerprint: string
+  readonly seq: number
+  readonly mark: string
+  readonly merges: number
+  readonly shape: ListShape
+  readonly columns: readonly { readonly key: string; readonly seq: number; readonly shape: ListColumnShape }[]
+}

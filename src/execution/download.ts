@@ -1,0 +1,92 @@
+import { type RecordBatch, Table } from 'apache-arrow'
+import { arrowBytes } from '../lib/arrow-bytes.ts'
+import { csvLines, inPieces } from '../lib/csv.ts'
+import type { AnswerWarning } from '../queries/query-types.ts'
+import { tableRows } from '../queries/rows.ts'
+import { distinctNames } from '../types/tuple-elements.ts'
+import { type ArrowWork, arrowOf, batchesOf } from './arrow.ts'
+import type { AnswerOptions } from './checkpoint.ts'
+import type { ParquetOfRows } from './ports.ts'
+import type { QueryProject } from './query-context.ts'
+
+// All rows of a query as a file, without ever holding all of them. Values are those of a JSON answer, in Arrow and Parquet those of the engine.
+
+export const downloadFormats = ['csv', 'jsonl', 'parquet', 'arrow'] as const
+export type DownloadFormat = (typeof downloadFormats)[number]
+
+type Bytes = AsyncGenerator<Uint8Array, void, undefined>
+type Batches = AsyncGenerator<RecordBatch, void, undefined>
+
+export interface Download {
+  readonly warnings: readonly AnswerWarning[]
+  readonly bytes: Bytes
+}
+
+export interface DownloadOptions extends AnswerOptions {
+  readonly parquetOf: ParquetOfRows
+}
+
+/** Other work gets the thread between two batches. */
+const rowsOfBatch = 2048
+
+export async function queryDownload(
+  query: unknown,
+  format: DownloadFormat,
+  project: QueryProject,
+  { parquetOf, ...options }: DownloadOptions,
+): Promise<Download> {
+  const work = await arrowOf(query, project, options)
+  const { warnings, timezone } = work
+  const batches = (batchRows?: number) => batchesOf(work, project, { ...options, ...(batchRows ? { batchRows } : {}) })
+  const bytes = {
+    arrow: () => arrowBytes(batches()),
+    csv: () => csv(batches(rowsOfBatch), timezone),
+    jsonl: () => jsonLines(batches(rowsOfBatch), timezone),
+    parquet: () => parquetOfStatement(work, project, options) ?? parquet(batches(rowsOfBatch), parquetOf, options.signal),
+  }
+  return { warnings, bytes: bytes[format]() }
+}
+
+const namesOf = ({ schema }: RecordBatch): readonly string[] => schema.fields.map(({ name }) => name)
+
+async function* csv(batches: Batches, timezone: string): Bytes {
+  let isFirst = true
+  for await (const batch of batches) {
+    const rows = tableRows(new Table([batch]), timezone)
+    yield* csvLines(isFirst ? [namesOf(batch), ...rows] : rows)
+    isFirst = false
+  }
+}
+
+async function* jsonLines(batches: Batches, timezone: string): Bytes {
+  for await (const batch of batches) {
+    const names = distinctNames(namesOf(batch)).map((name) => JSON.stringify(name))
+    const line = (row: readonly unknown[]) => `{${names.map((name, i) => `${name}:${JSON.stringify(row[i])}`).join(',')}}\n`
+    yield* inPieces(tableRows(new Table([batch]), timezone).map(line))
+  }
+}
+
+/** Null: the engine does not write the file itself. */
+function parquetOfStatement(work: ArrowWork, project: QueryProject, options: AnswerOptions): Bytes | null {
+  const { parquet: write } = project
+  if (!('statement' in work) || !write) return null
+  return (async function* () {
+    try {
+      yield* write(work.statement, options)
+    } catch (error) {
+      throw await work.explained(error)
+    }
+  })()
+}
+
+async function* parquet(batches: Batches, parquetOf: ParquetOfRows, signal?: AbortSignal): Bytes {
+  const { done, value: first } = await batches.next()
+  if (done) return
+  const names = distinctNames(namesOf(first))
+  const columns = first.schema.fields.map(({ type }, i) => ({ name: names[i]!, type }))
+  async function* all() {
+    yield first!
+    yield* batches
+  }
+  yield* parquetOf({ columns, lines: jsonLines(all(), 'UTC') }, signal)
+}

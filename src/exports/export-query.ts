@@ -1,0 +1,99 @@
+import type { Expr, Select, TableSource } from '../ast/nodes.ts'
+import { print } from '../ast/print.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import { parseQuery } from '../parser/parse.ts'
+import type { ResolveContext } from '../resolver/context.ts'
+import { resolve } from '../resolver/resolve.ts'
+import { hasAggregate, hasArrayJoin, hasWindow, holdsQuery } from '../resolver/shape.ts'
+import type { Field } from './ports.ts'
+
+// The query of an export: which columns its files have, and which events. One row in, one row out.
+
+export interface ExportQuery {
+  readonly fields: readonly Field[]
+  readonly where: string | null
+  /** Of the table. */
+  readonly alias: string | null
+  /** As it is stored and shown. */
+  readonly text: string
+}
+
+const refused = (message: string, cause?: unknown) =>
+  new WaymarkError('invalid-value', { message, rule: 'invalid_input', attr: 'sql_like_query' }, { cause })
+
+/** Clauses that would make other rows than the events themselves. */
+const unsupported: readonly (readonly [name: string, isUsed: (query: Select) => boolean])[] = [
+  ['WITH', ({ with: ctes }) => ctes.length > 0],
+  ['DISTINCT', ({ distinct, distinctOn }) => distinct || distinctOn.length > 0],
+  ['ARRAY JOIN', ({ arrayJoin }) => arrayJoin !== null],
+  ['PREWHERE', ({ prewhere }) => prewhere !== null],
+  ['GROUP BY', ({ groupBy }) => groupBy !== null],
+  ['HAVING', ({ having }) => having !== null],
+  ['QUALIFY', ({ qualify }) => qualify !== null],
+  ['WINDOW', ({ windows }) => windows.length > 0],
+  ['ORDER BY', ({ orderBy, orderByAll }) => orderBy.length > 0 || orderByAll],
+  ['LIMIT', ({ limit, limitBy }) => limit !== null || limitBy !== null],
+  ['SETTINGS', ({ settings }) => settings.length > 0],
+]
+
+export function readExportQuery(text: string, projectId: number, now: Date): ExportQuery {
+  const query = parsed(text)
+  if (query.kind === 'set') throw refused('UNIONs are not supported: an export has one query over events.')
+  if (query.kind !== 'select') throw refused('Invalid query: write SELECT … FROM events.')
+  const source = eventsOf(query)
+  for (const [name, isUsed] of unsupported)
+    if (isUsed(query)) throw refused(`Unsupported ${name} in the query: an export has one row per event. Use SELECT … FROM events WHERE ….`)
+  if (query.columns.some(({ kind }) => kind === 'star')) throw refused('Unsupported * in the query: name the columns.')
+  mustBePerEvent(query, projectId, now)
+  const fields = query.columns.map(fieldOf)
+  const twice = fields.find(({ alias }, i) => fields.findIndex((other) => other.alias === alias) < i)
+  if (twice) throw refused(`Two columns are named "${twice.alias}". Name one of them with AS.`)
+  return { fields, where: query.where && print(query.where), alias: source.alias, text: print(query) }
+}
+
+function parsed(text: string) {
+  try {
+    return parseQuery(text)
+  } catch (error) {
+    throw refused(`Failed to parse query: ${messageOf(error)}`, error)
+  }
+}
+
+function eventsOf({ from }: Select): TableSource {
+  if (from === null) throw refused('Query must SELECT FROM events')
+  if (from.kind === 'join') throw refused('JOINs are not supported: reach persons and sessions as fields, such as person.properties.email.')
+  if (from.kind !== 'table' || from.chain.join('.') !== 'events' || from.args !== null) throw refused('Query must only SELECT FROM events')
+  if (from.sample !== null || from.final) throw refused('Unsupported SAMPLE or FINAL in the query: an export has all events.')
+  return from
+}
+
+/** Throws unless names and types are known, and each row is computed from one event. */
+function mustBePerEvent(query: Select, id: number, now: Date): void {
+  const context: ResolveContext = {
+    project: { id, timezone: 'UTC', weekStartDay: 0 },
+    now,
+    propertyType: () => null,
+    cohort: (which) => ({ id: Number(which) || 0 }),
+  }
+  const typed = resolved(query, context)
+  if (typed.kind !== 'select') throw refused('Invalid query: write SELECT … FROM events.')
+  const parts = [...typed.columns.map(({ expr }) => expr), ...(typed.where ? [typed.where] : [])]
+  if (parts.some((expr) => hasAggregate(expr) || hasWindow(expr)))
+    throw refused('Unsupported aggregate or window function in the query: an export has one row per event.')
+  if (parts.some((expr) => holdsQuery(expr) || hasArrayJoin(expr)))
+    throw refused('Unsupported subquery or arrayJoin in the query: an export has one row per event, computed from the event alone.')
+}
+
+function resolved(query: Select, context: ResolveContext) {
+  try {
+    return resolve(query, context, nameOf)
+  } catch (error) {
+    throw refused(`Invalid query: ${messageOf(error)}`, error)
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const nameOf = (expr: Expr): string => (expr.kind === 'field' ? expr.chain.at(-1)! : print(expr))
+
+const fieldOf = (expr: Expr): Field =>
+  expr.kind === 'alias' ? { expression: print(expr.expr), alias: expr.name } : { expression: print(expr), alias: nameOf(expr) }

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { check } from '../accounts/fields.ts'
+import type { BatchExport } from '../accounts/records.ts'
+import { invalid } from '../accounts/refusals.ts'
+import type { SecretBox } from '../accounts/secret-box.ts'
+import type { Json } from '../accounts/store.ts'
+import { withoutWord } from '../lib/without-word.ts'
+import type { Destination } from './destinations/destination.ts'
+import { destinations } from './destinations/registry.ts'
+
+// The settings of a destination: what is stored, what is shown, and what the destination gets.
+
+type Settings = Readonly<Record<string, Json>>
+
+export interface StoredSettings {
+  readonly config: Json
+  readonly secrets: string | null
+}
+
+export const destinationOf = (type: string): Destination => {
+  const found = destinations.get(type)
+  if (!found)
+    throw invalid(`"${type}" is not a valid choice.`, 'destination__type', 'invalid_choice', { allowed: [...destinations.keys()] })
+  return found
+}
+
+const names = z.array(z.string({ error: 'Not a valid string.' }), { error: 'Expected a list of items.' }).nullish()
+/** Settings of every destination. */
+const ofEvents = z.object({ include_events: names, exclude_events: names })
+
+/** Throws if the destination cannot work with these settings. Unknown keys are allowed. */
+export function mustBeValid(type: string, settings: Settings): void {
+  check(z.object({ destination: z.object({ config: z.intersection(ofEvents.loose(), destinationOf(type).config) }) }), {
+    destination: { config: settings },
+  })
+}
+
+/** Public settings and secrets apart. `id`: of the export. */
+export function seal(type: string, id: string, settings: Settings, box: SecretBox): StoredSettings {
+  const hidden = new Set<string>(destinationOf(type).secrets)
+  const part = (isSecret: boolean) => Object.fromEntries(Object.entries(settings).filter(([name]) => hidden.has(name) === isSecret))
+  const secrets = part(true)
+  return { config: part(false), secrets: Object.keys(secrets).length > 0 ? box.seal(JSON.stringify(secrets), id) : null }
+}
+
+/** All settings, with secrets. */
+export function unseal({ id, config, secrets }: Pick<BatchExport, 'id' | 'config' | 'secrets'>, box: SecretBox): Settings {
+  const hidden = secrets === null ? {} : (JSON.parse(box.open(secrets, id)) as Settings)
+  return { ...(config as Settings), ...hidden }
+}
+
+/** The stored settings with changes. */
+export function changedSettings(type: string, stored: Settings, given: Settings): Settings {
+  const { secrets, sentTo = [] } = destinationOf(type)
+  const isElsewhere = sentTo.some((name) => given[name] !== undefined && (given[name] ?? null) !== (stored[name] ?? null))
+  const missing = secrets.filter((name) => stored[name] !== undefined && given[name] === undefined)
+  if (isElsewhere && missing.length > 0) {
+    const message = `Enter ${missing.join(' and ')} again: stored secrets are not sent to another ${sentTo.join(' or ')}.`
+    throw invalid(message, `destination__config__${missing[0]}`, 'required')
+  }
+  return { ...stored, ...given }
+}
+
+/** Servers may repeat in their errors what they were sent, also as JSON or in a URL. A secret that contains another one is hidden as a whole. */
+export function withoutSecrets(message: string, type: string, settings: Settings): string {
+  const hidden = destinationOf(type).secrets.flatMap((name) => {
+    const value = settings[name]
+    if (typeof value !== 'string') return []
+    const forms = [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\ufffd'))]
+    return [...new Set(forms)].map((form) => ({ name, form }))
+  })
+  return hidden
+    .sort((a, b) => b.form.length - a.form.length)
+    .reduce((text, { name, form }) => withoutWord(text, form, `<${name}>`), message)
+}
+
+/** As the destination gets them. */
+export const readSettings = (type: string, settings: Settings): unknown => destinationOf(type).config.parse(settings)
+
+const list = (value: Json | undefined): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
+export const eventLists = (config: Json): { readonly include: readonly string[]; readonly exclude: readonly string[] } => {
+  const { include_events, exclude_events } = config as Settings
+  return { include: list(include_events), exclude: list(exclude_events) }
+}

@@ -1,0 +1,50 @@
+import type { EventLists } from '../core/event-lists.ts'
+import type { ListColumn } from '../core/list-column.ts'
+import type { Listed } from '../core/project-lists.ts'
+
+/** What folds read of the lists. Worker threads get it without a copy. */
+export interface ListView extends Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'used'> {
+  /** Where the persons are other actors: `start` and `end` are places here, where the entry of each event is. Null: they are entries. */
+  readonly entry: Int32Array | null
+}
+
+export interface ColumnView {
+  readonly values: ListColumn['values']
+  /** For codes: the number of texts. */
+  readonly size: number
+  /** For coded numbers: the numbers by code. */
+  readonly numbers: Float64Array | null
+}
+
+/** A column of events or of persons. */
+export interface PlacedColumn {
+  readonly column: ColumnView
+  readonly of: 'event' | 'person'
+}
+
+/** A loop over events that may run in several threads, each over some of the persons, or of the entries. `P` and `R` can be sent to other threads. */
+export interface Fold<P, R> {
+  readonly name: string
+  /** What is divided among the threads. Entries are those of the columns, in no order; a free one has NaN as its time. */
+  readonly over: 'persons' | 'entries'
+  /** A fold with the same result that is faster, if the parameters allow one. */
+  fasterFor?(params: P): Fold<P, R> | null
+  /** Over the persons or entries with numbers from `from` up to `to`. Yields often, so that it can be stopped. */
+  run(lists: ListView, params: P, from: number, to: number): Generator<void, R, void>
+  /** Joins the results over different persons or entries. */
+  join(results: readonly R[], params: P): R
+}
+
+export const columnView = ({ values, texts, numbers }: Pick<ListColumn, 'values' | 'texts' | 'numbers'>): ColumnView => ({
+  values,
+  size: texts.length,
+  numbers: numbers?.slice() ?? null, // without the rest of its memory
+})
+export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): ListView {
+  const { time, event, seq, used } = lists
+  const { start, end } = order ?? lists
+  return { start, end, time, event, seq, persons: order ? order.actors : lists.persons, used, entry: order ? order.entry : null }
+}
+/** The number of persons or entries that a fold goes through. */
+export const extentOf = ({ over }: Pick<Fold<unknown, unknown>, 'over'>, { persons, used }: ListView): number =>
+  over === 'persons' ? persons : used

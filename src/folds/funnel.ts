@@ -1,0 +1,166 @@
+import type { ActorColumns } from '../kernels/funnels/columns.ts'
+import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../kernels/funnels/fold.ts'
+import { Floats, Ints } from '../kernels/grow.ts'
+import { type FirstTimes, keepFirstTimes } from './first-times.ts'
+import type { Fold, ListView, PlacedColumn } from './fold.ts'
+import { joined } from './joined.ts'
+import { Matches, type Matching } from './matches.ts'
+
+// A funnel over the lists: one outcome per person, and per period and breakdown value where there are several.
+
+/** A column of codes that the outcomes are split by. */
+export interface FunnelSplit extends PlacedColumn {
+  /** The code of "no value"; -1: none has it. */
+  readonly empty: number
+  /** For each code the place of its text among all texts in order. */
+  readonly rank: Int32Array
+}
+
+export interface ListedFunnel {
+  readonly matching: Matching
+  /** Null: every event that matches a step counts. */
+  readonly firstTimes: FirstTimes | null
+  readonly funnel: Omit<FunnelFold, 'goesBefore'>
+  readonly periods: Float64Array | null
+  readonly splits: readonly FunnelSplit[]
+  /** The times of the steps are needed. */
+  readonly withTimes: boolean
+}
+
+export interface Outcomes {
+  /** Numbers of the persons. */
+  readonly person: Int32Array
+  /** As `combinationOf` numbers it; -1 without splits. */
+  readonly value: Int32Array
+  readonly depth: Int32Array
+  readonly period: Int32Array
+  /** By outcome and step; NaN where a step was skipped or not reached. Empty if they are not needed. */
+  readonly times: Float64Array
+}
+
+/** Values are numbered by their codes: 0 is "no value" in all splits. */
+const radixOf = ({ column }: PlacedColumn): number => column.size + 1
+const digitOf = ({ empty }: Pick<FunnelSplit, 'empty'>, code: number): number => (code === empty ? 0 : code + 1)
+
+/** How many values there can be. */
+export const valuesOf = (splits: readonly PlacedColumn[]): number => splits.reduce((product, split) => product * radixOf(split), 1)
+
+/** The codes of a value, split by split; -1: no value. */
+export function codesOfValue(splits: readonly PlacedColumn[], value: number): number[] {
+  let rest = value
+  const codes = splits.toReversed().map((split) => {
+    const digit = rest % radixOf(split)
+    rest = Math.floor(rest / radixOf(split))
+    return digit - 1
+  })
+  return codes.reverse()
+}
+
+export const funnelFold: Fold<ListedFunnel, Outcomes> = {
+  name: 'funnel',
+  over: 'persons',
+  *run(lists, params, from, to) {
+    const { matching, firstTimes, periods, splits, funnel } = params
+    const matches = new Matches(matching)
+    const outcomes = new Collector(params)
+    const block = new Block(splits)
+    const fold: FunnelFold = { ...funnel, goesBefore: orderOf(splits) }
+    for (let person = from; person < to; ) {
+      person = matches.fill(lists, person, to)
+      if (firstTimes) keepFirstTimes(lists, matches, firstTimes)
+      const columns = block.columns(lists, matches)
+      const sink = (outcome: Outcome) => outcomes.add(outcome, matches, columns)
+      yield* periods ? foldPeriods(columns, fold, periods, sink) : foldActors(columns, fold, sink)
+      yield
+    }
+    return outcomes.result()
+  },
+  join: (results) => ({
+    person: joined(results.map(({ person }) => person)),
+    value: joined(results.map(({ value }) => value)),
+    depth: joined(results.map(({ depth }) => depth)),
+    period: joined(results.map(({ period }) => period)),
+    times: joined(results.map(({ times }) => times)),
+  }),
+}
+
+/** Which value goes first among events of one time: the one whose text is smaller, part by part. */
+function orderOf(splits: readonly FunnelSplit[]): FunnelFold['goesBefore'] {
+  // "No value" of a part is the empty text, which goes before all others.
+  const rank = ({ rank: ranks, empty }: FunnelSplit, code: number) => (code < 0 ? (empty < 0 ? -1 : ranks[empty]!) : ranks[code]!)
+  return (a, b) => {
+    const [x, y] = [codesOfValue(splits, a), codesOfValue(splits, b)]
+    const part = splits.findIndex((_, i) => x[i] !== y[i])
+    return part >= 0 && rank(splits[part]!, x[part]!) < rank(splits[part]!, y[part]!)
+  }
+}
+
+/** The events of a block as a funnel reads them. */
+class Block {
+  private time: Float64Array = new Float64Array(0)
+  private breakdown: Int32Array = new Int32Array(0)
+  constructor(private readonly splits: readonly FunnelSplit[]) {}
+
+  columns({ time }: ListView, matches: Matches): ActorColumns {
+    const { rows, index, bits, further, persons, offsets } = matches
+    if (this.time.length < rows) this.time = new Float64Array(index.length)
+    for (let row = 0; row < rows; row++) this.time[row] = time[index[row]!]!
+    if (this.splits.length > 0) this.writeValues(matches)
+    return {
+      actors: persons,
+      offsets,
+      time: this.time,
+      steps: bits,
+      exclusions: further,
+      breakdown: this.splits.length > 0 ? this.breakdown : null,
+      origin: null,
+    }
+  }
+
+  private writeValues({ rows, index, persons, person, offsets }: Matches): void {
+    if (this.breakdown.length < rows) this.breakdown = new Int32Array(index.length)
+    const { splits, breakdown } = this
+    breakdown.fill(0, 0, rows)
+    for (const split of splits) {
+      const { values } = split.column
+      const radix = radixOf(split)
+      for (let at = 0; at < persons; at++)
+        for (let row = offsets[at]!; row < offsets[at + 1]!; row++) {
+          const code = values[split.of === 'event' ? index[row]! : person[at]!]!
+          breakdown[row] = breakdown[row]! * radix + digitOf(split, code)
+        }
+    }
+  }
+}
+
+class Collector {
+  private readonly person = new Ints()
+  private readonly value = new Ints()
+  private readonly depth = new Ints()
+  private readonly period = new Ints()
+  private readonly times = new Floats()
+  private readonly steps: number
+  constructor({ funnel, withTimes }: ListedFunnel) {
+    this.steps = withTimes ? funnel.steps : 0
+  }
+
+  add({ actor, value, depth, period, events }: Outcome, { person }: Matches, { time }: ActorColumns): void {
+    this.person.push(person[actor]!)
+    this.value.push(value)
+    this.depth.push(depth)
+    this.period.push(period)
+    for (let step = 0; step < this.steps; step++) this.times.push(events[step]! < 0 ? Number.NaN : time[events[step]!]!)
+  }
+
+  result(): Outcomes {
+    const { person, value, depth, period, times } = this
+    // Copies: a view would be sent with all of its memory.
+    return {
+      person: person.view().slice(),
+      value: value.view().slice(),
+      depth: depth.view().slice(),
+      period: period.view().slice(),
+      times: times.view().slice(),
+    }
+  }
+}

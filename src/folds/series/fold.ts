@@ -1,0 +1,147 @@
+import type { Fold, ListView, PlacedColumn } from '../fold.ts'
+import { Matches, type Matching } from '../matches.ts'
+import { accumulatorOf, type SeriesValue } from './accumulators.ts'
+import { Edges } from './edges.ts'
+import { combinationsOf, Groups } from './groups.ts'
+
+// A series over the lists: the matching events of some persons, their buckets and groups, and what is counted of them, block by block.
+
+export interface Series {
+  readonly matching: Matching
+  /** The starts of the buckets, and the end of the last one; null for one number. */
+  readonly edges: Float64Array | null
+  /** Codes of the texts that the series is split by. */
+  readonly splits: readonly PlacedColumn[]
+  readonly value: SeriesValue
+}
+
+/** What some threads have counted. Null: there are too many groups or numbers. */
+export type SeriesPart = {
+  /** For each group, its codes as one number: of the last split plus those before it times the number of texts of the last one. */
+  readonly combinations: readonly number[]
+  readonly state: unknown
+} | null
+
+/** Buckets of all groups together. */
+const mostCells = 1 << 22
+/** Numbers that quantiles keep. */
+const mostKept = 1 << 23
+
+/** The first bucket begins with the first edge; times outside of all buckets get a negative number. */
+const bucketNumbers = { less: 1, outside: -1 }
+
+const isRolling = ({ value }: Series) => value.kind === 'windows'
+const sizeOf = ({ value, edges }: Series): number => (value.kind === 'windows' ? value.begins.length : edges ? edges.length - 1 : 1)
+
+/** A series that counts persons, or asks something of them. */
+export const seriesFold: Fold<Series, SeriesPart> = {
+  name: 'series',
+  over: 'persons',
+  fasterFor: (series) => (readsEventsOnly(series) ? entriesFold : null),
+  run: (lists, series, from, to) => counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to)),
+  join: joinedParts,
+}
+
+/** A series that only asks for events and their values: one pass over the columns. */
+export const entriesFold: Fold<Series, SeriesPart> = {
+  name: 'series of entries',
+  over: 'entries',
+  run: (lists, series, from, to) => counted(lists, series, from, to, (matches, entry) => matches.fillEntries(lists, entry, to)),
+  join: joinedParts,
+}
+
+function readsEventsOnly({ matching, splits, value }: Series): boolean {
+  const { scope, bits, further, takesAll } = matching
+  const countsEvents = value.kind === 'events' || (value.kind === 'numbers' && value.number.of === 'event')
+  const isOfEvents = [...bits.flags, ...splits].every(({ of }) => of === 'event')
+  return countsEvents && isOfEvents && scope === null && further === null && !takesAll
+}
+
+function* counted(
+  lists: ListView,
+  series: Series,
+  from: number,
+  to: number,
+  fill: (matches: Matches, next: number) => number,
+): Generator<void, SeriesPart, void> {
+  const groups = Groups.of(series.splits)
+  if (!groups) return null
+  const edges = isRolling(series) || !series.edges ? null : new Edges(series.edges)
+  const size = sizeOf(series)
+  const accumulator = accumulatorOf(series.value, size, combinationsOf(series.splits))
+  const matches = new Matches(series.matching)
+  let bucketOf = new Int32Array(0)
+  let groupOf = new Int32Array(0)
+  for (let next = from; next < to; ) {
+    next = fill(matches, next)
+    if (bucketOf.length < matches.index.length) {
+      bucketOf = new Int32Array(matches.index.length)
+      groupOf = new Int32Array(matches.index.length)
+    }
+    accumulator.select?.(lists, matches)
+    edges?.count(matches, lists.time, bucketOf, bucketNumbers)
+    groups.number(matches, bucketOf, groupOf)
+    if (groups.count * size > mostCells) return null
+    accumulator.grow(groups.count)
+    accumulator.add(matches, bucketOf, groupOf, lists)
+    if (accumulator.kept > mostKept) return null
+    yield
+  }
+  return { combinations: groups.combinations, state: accumulator.state(groups.count) }
+}
+
+function joinedParts(parts: readonly SeriesPart[], series: Series): SeriesPart {
+  if (parts.length === 1) return parts[0]!
+  const joined = new Joined(series)
+  for (const part of parts) if (!part || !joined.add(part)) return null
+  return { combinations: joined.combinations, state: joined.accumulator.state(joined.combinations.length) }
+}
+
+export interface SeriesGroup {
+  readonly combination: number
+  readonly data: readonly number[]
+}
+
+/** The numbers of each group. A loop with pauses. */
+export function* seriesData(part: NonNullable<SeriesPart>, series: Series): Generator<void, readonly SeriesGroup[], void> {
+  const joined = new Joined(series)
+  joined.add(part)
+  const size = sizeOf(series)
+  if (joined.accumulator.prepare) yield* joined.accumulator.prepare(part.combinations.length)
+  const data = joined.accumulator.finish(part.combinations.length)
+  return part.combinations.map((combination, group) => ({
+    combination,
+    data: Array.from(data.subarray(group * size, (group + 1) * size), (value) => (Number.isFinite(value) ? value : 0)),
+  }))
+}
+
+class Joined {
+  readonly combinations: number[] = []
+  readonly accumulator
+  private readonly numbers = new Map<number, number>()
+  private readonly size: number
+  private isEmpty = true
+
+  constructor(series: Series) {
+    this.size = sizeOf(series)
+    this.accumulator = accumulatorOf(series.value, this.size, combinationsOf(series.splits))
+  }
+
+  /** False if that is too much. */
+  add({ combinations, state }: NonNullable<SeriesPart>): boolean {
+    const groupOf = Int32Array.from(combinations, (combination) => {
+      const known = this.numbers.get(combination)
+      if (known !== undefined) return known
+      this.numbers.set(combination, this.combinations.length)
+      return this.combinations.push(combination) - 1
+    })
+    if (this.combinations.length * this.size > mostCells) return false
+    if (this.isEmpty) this.accumulator.restore(state)
+    else {
+      this.accumulator.grow(this.combinations.length)
+      this.accumulator.absorb(state, groupOf)
+    }
+    this.isEmpty = false
+    return this.accumulator.kept <= mostKept
+  }
+}

@@ -1,0 +1,51 @@
+import { lookup as systemLookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { WaymarkError } from '../errors/errors.ts'
+import { linkLocalNetworks, networksOf, ownNetworks } from '../lib/networks.ts'
+
+export interface AllowedAddresses {
+  /** For `net.connect` and what builds on it: the check and the connection use the same address. */
+  readonly lookup: LookupFunction
+  /** For hosts that are addresses: no lookup takes place for them. */
+  mustBeAllowed(host: string): void
+}
+
+const refusal = (host: string, address: string) => new WaymarkError('private-address', { host, address })
+
+/** Addresses that reach this machine or its network by another form: unspecified, of a carrier, translated from IPv4, for many receivers. */
+const specialNetworks = networksOf([
+  '::',
+  '100.64.0.0/10',
+  '192.0.0.0/24',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '64:ff9b::/96',
+  '2002::/16',
+  'ff00::/8',
+])
+
+/**
+ * Which addresses this server connects to on behalf of its users. Services of a cloud, which hand out credentials, have link-local addresses: those are
+ * never allowed.
+ */
+export function allowedAddresses(allowsPrivate: () => boolean): AllowedAddresses {
+  const isRefused = (address: string) =>
+    linkLocalNetworks.has(address) || (!allowsPrivate() && (ownNetworks.has(address) || specialNetworks.has(address)))
+  return {
+    lookup: (hostname, options, callback) => {
+      systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error) return callback(error, '', 0)
+        const refused = addresses.find(({ address }) => isRefused(address))
+        if (refused) return callback(refusal(hostname, refused.address), '', 0)
+        if (options.all) return callback(null, addresses)
+        const [first] = addresses
+        callback(null, first!.address, first!.family)
+      })
+    },
+    mustBeAllowed(host) {
+      const address = host.replace(/^\[|\]$/g, '')
+      if (isIP(address) !== 0 && isRefused(address)) throw refusal(host, address)
+    },
+  }
+}

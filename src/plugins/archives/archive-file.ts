@@ -1,0 +1,4 @@
+export interface ArchiveFile {
+  readonly path: string
+  read(): Promise<Buffer>
+}

@@ -1,0 +1,90 @@
+import type { Plugin, PluginConfig } from '../accounts/records.ts'
+import type { SecretBox } from '../accounts/secret-box.ts'
+import type { Json } from '../accounts/store.ts'
+import { isObject } from '../lib/is-object.ts'
+import { own } from '../lib/own.ts'
+
+// The settings of a plugin: which fields are secret, and how they are stored and shown.
+
+export interface SchemaField {
+  readonly key: string
+  readonly type: string
+  readonly isSecret: boolean
+}
+
+const fieldFrom = (key: unknown, field: unknown): SchemaField[] =>
+  typeof key === 'string' && isObject(field)
+    ? [{ key, type: typeof field.type === 'string' ? field.type : 'string', isSecret: field.secret === true }]
+    : []
+
+export const fieldsOf = (schema: Json): readonly SchemaField[] =>
+  Array.isArray(schema)
+    ? schema.flatMap((field: Json) => fieldFrom(isObject(field) ? field.key : undefined, field))
+    : Object.entries(schema as object).flatMap(([key, field]) => fieldFrom(key, field))
+
+/** What is shown in place of a secret. Sent back, it leaves the secret unchanged. */
+export const mask = '****************'
+
+type Settings = Readonly<Record<string, Json>>
+export type StoredSettings = Pick<PluginConfig, 'config' | 'secrets'>
+
+const placeOf = (configId: number, key: string) => `plugin_config ${configId} ${key}`
+const secretsOf = ({ secrets }: Pick<PluginConfig, 'secrets'>) => secrets as Readonly<Record<string, string>>
+
+/**
+ * The settings as they are stored: secrets encrypted, except empty ones. A secret that is left out stays, all others are replaced. A value that was encrypted
+ * once stays a secret even if the plugin no longer says so: its owner must not be able to read the secrets of other organizations that way.
+ */
+export function storedSettings(
+  plugin: Plugin,
+  configId: number,
+  before: StoredSettings | null,
+  given: Settings,
+  box: SecretBox,
+): StoredSettings {
+  const fields = fieldsOf(plugin.config_schema)
+  const secretKeys = new Set(fields.filter(({ isSecret }) => isSecret).map(({ key }) => key))
+  const attachments = new Set(fields.filter(({ type }) => type === 'attachment').map(({ key }) => key))
+  const old = before ? secretsOf(before) : {}
+  const oldPlain = before ? (before.config as Settings) : {}
+  const config: Record<string, Json> = {}
+  const secrets: Record<string, string> = { ...old }
+  const put = (key: string, value: Json) => {
+    if (!secretKeys.has(key)) config[key] = value
+    else if (value === '' || value === null) config[key] = value
+    else secrets[key] = box.seal(JSON.stringify(value), placeOf(configId, key))
+  }
+  for (const [key, value] of Object.entries(given)) {
+    if (attachments.has(key)) continue // files have a table of their own
+    if (value === mask && (own(old, key) !== undefined || secretKeys.has(key))) {
+      if (own(old, key) === undefined && own(oldPlain, key) !== undefined) put(key, oldPlain[key]!)
+      continue
+    }
+    delete secrets[key]
+    put(key, value)
+  }
+  for (const key of secretKeys) {
+    if (own(given, key) !== undefined || own(secrets, key) !== undefined) continue
+    const kept = own(oldPlain, key)
+    if (kept !== undefined) put(key, kept)
+  }
+  return { config, secrets }
+}
+
+/** For the runtime only. */
+export function openSettings({ id, config, secrets }: PluginConfig, box: SecretBox): Settings {
+  const opened = Object.entries(secrets as Readonly<Record<string, string>>).map(
+    ([key, sealed]) => [key, JSON.parse(box.open(sealed, placeOf(id, key))) as Json] as const,
+  )
+  return { ...(config as Settings), ...Object.fromEntries(opened) }
+}
+
+/** The settings with a mask in place of each secret. */
+export function shownSettings(plugin: Plugin, stored: StoredSettings): Record<string, Json> {
+  const shown: Record<string, Json> = { ...(stored.config as Settings) }
+  // A field may have become a secret after its value was stored.
+  for (const { key, isSecret } of fieldsOf(plugin.config_schema))
+    if (isSecret && own(shown, key) !== undefined && shown[key] !== '' && shown[key] !== null) shown[key] = mask
+  for (const key of Object.keys(secretsOf(stored))) shown[key] = mask
+  return shown
+}

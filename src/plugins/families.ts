@@ -1,0 +1,17 @@
+import type { Plugin } from '../accounts/records.ts'
+import type { Capabilities } from './host-ports.ts'
+
+/** Views of the same plugins by what their code can do. */
+export const families = {
+  plugins: () => true,
+  pipeline_transformations: ({ methods = [] }) => methods.includes('processEvent'),
+  pipeline_destinations: ({ methods = [] }) => methods.includes('onEvent') || methods.includes('composeWebhook'),
+  // Also plugins whose code has not been loaded.
+  pipeline_frontend_apps: ({ methods, scheduled_tasks }) => methods === undefined && scheduled_tasks === undefined,
+  pipeline_import_apps: ({ methods, scheduled_tasks = [] }) =>
+    scheduled_tasks.length > 0 ||
+    (methods !== undefined && methods.length > 0 && !['processEvent', 'onEvent', 'composeWebhook'].some((one) => methods.includes(one))),
+} as const satisfies Readonly<Record<string, (capabilities: Capabilities) => boolean>>
+export type Family = keyof typeof families
+
+export const isIn = (family: Family, plugin: Plugin): boolean => families[family](plugin.capabilities as Capabilities)

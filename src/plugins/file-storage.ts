@@ -1,0 +1,105 @@
+import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { PluginStorage } from './ports.ts'
+
+// Storage of plugins in one file: a line of JSON per change. A line is acknowledged after its fsync; lines that arrive meanwhile share the next one. The file is
+// rewritten when most of its lines are outdated.
+
+export interface FileStorage extends PluginStorage {
+  close(): Promise<void>
+}
+
+type Line = readonly [scope: string, key: string, json: string | null]
+
+const fewestLines = 1_000
+
+const lineOf = (text: string): Line | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.length === 3 && typeof value[0] === 'string' && typeof value[1] === 'string'
+      ? (value as unknown as Line)
+      : null
+  } catch {
+    return null
+  }
+}
+
+export async function openFileStorage(file: string): Promise<FileStorage> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const scopes = new Map<string, Map<string, string>>()
+  let entries = 0
+  const apply = ([scope, key, json]: Line) => {
+    const values = scopes.get(scope) ?? new Map<string, string>()
+    scopes.set(scope, values)
+    entries -= values.has(key) ? 1 : 0
+    if (json === null) values.delete(key)
+    else values.set(key, json)
+    entries += json === null ? 0 : 1
+  }
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  // A crash can leave the last line incomplete: that change was not acknowledged.
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
+  const read = complete.split('\n').slice(0, -1).map(lineOf)
+  for (const line of read) if (line) apply(line)
+  let lines = read.length
+  let handle: FileHandle = await rewrite()
+
+  let waiting: { readonly line: Line; resolve(): void; reject(error: unknown): void }[] = []
+  let writing: Promise<void> | null = null
+
+  async function rewrite(): Promise<FileHandle> {
+    const all: Line[] = [...scopes].flatMap(([scope, values]) => [...values].map(([key, json]): Line => [scope, key, json]))
+    const next = `${file}.new`
+    const made = await open(next, 'w', 0o600)
+    await made.writeFile(all.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    await made.sync()
+    await made.close()
+    await rename(next, file)
+    const folder = await open(dirname(file), 'r')
+    await folder.sync()
+    await folder.close()
+    lines = all.length
+    return open(file, 'a', 0o600)
+  }
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const group = waiting
+      waiting = []
+      try {
+        await handle.appendFile(group.map(({ line }) => `${JSON.stringify(line)}\n`).join(''))
+        await handle.datasync()
+        lines += group.length
+        if (lines > fewestLines && lines > 2 * entries) {
+          const old = handle
+          handle = await rewrite()
+          await old.close()
+        }
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+      }
+    }
+    writing = null
+  }
+
+  return {
+    get: async (scope, key) => scopes.get(scope)?.get(key) ?? null,
+    list: async (scope) => [...(scopes.get(scope) ?? [])],
+    set(scope, key, json) {
+      const line: Line = [scope, key, json]
+      apply(line)
+      return new Promise((resolve, reject) => {
+        waiting.push({ line, resolve, reject })
+        writing ??= writeAll()
+      })
+    },
+    async close() {
+      await writing
+      await handle.close()
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import type { LookupFunction } from 'node:net'
+
+// What plugins need of the parts that run them. A server without a runtime installs and configures plugins, and says so where code would have to run.
+
+/** Names of functions, tasks and jobs that the code of a plugin has. Empty: the code has not been loaded. */
+export interface Capabilities {
+  readonly methods?: readonly string[]
+  readonly scheduled_tasks?: readonly string[]
+  readonly jobs?: readonly string[]
+}
+
+/** The texts of a plugin by file name: `index.ts`, `plugin.json`, `frontend.tsx`, `site.ts`. */
+export type PluginSource = Readonly<Record<string, string>>
+
+export interface PluginLoader {
+  /** Loads the code, without running a plugin. `{}` for a plugin without code for the server. */
+  capabilities(source: PluginSource): Promise<Capabilities>
+}
+
+export interface PluginJob {
+  readonly type: string
+  readonly operation: string
+  readonly job_id: string
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+export interface PluginRuntime {
+  queueJob(configId: number, job: PluginJob): Promise<void>
+  /** Code, settings or the order of plugins in these projects changed, or plugins were removed. */
+  changed(projectIds: readonly number[]): void
+}
+
+export const logSources = ['SYSTEM', 'PLUGIN', 'CONSOLE'] as const
+export const logTypes = ['DEBUG', 'LOG', 'INFO', 'WARN', 'ERROR'] as const
+
+export interface PluginLogEntry {
+  readonly id: string
+  readonly team_id: number
+  readonly plugin_id: number
+  readonly plugin_config_id: number
+  readonly timestamp: Date
+  readonly source: (typeof logSources)[number]
+  readonly type: (typeof logTypes)[number]
+  readonly message: string
+  readonly instance_id: string
+}
+
+export interface PluginLogFilter {
+  readonly after: Date | null
+  readonly before: Date | null
+  readonly search: string
+  /** Empty: all. */
+  readonly types: readonly string[]
+}
+
+export interface PluginLogs {
+  /** Newest first. */
+  find(configId: number, filter: PluginLogFilter): Promise<readonly PluginLogEntry[]>
+}
+
+/** Which addresses this server connects to. */
+export interface PluginNetwork {
+  readonly lookup: LookupFunction
+  mustBeAllowed(host: string): void
+}

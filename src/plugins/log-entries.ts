@@ -1,0 +1,1 @@
+export { logSources, logTypes, type PluginLogEntry } from './host-ports.ts'

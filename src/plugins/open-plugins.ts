@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { AccountContext } from '../accounts/context.ts'
+import type { SecretBox } from '../accounts/secret-box.ts'
+import { createFetching } from './archives/fetching.ts'
+import type { ArchiveLimits } from './archives/limits.ts'
+import type { PluginHosts } from './archives/origin.ts'
+import { createPluginConfigs, type PluginConfigs } from './configs.ts'
+import type { PluginLoader, PluginLogs, PluginNetwork, PluginRuntime } from './host-ports.ts'
+import { createPlugins, type Plugins } from './service.ts'
+
+export interface CatalogueEntry {
+  readonly name: string
+  readonly url: string
+  readonly description: string
+  readonly icon?: string | null
+  readonly verified?: boolean
+  readonly maintainer?: string
+}
+
+/** Options of `open()`. */
+export interface PluginOptions {
+  /** The folder with local plugins, one folder each. Default: none, and local plugins are refused. */
+  readonly folder?: string
+  /** Base addresses of mirrors, in place of github.com, api.github.com, gitlab.com and registry.npmjs.org. */
+  readonly hosts?: Partial<PluginHosts>
+  /** Whether plugins may be fetched from private networks, such as a mirror. Default: unless the server is hosted. Link-local addresses are never allowed. */
+  readonly allowsPrivateAddresses?: boolean
+  /** What users are offered to install. Default: nothing. */
+  readonly catalogue?: readonly CatalogueEntry[]
+}
+export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue'] as const
+
+export interface PluginHome {
+  readonly context: AccountContext
+  readonly box: SecretBox
+  readonly network: PluginNetwork
+  readonly options: PluginOptions
+  /** Null: this server does not load or run the code of plugins. */
+  readonly loader: PluginLoader | null
+  readonly runtime: PluginRuntime | null
+  readonly logs: PluginLogs | null
+  readonly limits?: Partial<ArchiveLimits>
+}
+
+export interface OpenedPlugins {
+  readonly plugins: Plugins
+  readonly configs: PluginConfigs
+  readonly catalogue: readonly Required<CatalogueEntry>[]
+}
+
+const entry = z.object({
+  name: z.string(),
+  url: z.string(),
+  description: z.string(),
+  icon: z.string().nullable().default(null),
+  verified: z.boolean().default(false),
+  maintainer: z.string().default(''),
+})
+
+export function openPlugins({ context, box, network, options, loader, runtime, logs, limits }: PluginHome): OpenedPlugins {
+  const fetching = createFetching({
+    network,
+    outbound: context.outbound,
+    localFolder: options.folder ?? null,
+    ...(options.hosts && { hosts: options.hosts }),
+    ...(limits && { limits }),
+  })
+  return {
+    plugins: createPlugins({ context, box, fetching, loader, runtime }),
+    configs: createPluginConfigs({ context, box, runtime, logs }),
+    catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
+  }
+}

@@ -1,0 +1,53 @@
+import { Script } from 'node:vm'
+import { type Transform, transform } from 'sucrase'
+
+export interface Transpiled {
+  readonly transpiled: string | null
+  readonly status: 'TRANSPILED' | 'ERROR'
+  readonly error: string | null
+}
+
+/** Files that browsers run. They are compiled when they are stored. */
+const kinds: Readonly<Record<string, { readonly transforms: readonly Transform[]; wrap(code: string): string }>> = {
+  // The page gives modules to the app, such as React.
+  'frontend.tsx': {
+    transforms: ['typescript', 'jsx', 'imports'],
+    wrap: (code) => `export function getFrontendApp(require) {\nconst exports = {};\n${code}\nreturn exports;\n}\n`,
+  },
+  'site.ts': {
+    transforms: ['typescript', 'imports'],
+    wrap: (code) => `(function () {\nconst exports = {};\n${code}\nreturn exports;\n})()\n`,
+  },
+}
+
+/** Some short texts with nested type parameters would take hours, and others wait meanwhile. */
+const mostMs = 1000
+const mostBytes = 512 * 1024
+
+const call = new Script('work()')
+/** Interrupts code that takes too long, also that of this module. */
+const withinTime = <T>(work: () => T): T => call.runInNewContext({ work }, { timeout: mostMs }) as T
+
+export const isTranspiled = (name: string): boolean => name in kinds
+
+export function transpile(name: string, source: string): Transpiled {
+  const { transforms, wrap } = kinds[name]!
+  const bytes = Buffer.byteLength(source)
+  if (bytes > mostBytes)
+    return failed(`A file that is compiled has at most ${mostBytes / 1024} KiB, but this one has ${Math.ceil(bytes / 1024)}.`)
+  try {
+    const options = { transforms: [...transforms], filePath: name, production: true, disableESTransforms: true }
+    const { code } = withinTime(() => transform(source, options))
+    // The transpiler accepts some texts that are no JavaScript. Compiled only, never run.
+    new Script(`(function (require, exports) {\n${code}\n})`, { filename: name, lineOffset: -1 })
+    return { transpiled: wrap(code), status: 'TRANSPILED', error: null }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      return failed(
+        `Compiling took longer than ${mostMs / 1000} second. Write deeply nested functions and type parameters as several statements.`,
+      )
+    return failed(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const failed = (error: string): Transpiled => ({ transpiled: null, status: 'ERROR', error })

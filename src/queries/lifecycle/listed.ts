@@ -1,0 +1,51 @@
+import type { Expr } from '../../ast/nodes.ts'
+import { type ActivityParams, type ActivityRows, activityFold } from '../../folds/activity.ts'
+import type { Micros } from '../../lib/zone.ts'
+import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { AskedColumns, askedBits, bitsOf } from '../listed-columns.ts'
+
+/** In which buckets actors are active: one row per actor and bucket. */
+export interface ActiveRows {
+  readonly actors: Int32Array
+  readonly buckets: Int32Array
+  /** When the actor of a row was created, in seconds. */
+  createdAt(row: number): number
+  /** The actor with a code. */
+  name(code: number): number | string
+}
+
+export interface ActivityOverLists {
+  readonly condition: Expr
+  /** Of the person, in seconds. */
+  readonly created: Expr
+  readonly times: { readonly from: Micros; readonly to: Micros }
+  readonly edges: readonly Micros[]
+}
+
+/** The activity of persons from the lists of the core. */
+export function listedActivity(
+  { condition, created, times, edges }: ActivityOverLists,
+  env: QueryContext,
+  take: (rows: ActiveRows) => void,
+): Pick<ListsAsk, 'names' | 'columns'> & { readonly fold: ListFold } {
+  const columns = new AskedColumns()
+  const bits = askedBits([{ condition, bits: 1 }], columns, env)
+  const creation = columns.numbers(created)
+  return {
+    names: bits.names,
+    columns: columns.asks,
+    fold: listFold<ActivityParams, ActivityRows>({
+      fold: activityFold,
+      params: (listed) => ({
+        matching: { ...times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
+        edges: Float64Array.from(edges),
+      }),
+      *take({ person, bucket }, listed) {
+        const { values, numbers } = listed.columns[creation.index]!
+        const createdAt = (row: number) => (numbers ? numbers[values[person[row]!]!]! : values[person[row]!]!)
+        take({ actors: person, buckets: bucket, createdAt, name: (code) => code })
+        return undefined
+      },
+    }),
+  }
+}

@@ -1,0 +1,12 @@
+import { limit } from '../ast/build.ts'
+import type { Limit } from '../ast/nodes.ts'
+import type { QueryContext } from './kind.ts'
+
+/** For readers of all rows. */
+export const allRows: NonNullable<QueryContext['limits']> = { defaultRows: Number.POSITIVE_INFINITY, mostRows: Number.POSITIVE_INFINITY }
+
+/** Null: there is nothing to cut. */
+export function pageLimit(rows: number, offset: number): Limit | null {
+  if (Number.isFinite(rows)) return limit(rows, offset)
+  return offset > 0 ? { ...limit(0, offset), limit: null } : null
+}

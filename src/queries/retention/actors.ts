@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { alias, call, equals, field, from, groupBy, literal, not, or, select, unionAll } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import { QueryError } from '../../errors/errors.ts'
+import { type ActorList, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import { isBrokenDown } from '../breakdown.ts'
+import { otherLabel, otherValue } from '../breakdown-values.ts'
+import { fields } from '../fields.ts'
+import type { QueryContext } from '../kind.ts'
+import { everyQuery } from '../schemas.ts'
+import { allOf } from '../series-condition.ts'
+import { cohortsOf, cohortText, groupsOf, limitedGroups } from './groups.ts'
+import { periodOf, planRetention, type RetentionPlan } from './plan.ts'
+import { retentionSchema } from './schema.ts'
+import { type CohortSplit, partColumn, retentionCells } from './statement.ts'
+
+const value = z.union([z.string(), z.number()])
+
+export const retentionPointSchema = fields(
+  {
+    ...everyQuery,
+    kind: z.literal('InsightActorsQuery'),
+    source: retentionSchema,
+    /** The row. */
+    interval: z.number().int().min(0).nullish(),
+    /** The value in the row; 0 are all actors of the row. */
+    day: z.number({ error: 'The day of a retention is the number of a value, from 0.' }).int().min(0).nullish(),
+    breakdown: z.union([value, z.array(value)]).nullish(),
+    includeRecordings: z.boolean().nullish(),
+  },
+  'query',
+)
+type RetentionPoint = z.infer<typeof retentionPointSchema>
+
+const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
+
+export const retentionActors = defineActorSource<RetentionPoint>({
+  wrapper: 'InsightActorsQuery',
+  kind: 'RetentionQuery',
+  schema: retentionPointSchema,
+  actors: actorsBehind,
+  *options(point, env) {
+    const plan = yield* planRetention(point.source, env)
+    const period = periodOf(point.source.retentionFilter)
+    const interval = Array.from({ length: plan.rows }, (_, row) => ({ label: `${period} ${row}`, value: row }))
+    if (!isBrokenDown(plan.breakdown)) return { interval }
+    const groups = limitedGroups(yield* groupsOf(plan, env), plan)
+    const choices = (i: number) => [...new Set(groups.map(({ parts }) => parts[i]!))].map(choiceOf)
+    if (plan.parts.length < 2) return { interval, breakdown: choices(0) }
+    return { interval, breakdowns: plan.parts.map((_, i) => ({ values: choices(i) })) }
+  },
+})
+
+const choiceOf = (text: string): Choice => ({ label: text === otherValue ? otherLabel : text, value: text })
+
+/** The actors of a row, or of a value in it, with the values in which they appear. */
+function* actorsBehind(point: RetentionPoint, env: QueryContext): Asking<ActorList> {
+  const plan = yield* planRetention(point.source, env)
+  const { interval } = point
+  const day = point.day ?? 0
+  if (interval != null && interval >= plan.rows)
+    throw wrong(`The retention has ${plan.rows} rows, counted from 0: there is no interval ${interval}.`, 'interval')
+  if (day >= plan.columns) throw wrong(`A row of the retention has ${plan.columns} values, counted from 0: there is no day ${day}.`, 'day')
+  const { cohorts, condition } = yield* splitOf(point.breakdown, plan, env)
+  const isOfRow = interval == null ? literal(true) : equals(field('row'), literal(interval))
+  const [first, ...others] = (cohorts.length > 0 ? cohorts : cohortsOf(plan)).map((cohort) =>
+    select({
+      columns: [field('actor'), field('value')],
+      from: from(retentionCells(plan, cohort), 'cells'),
+      where: cohorts.length > 0 && plan.rows > 0 ? allOf(isOfRow, condition) : literal(false),
+    }),
+  )
+  const value = field('value')
+  const hasValue = plan.isCumulative
+    ? call('greaterOrEquals', call('max', value), literal(day))
+    : call('greater', call('countIf', equals(value, literal(day))), literal(0))
+  const query = select({
+    columns: [field('actor'), alias(call('arraySort', call('groupUniqArray', value)), 'appearances')],
+    from: from(unionAll(first!, ...others), 'appeared'),
+    groupBy: groupBy(field('actor')),
+    having: hasValue,
+  })
+  return { query, group: plan.group, columns: ['appearances'] }
+}
+
+interface Split {
+  readonly cohorts: readonly CohortSplit[]
+  readonly condition: Expr
+}
+
+/** The selected value of the breakdown. Other has all values without a row of their own. */
+function* splitOf(asked: RetentionPoint['breakdown'], plan: RetentionPlan, env: QueryContext): Asking<Split> {
+  const cohorts = cohortsOf(plan)
+  if (asked == null || !isBrokenDown(plan.breakdown)) return { cohorts, condition: literal(true) }
+  const texts = [asked].flat().map(String)
+  const named = (cohort: CohortSplit) => (cohort === null ? '' : cohortText(cohort))
+  if (!texts.includes(otherValue)) {
+    if (plan.parts.length === 0)
+      return {
+        cohorts: cohorts.filter((cohort) => texts.includes(named(cohort)) || texts.includes(String(cohort))),
+        condition: literal(true),
+      }
+    return { cohorts, condition: isValue(texts) }
+  }
+  const groups = yield* groupsOf(plan, env)
+  const shown = limitedGroups(groups, plan).filter(({ parts }) => !parts.includes(otherValue))
+  if (plan.parts.length > 0) return { cohorts, condition: not(or(...shown.map(({ parts }) => isValue(parts)))) }
+  const isShown = new Set(shown.map(({ parts }) => parts[0]))
+  return { cohorts: cohorts.filter((cohort) => !isShown.has(named(cohort))), condition: literal(true) }
+}
+
+const isValue = (texts: readonly string[]): Expr => allOf(...texts.map((text, i) => equals(field(partColumn(i)), literal(text))))

@@ -1,0 +1,79 @@
+import type { Plugin, PluginConfig, ProjectRecord } from '../../src/accounts/records.ts'
+import type { World } from '../conformance/world.ts'
+
+// Plugins of each family, written straight to the store: their code is not loaded here.
+
+/** What the code of a plugin of each family can do. */
+export const familyCapabilities = {
+  plugins: {},
+  pipeline_destinations: { methods: ['onEvent'] },
+  pipeline_transformations: { methods: ['processEvent'] },
+  pipeline_frontend_apps: {},
+  pipeline_import_apps: { methods: [], scheduled_tasks: ['runEveryHour'] },
+} as const
+export type FamilyName = keyof typeof familyCapabilities
+export const familyNames = Object.keys(familyCapabilities) as FamilyName[]
+
+/** The resources of configs, with the family whose plugins they show. */
+export const configFamilies: Readonly<Record<string, FamilyName>> = {
+  plugin_configs: 'plugins',
+  plugin_config: 'plugins',
+  pipeline_destination_configs: 'pipeline_destinations',
+  pipeline_transformation_configs: 'pipeline_transformations',
+  pipeline_frontend_apps_configs: 'pipeline_frontend_apps',
+  pipeline_import_apps_configs: 'pipeline_import_apps',
+}
+
+let count = 1_000_000
+export async function insertPlugin(world: World, organizationId: string, family: FamilyName, given: Partial<Plugin> = {}): Promise<Plugin> {
+  const { store, newId } = world.accounts.context
+  const now = world.now ?? new Date()
+  const plugin: Plugin = {
+    id: ++count,
+    organization_id: organizationId,
+    plugin_type: 'source',
+    name: `Plugin ${count}`,
+    description: null,
+    url: null,
+    url_secrets: null,
+    icon: null,
+    config_schema: {},
+    tag: null,
+    latest_tag: null,
+    is_global: false,
+    capabilities: familyCapabilities[family],
+    metrics: {},
+    public_jobs: { sync: {} },
+    created_at: now,
+    updated_at: now,
+    ...given,
+  }
+  await store.write(async (tables) => {
+    await tables.plugins.insert(plugin)
+    const file = { name: 'frontend.tsx', source: 'export const scene = {}', transpiled: '1\n', status: 'TRANSPILED', error: null }
+    await tables.plugin_files.insert({ id: newId(), plugin_id: plugin.id, updated_at: now, ...file })
+  })
+  return plugin
+}
+
+export async function insertPluginConfig(world: World, project: ProjectRecord, family: FamilyName): Promise<PluginConfig> {
+  const plugin = await insertPlugin(world, project.organization_id, family)
+  const now = world.now ?? new Date()
+  const config: PluginConfig = {
+    id: ++count,
+    organization_id: project.organization_id,
+    project_id: project.id,
+    plugin_id: plugin.id,
+    enabled: true,
+    position: 0,
+    config: {},
+    secrets: {},
+    name: null,
+    description: null,
+    is_deleted: false,
+    created_at: now,
+    updated_at: now,
+  }
+  await world.accounts.context.store.write((tables) => tables.plugin_configs.insert(config))
+  return config
+}

@@ -1,0 +1,502 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newRun } from '../../src/exports/new-run.ts'
+import { refused, withHome } from './conversation.ts'
+
+const held = withHome()
+const path = '/api/projects/@current/batch_exports/'
+const config = { prefix: 'a/', exclude_events: ['$ping'] }
+const body = { name: 'Nightly', destination: { type: 'LocalFiles', config }, interval: 'hour' }
+const http = { type: 'HTTP', config: { url: 'https://hooks.example.com/in', token: 'very secret' } }
+
+beforeAll(async () => {
+  const { accounts } = held.home.world
+  const { project, organization, member, admin } = held.home
+  for (const { id } of [member, admin])
+    await accounts.context.store.write((tables) =>
+      tables.users.update({ id }, { current_organization_id: organization.id, current_project_id: project.id }),
+    )
+})
+beforeEach(async () => {
+  const { world } = held.home
+  world.now = new Date('2026-03-02T12:34:56Z')
+  await world.accounts.context.store.write(async (tables) => {
+    for (const table of [tables.batch_exports, tables.batch_export_runs, tables.batch_export_backfills, tables.batch_export_logs])
+      await table.remove({})
+  })
+})
+
+const create = async (given: object = {}) => {
+  const { call, member } = held.home
+  const { status, body: made } = await call('POST', path, { as: member, body: { ...body, ...given } })
+  expect(status).toBe(201)
+  return made
+}
+const store = () => held.home.world.accounts.context.store
+const recordOf = async (id: string) => (await store().read.batch_exports.first({ id }))!
+
+describe('the record', () => {
+  test('is created with the usual values, and read under the project and the organization', async () => {
+    const { call, member, project, organization } = held.home
+    const made = await create()
+    const expected = {
+      id: expect.any(String),
+      team_id: project.id,
+      name: 'Nightly',
+      model: 'events',
+      destination: { type: 'LocalFiles', config },
+      interval: 'hour',
+      paused: false,
+      paused_reason: null,
+      created_at: '2026-03-02T12:34:56Z',
+      last_updated_at: '2026-03-02T12:34:56Z',
+      last_paused_at: null,
+      start_at: null,
+      end_at: null,
+      latest_runs: [],
+      sql_like_query: null,
+      schema: null,
+      filters: null,
+    }
+    expect(made).toEqual(expected)
+    expect((await call('GET', `${path}${made.id}`, { as: member })).body).toEqual(made)
+    const ofOrganization = `/api/organizations/${organization.id}/batch_exports/`
+    expect((await call('GET', `${ofOrganization}${made.id}/`, { as: member })).body).toEqual(made)
+    expect((await call('GET', ofOrganization, { as: member })).body).toMatchObject({ count: 1, results: [made] })
+    const { body: other } = await call('POST', ofOrganization, { as: member, body })
+    expect(other).toMatchObject({ team_id: project.id })
+  })
+
+  test('lists the newest first, page by page', async () => {
+    const { call, member, world } = held.home
+    for (const name of ['one', 'two', 'three']) {
+      world.now = new Date(world.now!.getTime() + 1000)
+      await create({ name })
+    }
+    const { body: page } = await call('GET', `${path}?limit=2`, { as: member })
+    expect(page).toMatchObject({ count: 3, next: expect.stringContaining('offset=2'), results: [{ name: 'three' }, { name: 'two' }] })
+  })
+
+  test('secrets are never returned, are encrypted at rest, and stay when a change leaves them out', async () => {
+    const { call, member } = held.home
+    const made = await create({ destination: http })
+    expect(made.destination).toEqual({ type: 'HTTP', config: { url: http.config.url } })
+    const stored = await recordOf(made.id)
+    expect(JSON.stringify(stored)).not.toContain('very secret')
+    expect(stored.secrets).toMatch(/^v1\./)
+    const change = { destination: { type: 'HTTP', config: { url: 'https://hooks.example.com/other' } } }
+    const { body: changed } = await call('PATCH', `${path}${made.id}`, { as: member, body: change })
+    expect(changed.destination).toEqual(change.destination)
+    expect((await recordOf(made.id)).secrets).not.toBeNull()
+    const { settings } = held.home.world.waymark.exports.service.settingsToTest(await recordOf(made.id), {})
+    expect(settings).toMatchObject({ url: 'https://hooks.example.com/other', token: 'very secret' })
+    const [entry] = await store().read.activity.find({ scope: 'BatchExport', item_id: made.id, activity: 'updated' })
+    expect(entry).toMatchObject({ detail: { changes: [{ field: 'config' }] } })
+    expect(JSON.stringify(entry)).not.toContain('very secret')
+  })
+
+  test('stored secrets are not sent to another host: neither by a change nor by a check', async () => {
+    const { call, member } = held.home
+    const place = { host: 'db.example.com', database: 'shop' }
+    const made = await create({ destination: { type: 'Postgres', config: { ...place, user: 'exporter', password: 'very secret' } } })
+    const own = `${path}${made.id}`
+    const detail = 'Enter user and password again: stored secrets are not sent to another host or port.'
+    for (const change of [{ host: 'evil.example.com' }, { port: 6000 }, { host: 'evil.example.com', user: 'exporter' }]) {
+      const destination = { type: 'Postgres', config: { ...place, ...change } }
+      const missing = 'user' in change ? 'password' : 'user'
+      const answer = refused(
+        400,
+        'required',
+        'user' in change ? detail.replace('user and ', '') : detail,
+        `destination__config__${missing}`,
+      )
+      expect(await call('PATCH', own, { as: member, body: { destination } })).toMatchObject(answer)
+      expect(await call('POST', `${own}/run_test_step`, { as: member, body: { destination, step: 0 } })).toMatchObject(answer)
+    }
+    const same = { destination: { type: 'Postgres', config: { ...place, table_name: 'other' } } }
+    expect((await call('PATCH', own, { as: member, body: same })).status).toBe(200)
+    const again = { destination: { type: 'Postgres', config: { host: 'new.example.com', user: 'u', password: 'p' } } }
+    expect((await call('PATCH', own, { as: member, body: again })).status).toBe(200)
+    const { settings } = held.home.world.waymark.exports.service.settingsToTest(await recordOf(made.id), {})
+    expect(settings).toMatchObject({ host: 'new.example.com', user: 'u', password: 'p', table_name: 'other' })
+  })
+
+  test('unknown settings are stored and shown, and not passed to the destination', async () => {
+    const made = await create({ destination: { type: 'LocalFiles', config: { ...config, invalid_key: 'x' } } })
+    expect(made.destination.config).toEqual({ ...config, invalid_key: 'x' })
+    const { settings } = held.home.world.waymark.exports.service.settingsToTest(await recordOf(made.id), {})
+    expect(settings).not.toHaveProperty('invalid_key')
+  })
+
+  test('PUT needs what is required and keeps what is not sent; another interval continues at the same place', async () => {
+    const { call, member } = held.home
+    const made = await create({ start_at: '2023-07-19 00:00:00', end_at: '2023-07-20T02:00:00+02:00' })
+    expect(made).toMatchObject({ start_at: '2023-07-19T00:00:00Z', end_at: '2023-07-20T00:00:00Z' })
+    expect(await call('PUT', `${path}${made.id}`, { as: member, body: { name: 'x', interval: 'hour' } })).toMatchObject(
+      refused(400, 'required', undefined, 'destination'),
+    )
+    const replaced = { ...body, interval: 'day', start_at: '2022-07-19 00:00:00' }
+    const { body: after } = await call('PUT', `${path}${made.id}`, { as: member, body: replaced })
+    expect(after).toMatchObject({ interval: 'day', start_at: '2022-07-19T00:00:00Z', end_at: '2023-07-20T00:00:00Z' })
+    expect((await recordOf(made.id)).cut_at).toEqual(new Date('2026-03-02T12:00:00Z'))
+  })
+
+  test('a deleted export is hidden, and its runs and backfills are cancelled', async () => {
+    const { call, member, world } = held.home
+    const made = await create({ destination: { type: 'NoOp', config: {} } })
+    const range = { start_at: '2023-10-23 00:00:00', end_at: '2023-10-24 00:00:00' }
+    const { status, body: answer } = await call('POST', `${path}${made.id}/backfill/`, { as: member, body: range })
+    expect(status).toBe(200)
+    expect(answer).toMatchObject({
+      id: made.id,
+      backfill_id: `${made.id}-Backfill-2023-10-23T00:00:00+00:00-2023-10-24T00:00:00+00:00`,
+    })
+    await world.waymark.exports.scheduler.tick()
+    await call('DELETE', `${path}${made.id}/`, { as: member })
+    await world.waymark.exports.scheduler.settled()
+    expect((await call('GET', `${path}${made.id}/`, { as: member })).status).toBe(404)
+    expect((await call('GET', path, { as: member })).body.count).toBe(0)
+    expect(await store().read.batch_export_backfills.find({ batch_export_id: made.id })).toMatchObject([{ status: 'Cancelled' }])
+    expect(await store().read.batch_export_runs.find({ status: ['Starting', 'Running'] })).toEqual([])
+  })
+})
+
+describe('what is refused', () => {
+  test.each<[string, object, number, string, string | null]>([
+    ['no name', { name: undefined }, 400, 'required', 'name'],
+    ['an empty name', { name: '' }, 400, 'blank', 'name'],
+    ['an unknown interval', { interval: 'minute' }, 400, 'invalid_choice', 'interval'],
+    ['an unknown model', { model: 'groups' }, 400, 'invalid_choice', 'model'],
+    ['no destination', { destination: undefined }, 400, 'required', 'destination'],
+    ['an unknown type', { destination: { type: 'FTP', config: {} } }, 400, 'invalid_choice', 'destination__type'],
+    ['settings that are a list', { destination: { type: 'NoOp', config: [] } }, 400, 'invalid_input', 'destination__config'],
+    [
+      'a missing setting',
+      { destination: { type: 'HTTP', config: { url: 'https://x.example' } } },
+      400,
+      'required',
+      'destination__config__token',
+    ],
+    [
+      'a compression that the format does not have',
+      { destination: { type: 'LocalFiles', config: { file_format: 'JSONLines', compression: 'zstd' } } },
+      400,
+      'invalid_input',
+      'destination__config__compression',
+    ],
+    [
+      'events that are a text',
+      { destination: { type: 'NoOp', config: { include_events: 'x' } } },
+      400,
+      'invalid_input',
+      'destination__config__include_events',
+    ],
+    ...['..', '../other', 'a/../../b', '..\\b', '{table}/..', 'a\0b'].map((prefix): [string, object, number, string, string] => [
+      `the prefix ${JSON.stringify(prefix)}`,
+      { destination: { type: 'LocalFiles', config: { prefix } } },
+      400,
+      'invalid_input',
+      'destination__config__prefix',
+    ]),
+    ['a time that is none', { start_at: 'soon' }, 400, 'invalid_input', 'start_at'],
+    ['an end before the start', { start_at: '2026-01-02', end_at: '2026-01-01' }, 400, 'invalid_input', 'start_at'],
+  ])('%s', async (_, given, status, code, attr) => {
+    const { call, member } = held.home
+    expect(await call('POST', path, { as: member, body: { ...body, ...given } })).toMatchObject(refused(status, code, undefined, attr))
+  })
+
+  test('every 5 minutes without the feature', async () => {
+    const { call, member, world, organization } = held.home
+    await world.setFeature(organization.id, 'high_frequency_batch_exports', false)
+    const frequent = { ...body, interval: 'every 5 minutes' }
+    const detail = 'Higher frequency batch exports are not enabled for this team.'
+    expect(await call('POST', path, { as: member, body: frequent })).toMatchObject(refused(403, 'permission_denied', detail))
+    await world.setFeature(organization.id, 'high_frequency_batch_exports', true)
+    expect((await call('POST', path, { as: member, body: frequent })).status).toBe(201)
+  })
+
+  test('strangers, other projects, and keys without the scope', async () => {
+    const { call, member, outsider, project, organization, key, world, owner } = held.home
+    const made = await create()
+    const own = `/api/projects/${project.id}/batch_exports/${made.id}/`
+    expect((await call('GET', own, { as: outsider })).status).toBe(403)
+    expect((await call('POST', `${own}backfill`, { as: outsider, body: {} })).status).toBe(403)
+    const second = await world.makeProject(organization.id, { name: 'Second' })
+    const there = `/api/projects/${second.id}/batch_exports/${made.id}/`
+    for (const action of ['pause', 'unpause']) expect((await call('POST', `${there}${action}`, { as: member })).status).toBe(404)
+    const range = { start_at: '2021-01-01T00:00:00', end_at: '2021-01-01T01:00:00' }
+    expect((await call('POST', `${there}backfill`, { as: member, body: range })).status).toBe(404)
+    const reader = await key(owner, ['batch_export:read'])
+    expect((await call('GET', own, { as: reader })).status).toBe(200)
+    expect(await call('POST', `${own}pause`, { as: reader })).toMatchObject(
+      refused(403, 'permission_denied', "API key missing required scope 'batch_export:write'"),
+    )
+  })
+})
+
+describe('the query of an export', () => {
+  test('is checked by the query language, and its printed form is stored', async () => {
+    const query = "select uuid, event as name, 1 + 1 as two, properties.plan from events where event != 'x'"
+    const made = await create({ sql_like_query: query })
+    const text = "SELECT uuid, event AS name, plus(1, 1) AS two, properties.plan FROM events WHERE notEquals(event, 'x')"
+    expect(made).toMatchObject({
+      sql_like_query: text,
+      schema: {
+        fields: [
+          { expression: 'uuid', alias: 'uuid' },
+          { expression: 'event', alias: 'name' },
+          { expression: 'plus(1, 1)', alias: 'two' },
+          { expression: 'properties.plan', alias: 'plan' },
+        ],
+        values: {},
+        hogql_query: text,
+      },
+    })
+    const { call, member } = held.home
+    const { body: without } = await call('PATCH', `${path}${made.id}`, { as: member, body: { hogql_query: null } })
+    expect(without).toMatchObject({ sql_like_query: null, schema: null })
+  })
+
+  test.each([
+    ['select event from', 'Failed to parse query: '],
+    ['select event from events union all select event from events', 'UNIONs are not supported'],
+    ['select 1', 'Query must SELECT FROM events'],
+    ['select id from persons', 'Query must only SELECT FROM events'],
+    ['select event from (select event from events)', 'Query must only SELECT FROM events'],
+    ['select e.event from events e join persons p on p.id = e.person_id', 'JOINs are not supported'],
+    ['select evnt from events', 'Invalid query: '],
+    ['select toUper(event) from events', 'Invalid query: '],
+    ['select * from events', 'Unsupported * in the query'],
+    ['select count() from events', 'Unsupported aggregate'],
+    ['select row_number() over () from events', 'Unsupported aggregate or window'],
+    ['select event from events where event in (select event from events)', 'Unsupported subquery'],
+    ['select distinct event from events', 'Unsupported DISTINCT'],
+    ['select event from events group by event', 'Unsupported GROUP BY'],
+    ['select event from events order by event', 'Unsupported ORDER BY'],
+    ['select event from events limit 5', 'Unsupported LIMIT'],
+    ['select event, distinct_id as event from events', 'Two columns are named "event"'],
+  ])('%s', async (query, message) => {
+    const { call, member } = held.home
+    const answer = await call('POST', path, { as: member, body: { ...body, sql_like_query: query } })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'sql_like_query' } })
+    expect(answer.body.detail).toContain(message)
+  })
+
+  test('is for events only', async () => {
+    const { call, member } = held.home
+    const given = { ...body, model: 'persons', sql_like_query: 'select event from events' }
+    expect(await call('POST', path, { as: member, body: given })).toMatchObject(refused(400, 'invalid_input', undefined, 'sql_like_query'))
+  })
+})
+
+describe('pausing', () => {
+  test('a pause is kept until it is ended, and what changes nothing is no update', async () => {
+    const { call, member, world } = held.home
+    const made = await create()
+    const later = (minutes: number) => {
+      world.now = new Date(Date.parse('2026-03-02T12:34:56Z') + minutes * 60_000)
+    }
+    later(1)
+    expect((await call('POST', `${path}${made.id}/unpause`, { as: member, body: { backfill: false } })).body.last_updated_at).toBe(
+      made.last_updated_at,
+    )
+    const paused = (await call('POST', `${path}${made.id}/pause/`, { as: member })).body
+    expect(paused).toMatchObject({ paused: true, last_paused_at: '2026-03-02T12:35:56Z', last_updated_at: '2026-03-02T12:35:56Z' })
+    later(2)
+    expect((await call('POST', `${path}${made.id}/pause/`, { as: member })).body).toEqual(paused)
+    later(300)
+    expect((await call('POST', `${path}${made.id}/unpause/`, { as: member })).body).toMatchObject({ paused: false })
+    expect((await recordOf(made.id)).cut_at).toEqual(new Date('2026-03-02T17:00:00Z'))
+    await call('POST', `${path}${made.id}/pause/`, { as: member })
+    later(900)
+    await call('POST', `${path}${made.id}/unpause/`, { as: member, body: { backfill: true } })
+    expect((await recordOf(made.id)).cut_at).toEqual(new Date('2026-03-02T17:00:00Z'))
+  })
+})
+
+describe('backfills', () => {
+  test.each<[string, object, string]>([
+    ['no times', {}, "Both 'start_at' and 'end_at' must be specified"],
+    ['one time', { end_at: '2021-01-01T00:00:00Z' }, "Both 'start_at' and 'end_at' must be specified"],
+    ['no time', { start_at: 'yesterday', end_at: null }, 'Input yesterday is not a valid ISO formatted datetime.'],
+    ['equal times', { start_at: '2021-01-01T01:00:00', end_at: '2021-01-01T01:00:00' }, 'must be before'],
+    ['an end before the start', { start_at: '2021-01-01T01:00:00', end_at: '2020-01-01T01:00:00' }, 'must be before'],
+    ['an end in the future', { start_at: '2021-01-01T01:00:00', end_at: '2026-03-02T13:35:00Z' }, 'too far into the future'],
+    ['an open start without rows', { start_at: null, end_at: null }, 'nothing to backfill'],
+  ])('%s', async (_, range, message) => {
+    const { call, member } = held.home
+    const made = await create()
+    const answer = await call('POST', `${path}${made.id}/backfill`, { as: member, body: range })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input' } })
+    expect(answer.body.detail).toContain(message)
+  })
+
+  test('have at most 105,408 intervals', async () => {
+    const { call, member } = held.home
+    const days = await create({ interval: 'day' })
+    const five = await create({ interval: 'every 5 minutes' })
+    const start = async (id: string, start_at: string, end_at: string | null) =>
+      call('POST', `${path}${id}/backfill`, { as: member, body: { start_at, end_at } })
+    for (const [id, start_at, end_at, n] of [
+      [five.id, '0001-01-01T00:00:00Z', null, '213,026,839 of'],
+      [five.id, '2020-01-01T00:00:00Z', '2021-01-01T00:00:01Z', '105,409 of the interval every 5 minutes'],
+      [days.id, '1700-01-01T00:00:00Z', null, '119,130 of'],
+    ] as const) {
+      const answer = await start(id, start_at, end_at)
+      expect(answer).toMatchObject(refused(400, 'invalid_input', undefined, 'start_at'))
+      expect(answer.body.detail).toMatch(/^A backfill has at most 105,408 intervals, but this range has /)
+      expect(answer.body.detail).toContain(`this range has ${n}`)
+    }
+    expect(await store().read.batch_export_backfills.count({})).toBe(0)
+    expect((await start(five.id, '2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z')).status).toBe(200)
+    expect(await store().read.batch_export_backfills.find({})).toMatchObject([{ total_runs: 105_408 }])
+  })
+
+  test('are listed, read and cancelled', async () => {
+    const { call, member } = held.home
+    const made = await create()
+    const range = { start_at: '2023-10-23T00:00:00Z', end_at: '2023-10-23T03:30:00Z' }
+    const { status, body: backfill } = await call('POST', `${path}${made.id}/backfills`, { as: member, body: range })
+    expect(status).toBe(201)
+    expect(backfill).toMatchObject({ status: 'Running', progress: { total_runs: 4, finished_runs: 0, progress: 0 } })
+    expect((await call('GET', `${path}${made.id}/backfills`, { as: member })).body).toEqual({
+      next: null,
+      previous: null,
+      results: [backfill],
+    })
+    expect((await call('GET', `${path}${made.id}/backfills/${backfill.id}`, { as: member })).body).toEqual(backfill)
+    const { body: cancelled } = await call('POST', `${path}${made.id}/backfills/${backfill.id}/cancel`, { as: member })
+    expect(cancelled).toMatchObject({ status: 'Cancelled', finished_at: '2026-03-02T12:34:56Z' })
+    expect(await call('POST', `${path}${made.id}/backfills/${backfill.id}/cancel`, { as: member })).toMatchObject(
+      refused(400, 'invalid_input', "Cannot cancel a backfill that is in 'Cancelled' status"),
+    )
+  })
+})
+
+describe('runs and logs', () => {
+  const addRun = async (exportId: string, change: object = {}) => {
+    const record = await recordOf(exportId)
+    const { accounts } = held.home.world
+    const run = {
+      ...newRun(record, accounts.context.clock(), {
+        id: accounts.context.newId(),
+        lane: 'schedule',
+        backfill_id: null,
+        key: 'k',
+        data_interval_start: new Date('2026-03-02T11:00:00Z'),
+        data_interval_end: new Date('2026-03-02T12:00:00Z'),
+        range: { by: 'arrival', after: 0, to: 5 },
+      }),
+      ...change,
+    }
+    await store().write((tables) => tables.batch_export_runs.insert(run))
+    return run
+  }
+
+  test('a run is read, listed with its export, cancelled while it is active, and retried once it has ended', async () => {
+    const { call, member } = held.home
+    const made = await create()
+    const run = await addRun(made.id)
+    const own = `${path}${made.id}/runs/${run.id}`
+    expect((await call('GET', own, { as: member })).body).toMatchObject({
+      id: run.id,
+      batch_export: made.id,
+      status: 'Starting',
+      records_completed: 0,
+      records_total_count: null,
+      bytes_exported: null,
+      latest_error: null,
+      data_interval_start: '2026-03-02T11:00:00Z',
+      data_interval_end: '2026-03-02T12:00:00Z',
+      cursor: null,
+      finished_at: null,
+    })
+    expect(await call('POST', `${own}/retry`, { as: member })).toMatchObject(
+      refused(400, 'invalid_input', "Cannot retry a run that is in 'Starting' status"),
+    )
+    expect((await call('POST', `${own}/cancel`, { as: member })).body).toEqual({ cancelled: true })
+    expect(await call('POST', `${own}/cancel`, { as: member })).toMatchObject(
+      refused(400, 'invalid_input', "Cannot cancel a run that is in 'Cancelled' status"),
+    )
+    const { body: retried } = await call('POST', `${own}/retry`, { as: member })
+    expect(retried).toMatchObject({
+      backfill_id: `${made.id}-Backfill-2026-03-02T11:00:00+00:00-2026-03-02T12:00:00+00:00`,
+      run: { status: 'Starting' },
+    })
+    const { latest_runs } = (await call('GET', `${path}${made.id}`, { as: member })).body
+    expect(latest_runs.map(({ status }: { status: string }) => status)).toEqual(['Starting', 'Cancelled'])
+    const again = await store().read.batch_export_runs.first({ id: retried.run.id })
+    expect(again).toMatchObject({ key: run.key, range: run.range, lane: 'retry' })
+  })
+
+  test('are listed for seven days, page by page with a cursor', async () => {
+    const { call, member } = held.home
+    const made = await create()
+    const at = (minutes: number) => new Date(Date.parse('2026-03-02T12:00:00Z') - minutes * 60_000)
+    for (let i = 0; i < 130; i++) await addRun(made.id, { created_at: at(i), status: 'Completed', data_interval_start: at(i + 60) })
+    await addRun(made.id, { created_at: at(8 * 24 * 60), status: 'Completed', data_interval_start: at(9 * 24 * 60) })
+    const get = async (url: string) => (await call('GET', url, { as: member })).body
+    const first = await get(`${path}${made.id}/runs`)
+    expect(first).toMatchObject({ previous: null, next: expect.stringContaining('cursor=') })
+    expect(first.results).toHaveLength(100)
+    const second = await get(new URL(first.next).pathname + new URL(first.next).search)
+    expect(second).toMatchObject({ next: null, previous: expect.stringContaining('cursor=') })
+    expect(second.results).toHaveLength(30)
+    const back = await get(new URL(second.previous).pathname + new URL(second.previous).search)
+    expect(back.results).toEqual(first.results)
+    expect((await get(`${path}${made.id}/runs?after=-30d&before=-7d`)).results).toHaveLength(1)
+    expect((await get(`${path}${made.id}/runs?after=2026-03-02T11:55:00Z`)).results).toHaveLength(6)
+    const byInterval = await get(`${path}${made.id}/runs?ordering=data_interval_start&start=2026-03-02T10:55:00Z`)
+    expect(byInterval.results.map((run: { data_interval_start: string }) => run.data_interval_start)).toEqual([
+      '2026-03-02T10:55:00Z',
+      '2026-03-02T10:56:00Z',
+      '2026-03-02T10:57:00Z',
+      '2026-03-02T10:58:00Z',
+      '2026-03-02T10:59:00Z',
+      '2026-03-02T11:00:00Z',
+    ])
+    expect(await call('GET', `${path}${made.id}/runs?after=soon`, { as: member })).toMatchObject(
+      refused(400, 'invalid_input', 'Input soon is not a valid ISO formatted datetime.', 'after'),
+    )
+  })
+
+  test('a log is searched by text, level and time', async () => {
+    const { call, member, world } = held.home
+    const made = await create()
+    const run = await addRun(made.id)
+    await call('POST', `${path}${made.id}/runs/${run.id}/cancel`, { as: member })
+    world.now = new Date('2026-03-02T12:40:00Z')
+    await call('POST', `${path}${made.id}/pause`, { as: member })
+    const messages = async (query = '', of = '') =>
+      (await call('GET', `${path}${made.id}${of}/logs/${query}`, { as: member })).body.results.map(
+        ({ message }: { message: string }) => message,
+      )
+    expect(await messages()).toEqual(['Paused by a user.', 'Cancelled by a user.'])
+    expect(await messages('', `/runs/${run.id}`)).toEqual(['Cancelled by a user.'])
+    expect(await messages('?search=PAUSED')).toEqual(['Paused by a user.'])
+    expect(await messages('?level_filter=ERROR&level_filter=WARNING')).toEqual([])
+    expect(await messages('?level_filter=ERROR&level_filter=INFO')).toHaveLength(2)
+    expect(await messages('?before=2026-03-02T12:36:00Z')).toEqual(['Cancelled by a user.'])
+    expect(await messages('?limit=1')).toEqual(['Paused by a user.'])
+  })
+})
+
+describe('the test of a destination', () => {
+  test('lists the checks of a type', async () => {
+    const { call, member } = held.home
+    const { body: answer } = await call('GET', `${path}test/?destination=LocalFiles`, { as: member })
+    expect(answer).toEqual({ steps: [{ name: 'Check that files can be written', description: expect.any(String), result: null }] })
+    expect((await call('GET', `${path}test/?destination=FTP`, { as: member })).status).toBe(404)
+  })
+
+  test('runs one check, with settings of the body or of the export', async () => {
+    const { call, member } = held.home
+    const result = { status: 'Failed', message: 'This server does not write exports to local files. Choose another destination.' }
+    const fresh = { destination: body.destination, step: 0 }
+    expect((await call('POST', `${path}run_test_step_new`, { as: member, body: fresh })).body).toMatchObject({ result })
+    const made = await create()
+    expect((await call('POST', `${path}${made.id}/run_test_step`, { as: member, body: { step: 0 } })).body).toMatchObject({ result })
+    expect(await call('POST', `${path}${made.id}/run_test_step`, { as: member, body: { step: 7 } })).toMatchObject(
+      refused(400, 'invalid_input', 'The destination LocalFiles has no step 7.', 'step'),
+    )
+  })
+})

@@ -48,10 +48,8 @@ export const watch = { residentMb: 1_536, dataKb: 6_000_000, cpuSeconds: 20, wal
 export const growth = {
   /** Cost is in proportion up to this power of the size, with slack for noise. */
   exponent: 1.45,
-  /** No noise makes this. */
-  surely: 2.5,
   /** Differences below these are noise, and sizes that cost less are passed over. */
   floorMs: { call: 200, server: 250 },
   floorMb: 96,
-  repeats: 3,
+  repeats: 4,
 } as const

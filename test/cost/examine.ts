@@ -122,7 +122,7 @@ async function steepness(scanned: readonly Figures[], size: number, measure: Mea
     const points = figures.map((one): Point => [one.bytes, measure.of(one)]) as [Point, Point, Point]
     const exponent = exponentOf(points, measure.floor)
     if (exponent === null || exponent <= growth.exponent) return null
-    if (round === growth.repeats || (round > 1 && exponent > growth.surely)) return { exponent, figures }
+    if (round === growth.repeats) return { exponent, figures }
   }
 }
 

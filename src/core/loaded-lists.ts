@@ -2,6 +2,7 @@ import { type ActorOrder, orderByActor, orderBytes } from './actor-order.ts'
 import { EventLists, type ListShape } from './event-lists.ts'
 import { ListColumn, type ListColumnShape } from './list-column.ts'
 import type { ListImage } from './ports.ts'
+import { Selections } from './selections.ts'
 
 export interface Merges {
   readonly mark: string
@@ -26,15 +27,17 @@ export class LoadedLists {
   merges: Merges
   /** By key, in order of last use. */
   readonly columns = new Map<string, LoadedColumn>()
+  readonly selections: Selections
 
   constructor(lists: EventLists, seq: number, merges: Merges) {
     this.lists = lists
+    this.selections = new Selections(lists)
     this.seq = seq
     this.merges = merges
   }
 
   get bytes(): number {
-    let bytes = this.lists.bytes
+    let bytes = this.lists.bytes + this.selections.bytes
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
     return bytes

@@ -7,6 +7,7 @@ import { EventLists, mostRecords } from './event-lists.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
 import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, ListFiles, ListSource } from './ports.ts'
+import type { KeptSelections } from './selections.ts'
 
 /** Lists of fewer events are read from the store as fast as from files. */
 const fewEvents = 50_000
@@ -22,6 +23,8 @@ export interface Listed {
   readonly columns: readonly Pick<ListColumn, 'values' | 'texts' | 'numbers'>[]
   /** Null: the actors are persons. */
   readonly order: ActorOrder | null
+  /** Absent: none are kept. */
+  readonly selections?: KeptSelections
 }
 interface Open extends Listed {
   readonly lists: EventLists
@@ -178,13 +181,26 @@ export class ProjectLists implements MemoryHolder {
         if (wanted.actors && !order) return null
         this.memory.touch(this)
         this.readers++
-        return { lists: this.loaded!.lists, columns, order }
+        return { lists: this.loaded!.lists, columns, order, selections: this.selectionsOf(this.loaded!) }
       }
     } catch (error) {
       if (this.isIncomplete || !this.loaded) this.forget()
       throw error
     } finally {
       this.isChanging = false
+    }
+  }
+
+  /** They take memory that nothing else uses. */
+  private selectionsOf(loaded: LoadedLists): KeptSelections {
+    const { memory } = this
+    return {
+      find: (key) => loaded.selections.find(key),
+      keep: (key, selection) => {
+        if (this.loaded !== loaded) return
+        this.discard(loaded.selections.keep(key, selection, memory.most - memory.taken))
+        memory.take(this, loaded.bytes)
+      },
     }
   }
 
@@ -285,6 +301,8 @@ export class ProjectLists implements MemoryHolder {
   private makeRoom(loaded: LoadedLists, further: number, keys: ReadonlySet<string>): boolean {
     const { lists, columns } = loaded
     this.discard(lists.takeDiscarded())
+    if (this.memory.take(this, loaded.bytes + further)) return true
+    this.discard(loaded.selections.clear())
     if (this.memory.take(this, loaded.bytes + further)) return true
     for (const key of [...columns.keys()]) {
       if (keys.has(key)) continue

@@ -4,7 +4,8 @@ import type { Query } from '../ast/nodes.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { Listed } from '../core/project-lists.ts'
 import { QueryError } from '../errors/errors.ts'
-import { extentOf, type Fold, listView } from '../folds/fold.ts'
+import { extentOf, type Fold, type ListView, listView } from '../folds/fold.ts'
+import { selectable, selectionFold, selectionKey } from '../folds/selection.ts'
 import { ThreadLost } from '../folds/thread-pool.ts'
 import type { Answer, Ask, ListsAsk, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
 import { saidOf } from '../queries/origin.ts'
@@ -25,6 +26,8 @@ import { compileFor, statementOf } from './statements.ts'
 const fewEvents = 200_000
 /** While threads work, this often it is checked whether the query was cancelled. */
 const checkEveryMs = 20
+
+type Threads = NonNullable<QueryProject['threads']>
 
 interface AskedStatement extends Explainable {
   /** Index among the statements of the query. Long statements are planned later than short ones. */
@@ -64,6 +67,28 @@ const notOnLists = (label: string, reason: string) =>
     message: `The lists of events cannot answer ${label}: ${reason}. Remove modifiers.road to answer it by SQL.`,
     attr: 'modifiers__road',
   })
+
+/** With a selection if one is kept; the second query with the same conditions makes one. `plain`: without one. */
+async function inThreads(
+  threads: Threads,
+  fold: Fold<unknown, unknown>,
+  plain: Fold<unknown, unknown>,
+  { selections }: Listed,
+  view: ListView,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const conditions = fold.conditions ? selectable(fold.conditions(params)) : null
+  if (!selections || !conditions) return threads.run(plain, view, params, signal)
+  const key = selectionKey(conditions, view)
+  const { selection, isWanted } = selections.find(key)
+  if (selection) return threads.run(fold, view, params, signal, selection)
+  if (!isWanted) return threads.run(plain, view, params, signal)
+  const made = await threads.run(selectionFold, view, conditions, signal)
+  if (!made) return null
+  selections.keep(key, made)
+  return threads.run(fold, view, params, signal, made)
+}
 
 /** Runs the statements that the generators of a query kind request. */
 export function driverOf(
@@ -140,7 +165,7 @@ export function driverOf(
       if (typeof source === 'string') return skip(source)
       const hasFolded = await project.fold(Number(facts.appliedSeq), source, async (listed) => {
         const params = fold.params(listed)
-        const result = await folded(fold.fold.fasterFor?.(params) ?? fold.fold, listed, params)
+        const result = await folded(fold.fold, listed, params)
         const reason = await completed(fold.take(result, listed, params))
         if (reason !== undefined) return skip(reason)
         const { events } = listed.lists
@@ -157,10 +182,11 @@ export function driverOf(
   const folded = async (fold: Fold<unknown, unknown>, listed: Listed, params: unknown): Promise<unknown> => {
     const { threads } = project
     const view = listView(listed)
-    const here = async () => fold.join([await completed(fold.run(view, params, 0, extentOf(fold, view)))], params)
+    const plain = fold.fasterFor?.(params) ?? fold
+    const here = async () => plain.join([await completed(plain.run(view, params, 0, extentOf(plain, view)))], params)
     if (!threads?.isUsable || listed.lists.events < fewEvents) return here()
     const stopping = new AbortController()
-    const work = threads.run(fold, view, params, stopping.signal)
+    const work = inThreads(threads, fold, plain, listed, view, params, stopping.signal)
     try {
       for (;;) {
         const isDone = await Promise.race([work.then(() => true), setTimeout(checkEveryMs, false)])

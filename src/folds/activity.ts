@@ -21,6 +21,7 @@ export interface ActivityRows {
 export const activityFold: Fold<ActivityParams, ActivityRows> = {
   name: 'activity',
   over: 'persons',
+  conditions: ({ matching }) => matching,
   *run(lists, { matching, edges: bounds }, from, to) {
     const matches = new Matches(matching)
     const edges = new Edges(bounds)
@@ -29,7 +30,7 @@ export const activityFold: Fold<ActivityParams, ActivityRows> = {
     for (let person = from; person < to; ) {
       person = matches.fill(lists, person, to)
       if (bucketOf.length < matches.index.length) bucketOf = new Int32Array(matches.index.length)
-      edges.count(matches, lists.time, bucketOf, { less: 1, outside: -1 })
+      edges.count(matches, bucketOf, { less: 1, outside: -1 })
       for (let at = 0; at < matches.persons; at++) {
         let last = -1
         for (let row = matches.offsets[at]!; row < matches.offsets[at + 1]!; row++) {

@@ -12,12 +12,12 @@ export interface FirstTimes {
 
 /** Clears the bits of these steps at all other times. */
 export function keepFirstTimes(lists: ListView, matches: Matches, { conditions, steps, to }: FirstTimes): void {
-  const { index, bits, persons, person, offsets } = matches
+  const { time, bits, persons, person, offsets } = matches
   const firsts = new Float64Array(steps.length)
   for (let at = 0; at < persons; at++) {
     find(lists, person[at]!, conditions, to, firsts)
     for (let row = offsets[at]!; row < offsets[at + 1]!; row++)
-      for (let i = 0; i < steps.length; i++) if (lists.time[index[row]!] !== firsts[i]) bits[row]! &= ~(1 << steps[i]!)
+      for (let i = 0; i < steps.length; i++) if (time[row] !== firsts[i]) bits[row]! &= ~(1 << steps[i]!)
   }
 }
 

@@ -1,11 +1,15 @@
 import type { EventLists } from '../core/event-lists.ts'
 import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
+import type { SelectionPart } from '../core/selections.ts'
+import type { Matching } from './matches.ts'
 
 /** What folds read of the lists. Worker threads get it without a copy. */
 export interface ListView extends Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'used'> {
   /** Where the persons are other actors: `start` and `end` are places here, where the entry of each event is. Null: they are entries. */
   readonly entry: Int32Array | null
+  /** The events that meet the conditions of the fold, of the persons that it goes through. Null: it has to find them. */
+  readonly selection: SelectionPart | null
 }
 
 export interface ColumnView {
@@ -27,7 +31,9 @@ export interface Fold<P, R> {
   readonly name: string
   /** What is divided among the threads. Entries are those of the columns, in no order; a free one has NaN as its time. */
   readonly over: 'persons' | 'entries'
-  /** A fold with the same result that is faster, if the parameters allow one. */
+  /** How it finds its events, if they can be selected once for several queries. */
+  conditions?(params: P): Matching
+  /** A fold with the same result that is faster without a selection, if the parameters allow one. */
   fasterFor?(params: P): Fold<P, R> | null
   /** Over the persons or entries with numbers from `from` up to `to`. Yields often, so that it can be stopped. */
   run(lists: ListView, params: P, from: number, to: number): Generator<void, R, void>
@@ -43,7 +49,17 @@ export const columnView = ({ values, texts, numbers }: Pick<ListColumn, 'values'
 export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): ListView {
   const { time, event, seq, used } = lists
   const { start, end } = order ?? lists
-  return { start, end, time, event, seq, persons: order ? order.actors : lists.persons, used, entry: order ? order.entry : null }
+  return {
+    start,
+    end,
+    time,
+    event,
+    seq,
+    persons: order ? order.actors : lists.persons,
+    used,
+    entry: order ? order.entry : null,
+    selection: null,
+  }
 }
 /** The number of persons or entries that a fold goes through. */
 export const extentOf = ({ over }: Pick<Fold<unknown, unknown>, 'over'>, { persons, used }: ListView): number =>

@@ -2,7 +2,7 @@ import type { ActorColumns } from '../kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../kernels/funnels/fold.ts'
 import { Floats, Ints } from '../kernels/grow.ts'
 import { type FirstTimes, keepFirstTimes } from './first-times.ts'
-import type { Fold, ListView, PlacedColumn } from './fold.ts'
+import type { Fold, PlacedColumn } from './fold.ts'
 import { joined } from './joined.ts'
 import { Matches, type Matching } from './matches.ts'
 
@@ -59,6 +59,7 @@ export function codesOfValue(splits: readonly PlacedColumn[], value: number): nu
 export const funnelFold: Fold<ListedFunnel, Outcomes> = {
   name: 'funnel',
   over: 'persons',
+  conditions: ({ matching }) => matching,
   *run(lists, params, from, to) {
     const { matching, firstTimes, periods, splits, funnel } = params
     const matches = new Matches(matching)
@@ -68,7 +69,7 @@ export const funnelFold: Fold<ListedFunnel, Outcomes> = {
     for (let person = from; person < to; ) {
       person = matches.fill(lists, person, to)
       if (firstTimes) keepFirstTimes(lists, matches, firstTimes)
-      const columns = block.columns(lists, matches)
+      const columns = block.columns(matches)
       const sink = (outcome: Outcome) => outcomes.add(outcome, matches, columns)
       yield* periods ? foldPeriods(columns, fold, periods, sink) : foldActors(columns, fold, sink)
       yield
@@ -97,19 +98,16 @@ function orderOf(splits: readonly FunnelSplit[]): FunnelFold['goesBefore'] {
 
 /** The events of a block as a funnel reads them. */
 class Block {
-  private time: Float64Array = new Float64Array(0)
   private breakdown: Int32Array = new Int32Array(0)
   constructor(private readonly splits: readonly FunnelSplit[]) {}
 
-  columns({ time }: ListView, matches: Matches): ActorColumns {
-    const { rows, index, bits, further, persons, offsets } = matches
-    if (this.time.length < rows) this.time = new Float64Array(index.length)
-    for (let row = 0; row < rows; row++) this.time[row] = time[index[row]!]!
+  columns(matches: Matches): ActorColumns {
+    const { time, bits, further, persons, offsets } = matches
     if (this.splits.length > 0) this.writeValues(matches)
     return {
       actors: persons,
       offsets,
-      time: this.time,
+      time,
       steps: bits,
       exclusions: further,
       breakdown: this.splits.length > 0 ? this.breakdown : null,

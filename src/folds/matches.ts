@@ -1,3 +1,4 @@
+import type { SelectionPart } from '../core/selections.ts'
 import { firstSince } from './first-since.ts'
 import type { ListView, PlacedColumn } from './fold.ts'
 
@@ -40,6 +41,7 @@ export class Matches {
   rows = 0
   /** Index of each event in the lists. */
   index: Int32Array = new Int32Array(blockRows)
+  time: Float64Array = new Float64Array(blockRows)
   bits: Int32Array = new Int32Array(blockRows)
   further: Int32Array | null
   /** The number of persons. Those without a matching event are left out. */
@@ -56,6 +58,10 @@ export class Matches {
 
   /** Takes persons from a number on, before `end`, until the block is full. Returns the first one that is left. */
   fill(lists: ListView, first: number, end: number): number {
+    return lists.selection === null ? this.find(lists, first, end) : this.read(lists.selection, first, end)
+  }
+
+  private find(lists: ListView, first: number, end: number): number {
     const { from, to, scope, bits: wanted, further: also, takesAll } = this.matching
     const { start: starts, end: ends, time, event, entry } = lists
     const { byEvent, others, flags } = wanted
@@ -115,7 +121,59 @@ export class Matches {
       if (this.persons === this.person.length) this.widen()
     }
     this.rows = rows
+    this.readTimes(time)
     return person
+  }
+
+  /** The same for a selection of the events. Conditions on persons are not part of it. */
+  private read(selection: SelectionPart, first: number, end: number): number {
+    const { from, to, scope, bits: wanted, further: also } = this.matching
+    const { offsets: starts, index: indexes, time: times, bits: masks, further: others } = selection
+    const isPersonal = [scope, wanted, also].some((one) => one?.flags.some((flag) => flag.of === 'person'))
+    this.persons = 0
+    let rows = 0
+    let person = first
+    for (; person < end && rows < blockRows / 2; person++) {
+      let at = starts[person - selection.from]!
+      let last = starts[person - selection.from + 1]!
+      if (at === last) continue
+      if (times[at]! < from) at = firstSince(times, at, last, from)
+      if (at < last && times[last - 1]! > to) last = firstSince(times, at, last, to + 1)
+      if (at >= last) continue
+      let [bitsOfPerson, furtherOfPerson] = [-1, -1]
+      if (isPersonal) {
+        if (scope !== null && (personBits(scope, person) & 1) === 0) continue
+        bitsOfPerson = personBits(wanted, person)
+        if (also !== null) furtherOfPerson = personBits(also, person)
+      }
+      this.makeRoom(rows + last - at)
+      const { index, time, bits, further } = this
+      const begin = rows
+      for (; at < last; at++) {
+        const mask = masks[at]! & bitsOfPerson
+        index[rows] = indexes[at]!
+        time[rows] = times[at]!
+        bits[rows] = mask
+        if (further === null) {
+          rows += (mask | -mask) >>> 31
+          continue
+        }
+        const more = others![at]! & furtherOfPerson
+        further[rows] = more
+        if ((mask | more) !== 0) rows++
+      }
+      if (rows === begin) continue
+      this.person[this.persons] = person
+      this.offsets[++this.persons] = rows
+      if (this.persons === this.person.length) this.widen()
+    }
+    this.rows = rows
+    return person
+  }
+
+  private readTimes(time: Float64Array): void {
+    const { index, rows } = this
+    for (let row = 0; row < rows; row++) this.time[row] = time[index[row]!]!
   }
 
   /**
@@ -147,6 +205,7 @@ export class Matches {
       const at = time[i]! // NaN is not in the range
       index[kept] = i
       bits[kept] = bits[row]!
+      this.time[kept] = at
       kept += at >= from && at <= to && bits[row] !== 0 ? 1 : 0
     }
     this.rows = kept
@@ -170,6 +229,7 @@ export class Matches {
     if (rows <= this.index.length) return
     const length = Math.max(rows, this.index.length * 2)
     this.index = longer(this.index, length)
+    this.time = longer(this.time, length)
     this.bits = longer(this.bits, length)
     this.further = this.further && longer(this.further, length)
   }
@@ -201,8 +261,8 @@ function personBits({ flags }: EventBits, person: number): number {
   return bits
 }
 
-function longer(values: Int32Array, length: number): Int32Array {
-  const copy = new Int32Array(length)
+function longer<V extends Int32Array | Float64Array>(values: V, length: number): V {
+  const copy = new (values.constructor as new (length: number) => V)(length)
   copy.set(values)
   return copy
 }

@@ -52,6 +52,7 @@ const mostCells = 1 << 22
 export const retentionFold: Fold<RetentionParams, RetentionPart> = {
   name: 'retention',
   over: 'persons',
+  conditions: ({ matching }) => matching,
   *run(lists, params, from, to) {
     const groups = Groups.of(params.splits)
     if (!groups) return null
@@ -71,19 +72,19 @@ export const retentionFold: Fold<RetentionParams, RetentionPart> = {
         groupOf = new Int32Array(matches.index.length)
         all = new Int32Array(matches.index.length)
       }
-      edges.count(matches, lists.time, tickOf, { less: 1, outside: -1 })
+      edges.count(matches, tickOf, { less: 1, outside: -1 })
       groups.number(matches, all, groupOf)
       if (groups.count * cells > mostCells) return null
       counter.grow(groups.count)
       for (let at = 0; at < matches.persons; at++) {
         const [first, end] = [matches.offsets[at]!, matches.offsets[at + 1]!]
-        if (!isSplit) counter.add(matches, at, first, end, null, tickOf, 0, lists.time)
+        if (!isSplit) counter.add(matches, at, first, end, null, tickOf, 0)
         else if (params.type === 'first ever') {
-          const group = counter.groupOfFirst(matches, first, end, groupOf, lists.time, lists.seq)
-          if (group >= 0) counter.add(matches, at, first, end, null, tickOf, group, lists.time)
+          const group = counter.groupOfFirst(matches, first, end, groupOf, lists.seq)
+          if (group >= 0) counter.add(matches, at, first, end, null, tickOf, group)
         } else
           for (const { group, from: begin, to: until } of byGroup.order(groupOf, first, end, groups.count))
-            counter.add(matches, at, begin, until, byGroup.rows, tickOf, group, lists.time)
+            counter.add(matches, at, begin, until, byGroup.rows, tickOf, group)
       }
       yield
     }
@@ -147,18 +148,17 @@ class Counter {
 
   /** The group of the first event that starts; of events at the same time, of the one that arrived first. -1: none. */
   groupOfFirst(
-    { index, bits }: Matches,
+    { index, time, bits }: Matches,
     first: number,
     end: number,
     groupOf: Int32Array,
-    time: Float64Array,
     seq: { readonly [i: number]: number },
   ): number {
     let best = -1
     for (let row = first; row < end; row++) {
       if ((bits[row]! & starts) === 0) continue
       if (best < 0) best = row
-      else if (time[index[row]!]! > time[index[best]!]!) break
+      else if (time[row]! > time[best]!) break
       else if (seq[index[row]!]! < seq[index[best]!]!) best = row
     }
     return best < 0 ? -1 : groupOf[best]!
@@ -166,14 +166,13 @@ class Counter {
 
   /** Counts rows of an actor in a group of cells. `rows`: their numbers from `first` to `end`; null: these are the numbers. */
   add(
-    { index, bits, person }: Matches,
+    { index, time, bits, person }: Matches,
     at: number,
     first: number,
     end: number,
     rows: Int32Array | null,
     tickOf: Int32Array,
     group: number,
-    time: Float64Array,
   ): void {
     const { type, from, number, isSame, minimum, hasWindows } = this.params
     let anchor = -1
@@ -184,7 +183,7 @@ class Counter {
       const row = rows === null ? place : rows[place]!
       const mask = bits[row]!
       const tick = tickOf[row]!
-      const when = time[index[row]!]!
+      const when = time[row]!
       if ((mask & isNamed) !== 0 && when < named) named = when
       if ((mask & starts) !== 0 && when < began) {
         began = when

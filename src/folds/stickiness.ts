@@ -19,6 +19,7 @@ export interface StickinessParams {
 export const stickinessFold: Fold<StickinessParams, Float64Array> = {
   name: 'stickiness',
   over: 'persons',
+  conditions: ({ matching }) => matching,
   *run(lists, { matching, edges: bounds, size, least, most }, from, to) {
     const counts = new Float64Array(size)
     const matches = new Matches(matching)
@@ -27,7 +28,7 @@ export const stickinessFold: Fold<StickinessParams, Float64Array> = {
     for (let person = from; person < to; ) {
       person = matches.fill(lists, person, to)
       if (bucketOf.length < matches.index.length) bucketOf = new Int32Array(matches.index.length)
-      edges.count(matches, lists.time, bucketOf, { less: 1, outside: -1 })
+      edges.count(matches, bucketOf, { less: 1, outside: -1 })
       for (let at = 0; at < matches.persons; at++) {
         const end = matches.offsets[at + 1]!
         let intervals = 0

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import type { Selection, SelectionPart } from '../core/selections.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { Fold, ListView } from './fold.ts'
 import type { FoldTask, FromWorker, ToWorker } from './worker-messages.ts'
@@ -55,17 +56,25 @@ export class ThreadPool {
     return this.threads > 1 && this.losses < mostLosses
   }
 
-  /** Resolves with null if `signal` aborts. */
-  async run<P, R>(fold: Fold<P, R>, lists: ListView, params: P, signal: AbortSignal): Promise<R | null> {
+  /** Resolves with null if `signal` aborts. `selection`: the events of the fold; absent: it finds them. */
+  async run<P, R>(
+    fold: Fold<P, R>,
+    lists: ListView,
+    params: P,
+    signal: AbortSignal,
+    selection: Selection | null = null,
+  ): Promise<R | null> {
     const stop = new Int32Array(new SharedArrayBuffer(4))
     const halt = () => void Atomics.store(stop, 0, 1)
     if (signal.aborted) return null
     signal.addEventListener('abort', halt, { once: true })
     try {
-      const parts = partsOf(fold, lists, this.threads * partsPerThread)
+      const parts: readonly Part[] =
+        selection?.map((one) => [one.from, one.to, one] as const) ?? partsOf(fold, lists, this.threads * partsPerThread)
       const results = await Promise.allSettled(
-        parts.map(([from, to]) => {
-          const part = this.add({ kind: 'fold', id: ++this.lastId, fold: fold.name, lists, params, from, to, stop })
+        parts.map(([from, to, selected = null]) => {
+          const view = { ...lists, selection: selected }
+          const part = this.add({ kind: 'fold', id: ++this.lastId, fold: fold.name, lists: view, params, from, to, stop })
           part.catch(halt) // nobody may read the lists once this has settled
           return part
         }),
@@ -145,6 +154,7 @@ export class ThreadPool {
 }
 
 type Range = readonly [from: number, to: number]
+type Part = readonly [...Range, selected?: SelectionPart]
 
 function partsOf({ over }: Pick<Fold<unknown, unknown>, 'over'>, lists: ListView, parts: number): Range[] {
   if (over === 'persons') return evenParts(lists, parts)

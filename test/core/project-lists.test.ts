@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { EventLists } from '../../src/core/event-lists.ts'
 import type { ColumnSource, EventBatch, ListFiles, ListImage, ListSource } from '../../src/core/ports.ts'
 import { type Listed, ProjectLists } from '../../src/core/project-lists.ts'
+import type { Selection } from '../../src/core/selections.ts'
 import { deferred } from '../../src/lib/deferred.ts'
 import { MemoryShare } from '../../src/lib/memory-share.ts'
 
@@ -411,4 +412,76 @@ test('an update that is cancelled before it changes anything keeps the lists', a
   await expect(lists.use(cancelled, 2, noColumns, async () => undefined)).rejects.toThrow('cancelled')
   expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
   expect(store.read).toEqual([0, 1])
+})
+
+const selectionOf = (events: number): Selection => [
+  {
+    from: 0,
+    to: 1,
+    offsets: Int32Array.of(0, events),
+    index: new Int32Array(events),
+    time: new Float64Array(events),
+    bits: new Uint8Array(events),
+    further: null,
+  },
+]
+const eventsOf = (selection: Selection | null) => selection && selection[0]!.index.length
+
+/** Asks as a query does that makes a selection where one is wanted. Returns what it found, and whether it was to make one. */
+const select = async (lists: ProjectLists, { source, events }: Store, key: string, size: number) =>
+  (await lists.use(source, events.length, noColumns, async ({ selections }) => {
+    const { selection, isWanted } = selections!.find(key)
+    if (isWanted) selections!.keep(key, selectionOf(size))
+    return [eventsOf(selection), isWanted] as const
+  }))!.answer
+
+test('the second query makes a selection, further ones read it, and new events or merges end it', async () => {
+  const store = storeOf(Array.from({ length: 100 }, (_, i) => [i % 5, i] as [number, number]))
+  const lists = plenty()
+  const asked = async (times: number) => {
+    const found = []
+    for (let i = 0; i < times; i++) found.push(await select(lists, store, 'visits', 10))
+    return found
+  }
+  const course = [
+    [null, false],
+    [null, true],
+    [10, false],
+  ]
+  expect(await asked(4)).toEqual([...course, [10, false]])
+  store.events.push([1, 1_000])
+  expect(await asked(3)).toEqual(course)
+  store.merges.set(2, 1)
+  store.events.push([1, 1_001])
+  expect(await asked(3)).toEqual(course)
+})
+
+test('a selection of most events is not kept, nor made again', async () => {
+  const store = storeOf(Array.from({ length: 100 }, (_, i) => [i % 5, i] as [number, number]))
+  const lists = plenty()
+  const found = []
+  for (let i = 0; i < 4; i++) found.push(await select(lists, store, 'all', 90))
+  expect(found).toEqual([
+    [null, false],
+    [null, true],
+    [null, false],
+    [null, false],
+  ])
+})
+
+test('selections take a quarter of the memory of the lists, and only what nothing else uses', async () => {
+  const store = storeOf(Array.from({ length: 4_000 }, (_, i) => [i % 5, i] as [number, number]))
+  const keysKept = async (lists: ProjectLists) => {
+    for (const key of ['a', 'b', 'c']) for (let i = 0; i < 2; i++) await select(lists, store, key, 400)
+    const kept = []
+    for (const key of ['a', 'b', 'c'])
+      kept.push((await lists.use(store.source, 4_000, noColumns, async ({ selections }) => selections!.find(key)))!.answer.selection)
+    return kept.map((one) => one !== null)
+  }
+  let bytes = 0
+  await plenty().use(store.source, 4_000, noColumns, async (listed) => {
+    bytes = (listed.lists as EventLists).bytes
+  })
+  expect(await keysKept(plenty())).toEqual([false, true, true])
+  expect(await keysKept(new ProjectLists(new MemoryShare(bytes)))).toEqual([false, false, false])
 })

@@ -7,6 +7,7 @@ import { columnView, extentOf, type Fold, listView } from '../../src/folds/fold.
 import { funnelFold, type ListedFunnel } from '../../src/folds/funnel.ts'
 import type { Matching } from '../../src/folds/matches.ts'
 import { type RetentionParams, type RetentionPart, retentionFold } from '../../src/folds/retention.ts'
+import { selectable, selectionFold } from '../../src/folds/selection.ts'
 import type { SeriesValue } from '../../src/folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../src/folds/series/fold.ts'
 import { type StickinessParams, stickinessFold } from '../../src/folds/stickiness.ts'
@@ -68,6 +69,14 @@ function here<P, R>(fold: Fold<P, R>, lists: ReturnType<typeof listView>, params
 }
 const never = new AbortController().signal
 const there = <P, R>(fold: Fold<P, R>, lists: ReturnType<typeof listView>, params: P) => pool.run(fold, lists, params, never)
+/** In threads, without and with a selection of the events. */
+async function thereTwice<P, R>(fold: Fold<P, R>, lists: ReturnType<typeof listView>, params: P): Promise<readonly R[]> {
+  const conditions = selectable(fold.conditions!(params))
+  const plain = (await there(fold, lists, params))!
+  if (!conditions) return [plain]
+  const selection = (await there(selectionFold, lists, conditions))!
+  return [plain, (await pool.run(fold, lists, params, never, selection))!]
+}
 
 /** By combination, since threads number them in different orders. */
 const retained = (part: RetentionPart, size: number) =>
@@ -105,8 +114,8 @@ test('retentions in threads equal retentions in one thread', () =>
           number: isSummed ? amount : null,
           isSame: false,
         }
-        const [one, many] = [here(retentionFold, lists, params), (await there(retentionFold, lists, params))!]
-        expect(retained(many, 12)).toEqual(retained(one, 12))
+        const one = here(retentionFold, lists, params)
+        for (const many of await thereTwice(retentionFold, lists, params)) expect(retained(many, 12)).toEqual(retained(one, 12))
       },
     ),
     { numRuns: 40 },
@@ -118,7 +127,8 @@ test('stickiness in threads equals stickiness in one thread', () =>
       const { lists } = listsOf(events)
       const edges = Float64Array.of(100, 200, 400, 700, 901)
       const params: StickinessParams = { matching: matching(1, 0, 1), edges, size: 4, least, most: Number.POSITIVE_INFINITY }
-      expect([...(await there(stickinessFold, lists, params))!]).toEqual([...here(stickinessFold, lists, params)])
+      for (const many of await thereTwice(stickinessFold, lists, params))
+        expect([...many]).toEqual([...here(stickinessFold, lists, params)])
     }),
     { numRuns: 20 },
   ))
@@ -149,7 +159,8 @@ test('series in threads equal series in one thread', () =>
           value,
         }
         const data = (part: SeriesPart) => new Map(dataOf(part, series).map((one) => [one.combination, one.data]))
-        expect([value, data((await there(seriesFold, lists, series))!)]).toEqual([value, data(here(seriesFold, lists, series))])
+        const one = data(here(seriesFold, lists, series))
+        for (const many of await thereTwice(seriesFold, lists, series)) expect([value, data(many)]).toEqual([value, one])
       }
     }),
     { numRuns: 20 },
@@ -210,7 +221,7 @@ test('funnels in threads have the outcomes of funnels in one thread', () =>
           splits: [split],
           withTimes: true,
         }
-        expect(await there(funnelFold, lists, funnel)).toEqual(here(funnelFold, lists, funnel))
+        for (const many of await thereTwice(funnelFold, lists, funnel)) expect(many).toEqual(here(funnelFold, lists, funnel))
       }
     }),
     { numRuns: 20 },

@@ -105,6 +105,10 @@ class Persons extends Counts {
 
   add({ persons, person, offsets }: Matches, bucketOf: Int32Array, groupOf: Int32Array): void {
     const { counts, last, size, cellsPerGroup } = this
+    if (last.length === cellsPerGroup) {
+      this.addInOrder({ persons, offsets }, bucketOf)
+      return
+    }
     for (let at = 0; at < persons; at++) {
       const who = person[at]!
       for (let row = offsets[at]!; row < offsets[at + 1]!; row++) {
@@ -115,6 +119,22 @@ class Persons extends Counts {
         if (last[seen] === who) continue
         last[seen] = who
         counts[cell]!++
+      }
+    }
+  }
+
+  /** Of one group: buckets do not decrease from a person's event to the next one. */
+  private addInOrder({ persons, offsets }: Pick<Matches, 'persons' | 'offsets'>, bucketOf: Int32Array): void {
+    const { counts, cellsPerGroup } = this
+    for (let at = 0; at < persons; at++) {
+      const end = offsets[at + 1]!
+      let last = -1
+      for (let row = offsets[at]!; row < end; row++) {
+        const bucket = bucketOf[row]!
+        if (bucket <= last) continue
+        counts[bucket]!++
+        if (cellsPerGroup === 1) break
+        last = bucket
       }
     }
   }
@@ -214,19 +234,21 @@ class FirstTimes extends Events {
     super(size)
   }
 
-  select({ time, seq }: ListView, matches: Matches): void {
-    const { index, bits, offsets } = matches
+  select({ seq }: ListView, matches: Matches): void {
+    const { index, time, bits, offsets } = matches
     let kept = 0
     for (let at = 0; at < matches.persons; at++) {
       const [first, end] = [offsets[at]!, offsets[at + 1]!]
       offsets[at] = kept
-      const begun = time[index[first]!]!
+      const begun = time[first]!
       if (begun < this.from) continue
       let found = -1
       // Of events of one time, the one that arrived first is the first.
-      for (let row = first; row < end && time[index[row]!] === begun; row++)
+      for (let row = first; row < end && time[row] === begun; row++)
         if ((bits[row]! & 2) !== 0 && (found < 0 || seq[index[row]!]! < seq[found]!)) found = index[row]!
-      if (found >= 0) index[kept++] = found
+      if (found < 0) continue
+      index[kept] = found
+      time[kept++] = begun
     }
     offsets[matches.persons] = kept
     matches.rows = kept

@@ -29,13 +29,13 @@ export class Edges {
   }
 
   /** Writes the count of each row, minus `less`. Times before the first edge or from the last one on get `outside`, if that is not null. */
-  count({ rows, index }: Matches, time: Float64Array, counts: Int32Array, { less = 0, outside = null as number | null } = {}): void {
+  count({ rows, time }: Pick<Matches, 'rows' | 'time'>, counts: Int32Array, { less = 0, outside = null as number | null } = {}): void {
     const { edges, table, cellsPerMicro } = this
     const all = edges.length
     const [first, last] = all === 0 ? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] : [edges[0]!, edges[all - 1]!]
     const [before, behind] = outside === null ? [-less, all - less] : [outside, outside]
     for (let row = 0; row < rows; row++) {
-      const at = time[index[row]!]!
+      const at = time[row]!
       if (at < first) counts[row] = before
       else if (at >= last) counts[row] = behind
       else {

@@ -37,6 +37,7 @@ const sizeOf = ({ value, edges }: Series): number => (value.kind === 'windows' ?
 export const seriesFold: Fold<Series, SeriesPart> = {
   name: 'series',
   over: 'persons',
+  conditions: ({ matching }) => matching,
   fasterFor: (series) => (readsEventsOnly(series) ? entriesFold : null),
   run: (lists, series, from, to) => counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to)),
   join: joinedParts,
@@ -79,7 +80,7 @@ function* counted(
       groupOf = new Int32Array(matches.index.length)
     }
     accumulator.select?.(lists, matches)
-    edges?.count(matches, lists.time, bucketOf, bucketNumbers)
+    edges?.count(matches, bucketOf, bucketNumbers)
     groups.number(matches, bucketOf, groupOf)
     if (groups.count * size > mostCells) return null
     accumulator.grow(groups.count)

@@ -1,4 +1,3 @@
-import type { ListView } from '../fold.ts'
 import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
 import { Edges } from './edges.ts'
@@ -31,16 +30,30 @@ export class Windows implements Accumulator<Float64Array> {
     this.counted = grown(this.counted, groups)
   }
 
-  add(matches: Matches, _: Int32Array, groupOf: Int32Array, { time }: ListView): void {
+  add(matches: Matches, _: Int32Array, groupOf: Int32Array): void {
     const { persons, person, offsets, index } = matches
     if (this.first.length < index.length) {
       this.first = new Int32Array(index.length)
       this.begun = new Int32Array(index.length)
     }
     const { first, begun, changes, last, counted } = this
-    this.endEdges.count(matches, time, first)
-    this.beginEdges.count(matches, time, begun)
+    this.endEdges.count(matches, first)
+    this.beginEdges.count(matches, begun)
     const stride = this.begins.length + 1
+    if (last.length === 1) {
+      for (let at = 0; at < persons; at++) {
+        const end = offsets[at + 1]!
+        let known = 0
+        for (let row = offsets[at]!; row < end; row++) {
+          const until = begun[row]!
+          if (until <= known) continue
+          changes[first[row]! > known ? first[row]! : known]!++
+          changes[until]!--
+          known = until
+        }
+      }
+      return
+    }
     for (let at = 0; at < persons; at++) {
       const who = person[at]!
       for (let row = offsets[at]!; row < offsets[at + 1]!; row++) {

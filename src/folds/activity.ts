@@ -1,7 +1,7 @@
 import { Ints } from '../kernels/grow.ts'
-import type { Fold } from './fold.ts'
+import type { Fold, Matching } from './fold.ts'
 import { joined } from './joined.ts'
-import { Matches, type Matching } from './matches.ts'
+import { Matches } from './matches.ts'
 import { Edges } from './series/edges.ts'
 
 // In which buckets persons are active.

@@ -1,5 +1,5 @@
-import type { ListView } from './fold.ts'
-import { bitsOf, type EventBits, type Matches } from './matches.ts'
+import type { EventBits, ListView } from './fold.ts'
+import { bitsOf, type Matches } from './matches.ts'
 
 /** Steps that only count at the time of the actor's first event with a condition. */
 export interface FirstTimes {

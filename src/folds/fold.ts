@@ -2,7 +2,6 @@ import type { EventLists } from '../core/event-lists.ts'
 import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
 import type { SelectionPart } from '../core/selections.ts'
-import type { Matching } from './matches.ts'
 
 /** What folds read of the lists. Worker threads get it without a copy. */
 export interface ListView extends Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'used'> {
@@ -24,6 +23,32 @@ export interface ColumnView {
 export interface PlacedColumn {
   readonly column: ColumnView
   readonly of: 'event' | 'person'
+}
+
+/** Conditions as bits. */
+export interface EventBits {
+  /** By number of the event's name, the bits of the conditions that it may meet; names behind the end may meet those of `others`. */
+  readonly byEvent: Int32Array
+  readonly others: number
+  /** Bits that need more than the name. */
+  readonly flags: readonly BitFlag[]
+}
+/** The bits may hold where the column is 1. */
+export interface BitFlag extends PlacedColumn {
+  readonly bits: number
+}
+
+export interface Matching {
+  /** Microseconds, both included. */
+  readonly from: number
+  readonly to: number
+  /** Events that do not meet bit 0 are skipped, whatever else they meet. Null: none. */
+  readonly scope: EventBits | null
+  readonly bits: EventBits
+  /** Further bits of each event; null: none. */
+  readonly further: EventBits | null
+  /** Also takes events that meet nothing. */
+  readonly takesAll: boolean
 }
 
 /** A loop over events that may run in several threads, each over some of the persons, or of the entries. `P` and `R` can be sent to other threads. */

@@ -2,9 +2,9 @@ import type { ActorColumns } from '../kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../kernels/funnels/fold.ts'
 import { Floats, Ints } from '../kernels/grow.ts'
 import { type FirstTimes, keepFirstTimes } from './first-times.ts'
-import type { Fold, PlacedColumn } from './fold.ts'
+import type { Fold, Matching, PlacedColumn } from './fold.ts'
 import { joined } from './joined.ts'
-import { Matches, type Matching } from './matches.ts'
+import { Matches } from './matches.ts'
 
 // A funnel over the lists: one outcome per person, and per period and breakdown value where there are several.
 

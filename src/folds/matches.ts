@@ -1,34 +1,8 @@
 import type { SelectionPart } from '../core/selections.ts'
 import { firstSince } from './first-since.ts'
-import type { ListView, PlacedColumn } from './fold.ts'
+import type { EventBits, ListView, Matching } from './fold.ts'
 
 // The first half of every fold: which events count, of some persons or entries at a time. The block that holds them is reused.
-
-/** Conditions as bits. */
-export interface EventBits {
-  /** By number of the event's name, the bits of the conditions that it may meet; names behind the end may meet those of `others`. */
-  readonly byEvent: Int32Array
-  readonly others: number
-  /** Bits that need more than the name. */
-  readonly flags: readonly BitFlag[]
-}
-/** The bits may hold where the column is 1. */
-export interface BitFlag extends PlacedColumn {
-  readonly bits: number
-}
-
-export interface Matching {
-  /** Microseconds, both included. */
-  readonly from: number
-  readonly to: number
-  /** Events that do not meet bit 0 are skipped, whatever else they meet. Null: none. */
-  readonly scope: EventBits | null
-  readonly bits: EventBits
-  /** Further bits of each event; null: none. */
-  readonly further: EventBits | null
-  /** Also takes events that meet nothing. */
-  readonly takesAll: boolean
-}
 
 /** Events that are folded inside the processor's cache. */
 const blockRows = 1 << 15

@@ -1,5 +1,5 @@
-import type { Fold, PlacedColumn } from './fold.ts'
-import { Matches, type Matching } from './matches.ts'
+import type { Fold, Matching, PlacedColumn } from './fold.ts'
+import { Matches } from './matches.ts'
 import { RowsByGroup } from './rows-by-group.ts'
 import { Edges } from './series/edges.ts'
 import { Groups } from './series/groups.ts'

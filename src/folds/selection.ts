@@ -1,7 +1,7 @@
 import type { Selection, SelectionPart } from '../core/selections.ts'
 import { type ArrayType, sharedArray } from '../core/shared-array.ts'
-import type { Fold, ListView } from './fold.ts'
-import { type EventBits, Matches, type Matching } from './matches.ts'
+import type { EventBits, Fold, ListView, Matching } from './fold.ts'
+import { Matches } from './matches.ts'
 
 // Finds the events that meet the conditions of a fold, so that the next ones with these conditions only read them.
 

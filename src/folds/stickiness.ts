@@ -1,5 +1,5 @@
-import type { Fold } from './fold.ts'
-import { Matches, type Matching } from './matches.ts'
+import type { Fold, Matching } from './fold.ts'
+import { Matches } from './matches.ts'
 import { Edges } from './series/edges.ts'
 
 // In how many intervals persons have enough events.

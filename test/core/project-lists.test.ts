@@ -472,7 +472,7 @@ test('a selection of most events is not kept, nor made again', async () => {
 test('selections take a quarter of the memory of the lists, and only what nothing else uses', async () => {
   const store = storeOf(Array.from({ length: 4_000 }, (_, i) => [i % 5, i] as [number, number]))
   const keysKept = async (lists: ProjectLists) => {
-    for (const key of ['a', 'b', 'c']) for (let i = 0; i < 2; i++) await select(lists, store, key, 400)
+    for (const key of ['a', 'b', 'c']) for (let i = 0; i < 2; i++) await select(lists, store, key, 500)
     const kept = []
     for (const key of ['a', 'b', 'c'])
       kept.push((await lists.use(store.source, 4_000, noColumns, async ({ selections }) => selections!.find(key)))!.answer.selection)

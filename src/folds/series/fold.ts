@@ -1,5 +1,5 @@
-import type { Fold, ListView, PlacedColumn } from '../fold.ts'
-import { Matches, type Matching } from '../matches.ts'
+import type { Fold, ListView, Matching, PlacedColumn } from '../fold.ts'
+import { Matches } from '../matches.ts'
 import { accumulatorOf, type SeriesValue } from './accumulators.ts'
 import { Edges } from './edges.ts'
 import { combinationsOf, Groups } from './groups.ts'

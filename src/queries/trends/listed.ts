@@ -1,7 +1,7 @@
 import { field } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import type { Listed } from '../../core/project-lists.ts'
-import type { Matching } from '../../folds/matches.ts'
+import type { Matching } from '../../folds/fold.ts'
 import type { SeriesValue } from '../../folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../folds/series/fold.ts'
 import type { Reduction } from '../../folds/series/reduce.ts'

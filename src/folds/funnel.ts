@@ -30,11 +30,12 @@ export interface ListedFunnel {
 export interface Outcomes {
   /** Numbers of the persons. */
   readonly person: Int32Array
-  /** As `combinationOf` numbers it; -1 without splits. */
+  /** As `combinationOf` numbers it. Empty without splits. */
   readonly value: Int32Array
-  readonly depth: Int32Array
+  readonly depth: Uint8Array
+  /** Empty without periods. */
   readonly period: Int32Array
-  /** By outcome and step; NaN where a step was skipped or not reached. Empty if they are not needed. */
+  /** Of each outcome, one after the other, the times of as many steps as it has reached; NaN where one was skipped. Empty if they are not needed. */
   readonly times: Float64Array
 }
 
@@ -137,17 +138,21 @@ class Collector {
   private readonly depth = new Ints()
   private readonly period = new Ints()
   private readonly times = new Floats()
-  private readonly steps: number
-  constructor({ funnel, withTimes }: ListedFunnel) {
-    this.steps = withTimes ? funnel.steps : 0
+  private readonly hasValues: boolean
+  private readonly hasPeriods: boolean
+  private readonly withTimes: boolean
+  constructor({ splits, periods, withTimes }: ListedFunnel) {
+    this.hasValues = splits.length > 0
+    this.hasPeriods = periods !== null
+    this.withTimes = withTimes
   }
 
   add({ actor, value, depth, period, events }: Outcome, { person }: Matches, { time }: ActorColumns): void {
     this.person.push(person[actor]!)
-    this.value.push(value)
+    if (this.hasValues) this.value.push(value)
     this.depth.push(depth)
-    this.period.push(period)
-    for (let step = 0; step < this.steps; step++) this.times.push(events[step]! < 0 ? Number.NaN : time[events[step]!]!)
+    if (this.hasPeriods) this.period.push(period)
+    if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(events[step]! < 0 ? Number.NaN : time[events[step]!]!)
   }
 
   result(): Outcomes {
@@ -156,7 +161,7 @@ class Collector {
     return {
       person: person.view().slice(),
       value: value.view().slice(),
-      depth: depth.view().slice(),
+      depth: Uint8Array.from(depth.view()),
       period: period.view().slice(),
       times: times.view().slice(),
     }

@@ -1,4 +1,5 @@
 import { select } from '../../lib/statistics.ts'
+import { joined } from '../joined.ts'
 
 /** How numbers become one; a number is the level of a quantile. */
 export type Reduction = 'sum' | 'avg' | 'min' | 'max' | number
@@ -124,19 +125,21 @@ class Extreme implements Reducer<Float64Array> {
 
 const valuesBetweenPauses = 1 << 17
 
+/** Numbers that were kept elsewhere, cell by cell: those of a cell end at its entry of `ends`. */
 interface Kept {
-  readonly cells: Int32Array
+  readonly ends: Int32Array
   readonly values: Float64Array
+  /** The number of each of its cells here. Null: the same. */
+  readonly cellOf: Int32Array | null
 }
 
 /** Interpolates between the two nearest numbers. */
 class Quantile implements Reducer<readonly Kept[]> {
   kept = 0
   private readonly level: number
-  private cells: Int32Array = new Int32Array(1024)
-  private values: Float64Array = new Float64Array(1024)
-  private added = 0
-  /** What was kept elsewhere. */
+  /** By cell, its numbers, and how many there are. */
+  private readonly values: Float64Array[] = []
+  private lengths: Int32Array = new Int32Array(0)
   private parts: Kept[] = []
   private results: Float64Array = new Float64Array(0)
 
@@ -144,23 +147,37 @@ class Quantile implements Reducer<readonly Kept[]> {
     this.level = level
   }
 
-  grow(): void {}
+  grow(cells: number): void {
+    while (this.values.length < cells) this.values.push(noNumbers)
+    if (this.lengths.length >= cells) return
+    const longer = new Int32Array(Math.max(cells, 2 * this.lengths.length))
+    longer.set(this.lengths)
+    this.lengths = longer
+  }
 
   add(cell: number, value: number): void {
     if (Number.isNaN(value)) return
-    if (this.added === this.values.length) {
-      this.cells = doubled(this.cells)
-      this.values = doubled(this.values)
+    let values = this.values[cell]!
+    const at = this.lengths[cell]!++
+    if (at === values.length) {
+      values = grown(values, at + 8)
+      this.values[cell] = values
     }
-    this.cells[this.added] = cell
-    this.values[this.added++] = value
+    values[at] = value
     this.kept++
   }
 
-  state(): readonly Kept[] {
-    return this.added === 0
-      ? this.parts
-      : [...this.parts, { cells: this.cells.slice(0, this.added), values: this.values.slice(0, this.added) }]
+  state(cells: number): readonly Kept[] {
+    if (this.parts.length > 0) return this.parts
+    const ends = new Int32Array(cells)
+    const values = new Float64Array(this.kept)
+    let end = 0
+    for (let cell = 0; cell < cells; cell++) {
+      if (cell < this.values.length) values.set(this.values[cell]!.subarray(0, this.lengths[cell]!), end)
+      end += this.lengths[cell] ?? 0
+      ends[cell] = end
+    }
+    return [{ ends, values, cellOf: null }]
   }
 
   restore(parts: readonly Kept[]): void {
@@ -169,29 +186,21 @@ class Quantile implements Reducer<readonly Kept[]> {
   }
 
   absorb(parts: readonly Kept[], cellOf: (cell: number) => number): void {
-    for (const { cells, values } of parts) {
-      this.parts.push({ cells: cells.map(cellOf), values })
+    for (const { ends, values, cellOf: before } of parts) {
+      this.parts.push({ ends, values, cellOf: Int32Array.from(ends, (_, cell) => cellOf(before ? before[cell]! : cell)) })
       this.kept += values.length
     }
   }
 
   *prepare(cells: number): Generator<void, void, void> {
-    const parts = this.state()
-    const ends = new Int32Array(cells + 1)
-    for (const part of parts) for (let i = 0; i < part.cells.length; i++) ends[part.cells[i]! + 1]!++
-    for (let cell = 0; cell < cells; cell++) ends[cell + 1]! += ends[cell]!
-    const starts = ends.slice()
-    const ordered = new Float64Array(this.kept)
-    for (const { cells: cellOf, values } of parts)
-      for (let from = 0; from < values.length; from += valuesBetweenPauses) {
-        const to = Math.min(values.length, from + valuesBetweenPauses)
-        for (let i = from; i < to; i++) ordered[ends[cellOf[i]!]!++] = values[i]!
-        yield
-      }
+    const pieces: Float64Array[][] = Array.from({ length: cells }, () => [])
+    for (const { ends, values, cellOf } of this.state(cells))
+      for (let cell = 0, begin = 0; cell < ends.length; begin = ends[cell++]!)
+        if (ends[cell]! > begin) pieces[cellOf ? cellOf[cell]! : cell]!.push(values.subarray(begin, ends[cell]))
     this.results = new Float64Array(cells)
     let unpaused = 0
-    for (let cell = 0; cell < cells; cell++) {
-      const values = ordered.subarray(starts[cell]!, starts[cell + 1]!)
+    for (const [cell, of] of pieces.entries()) {
+      const values = of.length > 0 ? joined(of) : noNumbers
       this.results[cell] = quantile(values, this.level)
       unpaused += values.length
       if (unpaused < valuesBetweenPauses) continue
@@ -204,6 +213,8 @@ class Quantile implements Reducer<readonly Kept[]> {
     return this.results
   }
 }
+
+const noNumbers = new Float64Array(0)
 
 /** Reorders the values. */
 function quantile(values: Float64Array, level: number): number {
@@ -225,11 +236,5 @@ export function grown(values: Float64Array, length: number, empty = 0): Float64A
   const longer = new Float64Array(Math.max(length, values.length * 2))
   longer.set(values)
   if (empty !== 0) longer.fill(empty, values.length)
-  return longer
-}
-
-function doubled<V extends Int32Array | Float64Array>(values: V): V {
-  const longer = new (values.constructor as new (length: number) => V)(values.length * 2)
-  longer.set(values)
   return longer
 }

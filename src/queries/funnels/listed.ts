@@ -131,11 +131,14 @@ function* eachOutcome(
   const columns = { actors: person.length, offsets: nothing, time: times, steps: nothing, exclusions: null, breakdown: null, origin: null }
   const sink = sinkOf({ columns, actor, uuid: () => '' })
   const events = new Int32Array(steps).fill(-1)
-  for (let i = 0; i < person.length; i++) {
-    if (times.length > 0)
-      for (let step = 0; step < steps; step++) events[step] = Number.isNaN(times[i * steps + step]!) ? -1 : i * steps + step
-    const outcome: Outcome = { actor: i, value: codeOf(value[i]!), depth: depth[i]!, events, period: period[i]! }
-    sink(outcome)
+  const [hasValues, hasPeriods, hasTimes] = [value.length > 0, period.length > 0, times.length > 0]
+  for (let i = 0, at = 0; i < person.length; i++) {
+    const reached = depth[i]!
+    if (hasTimes) {
+      for (let step = 0; step < steps; step++) events[step] = step >= reached || Number.isNaN(times[at + step]!) ? -1 : at + step
+      at += reached
+    }
+    sink({ actor: i, value: hasValues ? codeOf(value[i]!) : -1, depth: reached, events, period: hasPeriods ? period[i]! : -1 })
     if (i % outcomesBetweenPauses === outcomesBetweenPauses - 1) yield
   }
 }

@@ -12,6 +12,8 @@ export type Order =
   | { readonly do: 'open'; readonly data: DataSet }
   /** Answers `times` times, for at most about `seconds`. */
   | { readonly do: 'time'; readonly question: number; readonly times: number; readonly seconds: number }
+  /** Waits for what earlier answers have begun. */
+  | { readonly do: 'settle'; readonly question: number }
   | { readonly do: 'rows'; readonly question: number }
 export interface Done {
   readonly failed?: string
@@ -55,6 +57,10 @@ async function follow(order: Order): Promise<Omit<Done, 'peakMb'>> {
   const prepared = await opened!.prepare(questions[order.question]!)
   if (prepared === null) return { isMissing: true }
   if (order.do === 'rows') return { rows: await prepared.rows(await prepared.ask()) }
+  if (order.do === 'settle') {
+    await prepared.settle?.()
+    return {}
+  }
   return { ms: await timesOf(prepared, order.times, order.seconds) }
 }
 

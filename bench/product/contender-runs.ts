@@ -136,6 +136,7 @@ export async function timeContender(run: Run, key: ContenderKey): Promise<Timed>
   let queryPeakMb = first.peakMb
   for (const question of run.asked) {
     const warmUp = await contender.ask({ do: 'time', question, times: 1, seconds: 0 })
+    if (!warmUp.failed) await contender.ask({ do: 'settle', question })
     const timed = warmUp.failed ? warmUp : await contender.ask({ do: 'time', question, times: run.runs, seconds: secondsPerQuestion })
     queryPeakMb = Math.max(queryPeakMb, timed.peakMb)
     outcomes.push(outcomeOf(timed))

@@ -23,6 +23,8 @@ export type Rows = readonly (readonly Cell[])[]
 export interface Prepared {
   /** What is timed: until the answer is in this process as plain values. */
   ask(): Promise<unknown>
+  /** Waits for what an earlier answer has begun in the background. */
+  settle?(): Promise<void>
   /** The answer in the shape in which those of all contenders are compared. */
   rows(answer: unknown): Rows | Promise<Rows>
 }

@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
+import type { ColumnSource } from '../core/ports.ts'
 import { ProjectLists } from '../core/project-lists.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts } from '../definitions/cohorts.ts'
+import { QueryError } from '../errors/errors.ts'
 import { answerQuery } from '../execution/answer.ts'
 import { answerRows, type RowsAnswer } from '../execution/answer-rows.ts'
 import { queryArrow, queryArrowBatches } from '../execution/arrow.ts'
@@ -40,6 +42,11 @@ export interface LocalHome extends BackendHome {
   /** For queries whose planning takes long; absent: they are answered in this thread. */
   readonly longQueries?: LongQueries
 }
+
+/** A query that lacks more values of events than this is answered by statements, and the values are read meanwhile. */
+const mostRead = 500_000
+/** What was loaded is not loaded again for this long: if it did not fit, or gave way, it would again. */
+const loadAgainMs = 60_000
 
 /** For each statement that computes members of a cohort. */
 const upkeepSeconds = 60
@@ -94,6 +101,10 @@ export class LocalBackend implements ProjectBackend {
   private readonly storage: ProjectStorage
   /** The events in memory, where the engine does not fold lists of events itself. */
   private readonly lists: ProjectLists | null
+  private loading: Promise<void> | null = null
+  /** When it was loaded last, by what was loaded. */
+  private readonly loadedAt = new Map<string, number>()
+  private readonly closing = new AbortController()
 
   constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: Pipeline) {
     this.home = home
@@ -272,18 +283,48 @@ export class LocalBackend implements ProjectBackend {
   }
 
   async close(): Promise<void> {
+    this.closing.abort(new Error('The project is closed'))
+    await this.loading
     await this.lists?.close()
     await this.pipeline.close()
     await this.storage.close()
   }
 
-  private folding(statements: Statements): Pick<QueryProject, 'fold' | 'threads'> {
+  private folding(statements: Statements): Pick<QueryProject, 'fold' | 'loads' | 'threads'> {
     const { lists } = this
     const source = this.storage.engine.lists?.source(statements)
     if (!lists || !source) return {}
     const { threads } = this.home
     const fold: QueryProject['fold'] = async (seq, columns, loop) => (await lists.use(source, seq, columns, loop)) !== null
-    return threads ? { fold, threads } : { fold }
+    const loads: QueryProject['loads'] = (seq, columns, again) => {
+      if (lists.lacking(seq, columns) <= mostRead) return false
+      this.load(seq, columns, again)
+      return true
+    }
+    return { fold, loads, ...(threads && { threads }) }
+  }
+
+  /** One load at a time: what comes meanwhile is asked for again by the next query. */
+  private load(seq: number, { columns }: ColumnSource, sourceOf: Parameters<NonNullable<QueryProject['loads']>>[2]): void {
+    const key = JSON.stringify(columns.map((spec) => spec.key))
+    const now = performance.now()
+    for (const [one, at] of this.loadedAt) if (now - at > loadAgainMs) this.loadedAt.delete(one)
+    if (this.loading || this.loadedAt.has(key) || this.closing.signal.aborted) return
+    const { engine } = this.storage
+    const work = async () => {
+      const project = await this.forQueries(this.home.admission.upkeep(this.home.record().id))
+      const source = await sourceOf(project, this.closing.signal)
+      if (typeof source !== 'string') await this.lists!.load(engine.lists!.source(project), seq, source)
+    }
+    this.loading = work()
+      .catch((error) => {
+        // The query was answered without it. What the engine refuses, it has refused then.
+        if (!this.closing.signal.aborted && !(error instanceof QueryError)) this.home.onError(error)
+      })
+      .finally(() => {
+        this.loading = null
+        this.loadedAt.set(key, performance.now())
+      })
   }
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {

@@ -58,6 +58,8 @@ export class ProjectLists implements MemoryHolder {
   private discarded = 0
   private loaded: LoadedLists | null = null
   private isChanging = false
+  /** Loads in the background. */
+  private loads = 0
   /** The lists have changed since their last complete update. */
   private isIncomplete = false
   /** More than all of the budget: no query counts the events again to find that out. */
@@ -95,6 +97,27 @@ export class ProjectLists implements MemoryHolder {
     } finally {
       for (const [i, { of }] of wanted.columns.entries()) if (of === 'person') this.discard(listed.columns[i]!.bytes)
       if (--this.readers === 0) this.idle?.resolve()
+    }
+  }
+
+  /** How many values would be read from the store before the lists answer, approximately; what is read for each query does not count. */
+  lacking(seq: number, { columns }: Pick<ColumnSource, 'columns'>): number {
+    if (this.isTooLarge) return 0
+    if (this.loads > 0) return Number.POSITIVE_INFINITY
+    const { loaded } = this
+    if (!loaded) return seq
+    const ofEvents = columns.filter(({ of }) => of === 'event')
+    const lacks = (upTo: number) => Math.max(0, seq - upTo)
+    return lacks(loaded.upTo) + ofEvents.reduce((sum, { key }) => sum + lacks(loaded.columns.get(key)?.seq ?? 0), 0)
+  }
+
+  /** Reads what a query lacks, while others are answered without the lists. */
+  async load(source: ListSource, seq: number, wanted: ColumnSource): Promise<void> {
+    this.loads++
+    try {
+      await this.use(source, seq, wanted, async () => undefined)
+    } finally {
+      this.loads--
     }
   }
 

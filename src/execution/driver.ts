@@ -151,19 +151,24 @@ export function driverOf(
       throw error
     }
     try {
-      const source = await columnSource(columns, actors, {
-        async compile(query) {
-          const one = await compileFor(query, project, context).catch(failing)
-          compiled.push(one)
-          return one
-        },
-        run: (query, take) =>
-          statementFor({ query })
-            .then(({ statement }) => project.runInParts(statement, take, options))
-            .catch(failing),
-      })
+      const sourceOf = (of: QueryProject, { signal }: Pick<RunOptions, 'signal'> = options) =>
+        columnSource(columns, actors, {
+          async compile(query) {
+            const one = await compileFor(query, of, context).catch(failing)
+            compiled.push(one)
+            return one
+          },
+          run: (query, take) =>
+            compileFor(query, of, context, settings)
+              .then(({ printed }) => of.runInParts(statementOf(printed, context.project.timezone), take, { ...options, signal }))
+              .catch(failing),
+        })
+      const source = await sourceOf(project)
       if (typeof source === 'string') return skip(source)
-      const hasFolded = await project.fold(Number(facts.appliedSeq), source, async (listed) => {
+      const seq = Number(facts.appliedSeq)
+      const isLoading = settings.road !== 'core' && project.loads?.(seq, source, (later, signal) => sourceOf(later, { signal }))
+      if (isLoading) return skip('the lists of events are being loaded')
+      const hasFolded = await project.fold(seq, source, async (listed) => {
         const params = fold.params(listed)
         const result = await folded(fold.fold, listed, params)
         const reason = await completed(fold.take(result, listed, params))

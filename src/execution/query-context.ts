@@ -20,6 +20,8 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   facts(): Promise<StoreFacts>
   /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if they do not fit into memory. */
   fold?(seq: number, columns: ColumnSource, loop: (listed: Listed) => Promise<void>): Promise<boolean>
+  /** Loads what the lists lack in the background, if that takes long. True: the query is to be answered without them. */
+  loads?(seq: number, columns: ColumnSource, again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | string>): boolean
   /** Runs folds over large lists; absent: they run in this thread. */
   readonly threads?: Pick<ThreadPool, 'run' | 'isUsable'>
   /** As in `StatementScheduler`. */

@@ -75,3 +75,40 @@ test('answers do not depend on the files: without, with, with damaged and with o
   await again.close()
   expect(await answers('core')).toEqual(await answers('sql'))
 })
+
+test('while the lists of a large project are loaded, statements answer; then the lists do, with the same numbers', async () => {
+  const options = { dataDir, clock: () => new Date('2026-03-11T00:00:00Z'), threads: 2 } as const
+  const filling = await open(options)
+  const filled = await filling.project(1)
+  for (let from = events; from < 2.2 * events; from += batchSize) await filled.ingest(batchOf(from) as never)
+  await filling.close()
+  await rm(file(), { force: true })
+  const expected = await answers('sql')
+
+  const waymark = await open(options)
+  const project = await waymark.project(1)
+  interface Explained {
+    readonly results: unknown
+    readonly explain: readonly { readonly road?: string; readonly reason?: string }[]
+  }
+  for (const [i, query] of questions.entries()) {
+    const roads: (string | undefined)[] = []
+    while (roads.at(-1) !== 'core') {
+      const { results, explain } = (await project.query({ ...query, explain: true } as never, {
+        refresh: 'force_blocking',
+      })) as unknown as Explained
+      expect(results).toEqual(expected[i])
+      const lists = explain.find(({ road }) => road !== undefined)!
+      if (lists.road === 'sql') expect(lists.reason).toBe('the lists of events are being loaded')
+      roads.push(lists.road)
+    }
+    expect(roads[0]).toBe('sql') // the first one lacks the lists, each further one a column
+  }
+  await waymark.close()
+
+  const leaving = await open(options)
+  await rm(file(), { force: true })
+  await (await leaving.project(1)).query(questions[0] as never)
+  await leaving.close() // in the middle of a load
+  expect(await answers('core')).toEqual(expected)
+}, 120_000)

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { OpenOptions, Project, Query, Waymark } from 'waymark'
 import { version } from '../../../src/lib/version.ts'
 import type { Contender, EventFiles, Resources } from '../contender.ts'
@@ -14,6 +15,7 @@ export interface WaymarkSetup {
 
 const eventsPerBatch = 1000
 const batchesAtOnce = 8
+const lookEveryMs = 100
 const projectName = 'Benchmark'
 const now = new Date('2026-04-01T12:00:00Z')
 
@@ -26,6 +28,19 @@ async function openIn({ directory, threads, memory }: Resources, options: Waymar
 /** Each answer is computed: one that is kept would be no measurement. */
 const rows = { defaultRows: rowLimit, mostRows: rowLimit }
 const answerOf = (project: Project, query: Query) => project.query(query as never, { refresh: 'force_blocking', rows })
+
+interface Explained {
+  readonly explain: readonly { readonly reason?: string }[]
+}
+
+/** Statements answer while the lists of a query are loaded. */
+async function listsLoaded(project: Project, query: Query): Promise<void> {
+  const isLoading = async () => {
+    const { explain } = (await answerOf(project, { ...query, explain: true } as Query)) as unknown as Explained
+    return explain.some(({ reason }) => reason?.endsWith('being loaded'))
+  }
+  while (await isLoading()) await setTimeout(lookEveryMs)
+}
 
 const statement = async (project: Project, query: string) =>
   ((await answerOf(project, { kind: 'SqlLikeQuery', query })) as unknown as { results: unknown }).results
@@ -81,6 +96,7 @@ export const waymark = ({ name, layout, options }: WaymarkSetup): Contender => (
         const query = question.waymark.query(question.isOfPerson ? await askedId() : '')
         return {
           ask: () => answerOf(project, query),
+          settle: () => listsLoaded(project, query),
           rows: (answer) => inNumbers(question.waymark.rows(answer as never), question, () => numbersOfPersons(project)),
         }
       },

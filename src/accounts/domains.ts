@@ -1,24 +1,26 @@
 import { z } from 'zod'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
-import { check, flag, text } from './fields.ts'
+import { check, choice, flag, text } from './fields.ts'
 import type { AccountTables, Domain } from './records.ts'
 import { invalid, notFound } from './refusals.ts'
 import { randomChallenge } from './secrets.ts'
 
-const domainName = /^(?:[a-z0-9](?:[a-z0-9]|-(?!-))*(?<!-)\.)+[a-z]{2,}$/
+/** Labels of lower-case letters, digits and inner hyphens, at least two of them. */
+export const domainName = /^(?:[a-z0-9](?:[a-z0-9]|-(?!-))*(?<!-)\.)+[a-z]{2,}$/
+export const notDomain = 'Please enter a valid domain or subdomain name.'
 const saml = {
   saml_entity_id: text({ max: 512, blank: true }).nullable().optional(),
   saml_acs_url: text({ max: 512, blank: true }).nullable().optional(),
   saml_x509_cert: text({ blank: true }).nullable().optional(),
 }
 export const domainInput = z.object({
-  domain: text({ max: 128 }).refine((value) => domainName.test(value), { error: 'Please enter a valid domain or subdomain name.' }),
+  domain: text({ max: 128 }).refine((value) => domainName.test(value), { error: notDomain }),
   ...saml,
 })
 export const domainChange = domainInput.partial().extend({
   jit_provisioning_enabled: flag().optional(),
-  sso_enforcement: text({ max: 28, blank: true }).optional(),
+  sso_enforcement: choice(['', 'google-oauth2', 'github', 'gitlab', 'saml']).optional(),
 })
 const needProof = ['jit_provisioning_enabled', 'sso_enforcement'] as const
 

@@ -3,7 +3,7 @@ import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, log, type Mail, post } from './context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from './fields.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from './records.ts'
-import { invalid, notAllowed, notFound } from './refusals.ts'
+import { invalid, notAllowed, notFound, ofItem } from './refusals.ts'
 import { hashKey, randomToken } from './secrets.ts'
 import type { Json } from './store.ts'
 import { findUserByEmail, normalEmail } from './users.ts'
@@ -133,12 +133,20 @@ export const createInvites = (context: AccountContext) => {
     return made.map(({ invite, secret }) => ({ invite, secret: invite.emailing_attempt_made ? null : secret }))
   }
 
-  const create = async (by: ActingMember, organization: Organization, inputs: readonly InviteInput[]): Promise<Sent[]> => {
+  const create = async (
+    by: ActingMember,
+    organization: Organization,
+    inputs: readonly InviteInput[],
+    refusal = (error: unknown, _item: number): unknown => error,
+  ): Promise<Sent[]> => {
     const made = await writeAs(context, by, async (tables, own) => {
       const rows: { invite: Invite; secret: string }[] = []
-      for (const input of inputs) {
+      for (const [i, input] of inputs.entries()) {
         const secret = randomToken()
-        rows.push({ invite: await insert(tables, by, own, input, secret), secret })
+        const invite = await insert(tables, by, own, input, secret).catch((error: unknown) => {
+          throw refusal(error, i)
+        })
+        rows.push({ invite, secret })
       }
       return rows
     })
@@ -164,11 +172,14 @@ export const createInvites = (context: AccountContext) => {
       if (!Array.isArray(body)) throw invalid('This endpoint needs an array of data for bulk invite creation.')
       if (body.length > largestBulk)
         throw invalid(`A maximum of ${largestBulk} invites can be sent in a single request.`, null, 'max_length')
-      return create(
-        by,
-        organization,
-        body.map((one) => check(inviteInput, one)),
-      )
+      const inputs = body.map((one, i) => {
+        try {
+          return check(inviteInput, one)
+        } catch (error) {
+          throw ofItem(error, i)
+        }
+      })
+      return create(by, organization, inputs, ofItem)
     },
 
     /** Sends the same invitation again, if the sender may still invite. */

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
+import { domainName, notDomain } from './domains.ts'
 import { text, check as valid } from './fields.ts'
 import type { AccountTables, ProxyRecord, User } from './records.ts'
 import { invalid, notFound } from './refusals.ts'
 
-export const proxyRecordInput = z.object({ domain: text({ max: 64 }) })
+export const proxyRecordInput = z.object({
+  domain: text({ max: 64 }).refine((value) => domainName.test(value), { error: notDomain }),
+})
 
 /** A record with one of these states is deleted at once; others are marked first. */
 const atRest = new Set(['waiting', 'erroring', 'timed_out'])

@@ -8,6 +8,13 @@ export interface Choices {
 
 export const invalid = (message: string, attr: string | null = null, rule = 'invalid_input', choices: Choices = {}) =>
   new WaymarkError('invalid-value', { message, rule, attr, ...choices })
+/** What is wrong with an item of a list: `attr` says which one, as `2__target_email`. */
+export function ofItem(error: unknown, index: number): unknown {
+  if (!(error instanceof WaymarkError) || error.code !== 'invalid-value') return error
+  const { message, rule, attr, ...choices } = (error as WaymarkError<'invalid-value'>).data
+  return invalid(message, attr === null ? String(index) : `${index}__${attr}`, rule, choices)
+}
+
 export const notAllowed = (message = 'You do not have permission to perform this action.') => new WaymarkError('not-allowed', { message })
 export const notFound = (message = 'Not found.') => new WaymarkError('no-record', { message })
 export const conflicting = (message: string) => new WaymarkError('conflicting-request', { message })

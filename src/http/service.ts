@@ -79,7 +79,10 @@ export interface Connection {
 
 /** The whole HTTP API over one engine. */
 export const createService = (app: App, { log = () => {}, ...siteOptions }: ServiceOptions = {}) => {
-  const hono = new Hono<{ Bindings: Connection; Variables: { id: string; route: string; ignored: string | null } }>({ strict: false })
+  const hono = new Hono<{
+    Bindings: Connection
+    Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
+  }>({ strict: false })
   const metrics = createMetrics()
   const throttle = createThrottle(app.limits, app.clock)
   const throttleImport = createImportThrottle(app.accounts, app.clock)
@@ -95,7 +98,13 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       address,
       breakOff,
       onIgnored,
-    }: Pick<Visit, 'breakOff'> & { params: Record<string, string>; address: string | null; onIgnored: (fields: string | null) => void },
+      onRate,
+    }: Pick<Visit, 'breakOff'> & {
+      params: Record<string, string>
+      address: string | null
+      onIgnored: (fields: string | null) => void
+      onRate: (headers: Record<string, string>) => void
+    },
   ): Promise<Response> => {
     const url = new URL(request.url)
     const site = siteOf(request, url, address)
@@ -108,7 +117,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
-    const rate = caller?.via === 'key' ? throttle(row?.limits ?? ['api'], await countedAs(caller, params)) : {}
+    if (caller?.via === 'key') onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
     let admitted = await enter(caller)
     if (!row) {
       const { missing } = route.resource
@@ -126,8 +135,8 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
     const asked = { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
     const reply = key !== null ? await idempotent(`${caller!.user.id}`, key, asked, act) : await act()
-    const headers = { ...rate, ...(reply instanceof Reply ? reply.headers : {}) }
     const { body: sent } = reply
+    const headers = reply instanceof Reply ? reply.headers : {}
     if (sent instanceof ReadableStream || sent instanceof Uint8Array)
       return new Response(sent as ReadableStream, { status: reply.status, headers: headersOf(headers) })
     return reply.body === undefined || reply.status === 204
@@ -161,11 +170,12 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     c.set('id', id)
     c.set('route', 'none')
     c.set('ignored', null)
+    c.set('rate', {})
     const started = performance.now()
     metrics.begin()
     await next()
     const { headers, status } = withSafeHeaders(c.res)
-    for (const [name, value] of Object.entries(openHeaders)) if (!headers.has(name)) headers.set(name, value)
+    for (const [name, value] of Object.entries({ ...openHeaders, ...c.get('rate') })) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', id)
     const ignored = c.get('ignored')
     if (ignored !== null) headers.set(ignoredFieldsHeader, ignored)
@@ -227,6 +237,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
         breakOff,
         // Errors have the header too: a missing field may be a misspelled one.
         onIgnored: (fields) => c.set('ignored', fields),
+        onRate: (headers) => c.set('rate', headers),
       })
     })
   for (const [path, page] of Object.entries(monitoringRoutes(app, metrics)))

@@ -15,7 +15,7 @@ const inAnyCase: ReadonlySet<string> = new Set([
 const inThisCase: ReadonlySet<string> = new Set(['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'])
 
 export function isIllegalId(id: string): boolean {
-  if (id.trim() === '' || inThisCase.has(id)) return true
-  const bare = id.toLowerCase()
-  return inAnyCase.has(bare) || (/^(['"]).*\1$/.test(bare) && inAnyCase.has(bare.slice(1, -1)))
+  if (id.trim() === '') return true
+  const bare = /^(['"]).*\1$/.test(id) ? id.slice(1, -1) : id
+  return inThisCase.has(bare) || inAnyCase.has(bare.toLowerCase())
 }

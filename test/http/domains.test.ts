@@ -31,6 +31,12 @@ test('a domain is proven by its TXT record', async () => {
   const saml = { saml_entity_id: 'e', saml_acs_url: 'https://idp.example.com', saml_x509_cert: 'c' }
   const changed = await call('PATCH', path, { as: admin, body: { sso_enforcement: 'saml', jit_provisioning_enabled: 'true', ...saml } })
   expect(changed.body).toMatchObject({ sso_enforcement: 'saml', jit_provisioning_enabled: true, has_saml: true })
+  expect(await call('PATCH', path, { as: admin, body: { sso_enforcement: 'okta' } })).toMatchObject(
+    refused(400, 'invalid_choice', undefined, 'sso_enforcement'),
+  )
+  const renamed = await call('PATCH', path, { as: admin, body: { domain: 'store.example.com' } })
+  expect(renamed.body).toMatchObject({ is_verified: false, sso_enforcement: '', jit_provisioning_enabled: false, has_saml: true })
+  expect(renamed.body.verification_challenge).not.toBe(made.verification_challenge)
   expect((await call('GET', base, { as: member })).body).toMatchObject({ count: 1, results: [{ id: made.id }] })
   expect(await call('DELETE', path, { as: member })).toMatchObject(refused(403, 'permission_denied'))
   expect((await call('DELETE', path, { as: admin })).status).toBe(204)

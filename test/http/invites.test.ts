@@ -95,7 +95,8 @@ test('many at once: all or none, in order', async () => {
   const people = (n: number) => Array.from({ length: n }, (_, i) => ({ target_email: `bulk${i}@example.com` }))
   const before = (await call('GET', base, { as: member })).body.count
   const many = (body: unknown) => call('POST', `${base}bulk/`, { as: member, body })
-  expect(await many([...people(2), { target_email: 'wrong' }])).toMatchObject(refused(400, 'invalid_input', undefined, 'target_email'))
+  expect(await many([...people(2), { target_email: 'wrong' }])).toMatchObject(refused(400, 'invalid_input', undefined, '2__target_email'))
+  expect(await many([...people(1), { target_email: member.email }])).toMatchObject(refused(400, 'invalid_input', undefined, '1'))
   expect(await many([...people(2), { target_email: 'x@example.com', level: 15 }])).toMatchObject(refused(403, 'permission_denied'))
   expect(await many({ target_email: 'x@example.com' })).toMatchObject(
     refused(400, 'invalid_input', 'This endpoint needs an array of data for bulk invite creation.'),

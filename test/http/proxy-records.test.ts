@@ -17,6 +17,8 @@ test('a proxy record waits at a target that follows from organization and domain
   expect(await call('POST', base, { as: admin, body: { domain: 'x'.repeat(65) } })).toMatchObject(
     refused(400, 'max_length', undefined, 'domain'),
   )
+  for (const domain of ['events', 'https://e.example.com', 'e.example.com/path', 'E.example.com'])
+    expect(await call('POST', base, { as: admin, body: { domain } })).toMatchObject(refused(400, 'invalid_input', undefined, 'domain'))
   const path = `${base}${record.id}/`
   const moved = (await call('PATCH', path, { as: admin, body: { domain: 'f.example.com' } })).body
   expect(moved.target_cname).not.toBe(record.target_cname)

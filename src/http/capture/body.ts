@@ -97,7 +97,8 @@ async function unpacked(data: Uint8Array, compression: Compression, request: Cap
     // Gzip data in a form field is base64-encoded.
     const bytes = fromBase64(data)
     if (bytes && isGzip(bytes)) return unzip(bytes, request)
-    if (isJsonLike(data)) return data
+    const plain = isJsonLike(data) ? data : bytes
+    if (plain && isJsonLike(plain)) return plain
     throw malformed('the body is not gzip')
   }
   if (compression === 'lz64') return isJsonLike(data) ? data : unpackedLz64(data, request)

@@ -102,6 +102,15 @@ describe('who and whose', () => {
     expect((await read({ body: json, headers: new Headers({ 'x-forwarded-for': header }) })).ip).toBe(expected)
   })
 
+  test.each([
+    ['JSON', json],
+    ['base64', Buffer.from(json).toString('base64')],
+  ])('a body that is said to be gzip and is %s is read as what it is', async (_, body) => {
+    for (const hint of [{ headers: new Headers({ 'content-encoding': 'gzip' }) }, { query: new URLSearchParams('compression=gzip-js') }])
+      expect((await read({ body, ...hint })).events).toHaveLength(1)
+    expect((await read({ body, query: new URLSearchParams('compression=zip') })).events).toHaveLength(1)
+  })
+
   test('NaN and Infinity are read as null, but not inside texts', async () => {
     const { events } = await read({
       body: '{"event":"e","distinct_id":"d","token":"t","properties":{"a":NaN,"b":-Infinity,"c":"NaN, \\" Infinity"}}',

@@ -43,6 +43,7 @@ export type { FunnelsAnswer as FunnelsResponse, FunnelTrend } from './queries/fu
 export type { FunnelStepResult } from './queries/funnels/steps.ts'
 export type { TimeToConvert } from './queries/funnels/time-to-convert.ts'
 export type { LifecycleAnswer as LifecycleResponse, LifecycleRow } from './queries/lifecycle/index.ts'
+export type { PathEdge, PathsAnswer as PathsResponse } from './queries/paths/index.ts'
 export type {
   ActorsSource,
   AnswerFacts,

@@ -1,13 +1,14 @@
 import { activityFold } from './activity.ts'
 import type { Fold } from './fold.ts'
 import { funnelFold } from './funnel.ts'
+import { pathsFold } from './paths.ts'
 import { retentionFold } from './retention.ts'
 import { entriesFold, seriesFold } from './series/fold.ts'
 import { stickinessFold } from './stickiness.ts'
 
 /** What worker threads can run, by name. */
 export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
-  [seriesFold, entriesFold, funnelFold, activityFold, retentionFold, stickinessFold].map((fold) => [
+  [seriesFold, entriesFold, funnelFold, activityFold, retentionFold, stickinessFold, pathsFold].map((fold) => [
     fold.name,
     fold as Fold<unknown, unknown>,
   ]),

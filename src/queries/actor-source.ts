@@ -61,6 +61,17 @@ export function* insideSource<R>(env: QueryContext, ask: (env: QueryContext) => 
   }
 }
 
+/** The same for a query in a field of another one. */
+export function* insideField<R>(field: string, env: QueryContext, ask: (env: QueryContext) => Asking<R>): Asking<R> {
+  const [own, whole] = [`${field}__`, `${env.fieldPrefix ?? ''}${field}__`]
+  try {
+    return yield* ask({ ...env, fieldPrefix: whole })
+  } catch (error) {
+    if (!(error instanceof QueryError) || !error.attr || error.attr.startsWith(whole)) throw error
+    throw error.with({ attr: `${own}${error.attr}` })
+  }
+}
+
 /** Finds the kind that lists the actors of a source, and validates the point with its schema. */
 export function checkSource(
   source: { readonly kind: string },

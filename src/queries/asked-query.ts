@@ -31,7 +31,6 @@ const kindsElsewhere = [
   'InsightActorsQuery',
   'LogsQuery',
   'MarketingAnalyticsTableQuery',
-  'PathsQuery',
   'PersonsNode',
   'PropertyValuesQuery',
   'RecordingsQuery',

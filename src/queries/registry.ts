@@ -3,9 +3,12 @@ import { actorOptionsKind, actorsKind } from './actors/index.ts'
 import { eventsKind } from './events/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
 import { funnels } from './funnels/index.ts'
+import { funnelStepTimes } from './funnels/step-times.ts'
 import type { QueryKind } from './kind.ts'
 import { lifecycleActors } from './lifecycle/actors.ts'
 import { lifecycle } from './lifecycle/index.ts'
+import { pathsActors } from './paths/actors.ts'
+import { pathsKind } from './paths/index.ts'
 import { retentionActors } from './retention/actors.ts'
 import { retention } from './retention/index.ts'
 import { hogQl, sqlLike } from './sql/index.ts'
@@ -22,6 +25,7 @@ const actorSources: readonly AnyActorSource[] = [
   retentionActors,
   stickinessInsightActors,
   stickinessActors,
+  pathsActors(funnelStepTimes),
 ]
 
 const kinds = [
@@ -32,6 +36,7 @@ const kinds = [
   lifecycle,
   retention,
   stickiness,
+  pathsKind(funnelStepTimes),
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

@@ -164,6 +164,16 @@ const queries: Readonly<Record<string, Json>> = {
     series: [{ kind: 'EventsNode', event: 'a', math: 'hogql', math_hogql: 'properties.plan' }],
     stickinessFilter: { computedAs: 'cumulative', stickinessCriteria: { operator: 'gte', value: 1 } },
   },
+  correlation: {
+    kind: 'FunnelCorrelationQuery',
+    source: {
+      kind: 'FunnelsActorsQuery',
+      source: { kind: 'FunnelsQuery', dateRange, series: ['a', 'b'].map((event) => ({ kind: 'EventsNode', event })) },
+    },
+    funnelCorrelationType: 'event_with_properties',
+    funnelCorrelationEventNames: ['c'],
+    funnelCorrelationEventExcludePropertyNames: ['plan'],
+  },
   paths: {
     kind: 'PathsQuery',
     dateRange,

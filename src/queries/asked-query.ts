@@ -22,7 +22,6 @@ const kindsElsewhere = [
   'ExperimentQuery',
   'ExperimentTrendsQuery',
   'FunnelCorrelationActorsQuery',
-  'FunnelCorrelationQuery',
   'FunnelsActorsQuery',
   'GroupsQuery',
   'HogQLAutocomplete',

@@ -5,6 +5,8 @@ import type { actorsSchema, optionsSchema } from './actors/schema.ts'
 import type { EventsAnswer } from './events/index.ts'
 import type { eventsSchema } from './events/schema.ts'
 import type { funnelPointSchema } from './funnels/actors.ts'
+import type { CorrelationAnswer } from './funnels/correlation/index.ts'
+import type { correlationPointSchema, correlationSchema } from './funnels/correlation/schema.ts'
 import type { FunnelsAnswer } from './funnels/index.ts'
 import type { funnelsSchema } from './funnels/schema.ts'
 import type { lifecyclePointSchema } from './lifecycle/actors.ts'
@@ -41,6 +43,7 @@ export type ActorsSource =
   | (Omit<Input<typeof pathsPointSchema>, 'source'> & { readonly source: { readonly kind: 'PathsQuery' } & PathsFields })
   | Input<typeof stickinessActorsSchema>
   | Input<typeof funnelPointSchema>
+  | Input<typeof correlationPointSchema>
 /** A chart's point, or a statement whose rows identify persons. */
 type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
 /** Paths around a step of a funnel. */
@@ -61,6 +64,7 @@ export interface FieldsByKind {
   RetentionQuery: Fields<typeof retentionSchema>
   StickinessQuery: Fields<typeof stickinessSchema>
   PathsQuery: PathsFields
+  FunnelCorrelationQuery: Fields<typeof correlationSchema>
   ActorsQuery: WithSource<typeof actorsSchema, AnySource>
   EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
   SqlLikeQuery: Fields<typeof sqlSchema>
@@ -161,6 +165,7 @@ export interface AnswersByKind {
   RetentionQuery: RetentionAnswer
   StickinessQuery: StickinessAnswer
   PathsQuery: PathsAnswer
+  FunnelCorrelationQuery: CorrelationAnswer
   ActorsQuery: ActorsResponse
   EventsQuery: EventsAnswer
   SqlLikeQuery: SqlAnswer
@@ -177,6 +182,7 @@ type AnswerOfSource =
   | RetentionAnswer
   | StickinessAnswer
   | PathsAnswer
+  | CorrelationAnswer
   | ActorsResponse
   | EventsAnswer
   | SqlAnswer

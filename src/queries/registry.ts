@@ -2,6 +2,8 @@ import type { AnyActorSource } from './actor-source.ts'
 import { actorOptionsKind, actorsKind } from './actors/index.ts'
 import { eventsKind } from './events/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
+import { correlationActors } from './funnels/correlation/actors.ts'
+import { correlation } from './funnels/correlation/index.ts'
 import { funnels } from './funnels/index.ts'
 import { funnelStepTimes } from './funnels/step-times.ts'
 import type { QueryKind } from './kind.ts'
@@ -26,6 +28,7 @@ const actorSources: readonly AnyActorSource[] = [
   stickinessInsightActors,
   stickinessActors,
   pathsActors(funnelStepTimes),
+  correlationActors,
 ]
 
 const kinds = [
@@ -37,6 +40,7 @@ const kinds = [
   retention,
   stickiness,
   pathsKind(funnelStepTimes),
+  correlation,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

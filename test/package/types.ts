@@ -1,5 +1,6 @@
 import {
   createHandler,
+  type FunnelCorrelationResponse,
   type FunnelsResponse,
   type LifecycleResponse,
   open,
@@ -96,6 +97,12 @@ export async function calls(): Promise<void> {
     },
   })
   holds<typeof paths extends PathsResponse ? true : false>()
+  const correlation = await project.query({
+    kind: 'FunnelCorrelationQuery',
+    source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: [...series, ...series] } },
+    funnelCorrelationType: 'events',
+  })
+  holds<typeof correlation extends FunnelCorrelationResponse ? true : false>()
   // @ts-expect-error a misspelled field of paths
   await project.query({ kind: 'PathsQuery', pathsFilter: { startpoint: '/home' } })
   const people = await project.query({

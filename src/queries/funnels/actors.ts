@@ -164,7 +164,7 @@ function* foundHere(scan: FunnelScan, at: ActorPoint, split: ActorSplit, env: Qu
   return rows.filter(({ value }) => listed.has(JSON.stringify(walked.splitOf(value)?.breakdown_value)) === (split.kind === 'value'))
 }
 
-function testOf(at: ActorPoint, { settings }: FunnelScan): (outcome: Outcome) => boolean {
+export function testOf(at: ActorPoint, { settings }: FunnelScan): (outcome: Outcome) => boolean {
   switch (at.kind) {
     case 'step':
       return ({ events }) => events[at.reached]! >= 0 && (at.missed === null || events[at.missed]! < 0)

@@ -138,6 +138,17 @@ test('an unknown name in the filters of the event', async () => {
   })
 })
 
+test.each([
+  ['events', 'funnelCorrelationPersonEntity'],
+  ['properties', 'funnelCorrelationPropertyValues'],
+])('actors of %s without a name', async (funnelCorrelationType, name) => {
+  const point = {
+    kind: 'FunnelCorrelationActorsQuery',
+    source: { kind: 'FunnelCorrelationQuery', source, funnelCorrelationType, funnelCorrelationNames: ['plan'] },
+  }
+  await expect(project.answer({ kind: 'ActorsQuery', source: point })).rejects.toMatchObject({ attr: `source__${name}` })
+})
+
 test('the requests of docs/correlation.md are valid', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/correlation.md'), 'utf8')
   const requests = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map((match) => JSON.parse(match[1]!) as { kind: string })

@@ -1,5 +1,6 @@
 import { alias, call, equals, field, from, groupBy, literal, select } from '../../../ast/build.ts'
 import type { Expr } from '../../../ast/nodes.ts'
+import { QueryError } from '../../../errors/errors.ts'
 import { type ActorList, type Asking, defineActorSource, readInField } from '../../actor-source.ts'
 import type { QueryContext } from '../../kind.ts'
 import { nodeCondition } from '../../series-condition.ts'
@@ -14,6 +15,8 @@ export const correlationActors = defineActorSource<CorrelationPoint>({
   *actors(point: CorrelationPoint, env: QueryContext): Asking<ActorList> {
     const { source, funnelCorrelationPropertyValues: values, funnelCorrelationPersonEntity: entity } = point
     const isOfProperties = source.funnelCorrelationType === 'properties'
+    if (isOfProperties && !values) throw missing('Give the filters of the property.', 'funnelCorrelationPropertyValues')
+    if (!isOfProperties && !entity) throw missing('Give the event that they did.', 'funnelCorrelationPersonEntity')
     const asked = isOfProperties ? { ...source.source, source: narrowed(source.source.source, values) } : source.source
     const members = yield* membersOf(asked, env)
     const rows = isOfProperties ? members.query : eventsOf(members, [], conditionOf(entity!, env), env)
@@ -28,7 +31,9 @@ export const correlationActors = defineActorSource<CorrelationPoint>({
   },
 })
 
-/** The entity stands beside the correlation in the request. */
+const missing = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
+
+/** The entity is in the same object as the correlation. */
 const conditionOf = (entity: NonNullable<CorrelationPoint['funnelCorrelationPersonEntity']>, env: QueryContext): Expr =>
   readInField('source', { ...env, fieldPrefix: '' }, (inner) => nodeCondition(entity, inner, 'funnelCorrelationPersonEntity'))
 

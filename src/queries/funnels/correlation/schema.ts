@@ -52,13 +52,7 @@ export const correlationPointSchema = fields(
     includeRecordings: z.boolean().nullish(),
   },
   'query',
-).superRefine((point, context) => {
-  const wrong = (message: string, path: string) => context.addIssue({ code: 'custom', message, path: [path] })
-  const isOfProperties = point.source.funnelCorrelationType === 'properties'
-  if (isOfProperties && !point.funnelCorrelationPropertyValues)
-    wrong('Give the filters of the property.', 'funnelCorrelationPropertyValues')
-  if (!isOfProperties && !point.funnelCorrelationPersonEntity) wrong('Give the event that they did.', 'funnelCorrelationPersonEntity')
-})
+)
 
 export type CorrelationQuery = z.infer<typeof correlationSchema>
 export type CorrelationPoint = z.infer<typeof correlationPointSchema>

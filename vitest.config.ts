@@ -40,7 +40,8 @@ const long = [
   'test/odd-names.test.ts',
   'test/plan/budgets.test.ts',
   'test/plugins/escapes.test.ts',
-  'test/queries/funnels/{engines,memory}.test.ts',
+  'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
+  'test/queries/paths/generated.test.ts',
   'test/queries/trends/relations.test.ts',
   'test/small-memory.test.ts',
 ]

@@ -39,10 +39,12 @@ export type { ActorOptions } from './queries/actor-source.ts'
 export type { ActorsResponse } from './queries/actors/index.ts'
 export type { EventsAnswer as EventsResponse } from './queries/events/index.ts'
 export type { FilterGroupInput, FilterInput, FiltersInput, Operator } from './queries/filters/schema.ts'
+export type { CorrelationAnswer as FunnelCorrelationResponse, OddsRatio } from './queries/funnels/correlation/index.ts'
 export type { FunnelsAnswer as FunnelsResponse, FunnelTrend } from './queries/funnels/index.ts'
 export type { FunnelStepResult } from './queries/funnels/steps.ts'
 export type { TimeToConvert } from './queries/funnels/time-to-convert.ts'
 export type { LifecycleAnswer as LifecycleResponse, LifecycleRow } from './queries/lifecycle/index.ts'
+export type { PathEdge, PathsAnswer as PathsResponse } from './queries/paths/index.ts'
 export type {
   ActorsSource,
   AnswerFacts,

@@ -164,6 +164,34 @@ const queries: Readonly<Record<string, Json>> = {
     series: [{ kind: 'EventsNode', event: 'a', math: 'hogql', math_hogql: 'properties.plan' }],
     stickinessFilter: { computedAs: 'cumulative', stickinessCriteria: { operator: 'gte', value: 1 } },
   },
+  correlation: {
+    kind: 'FunnelCorrelationQuery',
+    source: {
+      kind: 'FunnelsActorsQuery',
+      source: { kind: 'FunnelsQuery', dateRange, series: ['a', 'b'].map((event) => ({ kind: 'EventsNode', event })) },
+    },
+    funnelCorrelationType: 'event_with_properties',
+    funnelCorrelationEventNames: ['c'],
+    funnelCorrelationEventExcludePropertyNames: ['plan'],
+  },
+  paths: {
+    kind: 'PathsQuery',
+    dateRange,
+    pathsFilter: {
+      includeEventTypes: ['hogql'],
+      pathsHogQLExpression: 'properties.plan',
+      startPoint: 'pro',
+      endPoint: 'free',
+      excludeEvents: ['c'],
+      pathGroupings: ['p*'],
+      localPathCleaningFilters: [{ regex: 'x', alias: 'y' }],
+    },
+    funnelPathsFilter: {
+      funnelPathType: 'funnel_path_after_step',
+      funnelStep: 1,
+      funnelSource: { kind: 'FunnelsQuery', dateRange, series: ['a', 'b'].map((event) => ({ kind: 'EventsNode', event })) },
+    },
+  },
   retention: {
     kind: 'RetentionQuery',
     dateRange,

@@ -1,6 +1,7 @@
 import { activityFold } from './activity.ts'
 import type { Fold } from './fold.ts'
 import { funnelFold } from './funnel.ts'
+import { pathsFold } from './paths.ts'
 import { retentionFold } from './retention.ts'
 import { selectionFold } from './selection.ts'
 import { entriesFold, seriesFold } from './series/fold.ts'
@@ -8,7 +9,7 @@ import { stickinessFold } from './stickiness.ts'
 
 /** What worker threads can run, by name. */
 export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
-  [seriesFold, entriesFold, funnelFold, activityFold, retentionFold, stickinessFold, selectionFold].map((fold) => [
+  [seriesFold, entriesFold, funnelFold, activityFold, retentionFold, stickinessFold, selectionFold, pathsFold].map((fold) => [
     fold.name,
     fold as Fold<unknown, unknown>,
   ]),

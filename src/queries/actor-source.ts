@@ -61,6 +61,29 @@ export function* insideSource<R>(env: QueryContext, ask: (env: QueryContext) => 
   }
 }
 
+/** The same for a part of a query: a query in a field of its own, or a condition. */
+export function* insideField<R>(field: string, env: QueryContext, ask: (env: QueryContext) => Asking<R>): Asking<R> {
+  const inner = innerEnv(field, env)
+  try {
+    return yield* ask(inner)
+  } catch (error) {
+    throw inField(error, inner)
+  }
+}
+export function readInField<R>(field: string, env: QueryContext, read: (env: QueryContext) => R): R {
+  const inner = innerEnv(field, env)
+  try {
+    return read(inner)
+  } catch (error) {
+    throw inField(error, inner)
+  }
+}
+const innerEnv = (field: string, env: QueryContext): QueryContext => ({ ...env, fieldPrefix: `${env.fieldPrefix ?? ''}${field}__` })
+const inField = (error: unknown, { fieldPrefix }: QueryContext): unknown =>
+  error instanceof QueryError && error.attr && !error.attr.startsWith(fieldPrefix!)
+    ? error.with({ attr: `${fieldPrefix}${error.attr}` })
+    : error
+
 /** Finds the kind that lists the actors of a source, and validates the point with its schema. */
 export function checkSource(
   source: { readonly kind: string },

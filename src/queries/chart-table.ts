@@ -45,6 +45,7 @@ const retained = [
   number('count'),
   { ...number('aggregation_value'), isOptional: true as const },
 ]
+const edges = [text('source'), text('target'), number('value'), number('average_conversion_time')]
 const bins = [number('from_seconds'), number('people')]
 
 const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => {
@@ -55,7 +56,8 @@ const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => 
 
 const isSeries = (row: unknown): row is Fields & { data: readonly unknown[]; days: readonly unknown[] } =>
   isFields(row) && Array.isArray(row.data) && Array.isArray(row.days)
-const isStep = (row: unknown): row is Fields => isFields(row) && 'average_conversion_time' in row
+const isStep = (row: unknown): row is Fields => isFields(row) && 'action_id' in row && 'average_conversion_time' in row
+const isEdge = (row: unknown): row is Fields => isFields(row) && 'source' in row && 'target' in row
 
 const isRetention = (row: unknown): row is Fields & { values: readonly Fields[] } =>
   isFields(row) && Array.isArray(row.values) && row.values.every(isFields)
@@ -80,6 +82,7 @@ export function chartTable(results: unknown): Table | null {
       retained,
       results.flatMap((row) => row.values.map((value) => ({ ...row, ...value, label: row.label, interval: value.label }))),
     )
+  if (results.every(isEdge)) return tableOf(edges, results)
   const flat = results.flat()
   return flat.every(isStep) ? tableOf(steps, flat) : null
 }

@@ -65,6 +65,7 @@ export const presentation = {
     'showMultipleYAxes',
     'showValuesOnSeries',
   ],
+  pathsFilter: ['showFullUrls'],
   lifecycleFilter: ['showLegend', 'showValuesOnSeries', 'stacked'],
   modifiers: [
     'dataWarehouseEventsModifiers',

@@ -5,11 +5,16 @@ import type { actorsSchema, optionsSchema } from './actors/schema.ts'
 import type { EventsAnswer } from './events/index.ts'
 import type { eventsSchema } from './events/schema.ts'
 import type { funnelPointSchema } from './funnels/actors.ts'
+import type { CorrelationAnswer } from './funnels/correlation/index.ts'
+import type { correlationPointSchema, correlationSchema } from './funnels/correlation/schema.ts'
 import type { FunnelsAnswer } from './funnels/index.ts'
 import type { funnelsSchema } from './funnels/schema.ts'
 import type { lifecyclePointSchema } from './lifecycle/actors.ts'
 import type { LifecycleAnswer } from './lifecycle/index.ts'
 import type { lifecycleSchema } from './lifecycle/schema.ts'
+import type { pathsPointSchema } from './paths/actors.ts'
+import type { PathsAnswer } from './paths/index.ts'
+import type { FunnelPathsFilter, pathsSchema } from './paths/schema.ts'
 import type { retentionPointSchema } from './retention/actors.ts'
 import type { RetentionAnswer } from './retention/index.ts'
 import type { retentionSchema } from './retention/schema.ts'
@@ -35,10 +40,20 @@ export type ActorsSource =
   | Input<typeof lifecyclePointSchema>
   | Input<typeof retentionPointSchema>
   | Input<typeof stickinessPointSchema>
+  | (Omit<Input<typeof pathsPointSchema>, 'source'> & { readonly source: { readonly kind: 'PathsQuery' } & PathsFields })
   | Input<typeof stickinessActorsSchema>
   | Input<typeof funnelPointSchema>
+  | Input<typeof correlationPointSchema>
 /** A chart's point, or a statement whose rows identify persons. */
 type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
+/** Paths around a step of a funnel. */
+type PathsFields = Omit<Fields<typeof pathsSchema>, 'funnelPathsFilter'> & {
+  readonly funnelPathsFilter?:
+    | (Omit<Given<FunnelPathsFilter>, 'funnelSource'> & {
+        readonly funnelSource: { readonly kind: 'FunnelsQuery' } & Fields<typeof funnelsSchema>
+      })
+    | null
+}
 type WithSource<S extends z.ZodType, Source> = Omit<Fields<S>, 'source'> & { readonly source?: Source | null }
 
 /** The fields of each kind of query, less its `kind`. */
@@ -48,6 +63,8 @@ export interface FieldsByKind {
   LifecycleQuery: Fields<typeof lifecycleSchema>
   RetentionQuery: Fields<typeof retentionSchema>
   StickinessQuery: Fields<typeof stickinessSchema>
+  PathsQuery: PathsFields
+  FunnelCorrelationQuery: Fields<typeof correlationSchema>
   ActorsQuery: WithSource<typeof actorsSchema, AnySource>
   EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
   SqlLikeQuery: Fields<typeof sqlSchema>
@@ -147,6 +164,8 @@ export interface AnswersByKind {
   LifecycleQuery: LifecycleAnswer
   RetentionQuery: RetentionAnswer
   StickinessQuery: StickinessAnswer
+  PathsQuery: PathsAnswer
+  FunnelCorrelationQuery: CorrelationAnswer
   ActorsQuery: ActorsResponse
   EventsQuery: EventsAnswer
   SqlLikeQuery: SqlAnswer
@@ -162,6 +181,8 @@ type AnswerOfSource =
   | LifecycleAnswer
   | RetentionAnswer
   | StickinessAnswer
+  | PathsAnswer
+  | CorrelationAnswer
   | ActorsResponse
   | EventsAnswer
   | SqlAnswer

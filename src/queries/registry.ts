@@ -2,10 +2,15 @@ import type { AnyActorSource } from './actor-source.ts'
 import { actorOptionsKind, actorsKind } from './actors/index.ts'
 import { eventsKind } from './events/index.ts'
 import { funnelsActors } from './funnels/actors.ts'
+import { correlationActors } from './funnels/correlation/actors.ts'
+import { correlation } from './funnels/correlation/index.ts'
 import { funnels } from './funnels/index.ts'
+import { funnelStepTimes } from './funnels/step-times.ts'
 import type { QueryKind } from './kind.ts'
 import { lifecycleActors } from './lifecycle/actors.ts'
 import { lifecycle } from './lifecycle/index.ts'
+import { pathsActors } from './paths/actors.ts'
+import { pathsKind } from './paths/index.ts'
 import { retentionActors } from './retention/actors.ts'
 import { retention } from './retention/index.ts'
 import { hogQl, sqlLike } from './sql/index.ts'
@@ -22,6 +27,8 @@ const actorSources: readonly AnyActorSource[] = [
   retentionActors,
   stickinessInsightActors,
   stickinessActors,
+  pathsActors(funnelStepTimes),
+  correlationActors,
 ]
 
 const kinds = [
@@ -32,6 +39,8 @@ const kinds = [
   lifecycle,
   retention,
   stickiness,
+  pathsKind(funnelStepTimes),
+  correlation,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

@@ -121,6 +121,19 @@ export const detailed: Readonly<Record<string, object>> = {
     dateRange,
     aggregation_group_type_index: 0,
   },
+  paths: { kind: 'PathsQuery', dateRange, properties: [isPro] },
+  'paths of companies between two points': {
+    kind: 'PathsQuery',
+    dateRange,
+    pathsFilter: { includeEventTypes: ['custom_event'], startPoint: 'visit', endPoint: 'buy', stepLimit: 3, pathGroupings: ['sign*'] },
+    aggregation_group_type_index: 0,
+  },
+  'paths after a step': {
+    kind: 'PathsQuery',
+    dateRange,
+    properties: [isVip],
+    funnelPathsFilter: { funnelPathType: 'funnel_path_after_step', funnelStep: 1, funnelSource: questions.ordered },
+  },
   stickiness: { kind: 'StickinessQuery', series: [series[0]!, series[2]!], dateRange, compareFilter: { compare: true } },
   'a filtered stickiness': {
     kind: 'StickinessQuery',

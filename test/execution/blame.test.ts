@@ -204,6 +204,37 @@ test.each<[string, object, string, string]>([
     'series__0__math_hogql',
   ],
   [
+    'a replacement of paths',
+    { kind: 'PathsQuery', pathsFilter: { localPathCleaningFilters: [{ regex: '(', alias: 'x' }] } },
+    'engine-refused',
+    'pathsFilter__localPathCleaningFilters__0__regex',
+  ],
+  [
+    'the items of paths',
+    { kind: 'PathsQuery', pathsFilter: { pathsHogQLExpression: 'nope' } },
+    'unknown-field',
+    'pathsFilter__pathsHogQLExpression',
+  ],
+  [
+    'the funnel of paths',
+    {
+      kind: 'PathsQuery',
+      funnelPathsFilter: {
+        funnelPathType: 'funnel_path_after_step',
+        funnelStep: 1,
+        funnelSource: {
+          kind: 'FunnelsQuery',
+          series: [
+            { kind: 'EventsNode', event: 'a' },
+            { kind: 'EventsNode', event: 'b', properties: [{ type: 'hogql', key: 'nope' }] },
+          ],
+        },
+      },
+    },
+    'unknown-field',
+    'funnelPathsFilter__funnelSource__series__1__properties__0__key',
+  ],
+  [
     'a list of events',
     { kind: 'EventsQuery', select: ['event'], properties: [{ type: 'hogql', key: 'nope' }] },
     'unknown-field',

@@ -1,8 +1,10 @@
 import {
   createHandler,
+  type FunnelCorrelationResponse,
   type FunnelsResponse,
   type LifecycleResponse,
   open,
+  type PathsResponse,
   type Query,
   QueryError,
   type QueryStatus,
@@ -85,6 +87,24 @@ export async function calls(): Promise<void> {
   holds<typeof retention extends RetentionResponse ? true : false>()
   const stickiness = await project.query({ kind: 'StickinessQuery', series, stickinessFilter: { computedAs: 'cumulative' } })
   holds<typeof stickiness extends StickinessResponse ? true : false>()
+  const paths = await project.query({
+    kind: 'PathsQuery',
+    pathsFilter: { startPoint: '/home', stepLimit: 3 },
+    funnelPathsFilter: {
+      funnelPathType: 'funnel_path_after_step',
+      funnelSource: { kind: 'FunnelsQuery', series: [...series, ...series] },
+      funnelStep: 1,
+    },
+  })
+  holds<typeof paths extends PathsResponse ? true : false>()
+  const correlation = await project.query({
+    kind: 'FunnelCorrelationQuery',
+    source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: [...series, ...series] } },
+    funnelCorrelationType: 'events',
+  })
+  holds<typeof correlation extends FunnelCorrelationResponse ? true : false>()
+  // @ts-expect-error a misspelled field of paths
+  await project.query({ kind: 'PathsQuery', pathsFilter: { startpoint: '/home' } })
   const people = await project.query({
     kind: 'ActorsQuery',
     source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: [...series, ...series] }, funnelStep: -2 },

@@ -4,7 +4,9 @@ import { pathText, problemOf, readAs } from '../../src/errors/validation.ts'
 import { actionFieldsSchema } from '../../src/queries/action-definition.ts'
 import { cohortFiltersSchema } from '../../src/queries/cohort-definition.ts'
 import { funnelPointSchema } from '../../src/queries/funnels/actors.ts'
+import { correlationPointSchema } from '../../src/queries/funnels/correlation/schema.ts'
 import { lifecyclePointSchema } from '../../src/queries/lifecycle/actors.ts'
+import { pathsPointSchema } from '../../src/queries/paths/actors.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
 import { retentionPointSchema } from '../../src/queries/retention/actors.ts'
 import { stickinessActorsSchema, stickinessPointSchema } from '../../src/queries/stickiness/actors.ts'
@@ -19,6 +21,8 @@ const schemas: readonly (readonly [string, z.ZodType])[] = [
   ['a point of a trend', trendsPointSchema],
   ['a point of a lifecycle', lifecyclePointSchema],
   ['a point of a retention', retentionPointSchema],
+  ['a point of a correlation', correlationPointSchema],
+  ['a point of paths', pathsPointSchema],
   ['a point of a stickiness', stickinessPointSchema],
   ['actors of a stickiness', stickinessActorsSchema],
   ['a point of a funnel', funnelPointSchema],

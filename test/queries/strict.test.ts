@@ -48,6 +48,15 @@ const refused: readonly (readonly [query: object, attr: string, likely: string |
   [{ kind: 'LifecycleQuery', series, lifecycleFilter: { toggledLifecycle: [] } }, 'lifecycleFilter__toggledLifecycle', 'toggledLifecycles'],
   [{ kind: 'RetentionQuery', retentionFilter: { targetEntity: { ids: 'a' } } }, 'retentionFilter__targetEntity__ids', 'id'],
   [{ kind: 'StickinessQuery', series, stickinessFilter: { computeAs: 'cumulative' } }, 'stickinessFilter__computeAs', 'computedAs'],
+  [{ kind: 'PathsQuery', pathsFilter: { stepLimits: 3 } }, 'pathsFilter__stepLimits', 'stepLimit'],
+  [
+    {
+      kind: 'PathsQuery',
+      funnelPathsFilter: { funnelPathType: 'funnel_path_after_step', funnelStep: 1, funnelSource: funnels({ intervall: 'day' }) },
+    },
+    'funnelPathsFilter__funnelSource__intervall',
+    'interval',
+  ],
   [{ kind: 'EventsQuery', select: ['event'], orderby: ['event'] }, 'orderby', 'orderBy'],
   [people({ kind: 'InsightActorsQuery', dya: '2024-01-01', source: trends({}) }), 'source__dya', 'day'],
   [people({ kind: 'InsightActorsQuery', source: node({ propertes: [] }) }), 'source__source__series__0__propertes', 'properties'],

@@ -70,6 +70,7 @@ test.each<[string, () => Query, object[]]>([
     [signup],
   ],
   ['an event of a stickiness', () => ({ kind: 'StickinessQuery', dateRange, series: [misspelledNode] }), [signup]],
+  ['an event of paths', () => ({ kind: 'PathsQuery', dateRange, pathsFilter: { includeEventTypes: ['signp', 'signup'] } }), [signup]],
   ['an event of a list', () => ({ kind: 'EventsQuery', select: ['event'], event: 'signp' }), [signup]],
   ['a property of a list', () => ({ kind: 'EventsQuery', select: ['properties.prise'] }), [price]],
   ['a property of people', () => ({ kind: 'ActorsQuery', select: ['properties.emial'] }), [emial]],

@@ -3,7 +3,7 @@
 type Query = Readonly<Record<string, unknown>> & { readonly kind: string }
 type Fields = Readonly<Record<string, unknown>>
 
-const insights = new Set(['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery', 'RetentionQuery', 'StickinessQuery'])
+const insights = new Set(['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery', 'RetentionQuery', 'StickinessQuery', 'PathsQuery'])
 const statements = new Set(['SqlLikeQuery', 'HogQLQuery'])
 
 const isGroup = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value)

@@ -4,6 +4,7 @@ import type { Expr, OrderItem, Select } from '../../ast/nodes.ts'
 import { print } from '../../ast/print.ts'
 import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
+import { elementsOf } from '../elements.ts'
 import { defineQueryKind, type QueryContext, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { qualified } from '../qualified.ts'
@@ -11,7 +12,6 @@ import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from 
 import { allOf } from '../series-condition.ts'
 import { aliasesOf, asWritten, columnsOf, type EventColumn, foldedNames, folds, mentions, orderItems, selected } from './columns.ts'
 import { eventConditions, sourceConditions, writtenConditions } from './conditions.ts'
-import { elementsOf } from './elements.ts'
 import { type EventsQuery, eventsSchema } from './schema.ts'
 
 export interface EventsAnswer {

@@ -13,6 +13,7 @@ import { noValueLabel, otherLabel } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
 import { type ActorPoint, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
 import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
+import { pointOfStep } from './point-of-step.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
 
@@ -75,17 +76,11 @@ function inAskedCohort({ funnelStepBreakdown: asked }: FunnelPoint, scan: Funnel
   return { ...scan, breakdown: { ...scan.breakdown, cohorts } }
 }
 
-/** `n`: reached step n. `-n`: reached the required step before it and not step n. */
-function stepOf({ funnelStep: step, funnelCustomSteps: depths }: FunnelPoint, { settings }: FunnelScan): ActorPoint {
-  const { steps, optional } = settings
+function stepOf({ funnelStep, funnelCustomSteps: depths }: FunnelPoint, { settings }: FunnelScan): ActorPoint {
   if (depths?.length) return { kind: 'depths', depths }
-  if (step == null) throw wrong('Set funnelStep: 1 is the first step, -2 are those who dropped off before the second.', 'funnelStep')
-  if (step === 0 || step === -1) throw wrong(`Invalid funnelStep ${step}: 1 is the first step, -2 the first drop-off.`, 'funnelStep')
-  if (Math.abs(step) > steps) throw wrong(`The funnel has ${steps} steps, so there is no funnelStep ${step}.`, 'funnelStep')
-  if (step > 0) return { kind: 'step', reached: step - 1, missed: null }
-  let reached = -step - 2
-  while ((optional & (1 << reached)) !== 0) reached--
-  return { kind: 'step', reached, missed: -step - 1 }
+  const step = pointOfStep(funnelStep, settings)
+  if (typeof step === 'string') throw wrong(step, 'funnelStep')
+  return step
 }
 
 function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext): ActorPoint {
@@ -169,7 +164,7 @@ function* foundHere(scan: FunnelScan, at: ActorPoint, split: ActorSplit, env: Qu
   return rows.filter(({ value }) => listed.has(JSON.stringify(walked.splitOf(value)?.breakdown_value)) === (split.kind === 'value'))
 }
 
-function testOf(at: ActorPoint, { settings }: FunnelScan): (outcome: Outcome) => boolean {
+export function testOf(at: ActorPoint, { settings }: FunnelScan): (outcome: Outcome) => boolean {
   switch (at.kind) {
     case 'step':
       return ({ events }) => events[at.reached]! >= 0 && (at.missed === null || events[at.missed]! < 0)

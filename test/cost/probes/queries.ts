@@ -22,6 +22,22 @@ export const examples: Readonly<Record<string, Readonly<Record<string, unknown>>
   LifecycleQuery: { kind: 'LifecycleQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
   StickinessQuery: { kind: 'StickinessQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
   RetentionQuery: { kind: 'RetentionQuery', retentionFilter: { totalIntervals: 7 } },
+  FunnelCorrelationQuery: {
+    kind: 'FunnelCorrelationQuery',
+    source: {
+      kind: 'FunnelsActorsQuery',
+      source: {
+        kind: 'FunnelsQuery',
+        series: [
+          { kind: 'EventsNode', event: '$pageview' },
+          { kind: 'EventsNode', event: 'purchase' },
+        ],
+        dateRange: { date_from: '-30d' },
+      },
+    },
+    funnelCorrelationType: 'events',
+  },
+  PathsQuery: { kind: 'PathsQuery', dateRange: { date_from: '-7d' } },
   EventsQuery: { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '-30d' },
   ActorsQuery: { kind: 'ActorsQuery', select: ['actor'] },
   InsightActorsQueryOptions: {
@@ -161,6 +177,12 @@ const table: Readonly<Record<string, Rule>> = {
     from: 4,
     most: 1_000,
     query: (n) => ({ ...examples.RetentionQuery, dateRange: { date_from: '-7d' }, retentionFilter: { totalIntervals: n } }),
+  },
+  'steps of paths': {
+    grows: 'data',
+    from: 2,
+    most: 100,
+    query: (n) => ({ ...examples.PathsQuery, pathsFilter: { stepLimit: n } }),
   },
   'days of a funnel': {
     grows: 'data',

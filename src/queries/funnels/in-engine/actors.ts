@@ -53,7 +53,7 @@ export function actorsInEngine(scan: FunnelScan, at: ActorPoint, split: ActorSpl
   return unionAll(first!, ...others)
 }
 
-function isAt(at: ActorPoint, { settings }: FunnelScan): Expr {
+export function isAt(at: ActorPoint, { settings }: FunnelScan): Expr {
   const depth = field('depth')
   switch (at.kind) {
     case 'step':

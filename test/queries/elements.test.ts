@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { elementsChain } from '../../../src/ingestion/elements.ts'
-import { elementsOf } from '../../../src/queries/events/elements.ts'
-import { assertGenerated } from '../../harness/assert-generated.ts'
+import { elementsChain } from '../../src/ingestion/elements.ts'
+import { elementsOf } from '../../src/queries/elements.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 
 test('a chain comes back as its elements, clicked first', () => {
   const chain = elementsChain([

@@ -1,5 +1,5 @@
-import { own, setOwn } from '../../lib/own.ts'
-import type { JsonValue } from '../rows.ts'
+import { own, setOwn } from '../lib/own.ts'
+import type { JsonValue } from './rows.ts'
 
 // The elements chain of an event, clicked element first, as a list of objects.
 

@@ -1,0 +1,89 @@
+import type { Table } from 'apache-arrow'
+import { elementsOf } from '../../elements.ts'
+import { defineQueryKind } from '../../kind.ts'
+import type { JsonValue } from '../../rows.ts'
+import { scaledUp } from '../../sampling.ts'
+import { doubles, texts } from '../../vectors.ts'
+import { membersOf } from './members.ts'
+import { type Correlation, isSkewed, type NamedSplit, ranked } from './odds.ts'
+import { type CorrelationQuery, correlationSchema } from './schema.ts'
+import { countsOf, elementsDivider, elementsKey, totalsOf } from './statement.ts'
+
+/** An event, a property with a value (`plan::pro`), or an event with both (`upload::format::png`), and who converted with it. */
+export interface OddsRatio {
+  readonly event: {
+    readonly event: string
+    readonly properties: Readonly<Record<string, string>>
+    /** Of an autocaptured event. */
+    readonly elements: readonly JsonValue[]
+  }
+  readonly success_count: number
+  readonly failure_count: number
+  readonly odds_ratio: number
+  readonly correlation_type: 'success' | 'failure'
+  /** Of Fisher's exact test, two-sided. */
+  readonly p_value: number
+  /** Strong below 0.01, weak below 0.05. */
+  readonly significance: 'strong' | 'weak' | 'none'
+}
+
+export interface CorrelationAnswer {
+  readonly results: {
+    readonly events: readonly OddsRatio[]
+    /** There are more than ten times as many of one kind as of the other, or none. */
+    readonly skewed: boolean
+    readonly success_total: number
+    readonly failure_total: number
+  }
+  /** More than ten go with success, or with failure. */
+  readonly hasMore: boolean
+}
+
+export const correlation = defineQueryKind<CorrelationQuery, CorrelationAnswer>({
+  kind: 'FunnelCorrelationQuery',
+  isCached: true,
+  schema: correlationSchema,
+  *run(query, env) {
+    const members = yield* membersOf(query.source, env)
+    const [totals, counts] = (yield [
+      { kind: 'statement', query: totalsOf(members), label: 'actors of the funnel' },
+      { kind: 'statement', query: countsOf(query, members, env), label: 'correlation' },
+    ]) as readonly [Table, Table]
+    const [successes, actors] = [doubles(totals, 'successes'), doubles(totals, 'actors')]
+    const all = { successes: successes[0]!, failures: actors[0]! - successes[0]! }
+    const { shown, hasMore } = ranked(namesIn(counts), all)
+    const scaled = (count: number) => scaledUp(count, query.source.source.samplingFactor)
+    return {
+      results: {
+        events: shown.map((one) => shownOf(one, scaled)),
+        skewed: isSkewed(all),
+        success_total: scaled(all.successes),
+        failure_total: scaled(all.failures),
+      },
+      hasMore,
+    }
+  },
+})
+
+function namesIn(table: Table): readonly NamedSplit[] {
+  const names = texts(table, 'name')
+  const [successes, actors] = [doubles(table, 'successes'), doubles(table, 'actors')]
+  return names.map((name, i) => ({ name: name ?? '', successes: successes[i]!, failures: actors[i]! - successes[i]! }))
+}
+
+const shownOf = ({ name, successes, failures, oddsRatio, pValue }: Correlation, scaled: (count: number) => number): OddsRatio => ({
+  event: definitionOf(name),
+  success_count: scaled(successes),
+  failure_count: scaled(failures),
+  odds_ratio: oddsRatio,
+  correlation_type: oddsRatio > 1 ? 'success' : 'failure',
+  p_value: pValue,
+  significance: pValue < 0.01 ? 'strong' : pValue < 0.05 ? 'weak' : 'none',
+})
+
+function definitionOf(name: string): OddsRatio['event'] {
+  const begin = `$autocapture::${elementsKey}::`
+  if (!name.startsWith(begin)) return { event: name, properties: {}, elements: [] }
+  const [type, chain] = name.slice(begin.length).split(elementsDivider) as [string, string | undefined]
+  return { event: name, properties: { $event_type: type }, elements: elementsOf(chain ?? '') }
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { alias, and, call, equals, field, from, groupBy, literal, select } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import { type ActorList, type AnyActorSource, type Asking, defineActorSource } from '../actor-source.ts'
+import { fields } from '../fields.ts'
+import type { FunnelSteps } from '../funnel-steps.ts'
+import type { QueryContext } from '../kind.ts'
+import { everyQuery } from '../schemas.ts'
+import { filterOf, planPaths } from './plan.ts'
+import { type PathsFilter, pathsSchema } from './schema.ts'
+import { keyOf, pathSteps } from './statement.ts'
+
+/** The keys in its filter select the actors. */
+export const pathsPointSchema = fields(
+  { ...everyQuery, kind: z.literal('InsightActorsQuery'), source: pathsSchema, includeRecordings: z.boolean().nullish() },
+  'query',
+)
+type PathsPoint = z.infer<typeof pathsPointSchema>
+
+/** The actors of an edge, of an item, or of all paths. `event_count` is the number of their paths. */
+export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
+  defineActorSource<PathsPoint>({
+    wrapper: 'InsightActorsQuery',
+    kind: 'PathsQuery',
+    schema: pathsPointSchema,
+    *actors({ source }: PathsPoint, env: QueryContext): Asking<ActorList> {
+      const plan = yield* planPaths(source, env, funnelSteps)
+      const query = select({
+        columns: [field('actor'), alias(call('count'), 'event_count')],
+        from: from(pathSteps(plan), 'path_steps'),
+        where: isAsked(filterOf(source)),
+        groupBy: groupBy(field('actor')),
+      })
+      return { query, group: plan.group, columns: ['event_count'] }
+    },
+  })
+
+function isAsked({ pathDropoffKey, pathStartKey, pathEndKey }: PathsFilter): Expr {
+  const [step, item] = [field('step'), field('item')]
+  const hasKey = (key: string) => equals(keyOf(step, item), literal(key))
+  if (pathDropoffKey) return and(hasKey(pathDropoffKey), equals(step, field('steps')))
+  const isFrom = (key: string) =>
+    and(call('greater', step, literal(1)), equals(keyOf(call('minus', step, literal(1)), field('source')), literal(key)))
+  const conditions = [...(pathStartKey ? [isFrom(pathStartKey)] : []), ...(pathEndKey ? [hasKey(pathEndKey)] : [])]
+  return conditions.length > 0 ? and(...conditions) : equals(step, literal(1))
+}

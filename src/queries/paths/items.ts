@@ -1,0 +1,63 @@
+import { call, equals, field, isIn, literal, not, or } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import type { QueryContext } from '../kind.ts'
+import { exprOf, patterned } from '../origin.ts'
+import { cleanedPath } from '../path-cleaning.ts'
+import { allOf } from '../series-condition.ts'
+import type { PathsFilter } from './schema.ts'
+
+// An event's place in a path: the page, the screen, the name of the event or a value of its own.
+
+const [pageview, screen, customEvent, expression] = ['$pageview', '$screen', 'custom_event', 'hogql'] as const
+const keywords: ReadonlySet<string> = new Set([customEvent, expression])
+
+/** The conditions on the kind of event, without those on its item. */
+export function isIncluded({ includeEventTypes, excludeEvents }: PathsFilter): Expr {
+  const types = includeEventTypes ?? []
+  const names = [...new Set(types.filter((type) => !keywords.has(type)))]
+  const included = [
+    ...names.map((name) => equals(field('event'), literal(name))),
+    ...(types.includes(customEvent) ? [not(call('startsWith', field('event'), literal('$')))] : []),
+  ]
+  const excluded = excludeEvents?.length ? not(isIn(field('event'), excludeEvents.map(literal))) : literal(true)
+  return allOf(included.length === 0 ? literal(true) : or(...included), excluded)
+}
+
+/** The text of an event in a path; '' if it has none. */
+export function itemOf(filter: PathsFilter, env: QueryContext): Expr {
+  const takes = (type: string) => !filter.includeEventTypes?.length || filter.includeEventTypes.includes(type)
+  const own =
+    takes(expression) && filter.pathsHogQLExpression?.trim()
+      ? textOf(exprOf(filter.pathsHogQLExpression, 'pathsFilter__pathsHogQLExpression', env))
+      : field('event')
+  const onScreen = takes(screen) ? when(screen, textOf(field('properties', '$screen_name')), own) : own
+  const item = takes(pageview) ? when(pageview, pageOf(textOf(field('properties', '$current_url'))), onScreen) : onScreen
+  return grouped(cleaned(item, filter, env), filter)
+}
+
+const textOf = (value: Expr): Expr => call('ifNull', call('toString', value), literal(''))
+const when = (event: string, item: Expr, otherwise: Expr): Expr => call('if', equals(field('event'), literal(event)), item, otherwise)
+
+/** One page has one text, with or without a slash at its end. */
+const pageOf = (url: Expr): Expr => call('replaceRegexpOne', url, literal('(.)/$'), literal('\\1'))
+export const pointOf = (point: string | null | undefined): string | null => (point ? point.replace(/(.)\/$/s, '$1') : null)
+
+function cleaned(item: Expr, { pathReplacements, localPathCleaningFilters }: PathsFilter, env: QueryContext): Expr {
+  const byProject = pathReplacements ? cleanedPath(item, env) : item
+  return (localPathCleaningFilters ?? [])
+    .map(({ regex, alias, order }, i) => ({ regex, alias, i, order: order ?? i }))
+    .filter(({ regex }) => regex)
+    .sort((a, b) => a.order - b.order || a.i - b.i)
+    .reduce<Expr>((path, { regex, alias, i }) => {
+      const replaced = call('replaceRegexpAll', path, literal(regex!), literal(alias ?? ''))
+      return patterned(replaced, regex!, `pathsFilter__localPathCleaningFilters__${i}__regex`, env)
+    }, byProject)
+}
+
+/** The first grouping that matches. */
+const grouped = (item: Expr, { pathGroupings }: PathsFilter): Expr =>
+  (pathGroupings ?? []).length === 0
+    ? item
+    : call('multiIf', ...pathGroupings!.flatMap((text) => [call('match', item, literal(wildcard(text))), literal(text)]), item)
+
+const wildcard = (text: string): string => text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')

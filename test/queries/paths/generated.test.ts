@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { answerQuery } from '../../../src/execution/answer.ts'
+import type { PathsAnswer } from '../../../src/queries/paths/index.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
+import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
+import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
+import { projectPool } from '../../harness/projects.ts'
+import { type ReferencePathsAnswer, referencePathList, referencePaths } from '../../reference/paths.ts'
+import { asPaths, pathEventArb, pathsArb, pathsAxes } from '../../reference/paths-cases.ts'
+import { afterMerges, mergesArb } from '../../reference/trends-cases.ts'
+
+// PathsQuery over generated events equals loops over the events, on both roads, and the actors of every edge have as many paths as the edge.
+
+const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
+let clickhouse: ClickHouse
+beforeAll(async () => {
+  clickhouse = await openClickHouse()
+})
+afterAll(async () => {
+  await pool.close()
+  await clickhouse.close()
+})
+
+const runs = Number(process.env.WAYMARK_RUNS ?? 40)
+const eventsArb = fc.array(pathEventArb, { minLength: 5, maxLength: 60, size: 'max' })
+const queriesArb = fc.array(pathsArb, { minLength: 1, maxLength: 6, size: 'max' })
+
+const rounded = ({ results, hasMore, unconnected }: ReferencePathsAnswer | PathsAnswer) => ({
+  results: results.map((edge) => ({ ...edge, average_conversion_time: Number(edge.average_conversion_time.toFixed(3)) })),
+  hasMore,
+  unconnected,
+})
+
+const met = new Map<string, number>()
+
+test('generated paths over generated events answer what loops over the events answer', async () => {
+  await assertGenerated(
+    fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, queries) => {
+      for (const query of queries) {
+        const project = await pool.filled(query, events, { merges })
+        const right = rounded(referencePaths(afterMerges(events, merges), query))
+        const ask = async (road: 'core' | 'sql') =>
+          rounded((await answerQuery({ ...asPaths(query), modifiers: { road } }, project)) as PathsAnswer)
+        expect(await ask('sql')).toEqual(right)
+        if (query.sample === undefined) expect(await ask('core')).toEqual(right)
+        for (const value of new Set(pathsAxes(query))) met.set(value, (met.get(value) ?? 0) + 1)
+      }
+    }),
+    { numRuns: runs },
+  )
+})
+
+test('the queries met the values of all axes', () => {
+  const all = [...new Set(fc.sample(pathsArb, { numRuns: 2_000, seed: 1 }).flatMap(pathsAxes))].sort()
+  console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
+  expect(all.length).toBe(46)
+  if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
+})
+
+const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
+
+test('the actors of edges and items have as many paths as these', async () => {
+  const whole = pathsArb.filter(({ sample }) => sample === undefined)
+  await assertGenerated(
+    fc.asyncProperty(eventsArb, mergesArb, whole, fc.nat(), async (events, merges, query, place) => {
+      const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
+      const project = await pool.filled(query, events, { merges, groups, persons })
+      const paths = referencePathList(afterMerges(events, merges), query)
+      const keys = paths.map(({ items }) => items.map((item, i) => `${i + 1}_${item}`))
+      const through = [...new Set(keys.flat())]
+      const key = through[place % Math.max(1, through.length)] ?? '1_nowhere'
+      const next = keys.find((path) => path.includes(key))?.[Number.parseInt(key, 10)] ?? '2_nowhere'
+      const cases: readonly (readonly [filter: object, count: (path: readonly string[]) => number])[] = [
+        [{}, () => 1],
+        [{ pathEndKey: key }, (path) => Number(path.includes(key))],
+        [{ pathStartKey: key }, (path) => Number(path.includes(key) && path.at(-1) !== key)],
+        [{ pathStartKey: key, pathEndKey: next }, (path) => Number(path.includes(key) && path.includes(next))],
+        [{ pathDropoffKey: key }, (path) => Number(path.at(-1) === key)],
+      ]
+      for (const [filter, count] of cases) {
+        const source = { kind: 'InsightActorsQuery', source: asPaths(query, filter) }
+        const answer = (await answerQuery({ kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: [] }, project)) as {
+          results: [string, number][]
+        }
+        const byActor = new Map<string, number>()
+        for (const [i, path] of keys.entries()) {
+          const n = count(path)
+          if (n > 0) byActor.set(paths[i]!.actor, (byActor.get(paths[i]!.actor) ?? 0) + n)
+        }
+        const counted = (values: Iterable<number>) => [...values].sort((a, b) => a - b)
+        expect([filter, counted(answer.results.map(([, n]) => n))]).toEqual([filter, counted(byActor.values())])
+      }
+    }),
+    { numRuns: Math.ceil(runs / 2) },
+  )
+})
+
+test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
+  await assertGenerated(
+    fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, [first, ...others]) => {
+      const project = await pool.filled(first!, events, { merges })
+      await clickhouse.load(project)
+      for (const drawn of [first!, ...others]) {
+        // One load serves all queries, so they share a zone.
+        const query = { ...drawn, zone: first!.zone }
+        const answer = (await answerOnClickHouse(clickhouse, asPaths(query), project)) as PathsAnswer
+        expect(rounded(answer)).toEqual(rounded(referencePaths(afterMerges(events, merges), query)))
+      }
+    }),
+    { numRuns: Math.ceil(runs / 4) },
+  )
+})

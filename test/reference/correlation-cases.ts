@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import type { ReferenceCorrelation } from './correlation.ts'
+import { asQuery, funnelArb } from './funnel-cases.ts'
+
+// Correlations along their axes, over the events and funnels of funnel-cases.ts.
+
+export const correlationArb: fc.Arbitrary<ReferenceCorrelation> = fc
+  .record({
+    type: fc.constantFrom<ReferenceCorrelation['type']>(
+      'properties',
+      'properties',
+      'event_with_properties',
+      'event_with_properties',
+      'events',
+    ),
+    funnel: funnelArb.filter(({ actor }) => actor !== 'property'),
+    step: fc.constantFrom(1, 1, 2),
+    excludedEvents: fc.constantFrom<readonly string[]>([], [], ['noise']),
+    names: fc.constantFrom<readonly string[]>(['plan', 'n', 'gone'], ['plan'], ['$all'], ['$all']),
+    excludedNames: fc.constantFrom<readonly string[]>([], ['n']),
+    events: fc.constantFrom<readonly string[]>(['noise'], ['noise', 'x', 'c']),
+    excludedProperties: fc.constantFrom<readonly string[]>([], ['w']),
+  })
+  .map((drawn) => ({ ...drawn, funnel: { ...drawn.funnel, optional: [], viz: 'steps' as const, breakdown: [] } }))
+
+export const correlationAxes = ({ type, funnel, step, names }: ReferenceCorrelation): string[] => [
+  type,
+  funnel.order,
+  funnel.actor,
+  `from step ${step}`,
+  type === 'properties' ? `names ${names.join(' ')}` : 'no names',
+]
+
+/** The query as a caller writes it. */
+export const asCorrelation = (query: ReferenceCorrelation) => ({
+  kind: 'FunnelCorrelationQuery',
+  source: { kind: 'FunnelsActorsQuery', funnelStep: query.step, source: asQuery(query.funnel) },
+  funnelCorrelationType: query.type,
+  funnelCorrelationExcludeEventNames: query.excludedEvents,
+  funnelCorrelationNames: query.names,
+  funnelCorrelationExcludeNames: query.excludedNames,
+  funnelCorrelationEventNames: query.events,
+  funnelCorrelationEventExcludePropertyNames: query.excludedProperties,
+})

@@ -98,7 +98,7 @@ test('a query inside the node that says how it is shown is answered, as over HTT
   expect(await project.query(shown)).toMatchObject({ results: [[1]] })
   expect((await project.queryArrow(shown)).numRows).toBe(1)
   await expect(project.query({ ...shown, source: undefined } as never)).rejects.toMatchObject({ code: 'validation-failed', attr: 'source' })
-  for (const kind of ['PathsQuery', 'TrendQuery'])
+  for (const kind of ['WebVitalsQuery', 'TrendQuery'])
     await expect(project.query({ kind } as never)).rejects.toThrow(/Known kinds: ActorsQuery, DataTableNode, .*InsightVizNode/)
 })
 

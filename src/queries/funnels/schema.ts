@@ -6,7 +6,7 @@ import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateR
 import { actionsNodeFields, eventsNodeFields, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
 
 export const windowUnits = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const
-export const vizTypes = ['steps', 'time_to_convert', 'trends'] as const
+export const vizTypes = ['steps', 'time_to_convert', 'trends', 'flow'] as const
 export const orderTypes = ['ordered', 'strict', 'unordered'] as const
 export const attributionTypes = ['first_touch', 'last_touch', 'all_events', 'step'] as const
 
@@ -94,7 +94,7 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
     if (!node.optionalInFunnel) return
     if (i === 0) wrong('The first step cannot be optional.', 'series', i, 'optionalInFunnel')
     if (isUnordered) wrong('An unordered funnel has no optional steps.', 'series', i, 'optionalInFunnel')
-    if ((filter.funnelVizType ?? 'steps') !== 'steps')
+    if (filter.funnelVizType === 'time_to_convert' || filter.funnelVizType === 'trends')
       wrong('Only the steps view supports optional steps.', 'series', i, 'optionalInFunnel')
     const next = series[i + 1]
     if (next && !next.optionalInFunnel && takes(next, node))

@@ -4,6 +4,7 @@ import type { FunnelsFilter, FunnelsQuery, windowUnits } from './schema.ts'
 // A funnel query with its defaults filled in.
 
 export interface FunnelSettings {
+  /** A flow is drawn from the numbers of the steps. */
   readonly viz: 'steps' | 'time_to_convert' | 'trends'
   readonly order: 'ordered' | 'strict' | 'unordered'
   readonly steps: number
@@ -34,7 +35,7 @@ export function settingsOf(query: FunnelsQuery): FunnelSettings {
   const window = (filter.funnelWindowInterval ?? defaultWindow.length) * seconds[filter.funnelWindowIntervalUnit ?? defaultWindow.unit]
   const attribution = filter.breakdownAttributionType ?? 'first_touch'
   return {
-    viz: filter.funnelVizType ?? 'steps',
+    viz: !filter.funnelVizType || filter.funnelVizType === 'flow' ? 'steps' : filter.funnelVizType,
     order: filter.funnelOrderType ?? 'ordered',
     steps,
     window: window * 1e6,

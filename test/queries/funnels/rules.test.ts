@@ -46,6 +46,21 @@ const counts = async (events: readonly Short[], query: object) =>
     ]),
   )
 
+test('a flow has the numbers of the steps, with optional ones', async () => {
+  const events: readonly Short[] = [
+    [1, 0, 'a'],
+    [1, 1, 'b'],
+    [1, 2, 'c'],
+    [2, 0, 'a'],
+    [2, 3, 'c'],
+    [3, 0, 'a'],
+  ]
+  const steps = [node('a'), optional('b'), node('c')]
+  const flow = await results(events, funnel(steps, { funnelVizType: 'flow' }))
+  expect((flow as readonly { count: number }[]).map(({ count }) => count)).toEqual([3, 1, 2])
+  expect(flow).toEqual(await results(events, funnel(steps)))
+})
+
 describe('who reaches which step', () => {
   test.each<[why: string, events: readonly Short[], query: object, expected: Readonly<Record<string, readonly number[]>>]>([
     [

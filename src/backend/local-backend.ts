@@ -309,17 +309,24 @@ export class LocalBackend implements ProjectBackend {
     const key = JSON.stringify(columns.map((spec) => spec.key))
     const now = performance.now()
     for (const [one, at] of this.loadedAt) if (now - at > loadAgainMs) this.loadedAt.delete(one)
-    if (this.loading || this.loadedAt.has(key) || this.closing.signal.aborted) return
     const { engine } = this.storage
+    const { signal } = this.closing
+    if (this.loading || this.loadedAt.has(key) || signal.aborted) return
     const work = async () => {
       const project = await this.forQueries(this.home.admission.upkeep(this.home.record().id))
-      const source = await sourceOf(project, this.closing.signal)
-      if (typeof source !== 'string') await this.lists!.load(engine.lists!.source(project), seq, source)
+      const values = await sourceOf(project, signal)
+      if (typeof values === 'string') return
+      const source = engine.lists!.source(project)
+      const events: typeof source.events = (...range) => {
+        signal.throwIfAborted()
+        return source.events(...range)
+      }
+      await this.lists!.load({ ...source, events }, seq, values)
     }
     this.loading = work()
       .catch((error) => {
         // The query was answered without it. What the engine refuses, it has refused then.
-        if (!this.closing.signal.aborted && !(error instanceof QueryError)) this.home.onError(error)
+        if (!signal.aborted && !(error instanceof QueryError)) this.home.onError(error)
       })
       .finally(() => {
         this.loading = null

@@ -33,7 +33,7 @@ export const selectionFold: Fold<Matching, Selection> = {
       index: index.joined(Int32Array),
       time: time.joined(Float64Array),
       bits: all >>> 8 === 0 ? bits.joined(Uint8Array) : bits.joined(Int32Array),
-      further: further && further.joined(Int32Array),
+      further: further?.joined(Int32Array) ?? null,
     }
     return [part]
   },

@@ -1,6 +1,6 @@
 import type { Listed } from '../../core/project-lists.ts'
 import { codesOfValue, type FunnelSplit, funnelFold, type ListedFunnel, type Outcomes, valuesOf } from '../../folds/funnel.ts'
-import type { FunnelFold, Outcome, Sink } from '../../kernels/funnels/fold.ts'
+import type { FunnelFold, Sink } from '../../kernels/funnels/fold.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
 import { memberOf } from '../scope.ts'

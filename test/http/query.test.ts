@@ -140,7 +140,7 @@ test('a kind that is not answered here is said to be', async () => {
 test('in the background: polled to its end, known once, cancelled, in its own project', async () => {
   const { call, member, outsider, world } = held.home
   const started = await ask({ query: trends, async: true, client_query_id: 'mine' })
-  expect(started).toMatchObject({ status: 200, body: { id: 'mine', query_async: true, query_status: { id: 'mine', complete: false } } })
+  expect(started).toMatchObject({ status: 200, body: { query_status: { id: 'mine', query_async: true, complete: false } } })
   const done = await settled('mine')
   expect(done).toMatchObject({ complete: true, error: false, error_message: null, results: { results: [{ data: [1, 0, 2] }] } })
   expect(Date.parse(done.expiration_time) - Date.parse(done.end_time)).toBe(600_000)

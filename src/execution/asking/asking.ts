@@ -151,18 +151,9 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
   }
 }
 
-/** The body for an async query: the bare status, and the same under the field that polling uses. */
-export const statusAnswer = (polled: Polled): object => {
-  const status = presentRun(polled)
-  return { ...status, query_status: status }
-}
+/** The answer to an async query. */
+export const statusAnswer = (polled: Polled): object => ({ query_status: presentRun(polled) })
 
 /** The same as the body of a response. */
-export const statusBody = async (polled: Polled): Promise<object> => {
-  const text = await runText(polled)
-  return rememberText({}, `${text.slice(0, -1)},"query_status":${text}}`)
-}
-
-/** The response to polling. */
-export const polledBody = async (polled: Polled, progress: object | null): Promise<object> =>
+export const statusBody = async (polled: Polled, progress: object | null = null): Promise<object> =>
   rememberText({}, `{"query_status":${await runText(polled, progress)}}`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { polledBody, statusBody } from '../../execution/asking/asking.ts'
+import { statusBody } from '../../execution/asking/asking.ts'
 import { failures } from '../errors.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
@@ -106,7 +106,7 @@ export const query = defineResource({
       handle: async ({ app, project, params, query: parameters }) => {
         const run = await app.asking.runs.poll(project.id, params.id!)
         const isAsked = isTrue(parameters.get('show_progress'))
-        return polledBody(run, isAsked ? app.asking.runs.progress(run) : null)
+        return statusBody(run, isAsked ? app.asking.runs.progress(run) : null)
       },
     }),
     row({

@@ -49,6 +49,8 @@ export interface App {
   readonly rows: () => QueryOptions['rows']
   /** Of all rows of a query. */
   readonly allowsDownloads: () => boolean
+  /** Sample events, in a project that is for demonstration. */
+  fillWithDemo(project: ProjectRecord): Promise<void>
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>

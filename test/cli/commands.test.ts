@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { demoEvents, makeDemo } from '../../src/cli/demo.ts'
+import { makeDemo } from '../../src/cli/demo.ts'
 import { open } from '../../src/engine.ts'
+import { demoEvents } from '../../src/http/demo-events.ts'
 import { finish, firstLine, run, start } from './shell.ts'
 
 // The commands as a shell calls them.

@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { demoEvents } from '../../src/cli/demo.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
+import { demoEvents } from '../../src/http/demo-events.ts'
 import { creations } from './probes/routes.ts'
 
 /** Credentials of every server that the fuzzer starts. */

@@ -45,6 +45,8 @@ test('administrators create; what is sent is kept', async () => {
   expect((await call('GET', '/api/projects/@current/', { as: admin })).body.id, 'it becomes the current one').toBe(made.id)
   const demo = await call('POST', '/api/projects/', { as: member, body: { name: 'Try', is_demo: true } })
   expect(demo.body.is_demo).toBe(true)
+  const query = { kind: 'SqlLikeQuery', query: "select count() > 100 from events where event = 'purchase'" }
+  expect((await call('POST', `/api/projects/${demo.body.id}/query/`, { as: member, body: { query } })).body.results).toEqual([[1]])
   expect(await call('POST', '/api/projects/', { as: member, body: { is_demo: true } })).toMatchObject(refused(403, 'permission_denied'))
 })
 

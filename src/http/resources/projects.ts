@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import type { ActingMember } from '../../accounts/acting-member.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../accounts/project-fields.ts'
 import type { ProjectRecord } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
 import { weekStartIn } from '../../lib/week-start.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import type { App } from '../app.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
@@ -63,6 +65,13 @@ const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membersh
     default_modifiers: {},
     product_intents: [],
   }
+}
+
+/** A demo project has its events when it is answered. */
+async function made(app: App, by: ActingMember, fields: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
+  const project = await app.accounts.projects.create(by, fields)
+  if (project.is_demo) await app.fillWithDemo(project)
+  return project
 }
 
 /** Both path conventions serve the same records. */
@@ -169,7 +178,7 @@ export const projectList = defineResource({
         const membership = organization && (await app.accounts.organizations.membership(organization.id, caller.user))
         if (!organization || !membership) throw invalid('You need to belong to an organization.')
         const by = { user: caller.user, membership }
-        return present({ app, membership }, await app.accounts.projects.create(by, withWeekStart(request, body)))
+        return present({ app, membership }, await made(app, by, withWeekStart(request, body)))
       },
     }),
   ],
@@ -199,7 +208,7 @@ export const organizationProjectList = defineResource({
       status: 201,
       answer: projectSchema,
       handle: async ({ app, by, membership, body, request }) =>
-        present({ app, membership }, await app.accounts.projects.create(by, withWeekStart(request, body))),
+        present({ app, membership }, await made(app, by, withWeekStart(request, body))),
     }),
   ],
 })

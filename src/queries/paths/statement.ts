@@ -151,14 +151,14 @@ function steps(plan: PathsPlan): Select {
   )
 }
 
-/** One row per item of a path: its step, the item before it ('' at the first one), the microseconds since then, and the steps of the path. */
-export const pathSteps = (plan: PathsPlan): Select =>
+/** One row per item of a path: its step, the item before it ('' at the first one), the microseconds since then, and the steps of the whole path. */
+export const pathSteps = (plan: PathsPlan, { withLength = false } = {}): Select =>
   select({
     columns: [
       ...fieldsOf('actor', 'item', 'step'),
       alias(inWindow('lag', alongPath, field('item'), literal(1), literal('')), 'source'),
       alias(minus(field('at'), inWindow('lag', alongPath, field('at'), literal(1), field('at'))), 'took'),
-      alias(inWindow('count', ofSession), 'steps'),
+      ...(withLength ? [alias(inWindow('count', ofSession), 'steps')] : []),
     ],
     from: from(steps(plan), 'shown'),
   })

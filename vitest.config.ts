@@ -42,7 +42,7 @@ const long = [
   'test/plugins/escapes.test.ts',
   'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
   'test/queries/paths/generated.test.ts',
-  'test/queries/trends/relations.test.ts',
+  'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/small-memory.test.ts',
 ]
 

@@ -60,6 +60,8 @@ export type { RetentionAnswer as RetentionResponse, RetentionRow, RetentionValue
 export type { RetentionMean } from './queries/retention/mean.ts'
 export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
 export type { StickinessAnswer as StickinessResponse, StickinessRow } from './queries/stickiness/index.ts'
+export type { BoxPlotDatum } from './queries/trends/box-plot.ts'
+export type { CalendarHeatmap } from './queries/trends/heatmap.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
 export type { TrendsRow } from './queries/trends/shape.ts'
 export type { LogDamage } from './storage/log/log.ts'

@@ -45,6 +45,13 @@ const retained = [
   number('count'),
   { ...number('aggregation_value'), isOptional: true as const },
 ]
+const cells = [order, text('label'), number('row'), number('column'), number('value')]
+const boxes = [
+  number('series_index'),
+  text('series_label'),
+  text('day'),
+  ...['min', 'q1', 'median', 'q3', 'max', 'mean'].map((name) => number(name)),
+]
 const edges = [text('source'), text('target'), number('value'), number('average_conversion_time')]
 const bins = [number('from_seconds'), number('people')]
 
@@ -56,11 +63,16 @@ const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => 
 
 const isSeries = (row: unknown): row is Fields & { data: readonly unknown[]; days: readonly unknown[] } =>
   isFields(row) && Array.isArray(row.data) && Array.isArray(row.days)
+const isHeatmap = (row: unknown): row is Fields & { calendar_heatmap_data: { data: readonly Fields[] } } =>
+  isFields(row) && isFields(row.calendar_heatmap_data)
 const isStep = (row: unknown): row is Fields => isFields(row) && 'action_id' in row && 'average_conversion_time' in row
 const isEdge = (row: unknown): row is Fields => isFields(row) && 'source' in row && 'target' in row
 
 const isRetention = (row: unknown): row is Fields & { values: readonly Fields[] } =>
   isFields(row) && Array.isArray(row.values) && row.values.every(isFields)
+
+/** The rows of a box plot. */
+export const boxTable = (rows: readonly Fields[]): Table => tableOf(boxes, rows)
 
 /** Null if the results are not a chart. */
 export function chartTable(results: unknown): Table | null {
@@ -70,6 +82,11 @@ export function chartTable(results: unknown): Table | null {
       (results.bins as [number, number][]).map(([from_seconds, people]) => ({ from_seconds, people })),
     )
   if (!Array.isArray(results) || results.length === 0) return null
+  if (results.every(isHeatmap))
+    return tableOf(
+      cells,
+      results.flatMap((row) => row.calendar_heatmap_data.data.map((cell) => ({ ...row, ...cell }))),
+    )
   if (results.every(isSeries)) {
     if (results.every((row) => 'aggregated_value' in row && row.data.length === 0)) return tableOf(totals, results)
     return tableOf(

@@ -15,7 +15,7 @@ import {
 } from 'apache-arrow'
 import { PositionedSchema } from '../lib/positioned-schema.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
-import { chartTable } from './chart-table.ts'
+import { boxTable, chartTable } from './chart-table.ts'
 
 // Arrow columns as the values of a JSON answer: times as ISO text in the project's zone, Booleans as 1 and 0, values without a JSON form as null.
 
@@ -168,7 +168,16 @@ export function resultRows(table: Table<TypeMap>, timezone: string): JsonValue[]
 
 /** The results of an answer as columns: those of the engine for a statement, a row for each point of a chart. Other nested values become JSON text. */
 export function answerTable(answer: object): Table {
-  const { results, columns } = answer as { results?: unknown; columns?: readonly string[] }
+  const {
+    results,
+    columns,
+    boxplot_data: boxes,
+  } = answer as {
+    results?: unknown
+    columns?: readonly string[]
+    boxplot_data?: Parameters<typeof boxTable>[0]
+  }
+  if (boxes) return boxTable(boxes)
   const known = typeof results === 'object' && results !== null ? tables.get(results) : undefined
   if (known) return known.schema.fields.some(isOwn) ? withTexts(known) : known
   const chart = chartTable(results)

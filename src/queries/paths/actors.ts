@@ -27,7 +27,7 @@ export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
       const plan = yield* planPaths(source, env, funnelSteps)
       const query = select({
         columns: [field('actor'), alias(call('count'), 'event_count')],
-        from: from(pathSteps(plan), 'path_steps'),
+        from: from(pathSteps(plan, env, { withLength: true }), 'path_steps'),
         where: isAsked(filterOf(source)),
         groupBy: groupBy(field('actor')),
       })

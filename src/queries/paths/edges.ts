@@ -13,7 +13,7 @@ export function* edgesOf(plan: PathsPlan, env: QueryContext): QueryRun<readonly 
     found = edges
   })
   yield typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
-  return found ?? readEdges((yield { kind: 'statement', query: pathEdges(plan), label }) as Table)
+  return found ?? readEdges((yield { kind: 'statement', query: pathEdges(plan, env), label }) as Table)
 }
 
 function readEdges(table: Table): CountedEdge[] {

@@ -4,7 +4,7 @@ import { compareCodePoints } from '../../lib/compare-code-points.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
 import { type CountedEdge, filterOf, type PathsPlan } from './plan.ts'
-import { skippedItem } from './statement.ts'
+import { skippedItem } from './visits.ts'
 
 /** Paths over the lists of the core. Text: why they cannot answer them. */
 export function listedPaths(

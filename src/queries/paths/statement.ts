@@ -1,30 +1,13 @@
-import {
-  alias,
-  and,
-  call,
-  callWith,
-  equals,
-  field,
-  from,
-  groupBy,
-  isIn,
-  join,
-  limit,
-  literal,
-  not,
-  order,
-  select,
-} from '../../ast/build.ts'
+import { alias, and, call, callWith, equals, field, from, groupBy, limit, literal, not, order, select } from '../../ast/build.ts'
 import type { Expr, Query, Select, WindowSpec } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
-import { at, eventsTable, since, until } from '../scope.ts'
+import type { QueryContext } from '../kind.ts'
 import { allOf } from '../series-condition.ts'
+import { foldedSteps } from './in-engine.ts'
 import { filterOf, type PathsPlan } from './plan.ts'
+import { skippedItem, visits } from './visits.ts'
 
 // Paths as one statement of window functions: events by time, sessions, items without repetition, the part of the path that is asked for, its edges.
-
-/** The text of a gap between the first and the last items of a path. */
-export const skippedItem = '...'
 
 /** More places than any path has. */
 const nowhere = 2 ** 40
@@ -49,24 +32,6 @@ const ofActor = over(['actor'], ['at', 'record'])
 const inSession = over(['actor', 'session'], ['at', 'record'])
 const ofSession = over(['actor', 'session'])
 const alongPath = over(['actor', 'session'], ['step'])
-
-/** Events with an item. */
-function visits({ query, range, actor, events, item, excluded, spans }: PathsPlan): Select {
-  const found = select({
-    columns: [alias(actor, 'actor'), alias(at, 'at'), alias(field('@log_seq'), 'record'), alias(item, 'item')],
-    from: eventsTable(query.samplingFactor),
-    where: allOf(since(range.firstEvent), until(range.to), events),
-  })
-  const isKept = not(isIn(field('visits', 'item'), excluded.map(literal)))
-  const columns = ['actor', 'at', 'record', 'item'].map((name) => alias(field('visits', name), name))
-  if (!spans) return select({ columns, from: from(found, 'visits'), where: isKept })
-  const [begins, ends] = fieldsOf('begins_at', 'ends_at')
-  return select({
-    columns,
-    from: join(from(found, 'visits'), from(spans.query, 'spans'), equals(field('visits', 'actor'), field('spans', 'actor'))),
-    where: and(isKept, atLeast(field('visits', 'at'), begins!), atMost(field('visits', 'at'), ends!)),
-  })
-}
 
 /** One row per item of a session, with its place from 1 on. Of the same item several times in a row, the last one counts. */
 function places(plan: PathsPlan): Select {
@@ -151,14 +116,20 @@ function steps(plan: PathsPlan): Select {
   )
 }
 
-/** One row per item of a path: its step, the item before it ('' at the first one), the microseconds since then, and the steps of the path. */
-export const pathSteps = (plan: PathsPlan): Select =>
+/**
+ * One row per item of a path: its step, the item before it ('' at the first one), the microseconds since then, and with `withLength` the steps of the
+ * whole path.
+ */
+export const pathSteps = (plan: PathsPlan, { foldsInEngine }: Pick<QueryContext, 'foldsInEngine'>, { withLength = false } = {}): Select =>
+  foldsInEngine ? foldedSteps(plan) : windowedSteps(plan, withLength)
+
+const windowedSteps = (plan: PathsPlan, withLength: boolean): Select =>
   select({
     columns: [
       ...fieldsOf('actor', 'item', 'step'),
       alias(inWindow('lag', alongPath, field('item'), literal(1), literal('')), 'source'),
       alias(minus(field('at'), inWindow('lag', alongPath, field('at'), literal(1), field('at'))), 'took'),
-      alias(inWindow('count', ofSession), 'steps'),
+      ...(withLength ? [alias(inWindow('count', ofSession), 'steps')] : []),
     ],
     from: from(steps(plan), 'shown'),
   })
@@ -166,7 +137,7 @@ export const pathSteps = (plan: PathsPlan): Select =>
 export const keyOf = (step: Expr, item: Expr): Expr => call('concat', call('toString', step), literal('_'), item)
 
 /** The heaviest edges, one more than are shown. */
-export function pathEdges(plan: PathsPlan): Query {
+export function pathEdges(plan: PathsPlan, env: QueryContext): Query {
   const { minEdgeWeight, maxEdgeWeight } = filterOf(plan.query)
   const [step, source, item] = fieldsOf('step', 'source', 'item') as [Expr, Expr, Expr]
   const weight = call('count')
@@ -181,7 +152,7 @@ export function pathEdges(plan: PathsPlan): Query {
       alias(weight, 'paths'),
       alias(call('sum', call('toFloat', field('took'))), 'took_all'),
     ],
-    from: from(pathSteps(plan), 'path_steps'),
+    from: from(pathSteps(plan, env), 'path_steps'),
     where: call('greater', step, literal(1)),
     groupBy: groupBy(step, source, item),
     having,

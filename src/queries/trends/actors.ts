@@ -19,11 +19,12 @@ import { fineInterval, isPlainUnique, type RollingMath, totalWindow, windowOf } 
 import { partEquals, trendsBreakdown } from './breakdown.ts'
 import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
 import { partColumn } from './groups.ts'
+import { isInCell } from './heatmap.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
 import { contextOf } from './plan.ts'
 import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
-import { isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
+import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { actorOf, type Period, timeFilter, type Unit } from './unit.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -37,6 +38,9 @@ export const trendsPointSchema = fields(
     series: z.number().int().min(0).nullish(),
     breakdown: z.union([value, z.array(value)]).nullish(),
     compare: z.enum(['current', 'previous']).nullish(),
+    /** Of a calendar heat map: the day of the week, Monday is 1, and the hour. */
+    row: z.number().int().min(1).max(7).nullish(),
+    column: z.number().int().min(0).max(23).nullish(),
     includeRecordings: z.boolean().nullish(),
   },
   'query',
@@ -66,7 +70,10 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const unit = units.find((u) => u.order === order && u.period === period)
   if (!unit) return { query: nobody, group: null, columns: ['event_count'] }
 
-  const isOf = yield* valueCondition(point.breakdown, unit, query, env, breakdown)
+  const cell = (['row', 'column'] as const).find((name) => point[name] != null)
+  if (cell && displayOf(query) !== 'CalendarHeatmap')
+    throw new QueryError('validation-failed', { message: 'Only a calendar heat map has rows and columns.', attr: `source__${cell}` })
+  const isOf = allOf(yield* valueCondition(point.breakdown, unit, query, env, breakdown), isInCell(point))
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
   const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, env)
   const { group } = actorOf(unit)

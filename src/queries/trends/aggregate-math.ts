@@ -66,7 +66,7 @@ export function uniqueActors({ unit, env, size, mostParts }: PlanContext): Expr 
   return isDense ? callWith('uniqNumbers', { params: [literal(most)], args: [expr] }) : call('uniqExact', expr)
 }
 
-function aggregationOf(context: PlanContext): Aggregation {
+export function aggregationOf(context: PlanContext): Aggregation {
   const { unit } = context
   const math: SeriesMath = unit.node.math ?? 'total'
   const actor = actorOf(unit)

@@ -21,7 +21,7 @@ export const partColumns = (parts: readonly Expr[]): Expr[] => parts.map((part, 
 export const partFields = (count: number): Expr[] => Array.from({ length: count }, (_, i) => field(partColumn(i)))
 
 /** Missing and infinite values are 0 in a chart. */
-const toNumber = (value: unknown): number => {
+export const toNumber = (value: unknown): number => {
   const number = value === null || value === undefined ? 0 : Number(value)
   return Number.isFinite(number) ? number : 0
 }

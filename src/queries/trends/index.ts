@@ -1,6 +1,6 @@
 import type { Table } from 'apache-arrow'
 import { InternalError, QueryError } from '../../errors/errors.ts'
-import { type Breakdown, isBrokenDown, partValue } from '../breakdown.ts'
+import { type Breakdown, isBrokenDown, noBreakdown, partValue } from '../breakdown.ts'
 import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
@@ -9,9 +9,11 @@ import { type Answer, type Ask, defineQueryKind, type QueryContext, type QueryRu
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
+import { type BoxPlotDatum, boxPlotOf, readBoxPlot } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
+import { heatmapOf, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
 import { listedUnit } from './listed.ts'
 import { contextOf, planUnit } from './plan.ts'
@@ -24,6 +26,8 @@ import { eventsOf, type Period, type Unit } from './unit.ts'
 export interface TrendsResponse {
   readonly results: readonly TrendsRow[]
   readonly hasMore: boolean
+  /** Of a box plot, instead of `results`. */
+  readonly boxplot_data?: readonly BoxPlotDatum[]
   readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
   readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
 }
@@ -32,7 +36,10 @@ export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
   kind: 'TrendsQuery',
   isCached: true,
   schema: trendsSchema,
-  run: runTrends,
+  run: (query, env) => {
+    const display = displayOf(query)
+    return display === 'BoxPlot' ? runBoxPlot(query, env) : display === 'CalendarHeatmap' ? runHeatmap(query, env) : runTrends(query, env)
+  },
 })
 
 const tables = (answer: Answer): readonly Table[] => {
@@ -158,6 +165,33 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
     resolved_date_range: resolvedRange(current),
     ...(previous && { resolved_compare_date_range: resolvedRange(previous) }),
   }
+}
+
+function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
+  const ranges = yield* rangesOf(query, env)
+  const units = unitsOf(query, env, noBreakdown, ranges)
+  const answers = tables(yield units.map((unit) => boxPlotOf(unit, query, env)))
+  return {
+    results: [],
+    boxplot_data: units.flatMap((unit, i) => readBoxPlot(answers[i]!, unit, env)),
+    hasMore: false,
+    resolved_date_range: resolvedRange(ranges.get('current')!),
+  }
+}
+
+function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
+  const ranges = yield* rangesOf(query, env)
+  const range = ranges.get('current')!
+  const [axis, filter] = [axisOf(range, true), filterOf(query, range)]
+  const results: TrendsRow[] = []
+  for (const unit of unitsOf(query, env, noBreakdown, ranges)) {
+    const answers = tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, [])))
+    const heatmap = readHeatmap(answers, unit, query)
+    const all = heatmap.allAggregations
+    const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
+    results.push({ ...rowOf(line, query, env, axis, filter), count: all, calendar_heatmap_data: heatmap })
+  }
+  return { results, hasMore: false, resolved_date_range: resolvedRange(range) }
 }
 
 /** Groups in the order of the answer, with their values as numbers of the chart. */

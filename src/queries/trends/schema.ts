@@ -2,8 +2,17 @@ import { z } from 'zod'
 import { noneOf, pathText } from '../../errors/validation.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
-import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import { filtersSchema, groupTypeIndex, propertyMaths, seriesNodeSchema } from '../series.ts'
+import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
+import {
+  countPerActorMaths,
+  filtersSchema,
+  firstTimeMaths,
+  groupTypeIndex,
+  propertyMaths,
+  rollingMaths,
+  type SeriesNode,
+  seriesNodeSchema,
+} from '../series.ts'
 import { parseFormula } from './formula.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
@@ -23,9 +32,11 @@ export const displays = [
   'RegionMap',
   'Metric',
   'TwoDimensionalHeatmap',
+  'CalendarHeatmap',
+  'BoxPlot',
 ] as const
 /** Displays that need more than rows of buckets: they are rejected instead of answered incorrectly. */
-const notAnswered = ['CalendarHeatmap', 'BoxPlot', 'SlopeGraph']
+const notAnswered = ['SlopeGraph']
 const displayProblem = ({ input }: { readonly input?: unknown }): string | undefined =>
   notAnswered.includes(String(input)) ? `The display ${String(input)} is not supported. Choose one of ${displays.join(', ')}.` : undefined
 export type Display = (typeof displays)[number]
@@ -75,11 +86,39 @@ export const trendsSchema = fields(
     if (series.math === 'unique_group' && series.math_group_type_index == null)
       wrong('The math unique_group needs a group type index.', 'series', i, 'math_group_type_index')
   })
+  checkDisplay(query, wrong)
   for (const { formula, path } of formulasOf(query.trendsFilter)) {
     const parsed = parseFormula(formula, query.series.length)
     if ('problem' in parsed) wrong(parsed.problem, 'trendsFilter', ...path)
   }
 })
+
+interface Displayed {
+  readonly series: readonly SeriesNode[]
+  readonly trendsFilter?: TrendsFilter | null | undefined
+  readonly breakdownFilter?: BreakdownFilter | null | undefined
+  readonly compareFilter?: { readonly compare?: boolean | null | undefined } | null | undefined
+}
+
+/** Heat maps and box plots have their own numbers: what they cannot show is refused instead of ignored. */
+function checkDisplay(
+  { series, trendsFilter, breakdownFilter, compareFilter }: Displayed,
+  wrong: (message: string, ...path: (string | number)[]) => void,
+) {
+  const display = trendsFilter?.display
+  if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return
+  if (breakdownFilter?.breakdown != null || breakdownFilter?.breakdowns?.length)
+    wrong(`The display ${display} has no breakdown: leave it out.`, 'breakdownFilter')
+  if (compareFilter?.compare) wrong(`The display ${display} has no comparison: leave it out.`, 'compareFilter', 'compare')
+  for (const { path } of formulasOf(trendsFilter)) wrong(`The display ${display} has no formulas: leave them out.`, 'trendsFilter', ...path)
+  for (const [i, { math, math_property: property }] of series.entries()) {
+    if (display === 'BoxPlot' && !property) wrong('A box plot needs a property.', 'series', i, 'math_property')
+    if (display === 'CalendarHeatmap' && math && severalBuckets.has(math))
+      wrong(`The math ${math} has no number for an hour of the week.`, 'series', i, 'math')
+    if (property === '$session_duration') wrong(`The display ${display} has no lengths of sessions.`, 'series', i, 'math_property')
+  }
+}
+const severalBuckets: ReadonlySet<string> = new Set([...rollingMaths, ...firstTimeMaths, ...countPerActorMaths])
 
 export type TrendsQuery = z.infer<typeof trendsSchema>
 export type TrendsFilter = NonNullable<TrendsQuery['trendsFilter']>
@@ -103,7 +142,15 @@ export function formulasOf(filter: TrendsFilter | null | undefined): FormulaText
   return filter?.formula ? [{ formula: filter.formula, name: null, path: ['formula'] }] : []
 }
 
-const totals: ReadonlySet<Display> = new Set(['BoldNumber', 'ActionsPie', 'ActionsBarValue', 'ActionsTable', 'WorldMap', 'RegionMap'])
+const totals: ReadonlySet<Display> = new Set([
+  'BoldNumber',
+  'ActionsPie',
+  'ActionsBarValue',
+  'ActionsTable',
+  'WorldMap',
+  'RegionMap',
+  'CalendarHeatmap',
+])
 
 export const displayOf = (query: TrendsQuery): Display => query.trendsFilter?.display ?? 'ActionsLineGraph'
 /** One number per row instead of one per bucket. */

@@ -2,6 +2,7 @@ import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { isoInstant, type ResolvedRange } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
 import { nodeName } from '../series-condition.ts'
+import type { CalendarHeatmap } from './heatmap.ts'
 import { isCumulative, isTotal, type TrendsQuery } from './schema.ts'
 import type { Period } from './unit.ts'
 
@@ -19,6 +20,8 @@ export interface TrendsRow {
   breakdown_value?: BreakdownValue
   compare?: true
   compare_label?: Period
+  /** Of a calendar heat map. */
+  calendar_heatmap_data?: CalendarHeatmap
 }
 export type BreakdownValue = string | number | readonly string[]
 

@@ -6,8 +6,9 @@ import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { type ReferencePathsAnswer, referencePathList, referencePaths } from '../../reference/paths.ts'
+import { type ReferencePaths, type ReferencePathsAnswer, referencePathList, referencePaths } from '../../reference/paths.ts'
 import { asPaths, pathEventArb, pathsArb, pathsAxes } from '../../reference/paths-cases.ts'
+import type { ReferenceEvent } from '../../reference/trends.ts'
 import { afterMerges, mergesArb } from '../../reference/trends-cases.ts'
 
 // PathsQuery over generated events equals loops over the events, on both roads, and the actors of every edge have as many paths as the edge.
@@ -59,38 +60,48 @@ test('the queries met the values of all axes', () => {
 })
 
 const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
+const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
+
+/** Lists actors in several ways, and compares their numbers of paths. */
+async function expectActors(
+  events: readonly ReferenceEvent[],
+  query: ReferencePaths,
+  place: number,
+  ask: (query: { readonly kind: string }) => Promise<object>,
+): Promise<void> {
+  const paths = referencePathList(events, query)
+  const keys = paths.map(({ items }) => items.map((item, i) => `${i + 1}_${item}`))
+  const through = [...new Set(keys.flat())]
+  const key = through[place % Math.max(1, through.length)] ?? '1_nowhere'
+  const next = keys.find((path) => path.includes(key))?.[Number.parseInt(key, 10)] ?? '2_nowhere'
+  const cases: readonly (readonly [filter: object, count: (path: readonly string[]) => number])[] = [
+    [{}, () => 1],
+    [{ pathEndKey: key }, (path) => Number(path.includes(key))],
+    [{ pathStartKey: key }, (path) => Number(path.includes(key) && path.at(-1) !== key)],
+    [{ pathStartKey: key, pathEndKey: next }, (path) => Number(path.includes(key) && path.includes(next))],
+    [{ pathDropoffKey: key }, (path) => Number(path.at(-1) === key)],
+  ]
+  for (const [filter, count] of cases) {
+    const source = { kind: 'InsightActorsQuery', source: asPaths(query, filter) }
+    const answer = (await ask({ kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: [] } as { kind: string })) as {
+      results: [string, number][]
+    }
+    const byActor = new Map<string, number>()
+    for (const [i, path] of keys.entries()) {
+      const n = count(path)
+      if (n > 0) byActor.set(paths[i]!.actor, (byActor.get(paths[i]!.actor) ?? 0) + n)
+    }
+    const counted = (values: Iterable<number>) => [...values].sort((a, b) => a - b)
+    expect([filter, counted(answer.results.map(([, n]) => n))]).toEqual([filter, counted(byActor.values())])
+  }
+}
 
 test('the actors of edges and items have as many paths as these', async () => {
   const whole = pathsArb.filter(({ sample }) => sample === undefined)
   await assertGenerated(
     fc.asyncProperty(eventsArb, mergesArb, whole, fc.nat(), async (events, merges, query, place) => {
-      const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
       const project = await pool.filled(query, events, { merges, groups, persons })
-      const paths = referencePathList(afterMerges(events, merges), query)
-      const keys = paths.map(({ items }) => items.map((item, i) => `${i + 1}_${item}`))
-      const through = [...new Set(keys.flat())]
-      const key = through[place % Math.max(1, through.length)] ?? '1_nowhere'
-      const next = keys.find((path) => path.includes(key))?.[Number.parseInt(key, 10)] ?? '2_nowhere'
-      const cases: readonly (readonly [filter: object, count: (path: readonly string[]) => number])[] = [
-        [{}, () => 1],
-        [{ pathEndKey: key }, (path) => Number(path.includes(key))],
-        [{ pathStartKey: key }, (path) => Number(path.includes(key) && path.at(-1) !== key)],
-        [{ pathStartKey: key, pathEndKey: next }, (path) => Number(path.includes(key) && path.includes(next))],
-        [{ pathDropoffKey: key }, (path) => Number(path.at(-1) === key)],
-      ]
-      for (const [filter, count] of cases) {
-        const source = { kind: 'InsightActorsQuery', source: asPaths(query, filter) }
-        const answer = (await answerQuery({ kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: [] }, project)) as {
-          results: [string, number][]
-        }
-        const byActor = new Map<string, number>()
-        for (const [i, path] of keys.entries()) {
-          const n = count(path)
-          if (n > 0) byActor.set(paths[i]!.actor, (byActor.get(paths[i]!.actor) ?? 0) + n)
-        }
-        const counted = (values: Iterable<number>) => [...values].sort((a, b) => a - b)
-        expect([filter, counted(answer.results.map(([, n]) => n))]).toEqual([filter, counted(byActor.values())])
-      }
+      await expectActors(afterMerges(events, merges), query, place, (asked) => answerQuery(asked, project))
     }),
     { numRuns: Math.ceil(runs / 2) },
   )
@@ -98,8 +109,8 @@ test('the actors of edges and items have as many paths as these', async () => {
 
 test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
   await assertGenerated(
-    fc.asyncProperty(eventsArb, mergesArb, queriesArb, async (events, merges, [first, ...others]) => {
-      const project = await pool.filled(first!, events, { merges })
+    fc.asyncProperty(eventsArb, mergesArb, queriesArb, fc.nat(), async (events, merges, [first, ...others], place) => {
+      const project = await pool.filled(first!, events, { merges, groups, persons })
       await clickhouse.load(project)
       for (const drawn of [first!, ...others]) {
         // One load serves all queries, so they share a zone.
@@ -107,6 +118,8 @@ test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
         const answer = (await answerOnClickHouse(clickhouse, asPaths(query), project)) as PathsAnswer
         expect(rounded(answer)).toEqual(rounded(referencePaths(afterMerges(events, merges), query)))
       }
+      if (first!.sample === undefined)
+        await expectActors(afterMerges(events, merges), first!, place, (asked) => answerOnClickHouse(clickhouse, asked, project))
     }),
     { numRuns: Math.ceil(runs / 4) },
   )

@@ -44,9 +44,9 @@ describe('a wrong query names the field', () => {
     ['unknown display', { trendsFilter: { display: 'Cake' } }, 'trendsFilter__display', 'but got "Cake"'],
     [
       'a display with numbers of its own',
-      { trendsFilter: { display: 'BoxPlot' } },
+      { trendsFilter: { display: 'SlopeGraph' } },
       'trendsFilter__display',
-      'The display BoxPlot is not supported. Choose one of ActionsLineGraph',
+      'The display SlopeGraph is not supported. Choose one of ActionsLineGraph',
     ],
     [
       '27 breakdowns',

@@ -1,11 +1,12 @@
 import type { Table } from 'apache-arrow'
+import type { Query } from '../../../ast/nodes.ts'
 import { elementsOf } from '../../elements.ts'
-import { defineQueryKind } from '../../kind.ts'
+import { defineQueryKind, type StatementAsk } from '../../kind.ts'
 import type { JsonValue } from '../../rows.ts'
 import { scaledUp } from '../../sampling.ts'
 import { doubles, texts } from '../../vectors.ts'
 import { membersOf } from './members.ts'
-import { type Correlation, isSkewed, type NamedSplit, ranked } from './odds.ts'
+import { type Correlation, isSkewed, type NamedSplit, ranked, type Split } from './odds.ts'
 import { type CorrelationQuery, correlationSchema } from './schema.ts'
 import { countsOf, elementsDivider, elementsKey, totalsOf } from './statement.ts'
 
@@ -45,12 +46,9 @@ export const correlation = defineQueryKind<CorrelationQuery, CorrelationAnswer>(
   schema: correlationSchema,
   *run(query, env) {
     const members = yield* membersOf(query.source, env)
-    const [totals, counts] = (yield [
-      { kind: 'statement', query: totalsOf(members), label: 'actors of the funnel' },
-      { kind: 'statement', query: countsOf(query, members, env), label: 'correlation' },
-    ]) as readonly [Table, Table]
-    const [successes, actors] = [doubles(totals, 'successes'), doubles(totals, 'actors')]
-    const all = { successes: successes[0]!, failures: actors[0]! - successes[0]! }
+    const asks = [countsAsk(countsOf(query, members, env)), ...(members.totals ? [] : [totalsAsk(totalsOf(members))])]
+    const [counts, totals] = (yield asks) as readonly [Table, Table?]
+    const all = members.totals ?? splitIn(totals!)
     const { shown, hasMore } = ranked(namesIn(counts), all)
     const scaled = (count: number) => scaledUp(count, query.source.source.samplingFactor)
     return {
@@ -64,6 +62,14 @@ export const correlation = defineQueryKind<CorrelationQuery, CorrelationAnswer>(
     }
   },
 })
+
+const countsAsk = (query: Query): StatementAsk => ({ kind: 'statement', query, label: 'correlation' })
+const totalsAsk = (query: Query): StatementAsk => ({ kind: 'statement', query, label: 'actors of the funnel' })
+
+function splitIn(table: Table): Split {
+  const [successes, actors] = [doubles(table, 'successes')[0]!, doubles(table, 'actors')[0]!]
+  return { successes, failures: actors - successes }
+}
 
 function namesIn(table: Table): readonly NamedSplit[] {
   const names = texts(table, 'name')

@@ -15,6 +15,7 @@ import { pointOfStep } from '../point-of-step.ts'
 import { actorKindOf, type FunnelScan } from '../scan.ts'
 import type { FunnelsQuery } from '../schema.ts'
 import { settingsOf } from '../settings.ts'
+import type { Split } from './odds.ts'
 
 /** The actors of the funnel who are compared. */
 export interface Members {
@@ -25,6 +26,8 @@ export interface Members {
    * convert were in it until their window was over.
    */
   readonly query: Query
+  /** How many there are; null: only the engine knows. */
+  readonly totals: Split | null
 }
 
 export function* membersOf(point: FunnelPoint, env: QueryContext): Asking<Members> {
@@ -42,8 +45,8 @@ export function* membersOf(point: FunnelPoint, env: QueryContext): Asking<Member
 function* gathered(query: FunnelsQuery, at: ActorPoint, env: QueryContext): Asking<Members> {
   const planned = yield* planFunnel(query, env)
   const scan: FunnelScan = { ...planned.scan, breakdown: noSplit }
-  const list = env.foldsInEngine ? inEngine(scan, at, env) : yield* foundHere(scan, at, env)
-  return { scan, group: query.aggregation_group_type_index ?? null, query: list }
+  const list = env.foldsInEngine ? { query: inEngine(scan, at, env), totals: null } : yield* foundHere(scan, at, env)
+  return { scan, group: query.aggregation_group_type_index ?? null, ...list }
 }
 
 function inEngine(scan: FunnelScan, at: ActorPoint, env: QueryContext): Query {
@@ -61,23 +64,26 @@ function inEngine(scan: FunnelScan, at: ActorPoint, env: QueryContext): Query {
   })
 }
 
-function* foundHere(scan: FunnelScan, at: ActorPoint, env: QueryContext): Asking<Query> {
+function* foundHere(scan: FunnelScan, at: ActorPoint, env: QueryContext): Asking<Pick<Members, 'query' | 'totals'>> {
   const { steps, window } = scan.settings
   const isThere = testOf(at, scan)
   const actors: (number | string)[] = []
+  let successes = 0
   const texts: Record<'converted_text' | 'first_text' | 'ends_text', string[]> = { converted_text: [], first_text: [], ends_text: [] }
   yield* walkFunnel(scan, env, { steps, periods: null }, ({ columns, actor }) => (outcome) => {
     if (!isThere(outcome)) return
     const time = (step: number) => columns.time[outcome.events[step]!]!
     const isConverted = outcome.events[steps - 1]! >= 0
     actors.push(actor(outcome.actor))
+    if (isConverted) successes++
     texts.converted_text.push(isConverted ? '1' : '0')
     texts.first_text.push(String(time(0)))
     texts.ends_text.push(String(isConverted ? time(steps - 1) : time(0) + window))
   })
   const number = (name: keyof typeof texts, as: string) => alias(call('toInt', field(name)), as)
-  return select({
+  const query = select({
     columns: [field('actor'), number('converted_text', 'converted'), number('first_text', 'first_at'), number('ends_text', 'ends_at')],
     from: from(listedActors(actors, texts), 'found'),
   })
+  return { query, totals: { successes, failures: actors.length - successes } }
 }

@@ -1,0 +1,73 @@
+import type { Table } from 'apache-arrow'
+import { alias, call, equals, field, groupBy, literal, select } from '../../ast/build.ts'
+import type { Expr } from '../../ast/nodes.ts'
+import type { StatementAsk } from '../kind.ts'
+import { columnValues } from '../rows.ts'
+import { eventsTable } from '../scope.ts'
+import { allOf } from '../series-condition.ts'
+import { integers } from '../vectors.ts'
+import { aggregationOf } from './aggregate-math.ts'
+import { toNumber } from './groups.ts'
+import type { PlanContext } from './plan-context.ts'
+import type { TrendsQuery } from './schema.ts'
+import { scaleSample } from './transforms.ts'
+import { timeFilter, type Unit } from './unit.ts'
+
+/** Numbers by day of the week (Monday is 1) and hour of the day, in the project's time zone. Cells without events are left out. */
+export interface CalendarHeatmap {
+  readonly data: readonly { readonly row: number; readonly column: number; readonly value: number }[]
+  readonly rowAggregations: readonly { readonly row: number; readonly value: number }[]
+  readonly columnAggregations: readonly { readonly column: number; readonly value: number }[]
+  readonly allAggregations: number
+}
+
+const parts = { row: call('toDayOfWeek', field('timestamp')), column: call('toHour', field('timestamp')) } as const
+/** Uniques do not add up, so each sum is a statement of its own. */
+const groupings: readonly (readonly (keyof typeof parts)[])[] = [['row', 'column'], ['row'], ['column'], []]
+const hoursOfWeek = 7 * 24
+const names = { row: 'row_number', column: 'column_number' } as const
+
+/** The events of a cell, of its row or of its column. */
+export const isInCell = ({
+  row,
+  column,
+}: {
+  readonly row?: number | null | undefined
+  readonly column?: number | null | undefined
+}): Expr =>
+  allOf(
+    row == null ? literal(true) : equals(parts.row, literal(row)),
+    column == null ? literal(true) : equals(parts.column, literal(column)),
+  )
+
+export function heatmapOf(context: PlanContext): readonly StatementAsk[] {
+  const { unit, events } = context
+  const { value, condition } = aggregationOf({ ...context, size: hoursOfWeek })
+  return groupings.map((keys) => ({
+    kind: 'statement',
+    label: `heat map of series ${unit.order}${keys.length > 0 ? ` by ${keys.join(' and ')}` : ''}`,
+    query: select({
+      columns: [...keys.map((key) => alias(parts[key], names[key])), alias(value, 'value')],
+      from: eventsTable(context.query.samplingFactor),
+      where: allOf(timeFilter(unit), events, condition),
+      groupBy: groupBy(...keys.map((key) => field(names[key]))),
+    }),
+  }))
+}
+
+export function readHeatmap(tables: readonly Table[], { node }: Unit, query: TrendsQuery): CalendarHeatmap {
+  const read = (table: Table, keys: readonly (keyof typeof parts)[]) => {
+    const columns = keys.map((key) => integers(table, names[key]))
+    const values = scaleSample(columnValues(table.getChild('value')!, 'UTC').map(toNumber), query.samplingFactor, node.math ?? 'total')
+    return values
+      .map((value, i) => ({ at: columns.map((column) => column[i]!), value }))
+      .sort((a, b) => a.at[0]! - b.at[0]! || a.at[1]! - b.at[1]!)
+  }
+  const [cells, rows, columns, all] = groupings.map((keys, i) => read(tables[i]!, keys))
+  return {
+    data: cells!.map(({ at: [row, column], value }) => ({ row: row!, column: column!, value })),
+    rowAggregations: rows!.map(({ at: [row], value }) => ({ row: row!, value })),
+    columnAggregations: columns!.map(({ at: [column], value }) => ({ column: column!, value })),
+    allAggregations: all![0]?.value ?? 0,
+  }
+}

@@ -1,0 +1,75 @@
+import { bucketOfDay, dayNumber, localDay, localTime, numberIn, type ReferenceEvent } from './trends.ts'
+
+// The heat map and the box plot of a trend by loops over an array of events.
+
+export interface ReferenceDisplay {
+  readonly zone: string
+  readonly weekStartDay: 0 | 1
+  readonly interval: 'day' | 'week' | 'month'
+  /** Local dates, both included. */
+  readonly from: string
+  readonly to: string
+  readonly event: string | null
+  readonly math: 'total' | 'dau' | 'unique_group' | 'sum' | 'max'
+}
+
+const isCounted = (e: ReferenceEvent, { zone, from, to, event }: ReferenceDisplay) => {
+  const day = localDay(e.at, zone)
+  return day >= from && day <= to && (event === null || e.event === event)
+}
+
+/** Monday is 1. */
+const weekday = (at: number, zone: string) => ((dayNumber(localDay(at, zone)) + 3) % 7) + 1
+
+function numberOf(events: readonly ReferenceEvent[], { math }: ReferenceDisplay): number {
+  if (math === 'total') return events.length
+  if (math === 'dau') return new Set(events.map(({ person }) => person)).size
+  if (math === 'unique_group') return new Set(events.map(({ group }) => group)).size
+  const numbers = events.map(({ properties }) => numberIn(properties.n)).filter((n) => n !== null)
+  if (math === 'sum') return numbers.reduce((sum, n) => sum + n, 0)
+  return numbers.length === 0 ? 0 : Math.max(...numbers)
+}
+
+export function referenceHeatmap(all: readonly ReferenceEvent[], query: ReferenceDisplay) {
+  const events = all.filter((e) => isCounted(e, query) && (query.math !== 'unique_group' || e.group !== ''))
+  const row = (e: ReferenceEvent) => weekday(e.at, query.zone)
+  const column = (e: ReferenceEvent) => Number(localTime(e.at, query.zone).slice(11, 13))
+  const numbers = (of: (e: ReferenceEvent) => number) => [...new Set(events.map(of))].sort((a, b) => a - b)
+  const cells = numbers((e) => row(e) * 100 + column(e))
+  const value = (is: (e: ReferenceEvent) => boolean) => numberOf(events.filter(is), query)
+  return {
+    data: cells.map((cell) => ({
+      row: Math.floor(cell / 100),
+      column: cell % 100,
+      value: value((e) => row(e) * 100 + column(e) === cell),
+    })),
+    rowAggregations: numbers(row).map((one) => ({ row: one, value: value((e) => row(e) === one) })),
+    columnAggregations: numbers(column).map((one) => ({ column: one, value: value((e) => column(e) === one) })),
+    allAggregations: value(() => true),
+  }
+}
+
+/** Between the two nearest numbers. */
+function quantile(sorted: readonly number[], level: number): number {
+  const place = (sorted.length - 1) * level
+  const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!]
+  return low + (high - low) * (place - Math.floor(place))
+}
+
+export function referenceBoxes(all: readonly ReferenceEvent[], query: ReferenceDisplay) {
+  const byDay = new Map<string, number[]>()
+  for (const e of all) {
+    const number = numberIn(e.properties.n)
+    if (!isCounted(e, query) || number === null) continue
+    const day = bucketOfDay(localDay(e.at, query.zone), query)
+    byDay.set(day, [...(byDay.get(day) ?? []), number])
+  }
+  return [...byDay]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([day, numbers]) => {
+      const sorted = numbers.sort((a, b) => a - b)
+      const [q1, median, q3] = [0.25, 0.5, 0.75].map((level) => quantile(sorted, level))
+      const mean = sorted.reduce((sum, n) => sum + n, 0) / sorted.length
+      return { day, min: sorted[0]!, q1: q1!, median: median!, q3: q3!, max: sorted.at(-1)!, mean }
+    })
+}

@@ -53,6 +53,15 @@ const boxes = [
   ...['min', 'q1', 'median', 'q3', 'max', 'mean'].map((name) => number(name)),
 ]
 const edges = [text('source'), text('target'), number('value'), number('average_conversion_time')]
+const odds = [
+  text('name'),
+  number('success_count'),
+  number('failure_count'),
+  number('odds_ratio'),
+  text('correlation_type'),
+  number('p_value'),
+  text('significance'),
+]
 const bins = [number('from_seconds'), number('people')]
 
 const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => {
@@ -80,6 +89,11 @@ export function chartTable(results: unknown): Table | null {
     return tableOf(
       bins,
       (results.bins as [number, number][]).map(([from_seconds, people]) => ({ from_seconds, people })),
+    )
+  if (isFields(results) && Array.isArray(results.events))
+    return tableOf(
+      odds,
+      (results.events as readonly (Fields & { event: Fields })[]).map((one) => ({ ...one, name: one.event.event })),
     )
   if (!Array.isArray(results) || results.length === 0) return null
   if (results.every(isHeatmap))

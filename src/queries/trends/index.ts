@@ -170,6 +170,7 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
 function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const ranges = yield* rangesOf(query, env)
   const units = unitsOf(query, env, noBreakdown, ranges)
+  yield* notFolded('a box plot', units)
   const answers = tables(yield units.map((unit) => boxPlotOf(unit, query, env)))
   return {
     results: [],
@@ -179,12 +180,19 @@ function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
   }
 }
 
+function* notFolded(display: string, units: readonly Unit[]): Generator<Ask, void, Answer> {
+  for (const unit of units)
+    yield { kind: 'lists', label: labelOf(unit), names: [], columns: [], fold: `the lists have no fold for ${display}` }
+}
+
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const ranges = yield* rangesOf(query, env)
   const range = ranges.get('current')!
   const [axis, filter] = [axisOf(range, true), filterOf(query, range)]
   const results: TrendsRow[] = []
-  for (const unit of unitsOf(query, env, noBreakdown, ranges)) {
+  const units = unitsOf(query, env, noBreakdown, ranges)
+  yield* notFolded('a heat map', units)
+  for (const unit of units) {
     const answers = tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, [])))
     const heatmap = readHeatmap(answers, unit, query)
     const all = heatmap.allAggregations

@@ -68,6 +68,15 @@ test('elements instead of the properties of autocaptured events', async () => {
   expect(event.elements).toEqual([expect.objectContaining({ tag_name: 'a', text: 'Help' })])
 })
 
+test('Arrow has a row for each name', async () => {
+  const table = await project.queryArrow({ kind: 'FunnelCorrelationQuery', source, funnelCorrelationType: 'events' } as never)
+  expect(table.toArray().map((row) => [row.name, row.success_count, row.failure_count, row.significance])).toEqual([
+    ['watched', 7, 0, 'weak'],
+    ['asked', 0, 3, 'weak'],
+    ['$autocapture', 6, 4, 'none'],
+  ])
+})
+
 test('nobody who fails is nothing to compare with, and many more of one kind are skewed', async () => {
   const converted = await ask({}, { ...source, funnelStep: 2 })
   expect(converted.results).toEqual({ events: [], skewed: true, success_total: 8, failure_total: 0 })

@@ -40,6 +40,14 @@ test('a row only belongs to a heat map', async () => {
   await expect(answerQuery({ kind: 'ActorsQuery', source }, project)).rejects.toMatchObject({ attr: 'source__row' })
 })
 
+test.each(['CalendarHeatmap', 'BoxPlot'])('a %s is answered by SQL, and says so', async (display) => {
+  const project = await pool.filled({ zone: 'UTC', weekStartDay: 0 }, [])
+  const query = asked(display, { series: [{ ...view, math_property: 'n' }] })
+  const { explain } = (await answerQuery({ ...query, explain: true }, project)) as { explain?: readonly object[] }
+  expect(explain).toContainEqual(expect.objectContaining({ road: 'sql', reason: expect.stringContaining('no fold') as string }))
+  await expect(answerQuery({ ...query, modifiers: { road: 'core' } }, project)).rejects.toMatchObject({ attr: 'modifiers__road' })
+})
+
 test('both have rows as Arrow', async () => {
   const events = [0, 1].map((i) => ({
     event: 'view',

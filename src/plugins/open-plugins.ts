@@ -5,7 +5,8 @@ import { createFetching } from './archives/fetching.ts'
 import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
-import type { PluginLoader, PluginLogs, PluginNetwork, PluginRuntime } from './host-ports.ts'
+import type { PluginNetwork } from './host-ports.ts'
+import type { PluginHost } from './plugin-host.ts'
 import { createPlugins, type Plugins } from './service.ts'
 
 export interface CatalogueEntry {
@@ -25,20 +26,19 @@ export interface PluginOptions {
   readonly hosts?: Partial<PluginHosts>
   /** Whether plugins may be fetched from private networks, such as a mirror. Default: unless the server is hosted. Link-local addresses are never allowed. */
   readonly allowsPrivateAddresses?: boolean
-  /** What users are offered to install. Default: nothing. */
+  /** What users are offered to install, after the plugins that come with the server. Default: nothing more. */
   readonly catalogue?: readonly CatalogueEntry[]
+  /** A database of cities by address, in the format MMDB, for the GeoIP plugin and others. Default: addresses are unknown. */
+  readonly geoip?: string
 }
-export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue'] as const
+export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue', 'geoip'] as const
 
 export interface PluginHome {
   readonly context: AccountContext
   readonly box: SecretBox
   readonly network: PluginNetwork
   readonly options: PluginOptions
-  /** Null: this server does not load or run the code of plugins. */
-  readonly loader: PluginLoader | null
-  readonly runtime: PluginRuntime | null
-  readonly logs: PluginLogs | null
+  readonly host: PluginHost
   readonly limits?: Partial<ArchiveLimits>
 }
 
@@ -46,6 +46,7 @@ export interface OpenedPlugins {
   readonly plugins: Plugins
   readonly configs: PluginConfigs
   readonly catalogue: readonly Required<CatalogueEntry>[]
+  readonly host: PluginHost
 }
 
 const entry = z.object({
@@ -57,7 +58,7 @@ const entry = z.object({
   maintainer: z.string().default(''),
 })
 
-export function openPlugins({ context, box, network, options, loader, runtime, logs, limits }: PluginHome): OpenedPlugins {
+export function openPlugins({ context, box, network, options, host, limits }: PluginHome): OpenedPlugins {
   const fetching = createFetching({
     network,
     outbound: context.outbound,
@@ -66,8 +67,9 @@ export function openPlugins({ context, box, network, options, loader, runtime, l
     ...(limits && { limits }),
   })
   return {
-    plugins: createPlugins({ context, box, fetching, loader, runtime }),
-    configs: createPluginConfigs({ context, box, runtime, logs }),
+    plugins: createPlugins({ context, box, fetching, loader: host, runtime: host }),
+    configs: createPluginConfigs({ context, box, runtime: host, logs: host }),
     catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
+    host,
   }
 }

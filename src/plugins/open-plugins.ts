@@ -4,6 +4,7 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import { createFetching } from './archives/fetching.ts'
 import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
+import { bundledCatalogue } from './bundled/install.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
 import type { PluginNetwork } from './host-ports.ts'
 import type { PluginHost } from './plugin-host.ts'
@@ -69,7 +70,7 @@ export function openPlugins({ context, box, network, options, host, limits }: Pl
   return {
     plugins: createPlugins({ context, box, fetching, loader: host, runtime: host }),
     configs: createPluginConfigs({ context, box, runtime: host, logs: host }),
-    catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
+    catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
     host,
   }
 }

@@ -167,6 +167,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
       const found = await runtime.inspect({ id: 0, name: null, files: source, main: 'index.ts' })
       return 'capabilities' in found ? found.capabilities : {}
     },
+    transpile: (name, source) => sandbox.compile(name, source),
     async queueJob(projectId, configId, { type, operation, job_id, payload }) {
       const sent = { ...payload, $operation: operation, $job_id: job_id }
       await jobs.add({ projectId, configId, name: type, payload: sent, at: clock().toISOString() })

@@ -28,6 +28,8 @@ export interface HostParts {
   readonly folder: string | null
   /** A file with cities of addresses. */
   readonly geoip: string | null
+  /** Whether tasks and jobs run by themselves. */
+  readonly ticks: boolean
   ingest(projectId: number, events: readonly CapturedEvent[]): Promise<void>
   report(error: unknown): void
 }
@@ -44,7 +46,7 @@ export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
 
 const tickMs = 1_000
 
-export async function openPluginHost({ context, box, network, folder, geoip, ingest, report }: HostParts): Promise<PluginHost> {
+export async function openPluginHost({ context, box, network, folder, geoip, ticks, ingest, report }: HostParts): Promise<PluginHost> {
   const { store, clock, newId } = context
   const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
   const files = folder === null ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
@@ -150,7 +152,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
   const tick = () => (runtime.projects().length > 0 ? schedule.tick() : Promise.resolve())
   let ticking: Promise<unknown> = Promise.resolve()
   let isTicking = false
-  const timer = setInterval(() => {
+  const look = () => {
     if (isTicking) return
     isTicking = true
     ticking = tick()
@@ -158,8 +160,9 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
       .finally(() => {
         isTicking = false
       })
-  }, tickMs)
-  timer.unref()
+  }
+  const timer = ticks ? setInterval(look, tickMs) : null
+  timer?.unref()
 
   return {
     runtime,
@@ -183,12 +186,12 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
     find: (configId, filter) => logs.find(configId, filter),
     tick,
     async stop() {
-      clearInterval(timer)
+      if (timer) clearInterval(timer)
       await ticking
       await captures.close()
     },
     async close() {
-      clearInterval(timer)
+      if (timer) clearInterval(timer)
       await runtime.close()
       await sandbox.close()
       await logs.close()

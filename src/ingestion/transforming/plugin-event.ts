@@ -24,13 +24,34 @@ export interface EventForPlugins {
 /** Of what the log stores of an event, a plugin sees everything but what was derived on arrival: that is derived again from its result. */
 export function forPlugins(payload: string, event: PreparedEvent, { projectId, siteUrl, now, sentAt }: BatchFacts): EventForPlugins {
   const head = `{"uuid":"${event.uuid}","ip":null,"site_url":${JSON.stringify(siteUrl)},"team_id":${projectId},"now":"${now}","sent_at":${JSON.stringify(sentAt)},`
-  const isAsSent = event.elementsChain === '' && event.set === null && event.setOnce === null && !payload.includes('"$noted":')
-  if (isAsSent) return { json: head + payload.slice(1), noted: [] }
-  const { $noted, elements_chain, ...raw } = JSON.parse(payload) as Record<string, unknown>
+  if (event.elementsChain === '' && !payload.includes('"$noted":')) {
+    const sent = event.set === null && event.setOnce === null ? payload : withoutLastFacts(payload, event)
+    if (sent !== null) return { json: head + sent.slice(1), noted: [] }
+  }
+  const { $noted, ...raw } = JSON.parse(payload) as Record<string, unknown>
   const properties = withoutFacts(isObject(raw.properties) ? raw.properties : {}, event)
-  if (elements_chain !== undefined) properties.$elements_chain = elements_chain
+  if (raw.elements_chain !== undefined && !Object.hasOwn(properties, '$elements_chain')) {
+    properties.$elements_chain = raw.elements_chain
+    delete raw.elements_chain
+  }
   const json = head + JSON.stringify({ ...raw, properties }).slice(1)
   return { json, noted: Array.isArray($noted) ? ($noted as Warning[]) : [] }
+}
+
+/** The text without changes of the person, if all of them were copied on arrival: they stand at its end, in the order of the properties. Null: there are others. */
+function withoutLastFacts(payload: string, { name, isPersonless, set, setOnce }: PreparedEvent): string | null {
+  if (set === null || setOnce === null || isPersonless || !givesVisitFacts(name)) return null
+  const first: Record<string, unknown> = {}
+  for (const key in set) {
+    if (!isCopied(key)) return null
+    first[initialName(key)] = set[key]
+  }
+  const end = `,"$set":${JSON.stringify(set)},"$set_once":${JSON.stringify(first)}}}`
+  if (!payload.endsWith(end)) return null
+  const rest = payload.slice(0, -end.length)
+  // Those that a client sent with other values than the properties have are no copies.
+  for (const key in set) if (!rest.includes(`"${key}":${JSON.stringify(set[key])}`)) return null
+  return `${rest}}}`
 }
 
 /** Without changes of the person that were copied from the properties of a visit. */
@@ -42,12 +63,16 @@ function withoutFacts(properties: Record<string, unknown>, { name, isPersonless 
   ] as const) {
     const writes = properties[field] as Record<string, unknown> | undefined
     if (!isObject(writes)) continue
+    let removed = 0
     for (const key of Object.keys(properties)) {
       if (!isCopied(key)) continue
       const written = nameOf(key)
-      if (Object.hasOwn(writes, written) && isEqual(writes[written], properties[key])) delete writes[written]
+      if (Object.hasOwn(writes, written) && isEqual(writes[written], properties[key])) {
+        delete writes[written]
+        removed++
+      }
     }
-    if (Object.keys(writes).length === 0) delete properties[field]
+    if (removed > 0 && Object.keys(writes).length === 0) delete properties[field]
   }
   return properties
 }
@@ -56,7 +81,7 @@ const isEqual = (a: unknown, b: unknown) => a === b || (typeof a === 'object' &&
 
 /** The event to prepare, from the result of the plugins. Its uuid stays: duplicates were found by it. */
 export function fromPlugins(result: PluginEvent, uuid: string, { sentAt }: BatchFacts): Record<string, unknown> {
-  const { event, distinct_id, timestamp, offset, properties, $set, $set_once, ip } = result
+  const { event, distinct_id, timestamp, offset, properties, $set, $set_once, ip, elements_chain } = result
   const sent_at = result.sent_at === sentAt ? undefined : result.sent_at
-  return { uuid, event, distinct_id, timestamp, offset, sent_at, properties, $set, $set_once, ip }
+  return { uuid, event, distinct_id, timestamp, offset, sent_at, properties, $set, $set_once, ip, elements_chain }
 }

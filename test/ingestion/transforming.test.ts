@@ -126,9 +126,11 @@ describe('what plugins see', () => {
         const work = workOf([event])
         const [prepared] = eventsOf(work)
         if (prepared!.isDropped) return
-        const payload = Buffer.from((work.content as { bytes: Uint8Array }).bytes).toString()
-        const fast = JSON.parse(forPlugins(payload, prepared!, facts).json)
-        const slow = JSON.parse(forPlugins(payload.replace('{', '{"$noted":[],'), prepared!, facts).json)
+        const bytes = Buffer.from((work.content as { bytes: Uint8Array }).bytes)
+        const fast = JSON.parse(forPlugins(bytes, 0, prepared!, facts).json)
+        // As read from the log, where nobody knows what was derived.
+        const { derivedBytes: _, ...known } = prepared!
+        const slow = JSON.parse(forPlugins(bytes, 0, { ...known, derivedBytes: 0 }, facts).json)
         expect(fast).toEqual(slow)
         expect(Object.keys(fromPlugins(fast, prepared!.uuid, facts))).toContain('distinct_id')
       }),

@@ -21,14 +21,24 @@ export interface EventForPlugins {
   readonly noted: readonly Warning[]
 }
 
-/** Of what the log stores of an event, a plugin sees everything but what was derived on arrival: that is derived again from its result. */
-export function forPlugins(payload: string, event: PreparedEvent, { projectId, siteUrl, now, sentAt }: BatchFacts): EventForPlugins {
+/**
+ * Of what the log stores of an event, a plugin sees everything but what was derived on arrival: that is derived again from its result. What is stored begins
+ * at `from` in `bytes`.
+ */
+export function forPlugins(
+  bytes: Buffer,
+  from: number,
+  event: PreparedEvent,
+  { projectId, siteUrl, now, sentAt }: BatchFacts,
+): EventForPlugins {
   const head = `{"uuid":"${event.uuid}","ip":null,"site_url":${JSON.stringify(siteUrl)},"team_id":${projectId},"now":"${now}","sent_at":${JSON.stringify(sentAt)},`
-  if (event.elementsChain === '' && !payload.includes('"$noted":')) {
-    const sent = event.set === null && event.setOnce === null ? payload : withoutLastFacts(payload, event)
-    if (sent !== null) return { json: head + sent.slice(1), noted: [] }
+  const { propertiesTo, derivedBytes } = event
+  const hasWrites = event.set !== null || event.setOnce !== null
+  if (event.elementsChain === '' && (!hasWrites || derivedBytes > 0)) {
+    const sent = bytes.toString('utf8', from + 1, propertiesTo - 1 - derivedBytes)
+    if (!sent.includes('"$noted":')) return { json: `${head}${sent}}}`, noted: [] }
   }
-  const { $noted, ...raw } = JSON.parse(payload) as Record<string, unknown>
+  const { $noted, ...raw } = JSON.parse(bytes.toString('utf8', from, propertiesTo + 1)) as Record<string, unknown>
   const properties = withoutFacts(isObject(raw.properties) ? raw.properties : {}, event)
   if (raw.elements_chain !== undefined && !Object.hasOwn(properties, '$elements_chain')) {
     properties.$elements_chain = raw.elements_chain
@@ -36,22 +46,6 @@ export function forPlugins(payload: string, event: PreparedEvent, { projectId, s
   }
   const json = head + JSON.stringify({ ...raw, properties }).slice(1)
   return { json, noted: Array.isArray($noted) ? ($noted as Warning[]) : [] }
-}
-
-/** The text without changes of the person, if all of them were copied on arrival: they stand at its end, in the order of the properties. Null: there are others. */
-function withoutLastFacts(payload: string, { name, isPersonless, set, setOnce }: PreparedEvent): string | null {
-  if (set === null || setOnce === null || isPersonless || !givesVisitFacts(name)) return null
-  const first: Record<string, unknown> = {}
-  for (const key in set) {
-    if (!isCopied(key)) return null
-    first[initialName(key)] = set[key]
-  }
-  const end = `,"$set":${JSON.stringify(set)},"$set_once":${JSON.stringify(first)}}}`
-  if (!payload.endsWith(end)) return null
-  const rest = payload.slice(0, -end.length)
-  // Those that a client sent with other values than the properties have are no copies.
-  for (const key in set) if (!rest.includes(`"${key}":${JSON.stringify(set[key])}`)) return null
-  return `${rest}}}`
 }
 
 /** Without changes of the person that were copied from the properties of a visit. */

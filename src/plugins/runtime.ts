@@ -147,7 +147,8 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
 
     untouched(projectId, event) {
       const passing = new PassingEvent(event, projectId, true)
-      for (const { label } of pluginsOf(projectId)) passing.apply(label, { kind: 'error', text: '', isRetryable: false })
+      for (const { label } of pluginsOf(projectId).filter((plugin) => plugin.mayHave('processEvent')))
+        passing.apply(label, { kind: 'error', text: '', isRetryable: false })
       return passing.marked()!
     },
 

@@ -518,6 +518,14 @@ export class Waymark {
     if (this.closing) throw new WaymarkError('closed', {})
   }
 
+  /** Plugins may capture events until acknowledged ones have passed them. */
+  private async transformed(): Promise<void> {
+    const { projects, plugins } = this.parts
+    const passing = [...projects.ready].filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
+    // What cannot be applied is reported by the closing of the project.
+    await Promise.allSettled(passing.map((project) => project.warnings()))
+  }
+
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
@@ -525,6 +533,7 @@ export class Waymark {
     for (const step of [
       () => asking.runs.drain(0),
       () => parts.exports.close(),
+      () => this.transformed(),
       () => parts.plugins.host.stop(),
       () => parts.projects.close(),
       () => parts.plugins.host.close(),

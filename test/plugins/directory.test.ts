@@ -70,6 +70,27 @@ test('tasks, jobs, storage and logs outlive the process; what is enabled runs af
   expect(new Set(lines.map(({ instance_id }) => instance_id)).size).toBe(2)
 })
 
+test('what plugins capture while the directory is closed is kept, and no event fails for it', async () => {
+  const code = `export async function processEvent(event) {
+    if (event.event === 'sent') await posthog.capture('captured', { n: event.properties.n })
+    return event
+  }`
+  await within('closing', async (waymark) => {
+    const project = await waymark.createProject()
+    await runPlugin(waymark, project.id, code)
+    await project.ingest(Array.from({ length: 50 }, (_, n) => event('sent', { n })))
+  })
+  await within('closing', async (waymark) => {
+    const project = await waymark.project((await waymark.projects())[0]!.id)
+    const query =
+      "select event, count(), countIf(properties.$plugins_failed = '[]'), count(distinct properties.n) from events group by event order by event"
+    expect((await project.query({ kind: 'SqlLikeQuery', query })).results).toEqual([
+      ['captured', 50, 50, 50],
+      ['sent', 50, 50, 50],
+    ])
+  })
+})
+
 describe('addresses', () => {
   test('cities of the database of the operator', async () => {
     const file = join(folder, 'cities.mmdb')

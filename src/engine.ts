@@ -15,9 +15,12 @@ import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import { answersInMemory } from './execution/asking/kept-answers.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './exports/open-exports.ts'
+import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
 import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames } from './plugins/open-plugins.ts'
+import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
+import type { PluginRuntime } from './plugins/runtime.ts'
 import type { Project } from './project.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
@@ -68,7 +71,7 @@ export interface OpenOptions {
   readonly surroundings?: Surroundings
   /** Batch exports: whether they run in this process, where local files go, and the keys for secrets. */
   readonly exports?: ExportOptions
-  /** Plugins: the folder of local ones, mirrors, and what users are offered. */
+  /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
@@ -175,6 +178,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   const lock = isInMemory ? null : await takeDirectory(dataDir)
   let instance: Instance | null = null
   let backends: Backends | null = null
+  let host: PluginHost | null = null
   try {
     const onError = options.onError ?? warn
     if (lock) {
@@ -190,18 +194,20 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     backends = opened
     let accounts: Accounts
     let asking: Asking
+    let plugins: OpenedPlugins
     const projects = new OpenProjects({
       backends: opened,
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
+      transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    accounts = await openControl(instance, clock, projects, options.surroundings)
+    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options.surroundings)
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
@@ -226,24 +232,42 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       report: onError,
     })
     const pluginOptions = options.plugins ?? {}
-    const plugins = openPlugins({
+    host = await openPluginHost({
+      context: accounts.context,
+      box,
+      network: allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false),
+      folder: isInMemory ? null : join(dataDir, 'plugins'),
+      geoip: pluginOptions.geoip ?? null,
+      ticks: pluginOptions.runs ?? true,
+      ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
+      report: onError,
+    })
+    plugins = openPlugins({
       context: accounts.context,
       box,
       network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? !settings().isHosted),
       options: pluginOptions,
-      loader: null,
-      runtime: null,
-      logs: null,
+      host,
     })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, clock, minFreeBytes })
   } catch (error) {
+    await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
     await lock?.release(lock.lastOwner) // damage that was not repaired is still there
     throw error
   }
 }
+
+/** The plugins of a project, as ingestion uses them. */
+const transformationsOf = (id: number, runtime: PluginRuntime, siteUrl: () => string): Transformations => ({
+  isOn: () => runtime.hasTransformations(id),
+  siteUrl,
+  run: (events) => runtime.transformTexts(id, events),
+  untouched: (event) => runtime.untouched(id, event),
+  report: (message) => runtime.note(id, message),
+})
 
 /** For a process without stores. */
 const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
@@ -304,13 +328,21 @@ const openControl = async (
   instance: Instance,
   clock: () => Date,
   projects: OpenProjects,
+  pluginsChanged: (projects: readonly number[]) => Promise<void>,
   surroundings: Surroundings = {},
 ): Promise<Accounts> => {
   try {
     return await openAccounts(instance, {
       ...surroundings,
       clock,
-      projectStores: { create: async () => undefined, remove: (id) => projects.remove(id) }, // made when first used
+      projectStores: {
+        create: async () => undefined, // made when first used
+        async remove(id) {
+          await projects.remove(id)
+          await pluginsChanged([id])
+        },
+        pluginsRemoved: pluginsChanged,
+      },
     })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
@@ -486,6 +518,14 @@ export class Waymark {
     if (this.closing) throw new WaymarkError('closed', {})
   }
 
+  /** Plugins may capture events until acknowledged ones have passed them. */
+  private async transformed(): Promise<void> {
+    const { projects, plugins } = this.parts
+    const passing = [...projects.ready].filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
+    // What cannot be applied is reported by the closing of the project.
+    await Promise.allSettled(passing.map((project) => project.warnings()))
+  }
+
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
@@ -493,7 +533,10 @@ export class Waymark {
     for (const step of [
       () => asking.runs.drain(0),
       () => parts.exports.close(),
+      () => this.transformed(),
+      () => parts.plugins.host.stop(),
       () => parts.projects.close(),
+      () => parts.plugins.host.close(),
       () => parts.backends.close(),
       counts,
       () => parts.instance.close(),

@@ -17,14 +17,17 @@ import type { PluginLogFilter, PluginLogs, PluginRuntime } from './host-ports.ts
 export interface ConfigParts {
   readonly context: AccountContext
   readonly box: SecretBox
-  readonly runtime: PluginRuntime | null
-  readonly logs: PluginLogs | null
+  readonly runtime: PluginRuntime
+  readonly logs: PluginLogs
 }
 
-export const noRuntime = 'This server does not run the code of plugins, so it has no jobs.'
 const largestFile = 4 * 1024 ** 2
 const mostFiles = 50
 const attachmentPlace = (configId: number, key: string) => `plugin_attachment ${configId} ${key}`
+
+/** For the runtime only. */
+export const attachmentContents = (box: SecretBox, { plugin_config_id, key, contents }: PluginAttachment): Buffer =>
+  Buffer.from(box.open(contents, attachmentPlace(plugin_config_id, key)), 'base64')
 
 /** An attachment without its contents, as it is shown among the settings. */
 export const shownAttachment = ({ id, file_size, file_name, content_type }: PluginAttachment) => ({
@@ -226,7 +229,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         if (!existing) return insert(tables, by, project, plugin, input)
         return apply(tables, by, existing, plugin, { deleted: false, ...input })
       })
-      runtime?.changed([project.id])
+      await runtime.changed([project.id])
       return made
     },
 
@@ -237,7 +240,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         const before = await asItIs(tables, config)
         return apply(tables, by, before, await pluginOf(tables, before.plugin_id), input)
       })
-      runtime?.changed([config.project_id])
+      await runtime.changed([config.project_id])
       return updated
     },
 
@@ -248,7 +251,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         const before = await asItIs(tables, config)
         await apply(tables, by, before, await pluginOf(tables, before.plugin_id), { enabled: false })
       })
-      runtime?.changed([config.project_id])
+      await runtime.changed([config.project_id])
     },
 
     /** Sets the order of several plugins. */
@@ -266,7 +269,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
           await log(context, tables, { ...note(by, config, plugin, 'order_changed'), scope: 'Plugin', item_id: plugin.id, changes })
         }
       })
-      runtime?.changed([project.id])
+      await runtime.changed([project.id])
     },
 
     /** Queues a job that plugin.json lists. */
@@ -280,16 +283,15 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       for (const [key, spec] of Object.entries(isObject(listed.payload) ? listed.payload : {}))
         if (isObject(spec) && spec.required === true && own(payload, key) === undefined)
           throw invalid('This field is required.', `job__payload__${key}`, 'required')
-      if (!runtime) throw invalid(noRuntime)
       const job_id = context.newId()
-      await runtime.queueJob(config.id, { type, operation, job_id, payload })
+      await runtime.queueJob(config.project_id, config.id, { type, operation, job_id, payload })
       await writeAs(context, by, async (tables) => {
         const trigger = { job_type: type, job_id, payload } as Json
         await log(context, tables, { ...note(by, config, plugin, 'job_triggered'), trigger })
       })
     },
 
-    logs: async (config: PluginConfig, filter: PluginLogFilter) => (logs ? logs.find(config.id, filter) : []),
+    logs: async (config: PluginConfig, filter: PluginLogFilter) => logs.find(config.id, filter),
 
     /** The settings as they are shown: secrets masked, attachments without contents. */
     async shownSettings(config: PluginConfig): Promise<Record<string, Json>> {
@@ -298,9 +300,8 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       return { ...shownSettings(plugin, config), ...Object.fromEntries(files.map((one) => [one.key, shownAttachment(one)])) }
     },
 
-    /** For the runtime only. */
-    attachmentContents: ({ plugin_config_id, key, contents }: PluginAttachment): Buffer =>
-      Buffer.from(box.open(contents, attachmentPlace(plugin_config_id, key)), 'base64'),
+    /** Why an enabled plugin is not used at the moment. */
+    problem: ({ id, enabled }: PluginConfig): string | null => (enabled ? runtime.problem(id) : null),
   }
 }
 export type PluginConfigs = ReturnType<typeof createPluginConfigs>

@@ -30,6 +30,7 @@ export class ManagedPlugin {
   private readonly breaker: Breaker = createBreaker()
   private loading: Promise<Unit | null> | null = null
   private disabledFor: string | null = null
+  private lastFailure = 'It kept failing'
   private setups = 0
   private nextSetup = 0
   private lines = { minute: 0, count: 0 }
@@ -45,8 +46,15 @@ export class ManagedPlugin {
   }
 
   /** Why it is not used. Null: it is. */
-  get disabled(): string | null {
-    return this.disabledFor
+  get problem(): string | null {
+    if (this.disabledFor !== null) return this.disabledFor
+    return this.breaker.isClosed(this.ports.clock()) ? null : this.lastFailure
+  }
+
+  /** False: it was loaded before, and has no such function. */
+  mayHave(method: string): boolean {
+    const known = this.config.plugin.capabilities
+    return !known || hasMethod(known, method)
   }
 
   /** The same plugin, in another place of the order. */
@@ -61,8 +69,10 @@ export class ManagedPlugin {
   }
 
   async call(method: string, args: readonly (string | null)[]): Promise<readonly CallResult[]> {
+    if (!this.mayHave(method)) return args.map(() => ({ kind: 'absent' }))
     const results = new Array<CallResult>(args.length).fill({ kind: 'deferred' })
     let open = [...args.keys()]
+    let isOneByOne = false
     for (let round = 0; open.length > 0; ) {
       if (!this.breaker.isClosed(this.ports.clock())) break
       const unit = await this.unit()
@@ -74,6 +84,7 @@ export class ManagedPlugin {
       const outcomes = await unit.run(
         method,
         open.map((i) => args[i]!),
+        isOneByOne,
       )
       if (unit.isLost) this.loading = null
       const left: number[] = []
@@ -88,7 +99,8 @@ export class ManagedPlugin {
         if (outcome.kind === 'limit' && outcome.endedThread) this.hasEndedThread = true
         if (outcome.kind === 'value') this.breaker.note('success', this.ports.clock())
         else {
-          this.log('SYSTEM', 'ERROR', `${method} ${outcome.kind === 'limit' ? `was ended: it ${outcome.text}` : failed(outcome.text)}`)
+          this.lastFailure = `${method} ${outcome.kind === 'limit' ? `was ended: it ${outcome.text}` : failed(outcome.text)}`
+          this.log('SYSTEM', 'ERROR', this.lastFailure)
           isOff = this.breaker.note(outcome.kind === 'limit' ? 'limit' : 'failure', this.ports.clock()) || isOff
         }
       }
@@ -104,6 +116,7 @@ export class ManagedPlugin {
         break
       }
       open = left
+      isOneByOne = true
     }
     return results
   }
@@ -152,10 +165,16 @@ export class ManagedPlugin {
       log: (level: LogLevel, text: string) => this.log('CONSOLE', level, text),
     }
     const options = { isSetUp: true, isAlone: this.hasEndedThread }
-    let loaded: LoadResult = await this.sandbox.load(codeOf(config), events, options)
+    const attempt = (): Promise<LoadResult> =>
+      this.sandbox.load(codeOf(config), events, options).catch((error: unknown) => ({
+        kind: 'failed',
+        text: error instanceof Error ? error.message : String(error), // no thread can be started
+        isRetryable: false,
+      }))
+    let loaded = await attempt()
     // A plugin that shared the thread can have ended it.
     for (let i = 1; i < mostRounds && loaded.kind === 'failed' && loaded.isRetryable && !loaded.text.startsWith('setupPlugin'); i++)
-      loaded = await this.sandbox.load(codeOf(config), events, options)
+      loaded = await attempt()
     if (loaded.kind === 'loaded') {
       this.setups = 0
       return loaded.unit

@@ -4,8 +4,10 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import { createFetching } from './archives/fetching.ts'
 import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
+import { bundledCatalogue } from './bundled/install.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
-import type { PluginLoader, PluginLogs, PluginNetwork, PluginRuntime } from './host-ports.ts'
+import type { PluginNetwork } from './host-ports.ts'
+import type { PluginHost } from './plugin-host.ts'
 import { createPlugins, type Plugins } from './service.ts'
 
 export interface CatalogueEntry {
@@ -19,26 +21,37 @@ export interface CatalogueEntry {
 
 /** Options of `open()`. */
 export interface PluginOptions {
+  /** Whether scheduled tasks and jobs of plugins run in this process. Events always pass the plugins. Default: true. */
+  readonly runs?: boolean
   /** The folder with local plugins, one folder each. Default: none, and local plugins are refused. */
   readonly folder?: string
   /** Base addresses of mirrors, in place of github.com, api.github.com, gitlab.com and registry.npmjs.org. */
   readonly hosts?: Partial<PluginHosts>
   /** Whether plugins may be fetched from private networks, such as a mirror. Default: unless the server is hosted. Link-local addresses are never allowed. */
   readonly allowsPrivateAddresses?: boolean
-  /** What users are offered to install. Default: nothing. */
+  /** What users are offered to install, after the plugins that come with the server. Default: nothing more. */
   readonly catalogue?: readonly CatalogueEntry[]
+  /** A database of cities by address, in the format MMDB, for the GeoIP plugin and others. Default: addresses are unknown. */
+  readonly geoip?: string
+  /** Whether plugins may send requests to addresses of private networks. Default: no. Link-local addresses are never allowed. */
+  readonly allowsPrivateRequests?: boolean
 }
-export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue'] as const
+export const pluginOptionNames = [
+  'runs',
+  'folder',
+  'hosts',
+  'allowsPrivateAddresses',
+  'catalogue',
+  'geoip',
+  'allowsPrivateRequests',
+] as const
 
 export interface PluginHome {
   readonly context: AccountContext
   readonly box: SecretBox
   readonly network: PluginNetwork
   readonly options: PluginOptions
-  /** Null: this server does not load or run the code of plugins. */
-  readonly loader: PluginLoader | null
-  readonly runtime: PluginRuntime | null
-  readonly logs: PluginLogs | null
+  readonly host: PluginHost
   readonly limits?: Partial<ArchiveLimits>
 }
 
@@ -46,6 +59,7 @@ export interface OpenedPlugins {
   readonly plugins: Plugins
   readonly configs: PluginConfigs
   readonly catalogue: readonly Required<CatalogueEntry>[]
+  readonly host: PluginHost
 }
 
 const entry = z.object({
@@ -57,7 +71,7 @@ const entry = z.object({
   maintainer: z.string().default(''),
 })
 
-export function openPlugins({ context, box, network, options, loader, runtime, logs, limits }: PluginHome): OpenedPlugins {
+export function openPlugins({ context, box, network, options, host, limits }: PluginHome): OpenedPlugins {
   const fetching = createFetching({
     network,
     outbound: context.outbound,
@@ -66,8 +80,9 @@ export function openPlugins({ context, box, network, options, loader, runtime, l
     ...(limits && { limits }),
   })
   return {
-    plugins: createPlugins({ context, box, fetching, loader, runtime }),
-    configs: createPluginConfigs({ context, box, runtime, logs }),
-    catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
+    plugins: createPlugins({ context, box, fetching, loader: host, runtime: host }),
+    configs: createPluginConfigs({ context, box, runtime: host, logs: host }),
+    catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
+    host,
   }
 }

@@ -8,10 +8,18 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './access.ts'
 import type { FetchedPlugin, Fetching } from './archives/fetching.ts'
+import { isBundledUrl, readBundled } from './bundled/install.ts'
 import { type PluginChange, pluginChange, pluginInput, sourceFiles, sourceInput } from './fields.ts'
-import type { Capabilities, PluginLoader, PluginRuntime, PluginSource } from './host-ports.ts'
+import {
+  type BrowserFile,
+  type Capabilities,
+  isBrowserFile,
+  type PluginLoader,
+  type PluginRuntime,
+  type PluginSource,
+  type Transpiled,
+} from './host-ports.ts'
 import { columnsOf, ManifestError, readManifest } from './manifest.ts'
-import { isTranspiled, transpile } from './transpile.ts'
 
 // The rules of plugins. Reading needs the plugin access level `config`, changes need `install` and the organization that owns the plugin.
 
@@ -19,12 +27,26 @@ export interface PluginParts {
   readonly context: AccountContext
   readonly box: SecretBox
   readonly fetching: Fetching
-  /** Null: the code of plugins is not loaded. */
-  readonly loader: PluginLoader | null
-  readonly runtime: PluginRuntime | null
+  readonly loader: PluginLoader
+  readonly runtime: PluginRuntime
+}
+
+/** What was found in the files of a plugin before they are stored. */
+interface LoadedCode {
+  readonly capabilities: Capabilities
+  /** Files for browsers. */
+  readonly compiled: ReadonlyMap<string, Transpiled>
+}
+interface ReadCode {
+  readonly source: PluginSource
+  readonly loaded: LoadedCode
+  readonly columns: Columns
 }
 
 type Columns = Partial<Omit<Plugin, 'id' | 'organization_id' | 'created_at'>>
+
+/** Types whose code is on another server. */
+const hasOrigin = (type: string): boolean => !['source', 'local', 'inline'].includes(type)
 
 const largestSource = 4 * 1024 ** 2
 const urlPlace = (id: number) => `plugin ${id} url`
@@ -75,27 +97,39 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     (await tables.plugin_files.find({ plugin_id: id })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const textsOf = (files: readonly PluginFile[]): PluginSource => Object.fromEntries(files.map(({ name, source }) => [name, source]))
 
-  const load = async (source: PluginSource): Promise<Capabilities | null> =>
-    loader && source['index.ts'] ? loader.capabilities(source) : null
+  const load = async (source: PluginSource): Promise<LoadedCode> => ({
+    capabilities: source['index.ts'] ? await loader.capabilities(source) : {},
+    compiled: new Map(
+      await Promise.all(
+        Object.entries(source)
+          .filter(([name]) => isBrowserFile(name))
+          .map(async ([name, text]) => [name, await loader.transpile(name as BrowserFile, text)] as const),
+      ),
+    ),
+  })
 
-  const insertFile = (tables: AccountTables, pluginId: number, name: string, source: string): Promise<void> =>
+  const insertFile = (tables: AccountTables, pluginId: number, name: string, source: string, { compiled }: LoadedCode): Promise<void> =>
     tables.plugin_files.insert({
       id: context.newId(),
       plugin_id: pluginId,
       name,
       source,
-      ...(isTranspiled(name) ? transpile(name, source) : { transpiled: null, status: null, error: null }),
+      ...(compiled.get(name) ?? { transpiled: null, status: null, error: null }),
       updated_at: context.clock(),
     })
-  const replaceFiles = async (tables: AccountTables, pluginId: number, source: PluginSource): Promise<void> => {
+  const replaceFiles = async (
+    tables: AccountTables,
+    pluginId: number,
+    { source, loaded }: Pick<ReadCode, 'source' | 'loaded'>,
+  ): Promise<void> => {
     await tables.plugin_files.remove({ plugin_id: pluginId })
-    for (const [name, text] of Object.entries(source)) await insertFile(tables, pluginId, name, text)
+    for (const [name, text] of Object.entries(source)) await insertFile(tables, pluginId, name, text, loaded)
   }
 
-  const fetched = ({ manifest, source, tag }: FetchedPlugin, capabilities: Capabilities | null) => ({
-    source,
-    columns: { ...columnsOf(manifest), tag, latest_tag: tag, ...(capabilities && { capabilities: capabilities as Json }) } as Columns,
-  })
+  const loadedFrom = async ({ manifest, source, tag }: FetchedPlugin): Promise<ReadCode> => {
+    const loaded = await load(source)
+    return { source, loaded, columns: { ...columnsOf(manifest), tag, latest_tag: tag, capabilities: loaded.capabilities as Json } }
+  }
 
   const writeOwned = <T>(
     by: ActingMember,
@@ -120,7 +154,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     const query = plugin.url_secrets === null ? '' : `?${box.open(plugin.url_secrets, urlPlace(plugin.id))}`
     return fetching.originOf(`${plugin.url}${query}`)
   }
-  const isDownloaded = ({ plugin_type, url }: Plugin) => plugin_type !== 'source' && plugin_type !== 'local' && url !== null
+  const isDownloaded = ({ plugin_type, url }: Plugin) => hasOrigin(plugin_type) && url !== null
 
   const mustBeNew = async (tables: AccountTables | Reading, organizationId: string, url: string) => {
     if (await tables.plugins.first({ organization_id: organizationId, url }))
@@ -142,15 +176,23 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     async create(by: ActingMember, organization: Organization, body: unknown): Promise<Plugin> {
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
-      const type = input.plugin_type ?? 'custom'
+      const isBundled = typeof given === 'string' && isBundledUrl(given)
+      const type = isBundled ? 'inline' : (input.plugin_type ?? 'custom')
+      if (type === 'inline' && !isBundled) throw invalid('Plugins that come with the server have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
       const address = given === '' || given === undefined ? null : given
       if (type !== 'source' && address === null) throw invalid('This field is required.', 'url', 'required')
-      const origin = type === 'source' || type === 'local' ? null : fetching.originOf(address!)
+      const origin = hasOrigin(type) ? fetching.originOf(address!) : null
       const url = type === 'source' ? null : (origin?.url ?? address!)
       if (url !== null) await mustBeNew(store.read, organization.id, url)
-      const read = origin ? await fetching.fetch(organization.id, origin) : type === 'local' ? await fetching.readLocal(address!) : null
-      const code = read ? fetched(read, await load(read.source)) : null
+      const read = origin
+        ? await fetching.fetch(organization.id, origin)
+        : type === 'local'
+          ? await fetching.readLocal(address!)
+          : type === 'inline'
+            ? readBundled(address!)
+            : null
+      const code = read ? await loadedFrom(read) : null
       const made = await writeAs(context, by, async (tables, { organization_id }) => {
         const current = await organizationNow(tables, organization_id)
         mustHave(current, 'install')
@@ -178,9 +220,10 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           updated_at: now,
           ...columnsFrom(input),
           ...code?.columns,
+          ...(input.capabilities && { capabilities: input.capabilities as Json }),
         }
         await tables.plugins.insert(plugin)
-        if (code) await replaceFiles(tables, id, code.source)
+        if (code) await replaceFiles(tables, id, code)
         await log(context, tables, {
           ...note(by, plugin, 'installed'),
           changes: changesOf('Plugin', {}, { url: plugin.url, tag: plugin.tag }),
@@ -200,7 +243,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         if (changes.length > 0) await log(context, tables, { ...note(by, after, 'updated'), changes })
         return [after, await projectsWith(tables, current.id)]
       })
-      runtime?.changed(projects)
+      await runtime.changed(projects)
       return updated
     },
 
@@ -212,7 +255,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, note(by, current, 'uninstalled'))
         return configured
       })
-      runtime?.changed(projects)
+      await runtime.changed(projects)
     },
 
     source: async (plugin: Plugin): Promise<PluginSource> => textsOf(await filesOf(store.read, plugin.id)),
@@ -231,15 +274,15 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const manifest = input['plugin.json'] ? manifestFrom(input['plugin.json']) : null
       const before = textsOf(await filesOf(store.read, plugin.id))
       const after = Object.fromEntries(Object.entries({ ...before, ...Object.fromEntries(given) }).filter(([, text]) => text !== null))
-      const capabilities = await load(after as PluginSource)
+      const loaded = await load(after as PluginSource)
       const [files, projects] = await writeOwned(by, plugin, async (tables, current) => {
         for (const [name, text] of given) {
           await tables.plugin_files.remove({ plugin_id: current.id, name })
-          if (text !== null) await insertFile(tables, current.id, name, text)
+          if (text !== null) await insertFile(tables, current.id, name, text, loaded)
         }
         const columns: Columns = {
           ...(manifest && columnsOf(manifest)),
-          ...(capabilities && { capabilities: capabilities as Json }),
+          capabilities: loaded.capabilities as Json,
           updated_at: context.clock(),
         }
         const changed = { ...current, ...columns }
@@ -251,24 +294,28 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, { ...note(by, changed, 'updated'), changes })
         return [textsOf(await filesOf(tables, current.id)), await projectsWith(tables, current.id)]
       })
-      runtime?.changed(projects)
+      await runtime.changed(projects)
       return files
     },
 
     /** Reads the newest version again. Nothing changes for plugins that are edited in place, and for local ones. */
     async upgrade(by: ActingMember, organization: Organization, plugin: Plugin): Promise<Plugin> {
       mustBeAllowed(plugin, organization)
-      const read = isDownloaded(plugin) ? await fetching.fetch(organization.id, originFor(plugin)) : null
-      const code = read ? fetched(read, await load(read.source)) : null
+      const read = isDownloaded(plugin)
+        ? await fetching.fetch(organization.id, originFor(plugin))
+        : plugin.plugin_type === 'inline'
+          ? readBundled(plugin.url!)
+          : null
+      const code = read ? await loadedFrom(read) : null
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current) => {
         if (!code) return [current, []]
         const after = { ...current, ...code.columns, updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
-        await replaceFiles(tables, current.id, code.source)
+        await replaceFiles(tables, current.id, code)
         await log(context, tables, { ...note(by, after, 'updated'), changes: changesOf('Plugin', shown(current), shown(after)) })
         return [after, await projectsWith(tables, current.id)]
       })
-      runtime?.changed(projects)
+      await runtime.changed(projects)
       return updated
     },
 

@@ -1,4 +1,6 @@
 import type { Plugin, PluginConfig, ProjectRecord } from '../../src/accounts/records.ts'
+import type { Json } from '../../src/accounts/store.ts'
+import type { Waymark } from '../../src/engine.ts'
 import type { World } from '../conformance/world.ts'
 
 // Plugins of each family, written straight to the store: their code is not loaded here.
@@ -13,6 +15,15 @@ export const familyCapabilities = {
 } as const
 export type FamilyName = keyof typeof familyCapabilities
 export const familyNames = Object.keys(familyCapabilities) as FamilyName[]
+
+/** Code of plugins of each family. */
+export const familySources: Readonly<Record<FamilyName, Readonly<Record<string, string>>>> = {
+  plugins: { 'index.ts': 'export const a: number = 1' },
+  pipeline_destinations: { 'index.ts': 'export function onEvent(event: unknown) {}' },
+  pipeline_transformations: { 'index.ts': 'export const processEventBatch = (events: unknown[]) => events' },
+  pipeline_frontend_apps: { 'frontend.tsx': 'export const scene: unknown = {}' },
+  pipeline_import_apps: { 'index.ts': 'export const runEveryHour = () => {}; export const jobs = { sync() {} }' },
+}
 
 /** The resources of configs, with the family whose plugins they show. */
 export const configFamilies: Readonly<Record<string, FamilyName>> = {
@@ -76,4 +87,31 @@ export async function insertPluginConfig(world: World, project: ProjectRecord, f
   }
   await world.accounts.context.store.write((tables) => tables.plugin_configs.insert(config))
   return config
+}
+
+/** Installs a plugin and enables it in a project, past the rules. Returns the id of the config. */
+export async function runPlugin(
+  { accounts, plugins }: Pick<Waymark, 'accounts' | 'plugins'>,
+  projectId: number,
+  code: string,
+  more: { readonly order?: number; readonly config?: Readonly<Record<string, Json>> } = {},
+): Promise<number> {
+  const { store } = accounts.context
+  const id = ++count
+  const now = new Date()
+  const capabilities = (await plugins.host.capabilities({ 'index.ts': code })) as Json
+  await store.write(async (tables) => {
+    const { organization_id } = (await tables.projects.first({ id: projectId }))!
+    const ofPlugin = { description: null, url: null, url_secrets: null, icon: null, tag: null, latest_tag: null, is_global: false }
+    const shown = { capabilities, config_schema: {}, metrics: {}, public_jobs: {} }
+    const times = { created_at: now, updated_at: now }
+    await tables.plugins.insert({ id, organization_id, plugin_type: 'source', name: `Plugin ${id}`, ...ofPlugin, ...shown, ...times })
+    const file = { name: 'index.ts', source: code, transpiled: null, status: null, error: null, updated_at: now }
+    await tables.plugin_files.insert({ id: accounts.context.newId(), plugin_id: id, ...file })
+    const own = { name: null, description: null, is_deleted: false, secrets: {}, enabled: true, ...times }
+    const { order = 0, config = {} } = more
+    await tables.plugin_configs.insert({ id, organization_id, project_id: projectId, plugin_id: id, position: order, config, ...own })
+  })
+  await plugins.host.changed([projectId])
+  return id
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type Deferred, deferred } from '../../lib/deferred.ts'
+import type { BrowserFile, Transpiled } from '../host-ports.ts'
 import type { Capabilities, LogLevel } from '../ports.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { busyEntry, busyUnit, type FromThread, type Loaded, type Outcome, type ToThread, type UnitCode } from './messages.ts'
@@ -19,8 +20,10 @@ export interface Unit {
   readonly capabilities: Capabilities
   /** It was ended, and answers every call with `not-run`. */
   readonly isLost: boolean
-  /** One call per argument, in their order as far as they do not await anything. */
-  run(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]>
+  /**
+   * One call per argument, in their order as far as they do not await anything. `isOneByOne`: slower, and a limit is always that of one call.
+   */
+  run(method: string, args: readonly (string | null)[], isOneByOne?: boolean): Promise<readonly Outcome[]>
   unload(): Promise<void>
 }
 
@@ -29,6 +32,8 @@ export type LoadResult = { readonly kind: 'loaded'; readonly unit: Unit } | Extr
 export interface Sandbox {
   /** `isSetUp`: calls `setupPlugin` too. `isAlone`: in a thread of its own, for what has ended a thread before. */
   load(code: UnitCode, events: UnitEvents, options: { readonly isSetUp: boolean; readonly isAlone?: boolean }): Promise<LoadResult>
+  /** Compiles a file for browsers. */
+  compile(name: BrowserFile, text: string): Promise<Transpiled>
   close(): Promise<void>
 }
 
@@ -57,6 +62,12 @@ function launch(busy: SharedArrayBuffer): Worker {
   return new Worker(code, { ...options, eval: true })
 }
 
+function outcomesOf({ values, others }: Extract<FromThread, { kind: 'ran' }>): readonly Outcome[] {
+  const outcomes = values.split('\n').map((json): Outcome => ({ kind: 'value', json: json === '' ? null : json }))
+  for (const [i, outcome] of others) outcomes[i] = outcome
+  return outcomes
+}
+
 interface Running {
   readonly unit: number
   readonly count: number
@@ -68,6 +79,7 @@ class Thread {
   private readonly worker = launch(this.busy.buffer as SharedArrayBuffer)
   private readonly loading = new Map<number, { readonly unit: number; readonly loaded: Deferred<Loaded> }>()
   private readonly running = new Map<number, Running>()
+  private readonly compiling = new Map<number, Deferred<Transpiled>>()
   private readonly unloading = new Map<number, Deferred<void>>()
   private readonly limits: Limits
   private readonly onEnd: () => void
@@ -97,13 +109,21 @@ class Thread {
     return loaded.promise
   }
 
-  run(unit: number, method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
+  run(unit: number, method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     if (this.isEnded) return Promise.resolve(args.map(() => ({ kind: 'not-run' })))
     const outcomes = deferred<readonly Outcome[]>()
     const id = ++this.lastId
     this.running.set(id, { unit, count: args.length, outcomes })
-    this.send({ kind: 'run', id, unit, method, args })
+    this.send({ kind: 'run', id, unit, method, args: args.map((json) => json ?? '').join('\n'), isOneByOne })
     return outcomes.promise
+  }
+
+  compile(name: BrowserFile, text: string): Promise<Transpiled> {
+    const result = deferred<Transpiled>()
+    const id = ++this.lastId
+    this.compiling.set(id, result)
+    this.send({ kind: 'compile', id, name, text })
+    return result.promise
   }
 
   async unload(unit: number): Promise<void> {
@@ -134,8 +154,12 @@ class Thread {
         this.loading.delete(message.id)
         break
       case 'ran':
-        this.running.get(message.id)?.outcomes.resolve(message.outcomes)
+        this.running.get(message.id)?.outcomes.resolve(outcomesOf(message))
         this.running.delete(message.id)
+        break
+      case 'compiled':
+        this.compiling.get(message.id)?.resolve(message.result)
+        this.compiling.delete(message.id)
         break
       case 'unloaded':
         this.unloading.get(message.id)?.resolve()
@@ -159,7 +183,7 @@ class Thread {
 
   /** While something is asked of the thread: keeps the process running, and looks whether the same code runs for too long. */
   private look(): void {
-    const isAsked = !this.isEnded && this.loading.size + this.running.size + this.unloading.size > 0
+    const isAsked = !this.isEnded && this.loading.size + this.running.size + this.compiling.size + this.unloading.size > 0
     if (isAsked === (this.watch !== null)) return
     if (!isAsked) {
       if (this.watch) clearInterval(this.watch)
@@ -190,6 +214,9 @@ class Thread {
         ),
       )
     for (const done of this.unloading.values()) done.resolve()
+    for (const result of this.compiling.values())
+      result.resolve({ transpiled: null, status: 'ERROR', error: `Its thread ${text}. Save the file again.` })
+    this.compiling.clear()
     this.loading.clear()
     this.running.clear()
     this.unloading.clear()
@@ -233,8 +260,8 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
         get isLost() {
           return isBroken || thread.isEnded
         },
-        async run(method, args) {
-          const outcomes = await thread.run(number, method, args)
+        async run(method, args, isOneByOne = false) {
+          const outcomes = await thread.run(number, method, args, isOneByOne)
           if (!isBroken && outcomes.some(({ kind }) => kind === 'limit' || kind === 'not-run')) {
             isBroken = true
             await unload()
@@ -245,6 +272,7 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
       }
       return { kind: 'loaded', unit }
     },
+    compile: (name, text) => threadFor(false).compile(name, text),
     async close() {
       isClosed = true
       await Promise.all([...threads].map((thread) => thread.close()))

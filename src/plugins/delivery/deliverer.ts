@@ -1,0 +1,162 @@
+import type { PluginDelivery } from '../../accounts/records.ts'
+import { deferred } from '../../lib/deferred.ts'
+import type { DeliveryParts } from './parts.ts'
+import { positionOf } from './records.ts'
+import { pauseAfter } from './retry-wait.ts'
+import { deferredDelivery, deliveryStep, type StepResult } from './step.ts'
+
+// Delivers stored events to plugin configs. The tables have how far each config has come, so any process that has them can go on. A config that waits for a
+// slow destination has small steps and takes no slot from quick ones.
+
+/** What this process knows about a config. It starts anew after a restart. */
+interface Lane {
+  readonly configId: number
+  readonly projectId: number
+  size: number
+  restingSteps: number
+  /** No step before this time. */
+  restsUntil: number
+  nextDue: number
+  rest: StepResult['rest']
+  lastStart: number
+  running: Promise<void> | null
+}
+
+/** New events are noticed by looking: nothing tells of them. */
+const lookMs = 250
+
+export const createDeliverer = (parts: DeliveryParts) => {
+  const { context, limits, report } = parts
+  const { store } = context
+  const lanes = new Map<number, Lane>()
+  const positions = new Map<number, () => number>()
+  const closing = deferred<void>()
+  let isClosed = false
+
+  const now = () => context.clock().getTime()
+  const positionIn = (projectId: number) => positions.get(projectId)?.() ?? Number.POSITIVE_INFINITY
+  const running = () => [...lanes.values()].filter((lane) => lane.running)
+  const lengthOf = (lane: Lane) => performance.now() - lane.lastStart
+
+  const laneOf = ({ plugin_config_id, project_id }: PluginDelivery): Lane => {
+    const known = lanes.get(plugin_config_id)
+    if (known) return known
+    const lane: Lane = {
+      configId: plugin_config_id,
+      projectId: project_id,
+      size: limits.eventsAtOnce,
+      restingSteps: 0,
+      restsUntil: 0,
+      nextDue: 0,
+      rest: 'more',
+      lastStart: 0,
+      running: null,
+    }
+    lanes.set(plugin_config_id, lane)
+    return lane
+  }
+
+  const isDue = (lane: Lane, record: PluginDelivery): boolean =>
+    lane.running === null &&
+    lane.restsUntil <= now() &&
+    (lane.rest === 'more' || lane.nextDue <= now() || (lane.rest === 'none' && positionIn(lane.projectId) > positionOf(record)))
+
+  const rest = (lane: Lane) => {
+    lane.restingSteps++
+    lane.size = limits.eventsAtOnce
+    lane.restsUntil = now() + pauseAfter(lane.restingSteps, parts.random())
+  }
+
+  const note = (lane: Lane, result: StepResult, tookMs: number) => {
+    lane.nextDue = result.nextDue
+    lane.rest = result.rest
+    if (result.kind === 'resting') return rest(lane)
+    lane.restingSteps = 0
+    lane.restsUntil = 0
+    if (result.kind === 'progress')
+      lane.size = tookMs < limits.quickMs / 2 ? Math.min(limits.eventsOfStep, lane.size * 2) : Math.max(limits.eventsAtOnce, lane.size >> 1)
+  }
+
+  const deliver: DeliveryParts['deliver'] = (projectId, event, configIds = []) =>
+    Promise.race([
+      parts.deliver(projectId, event, configIds),
+      closing.promise.then(() => configIds.map((id) => deferredDelivery(id, 'The server was closed'))),
+    ])
+
+  const step = async (lane: Lane): Promise<void> => {
+    try {
+      const project = await parts.project(lane.projectId)
+      if (!project) return
+      positions.set(lane.projectId, () => project.position)
+      const result = await deliveryStep({ ...parts, deliver }, project, lane.configId, lane.size)
+      if (result) note(lane, result, lengthOf(lane))
+      else lane.rest = 'more'
+    } catch (error) {
+      if (!isClosed) report(error)
+      rest(lane)
+    }
+  }
+
+  const start = (lane: Lane) => {
+    lane.lastStart = performance.now()
+    const run = step(lane).finally(() => {
+      if (lane.running === run) lane.running = null
+      onEnd()
+    })
+    lane.running = run
+  }
+
+  /** Those of projects with the fewest steps, then those that have waited longest. */
+  const firstOf = (due: readonly Lane[]): Lane | undefined => {
+    const all = running()
+    const ofProject = (id: number) => all.filter(({ projectId }) => projectId === id).length
+    return due
+      .filter((lane) => !lane.running)
+      .sort((a, b) => ofProject(a.projectId) - ofProject(b.projectId) || a.lastStart - b.lastStart)[0]
+  }
+
+  const hasSlot = () => {
+    const all = running()
+    return all.length < limits.allSteps && all.filter((lane) => lengthOf(lane) < limits.quickMs).length < limits.quickSteps
+  }
+
+  let onEnd: () => void = () => undefined
+
+  return {
+    /** Starts the steps that are due, without waiting for them. Returns when to look again. */
+    async tick(): Promise<number> {
+      if (isClosed) return Number.POSITIVE_INFINITY
+      const records = await store.read.plugin_deliveries.find({})
+      const known = new Set(records.map(({ plugin_config_id }) => plugin_config_id))
+      for (const [id, lane] of lanes) if (!known.has(id) && !lane.running) lanes.delete(id)
+      const due = records.map((record) => ({ lane: laneOf(record), record })).filter(({ lane, record }) => isDue(lane, record))
+      const waiting = due.map(({ lane }) => lane)
+      for (let first = firstOf(waiting); first && hasSlot() && !isClosed; first = firstOf(waiting)) start(first)
+      return records.length === 0 ? Number.POSITIVE_INFINITY : now() + lookMs
+    },
+    /** Something of these configs has changed: they do not rest any longer. */
+    wake(configIds: readonly number[]): void {
+      for (const id of configIds) {
+        const lane = lanes.get(id)
+        if (lane) Object.assign(lane, { restingSteps: 0, restsUntil: 0, nextDue: 0, rest: 'more' })
+      }
+    },
+    set onStepEnd(work: () => void) {
+      onEnd = work
+    },
+    get running(): number {
+      return running().length
+    },
+    /** Waits for the steps that run. */
+    async settled(): Promise<void> {
+      await Promise.all(running().map((lane) => lane.running))
+    },
+    /** What is being delivered is not waited for, and delivered again by the next process. */
+    async close(): Promise<void> {
+      isClosed = true
+      closing.resolve()
+      await this.settled()
+    },
+  }
+}
+export type Deliverer = ReturnType<typeof createDeliverer>

@@ -5,6 +5,7 @@ import { createFetching } from './archives/fetching.ts'
 import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
+import { createFailedDeliveries, type FailedDeliveries } from './delivery/failed-deliveries.ts'
 import type { PluginLoader, PluginLogs, PluginNetwork, PluginRuntime } from './host-ports.ts'
 import { createPlugins, type Plugins } from './service.ts'
 
@@ -39,12 +40,15 @@ export interface PluginHome {
   readonly loader: PluginLoader | null
   readonly runtime: PluginRuntime | null
   readonly logs: PluginLogs | null
+  /** Deliveries to these configs are due. */
+  readonly wake?: (configIds: readonly number[]) => void
   readonly limits?: Partial<ArchiveLimits>
 }
 
 export interface OpenedPlugins {
   readonly plugins: Plugins
   readonly configs: PluginConfigs
+  readonly failedDeliveries: FailedDeliveries
   readonly catalogue: readonly Required<CatalogueEntry>[]
 }
 
@@ -57,7 +61,17 @@ const entry = z.object({
   maintainer: z.string().default(''),
 })
 
-export function openPlugins({ context, box, network, options, loader, runtime, logs, limits }: PluginHome): OpenedPlugins {
+export function openPlugins({
+  context,
+  box,
+  network,
+  options,
+  loader,
+  runtime,
+  logs,
+  limits,
+  wake = () => undefined,
+}: PluginHome): OpenedPlugins {
   const fetching = createFetching({
     network,
     outbound: context.outbound,
@@ -68,6 +82,7 @@ export function openPlugins({ context, box, network, options, loader, runtime, l
   return {
     plugins: createPlugins({ context, box, fetching, loader, runtime }),
     configs: createPluginConfigs({ context, box, runtime, logs }),
+    failedDeliveries: createFailedDeliveries({ context, wake }),
     catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
   }
 }

@@ -10,11 +10,22 @@ export interface SchemaField {
   readonly key: string
   readonly type: string
   readonly isSecret: boolean
+  /** Its value is for the pages of a site. */
+  readonly isForSite: boolean
+  readonly fallback: Json
 }
 
 const fieldFrom = (key: unknown, field: unknown): SchemaField[] =>
   typeof key === 'string' && isObject(field)
-    ? [{ key, type: typeof field.type === 'string' ? field.type : 'string', isSecret: field.secret === true }]
+    ? [
+        {
+          key,
+          type: typeof field.type === 'string' ? field.type : 'string',
+          isSecret: field.secret === true,
+          isForSite: field.site === true,
+          fallback: (field.default ?? null) as Json,
+        },
+      ]
     : []
 
 export const fieldsOf = (schema: Json): readonly SchemaField[] =>

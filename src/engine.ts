@@ -4,6 +4,7 @@ import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './accounts/personal-keys.ts'
 import { type NewProjectSettings, projectFieldNames } from './accounts/project-fields.ts'
+import { openResealing, type Resealing } from './accounts/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey } from './accounts/secret-box.ts'
 import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
@@ -214,6 +215,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const box = exportOptions.secretKeys
       ? createSecretBox(exportOptions.secretKeys)
       : lazySecretBox(() => (isInMemory ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+    const resealing = openResealing({ context: accounts.context, box, report: onError })
     const exports = openExports({
       context: accounts.context,
       dataDir: isInMemory ? null : dataDir,
@@ -236,7 +238,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       logs: null,
     })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, clock, minFreeBytes })
+    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, resealing, clock, minFreeBytes })
   } catch (error) {
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
@@ -351,6 +353,7 @@ interface Parts {
   readonly projects: OpenProjects
   readonly exports: OpenedExports
   readonly plugins: OpenedPlugins
+  readonly resealing: Resealing
   readonly clock: () => Date
 }
 
@@ -493,6 +496,7 @@ export class Waymark {
     for (const step of [
       () => asking.runs.drain(0),
       () => parts.exports.close(),
+      () => parts.resealing.close(),
       () => parts.projects.close(),
       () => parts.backends.close(),
       counts,

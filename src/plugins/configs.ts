@@ -3,6 +3,7 @@ import { type AccountContext, type Change, changesOf, log, nextNumber } from '..
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Plugin, PluginAttachment, PluginConfig, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
+import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
@@ -24,7 +25,6 @@ export interface ConfigParts {
 export const noRuntime = 'This server does not run the code of plugins, so it has no jobs.'
 const largestFile = 4 * 1024 ** 2
 const mostFiles = 50
-const attachmentPlace = (configId: number, key: string) => `plugin_attachment ${configId} ${key}`
 
 /** An attachment without its contents, as it is shown among the settings. */
 export const shownAttachment = ({ id, file_size, file_name, content_type }: PluginAttachment) => ({
@@ -97,7 +97,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       content_type: file.type || 'application/octet-stream',
       file_name: file.name,
       file_size: contents.length,
-      contents: box.seal(file.contents, attachmentPlace(config.id, key)),
+      contents: box.seal(file.contents, sealedFor.pluginAttachment(config.id, key)),
     })
     const [old] = before
     const change: Change = {
@@ -300,7 +300,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
 
     /** For the runtime only. */
     attachmentContents: ({ plugin_config_id, key, contents }: PluginAttachment): Buffer =>
-      Buffer.from(box.open(contents, attachmentPlace(plugin_config_id, key)), 'base64'),
+      Buffer.from(box.open(contents, sealedFor.pluginAttachment(plugin_config_id, key)), 'base64'),
   }
 }
 export type PluginConfigs = ReturnType<typeof createPluginConfigs>

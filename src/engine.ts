@@ -16,9 +16,13 @@ import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import { answersInMemory } from './execution/asking/kept-answers.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './exports/open-exports.ts'
+import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
+import { openDeliveries } from './plugins/delivery/open-deliveries.ts'
 import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames } from './plugins/open-plugins.ts'
+import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
+import type { PluginRuntime } from './plugins/runtime.ts'
 import type { Project } from './project.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
@@ -176,6 +180,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   const lock = isInMemory ? null : await takeDirectory(dataDir)
   let instance: Instance | null = null
   let backends: Backends | null = null
+  let host: PluginHost | null = null
   try {
     const onError = options.onError ?? warn
     if (lock) {
@@ -191,12 +196,14 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     backends = opened
     let accounts: Accounts
     let asking: Asking
+    let plugins: OpenedPlugins
     const projects = new OpenProjects({
       backends: opened,
       clock,
       record: async (id) => accounts.projects.byId(id),
       noteFirstEvents: (id) => accounts.projects.noteFirstEvents(id),
       countImported: (id, events) => accounts.historicalImports.count(id, events),
+      transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
@@ -228,24 +235,49 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       report: onError,
     })
     const pluginOptions = options.plugins ?? {}
-    const plugins = openPlugins({
+    host = await openPluginHost({
+      context: accounts.context,
+      box,
+      network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? false),
+      folder: isInMemory ? null : join(dataDir, 'plugins'),
+      geoip: pluginOptions.geoip ?? null,
+      ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
+      report: onError,
+    })
+    const deliveries = await openDeliveries({
+      context: accounts.context,
+      project: async (id) => ((await accounts.projects.byId(id)) ? projects.get(id) : null),
+      deliver: host.runtime.deliver,
+      log: host.log,
+      report: onError,
+    })
+    plugins = openPlugins({
       context: accounts.context,
       box,
       network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? !settings().isHosted),
       options: pluginOptions,
-      loader: null,
-      runtime: null,
-      logs: null,
+      host,
+      deliveries,
     })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, resealing, clock, minFreeBytes })
   } catch (error) {
+    await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
     await lock?.release(lock.lastOwner) // damage that was not repaired is still there
     throw error
   }
 }
+
+/** The plugins of a project, as ingestion uses them. */
+const transformationsOf = (id: number, runtime: PluginRuntime, siteUrl: () => string): Transformations => ({
+  isOn: () => runtime.hasTransformations(id),
+  siteUrl,
+  run: (events) => runtime.transformTexts(id, events),
+  untouched: (event) => runtime.untouched(id, event),
+  report: (message) => runtime.note(id, message),
+})
 
 /** For a process without stores. */
 const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
@@ -497,7 +529,10 @@ export class Waymark {
       () => asking.runs.drain(0),
       () => parts.exports.close(),
       () => parts.resealing.close(),
+      () => parts.plugins.deliveries.close(),
+      () => parts.plugins.host.stop(),
       () => parts.projects.close(),
+      () => parts.plugins.host.close(),
       () => parts.backends.close(),
       counts,
       () => parts.instance.close(),

@@ -31,6 +31,7 @@ import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from './ingestion/intake.ts'
+import type { Transformations } from './ingestion/transforming/ports.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
 import type { EventReader } from './plugins/delivery/ports.ts'
 import type { ActionInput } from './queries/action-definition.ts'
@@ -57,6 +58,8 @@ export interface ProjectHome {
   noteFirstEvents(id: number): Promise<void>
   /** Counts imported past events. */
   countImported(id: number, events: number): Promise<void>
+  /** Of the plugins of a project. Absent: events are stored as they were sent. */
+  transformations?(id: number): Transformations
   /** Executes the queries of all projects of the directory. */
   asking(): Asking
   onError(error: unknown): void
@@ -86,7 +89,8 @@ export async function openProject(home: ProjectHome, record: ProjectRecord): Pro
   const { clock, onError, signal, backends } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
-  const backend = await backends.open({ clock, onError, signal, onRecovery, record: () => current.record })
+  const transformations = home.transformations?.(record.id)
+  const backend = await backends.open({ clock, onError, signal, onRecovery, transformations, record: () => current.record })
   return new Project(home, backend, current)
 }
 

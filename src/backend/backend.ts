@@ -12,6 +12,7 @@ import type { ExportRows } from '../exports/ports.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
+import type { Transformations } from '../ingestion/transforming/ports.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { QueryContext } from '../queries/kind.ts'
@@ -60,6 +61,8 @@ export interface BackendHome {
   readonly clock: () => Date
   /** The current fields of the project. */
   readonly record: () => ProjectRecord
+  /** Of its plugins; absent: events are stored as they were sent. */
+  readonly transformations?: Transformations | undefined
   onError(error: unknown): void
   onRecovery(notice: RecoveryNotice): void
   /** Aborts if the directory is closed before the project is open. */

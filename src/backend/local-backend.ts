@@ -23,14 +23,17 @@ import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import { Pipeline } from '../ingestion/pipeline.ts'
+import type { Transform } from '../ingestion/transforming/transform.ts'
+import { Transformer } from '../ingestion/transforming/transformer.ts'
 import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
 import { listFiles } from '../storage/list-files.ts'
-import type { ProjectStorage } from '../storage/project-storage.ts'
+import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
 import type { Stores } from '../storage/stores.ts'
+import { openTransformFile } from '../storage/transform-file.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from './backend.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
@@ -41,6 +44,8 @@ export interface LocalHome extends BackendHome {
   readonly threads?: ThreadPool
   /** For queries whose planning takes long; absent: they are answered in this thread. */
   readonly longQueries?: LongQueries
+  /** Of a process that has the plugins. */
+  readonly transform?: Transform
 }
 
 /** For each statement that computes members of a cohort. */
@@ -69,7 +74,8 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
     try {
       const settings = () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true })
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
-      const pipeline = await Pipeline.open({ log, writer, uuidFolder, projectId: id, clock, settings, onError, signal })
+      const transform = home.transform ?? (await ownTransform(home, storage))
+      const pipeline = await Pipeline.open({ log, writer, uuidFolder, projectId: id, clock, settings, onError, signal, transform })
       const reports = [...storage.reports]
       if (recovery) {
         const report = { ...recovery, ...(await engine.count()), seconds: (performance.now() - started) / 1000 }
@@ -85,6 +91,14 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
     await storage.abandon()
     throw error
   }
+}
+
+async function ownTransform({ transformations, record }: LocalHome, { cacheFolder, log }: ProjectStorage): Promise<Transform | undefined> {
+  if (!transformations) return undefined
+  const file = cacheFolder === null ? null : await openTransformFile(transformedIn(cacheFolder))
+  const transformer = new Transformer({ projectId: record().id, transformations, file })
+  transformer.started(log.lastSeq)
+  return transformer
 }
 
 export class LocalBackend implements ProjectBackend {

@@ -8,6 +8,7 @@ import type { EventWriter, IngestLog } from './ports.ts'
 import { TransactionTooLarge } from './property-size.ts'
 import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
+import type { Transform } from './transforming/transform.ts'
 
 export interface GroupLimits {
   /** Events of one transaction. */
@@ -35,6 +36,7 @@ interface Parts {
   readonly backpressure: Backpressure
   readonly failures: ApplyFailures
   readonly waiters: CommitWaiters
+  readonly transform: Transform
   /** Everything up to this record is processed. */
   processed(seq: number): void
   /** Everything up to this record is applied. */
@@ -259,7 +261,7 @@ export class ApplyLoop {
   }
 
   private async takeBack(): Promise<void> {
-    const { log, backpressure } = this.parts
+    const { log, backpressure, transform } = this.parts
     const { appliedSeq } = this.applier
     const uncommitted = [...this.taken].filter((waiting) => lastSeqOf(waiting) > appliedSeq)
     const done = [...this.taken].filter((waiting) => lastSeqOf(waiting) <= appliedSeq) // their commit succeeded although it reported an error
@@ -275,9 +277,10 @@ export class ApplyLoop {
         }
         // For a batch that was stored in part, the log returns the rest.
         const before = batch.firstSeq - waiting.firstSeq
-        waiting.work = readWork(batch)
+        const work = readWork(batch)
         waiting.duplicates = new Set([...waiting.duplicates].map((index) => index - before).filter((index) => index >= 0))
-        if (waiting.work.content.kind === 'event') waiting.work.content.duplicates = waiting.duplicates
+        if (work.content.kind === 'event') work.content.duplicates = waiting.duplicates
+        waiting.work = transform.isOn() ? (await transform.transform([work]))[0]! : work
         Object.assign(waiting, { firstSeq: batch.firstSeq, count: batch.payloads.length, next: 0 })
       }
     }

@@ -65,16 +65,20 @@ export const isHistorical = (body: unknown): boolean => envelopeOf(body).histori
 
 const eventsOfLook = 8
 
-const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
+/** The texts that end at these lengths of `written`. */
+export const writtenTexts = (ends: readonly number[], written: TextWriter): Texts => {
   const offsets = new Int32Array(ends.length + 1)
   offsets.set(ends, 1)
   return new Texts(written.bytes(), offsets)
 }
 
-type AnyReceipt = Omit<Receipt, 'sentAt'>
+export type AnyReceipt = Omit<Receipt, 'sentAt'>
 
 /** The receipts of the first event and of the others. Only the first one reports errors of the request. */
-const receiptsOf = ({ strangeFields, ...receipt }: AnyReceipt, sentAt: string | null): readonly [first: Receipt, others: Receipt] => {
+export const receiptsOf = (
+  { strangeFields, ...receipt }: AnyReceipt,
+  sentAt: string | null,
+): readonly [first: Receipt, others: Receipt] => {
   const isReadable = sentAt === null || parseTime(sentAt) !== null
   return [
     { ...receipt, sentAt, ...(strangeFields && { strangeFields }) },
@@ -183,14 +187,15 @@ export function readPayloads(
   writer.clear()
   const ends: number[] = []
   const events = payloads.map((payload, i) => {
-    const event = readPayload(payload, uuids[i]!, i === 0 ? first : others)
+    const event = readPayload(payload, uuids[i]!, i === 0 ? first : others, writer)
     ends.push(writer.length)
     return event
   })
   return { events, payloads: writtenTexts(ends, writer) }
 }
 
-function readPayload(payload: string, uuid: string, receipt: Receipt): PreparedEvent {
+/** Decodes one event again, from the log. */
+export function readPayload(payload: string, uuid: string, receipt: Receipt, writer: TextWriter): PreparedEvent {
   const raw: unknown = JSON.parse(payload)
   const { $dropped: dropped, $noted: noted }: Record<string, unknown> = isObject(raw) ? raw : {}
   const known = Array.isArray(noted) ? { ...receipt, noted: noted as Warning[] } : receipt

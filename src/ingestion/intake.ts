@@ -94,14 +94,16 @@ export class Intake<H extends Handed = Handed> {
 
   /** Resolves when the records are durable; for past events, when their duplicates are known too. */
   accept(records: LogRecords, content: Content): Promise<H> {
-    const { receivedAt, historical: isHistorical, payloads } = records
+    const { receivedAt, sentAt, historical: isHistorical, payloads } = records
     const { log, backpressure, mustBeOpen, handOver } = this.parts
     const bytes = payloads.byteLength
     return backpressure.admit(bytes, isHistorical, async () => {
       mustBeOpen()
       const entering = log
         .append(records)
-        .then(({ firstSeq }) => handOver({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, isHistorical, bytes, content }))
+        .then(({ firstSeq }) =>
+          handOver({ firstSeq, count: payloads.length, receivedAt: receivedAt * 1000, sentAt, isHistorical, bytes, content }),
+        )
       this.entering.add(entering)
       const handed = await entering.finally(() => this.entering.delete(entering))
       if (isHistorical) await handed.duplicates()

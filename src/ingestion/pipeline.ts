@@ -15,6 +15,8 @@ import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { type QueuedBatch, queuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
 import { SlotBackfill } from './slot-backfill.ts'
+import type { Transform } from './transforming/transform.ts'
+import { TransformOrder } from './transforming/transform-order.ts'
 import { UuidIndex } from './uuid-index.ts'
 import type { WarningSummary } from './warnings.ts'
 import type { Content, RecordWrite, Work } from './work.ts'
@@ -34,6 +36,8 @@ export interface PipelineOptions {
   readonly clock: () => Date
   /** Read again for each batch. */
   readonly settings: () => { readonly anonymizeIps: boolean }
+  /** Default: events are stored as they were sent. */
+  readonly transform?: Transform | undefined
   readonly limits?: Partial<Limits>
   /** Called with errors that the pipeline recovers from. */
   readonly onError?: (error: unknown) => void
@@ -46,13 +50,15 @@ interface Limits extends GroupLimits {
   readonly queueBytes: number
 }
 
+const noTransform: Transform = { isOn: () => false, transform: async (works) => works, forget: () => undefined }
+
 interface Entered extends Handed {
   readonly waiting: QueuedBatch
 }
 
 /**
  * Validates batches, makes them durable, and applies them to the store in log order. A batch passes through `backpressure.ts`, the log,
- * `duplicate-order.ts` and `apply-loop.ts`; `apply-failures.ts` handles errors.
+ * `duplicate-order.ts`, `transform-order.ts` and `apply-loop.ts`; `apply-failures.ts` handles errors.
  */
 export class Pipeline {
   private readonly options: PipelineOptions
@@ -61,6 +67,7 @@ export class Pipeline {
   private readonly waiters: CommitWaiters
   private readonly uuids: UuidIndex
   private readonly order: DuplicateOrder
+  private readonly transforming: TransformOrder
   private readonly loop: ApplyLoop
   private readonly slots: SlotBackfill
   private readonly intake: Intake<Entered>
@@ -71,7 +78,7 @@ export class Pipeline {
   private readonly keepAlive = new KeepAlive()
 
   private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex) {
-    const { writer, log, projectId } = options
+    const { writer, log, projectId, transform = noTransform } = options
     this.options = options
     this.uuids = uuids
     this.lastSeq = applier.appliedSeq
@@ -87,13 +94,15 @@ export class Pipeline {
     const { failures } = this
     const committed = (seq: number) => {
       uuids.committed(seq)
+      transform.forget(seq)
       log.markApplied(seq)
       this.slots.look()
     }
     const processed = (seq: number) => log.markTaken?.(seq)
-    this.loop = new ApplyLoop({ writer, projectId, log, limits, backpressure, failures, waiters, processed, committed }, applier)
+    this.loop = new ApplyLoop({ writer, projectId, log, limits, backpressure, failures, waiters, transform, processed, committed }, applier)
     this.slots = new SlotBackfill(writer, this.loop, failures, report)
-    this.order = new DuplicateOrder(uuids, failures, applier.appliedSeq + 1, (waiting) => this.loop.take(waiting))
+    this.transforming = new TransformOrder(transform, failures, (waiting) => this.loop.take(waiting))
+    this.order = new DuplicateOrder(uuids, failures, applier.appliedSeq + 1, (waiting) => this.transforming.take(waiting))
     this.intake = new Intake({
       log,
       backpressure,
@@ -316,7 +325,7 @@ export class Pipeline {
 
   private rejectAll(failure: unknown): void {
     this.waiters.reject(failure)
-    for (const { applied, decided } of [...this.loop.unfinished, ...this.order.undecided]) {
+    for (const { applied, decided } of [...this.loop.unfinished, ...this.transforming.unfinished, ...this.order.undecided]) {
       applied.reject(failure)
       decided.reject(failure)
     }
@@ -325,6 +334,7 @@ export class Pipeline {
   private async letGo(): Promise<void> {
     await this.follower?.stop()
     await this.order.settled()
+    await this.transforming.settled()
     await this.slots.settled()
     await this.loop.settled()
     await this.uuids.close()

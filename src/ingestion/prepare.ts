@@ -22,7 +22,7 @@ export interface PreparedEvent {
   readonly uuid: string
   /** Microseconds. */
   readonly time: number
-  /** Where the bytes of its batch hold its properties, as JSON. */
+  /** Where the bytes of its batch hold its properties, as JSON. What the log stores of the event ends one byte later. */
   readonly propertiesFrom: number
   readonly propertiesTo: number
   readonly elementsChain: string
@@ -54,6 +54,8 @@ export interface Receipt {
   readonly strangeFields?: readonly StrangeField[]
   /** What was recorded on arrival. The log keeps the original value if the change is not reversible. */
   readonly noted?: readonly Warning[]
+  /** What was recorded on arrival of an event that plugins have changed since. */
+  readonly notedBefore?: readonly Warning[]
   /** Creates the uuid of an event that has none. */
   readonly newUuid: () => string
 }
@@ -208,7 +210,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     key: cutTo(groupKeyLimit, asText(groupKey), cutOf('$group_key')),
   }
   if (!isRefused) noteUnusable(name, given, { isPersonless, eventUuid: uuid, found })
-  const noted = receipt.noted ?? found
+  const noted = receipt.noted ?? [...(receipt.notedBefore ?? []), ...found]
   if (noted.length) warnings.push(...noted)
   if (time.warnings.length) warnings.push(...time.warnings)
 
@@ -232,15 +234,16 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const isDropped = name === '$performance_event' || isRefused || isTooLarge
   if (isDropped) {
     writer.length = start
-    writer.write(`${head},"$dropped":${JSON.stringify(warnings)}}`)
+    writer.write(droppedText(name, distinctId, warnings))
   }
+  const end = writer.length - 1
   const event = {
     name,
     distinctId,
     uuid,
     time: time.time,
-    propertiesFrom: isDropped ? start : written.from,
-    propertiesTo: isDropped ? start : written.to,
+    propertiesFrom: isDropped ? end : written.from,
+    propertiesTo: end,
     elementsChain: chain,
     sessionId: isAbsent(given.$session_id) ? '' : asText(given.$session_id),
     windowId: isAbsent(given.$window_id) ? '' : asText(given.$window_id),
@@ -266,6 +269,10 @@ function withParsed<T extends object, K extends keyof T>(holder: T, key: K): Par
   if (typeof held === 'string') Object.defineProperty(holder, key, { get: () => JSON.parse(held) as unknown })
   return holder as unknown as Parsed<T, K>
 }
+
+/** What the log stores of an event that is not stored. */
+export const droppedText = (name: string, distinctId: string, warnings: readonly Warning[]): string =>
+  `${headText(name, distinctId)},"$dropped":${JSON.stringify(warnings)}}`
 
 /** Properties, together with fields that can be inside or beside them. */
 function withBeside(raw: Readonly<Properties>, given: Properties): Properties {

@@ -29,6 +29,7 @@ export const readWork = (batch: LogRecords & { readonly firstSeq: number }): Wor
   firstSeq: batch.firstSeq,
   count: batch.payloads.length,
   receivedAt: batch.receivedAt * 1000,
+  sentAt: batch.sentAt,
   isHistorical: batch.historical,
   bytes: batch.payloads.byteLength,
   content: contentOf(batch),

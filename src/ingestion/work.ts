@@ -7,6 +7,8 @@ export interface Work {
   readonly count: number
   /** Microseconds. */
   readonly receivedAt: number
+  /** The sender's clock, as it was sent. */
+  readonly sentAt: string | null
   readonly isHistorical: boolean
   readonly bytes: number
   readonly content: Content

@@ -33,6 +33,7 @@ interface Columns {
 export interface WireBatch {
   readonly firstSeq: number
   readonly receivedAt: number
+  readonly sentAt: string | null
   readonly isHistorical: boolean
   readonly bytes: number
   readonly content: Uint8Array
@@ -67,7 +68,7 @@ class Numbering<T> {
 const nothing: readonly never[] = []
 
 /** Null if the value is not a batch of events. */
-export function writeBatch({ firstSeq, receivedAt, isHistorical, bytes, content }: Work): WireBatch | null {
+export function writeBatch({ firstSeq, receivedAt, sentAt, isHistorical, bytes, content }: Work): WireBatch | null {
   if (content.kind !== 'event') return null
   const { events } = content
   const names = new Numbering<string>()
@@ -99,6 +100,7 @@ export function writeBatch({ firstSeq, receivedAt, isHistorical, bytes, content 
   return {
     firstSeq,
     receivedAt,
+    sentAt,
     isHistorical,
     bytes,
     content: content.bytes,
@@ -119,7 +121,7 @@ function readShape(parts: readonly (string | number)[]): Shape {
 }
 
 export function readBatch(batch: WireBatch): Work {
-  const { firstSeq, receivedAt, isHistorical, bytes, content, times, propertiesFrom, propertiesTo, nameOf, shapeOf, uuids } = batch
+  const { firstSeq, receivedAt, sentAt, isHistorical, bytes, content, times, propertiesFrom, propertiesTo, nameOf, shapeOf, uuids } = batch
   const columns = JSON.parse(batch.columns) as Columns
   const shapes = columns.shapes.map(readShape)
   const events = columns.distinctIds.map(
@@ -146,5 +148,5 @@ export function readBatch(batch: WireBatch): Work {
     }),
   )
   const work = { kind: 'event', events, bytes: content, duplicates: new Set<number>() } as const
-  return { firstSeq, count: events.length, receivedAt, isHistorical, bytes, content: work }
+  return { firstSeq, count: events.length, receivedAt, sentAt, isHistorical, bytes, content: work }
 }

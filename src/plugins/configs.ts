@@ -26,6 +26,10 @@ export const noRuntime = 'This server does not run the code of plugins, so it ha
 const largestFile = 4 * 1024 ** 2
 const mostFiles = 50
 
+/** For the runtime only. */
+export const attachmentContents = (box: SecretBox, { plugin_config_id, key, contents }: PluginAttachment): Buffer =>
+  Buffer.from(box.open(contents, sealedFor.pluginAttachment(plugin_config_id, key)), 'base64')
+
 /** An attachment without its contents, as it is shown among the settings. */
 export const shownAttachment = ({ id, file_size, file_name, content_type }: PluginAttachment) => ({
   uid: id,
@@ -226,7 +230,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         if (!existing) return insert(tables, by, project, plugin, input)
         return apply(tables, by, existing, plugin, { deleted: false, ...input })
       })
-      runtime?.changed([project.id])
+      await runtime?.changed([project.id])
       return made
     },
 
@@ -237,7 +241,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         const before = await asItIs(tables, config)
         return apply(tables, by, before, await pluginOf(tables, before.plugin_id), input)
       })
-      runtime?.changed([config.project_id])
+      await runtime?.changed([config.project_id])
       return updated
     },
 
@@ -248,7 +252,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         const before = await asItIs(tables, config)
         await apply(tables, by, before, await pluginOf(tables, before.plugin_id), { enabled: false })
       })
-      runtime?.changed([config.project_id])
+      await runtime?.changed([config.project_id])
     },
 
     /** Sets the order of several plugins. */
@@ -266,7 +270,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
           await log(context, tables, { ...note(by, config, plugin, 'order_changed'), scope: 'Plugin', item_id: plugin.id, changes })
         }
       })
-      runtime?.changed([project.id])
+      await runtime?.changed([project.id])
     },
 
     /** Queues a job that plugin.json lists. */
@@ -282,7 +286,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
           throw invalid('This field is required.', `job__payload__${key}`, 'required')
       if (!runtime) throw invalid(noRuntime)
       const job_id = context.newId()
-      await runtime.queueJob(config.id, { type, operation, job_id, payload })
+      await runtime.queueJob(config.project_id, config.id, { type, operation, job_id, payload })
       await writeAs(context, by, async (tables) => {
         const trigger = { job_type: type, job_id, payload } as Json
         await log(context, tables, { ...note(by, config, plugin, 'job_triggered'), trigger })
@@ -298,9 +302,8 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       return { ...shownSettings(plugin, config), ...Object.fromEntries(files.map((one) => [one.key, shownAttachment(one)])) }
     },
 
-    /** For the runtime only. */
-    attachmentContents: ({ plugin_config_id, key, contents }: PluginAttachment): Buffer =>
-      Buffer.from(box.open(contents, sealedFor.pluginAttachment(plugin_config_id, key)), 'base64'),
+    /** Why an enabled plugin is not used at the moment. */
+    problem: ({ id, enabled }: PluginConfig): string | null => (enabled && runtime ? runtime.problem(id) : null),
   }
 }
 export type PluginConfigs = ReturnType<typeof createPluginConfigs>

@@ -25,9 +25,11 @@ export interface PluginJob {
 }
 
 export interface PluginRuntime {
-  queueJob(configId: number, job: PluginJob): Promise<void>
-  /** Code, settings or the order of plugins in these projects changed, or plugins were removed. */
-  changed(projectIds: readonly number[]): void
+  queueJob(projectId: number, configId: number, job: PluginJob): Promise<void>
+  /** Code, settings or the order of plugins in these projects changed, or plugins were removed. Events that arrive afterwards pass the plugins as they are now. */
+  changed(projectIds: readonly number[]): Promise<void>
+  /** Why an enabled plugin is not used at the moment. */
+  problem(configId: number): string | null
 }
 
 export const logSources = ['SYSTEM', 'PLUGIN', 'CONSOLE'] as const

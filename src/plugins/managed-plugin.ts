@@ -30,6 +30,7 @@ export class ManagedPlugin {
   private readonly breaker: Breaker = createBreaker()
   private loading: Promise<Unit | null> | null = null
   private disabledFor: string | null = null
+  private lastFailure = 'It kept failing'
   private setups = 0
   private nextSetup = 0
   private lines = { minute: 0, count: 0 }
@@ -45,8 +46,15 @@ export class ManagedPlugin {
   }
 
   /** Why it is not used. Null: it is. */
-  get disabled(): string | null {
-    return this.disabledFor
+  get problem(): string | null {
+    if (this.disabledFor !== null) return this.disabledFor
+    return this.breaker.isClosed(this.ports.clock()) ? null : this.lastFailure
+  }
+
+  /** False: it was loaded before, and has no such function. */
+  mayHave(method: string): boolean {
+    const known = this.config.plugin.capabilities
+    return !known || hasMethod(known, method)
   }
 
   /** The same plugin, in another place of the order. */
@@ -61,6 +69,7 @@ export class ManagedPlugin {
   }
 
   async call(method: string, args: readonly (string | null)[]): Promise<readonly CallResult[]> {
+    if (!this.mayHave(method)) return args.map(() => ({ kind: 'absent' }))
     const results = new Array<CallResult>(args.length).fill({ kind: 'deferred' })
     let open = [...args.keys()]
     for (let round = 0; open.length > 0; ) {
@@ -88,7 +97,8 @@ export class ManagedPlugin {
         if (outcome.kind === 'limit' && outcome.endedThread) this.hasEndedThread = true
         if (outcome.kind === 'value') this.breaker.note('success', this.ports.clock())
         else {
-          this.log('SYSTEM', 'ERROR', `${method} ${outcome.kind === 'limit' ? `was ended: it ${outcome.text}` : failed(outcome.text)}`)
+          this.lastFailure = `${method} ${outcome.kind === 'limit' ? `was ended: it ${outcome.text}` : failed(outcome.text)}`
+          this.log('SYSTEM', 'ERROR', this.lastFailure)
           isOff = this.breaker.note(outcome.kind === 'limit' ? 'limit' : 'failure', this.ports.clock()) || isOff
         }
       }

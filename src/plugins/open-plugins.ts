@@ -6,7 +6,9 @@ import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
 import { createFailedDeliveries, type FailedDeliveries } from './delivery/failed-deliveries.ts'
-import type { PluginLoader, PluginLogs, PluginNetwork, PluginRuntime } from './host-ports.ts'
+import type { OpenedDeliveries } from './delivery/open-deliveries.ts'
+import type { PluginNetwork, PluginRuntime } from './host-ports.ts'
+import type { PluginHost } from './plugin-host.ts'
 import { createPlugins, type Plugins } from './service.ts'
 
 export interface CatalogueEntry {
@@ -26,22 +28,20 @@ export interface PluginOptions {
   readonly hosts?: Partial<PluginHosts>
   /** Whether plugins may be fetched from private networks, such as a mirror. Default: unless the server is hosted. Link-local addresses are never allowed. */
   readonly allowsPrivateAddresses?: boolean
-  /** What users are offered to install. Default: nothing. */
+  /** What users are offered to install, after the plugins that come with the server. Default: nothing more. */
   readonly catalogue?: readonly CatalogueEntry[]
+  /** A database of cities by address, in the format MMDB, for the GeoIP plugin and others. Default: addresses are unknown. */
+  readonly geoip?: string
 }
-export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue'] as const
+export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue', 'geoip'] as const
 
 export interface PluginHome {
   readonly context: AccountContext
   readonly box: SecretBox
   readonly network: PluginNetwork
   readonly options: PluginOptions
-  /** Null: this server does not load or run the code of plugins. */
-  readonly loader: PluginLoader | null
-  readonly runtime: PluginRuntime | null
-  readonly logs: PluginLogs | null
-  /** Deliveries to these configs are due. */
-  readonly wake?: (configIds: readonly number[]) => void
+  readonly host: PluginHost
+  readonly deliveries: OpenedDeliveries
   readonly limits?: Partial<ArchiveLimits>
 }
 
@@ -50,6 +50,8 @@ export interface OpenedPlugins {
   readonly configs: PluginConfigs
   readonly failedDeliveries: FailedDeliveries
   readonly catalogue: readonly Required<CatalogueEntry>[]
+  readonly host: PluginHost
+  readonly deliveries: OpenedDeliveries
 }
 
 const entry = z.object({
@@ -61,17 +63,7 @@ const entry = z.object({
   maintainer: z.string().default(''),
 })
 
-export function openPlugins({
-  context,
-  box,
-  network,
-  options,
-  loader,
-  runtime,
-  logs,
-  limits,
-  wake = () => undefined,
-}: PluginHome): OpenedPlugins {
+export function openPlugins({ context, box, network, options, host, deliveries, limits }: PluginHome): OpenedPlugins {
   const fetching = createFetching({
     network,
     outbound: context.outbound,
@@ -79,10 +71,20 @@ export function openPlugins({
     ...(options.hosts && { hosts: options.hosts }),
     ...(limits && { limits }),
   })
+  const runtime: PluginRuntime = {
+    queueJob: host.queueJob,
+    problem: host.problem,
+    async changed(projectIds) {
+      await host.changed(projectIds)
+      await deliveries.changed(projectIds)
+    },
+  }
   return {
-    plugins: createPlugins({ context, box, fetching, loader, runtime }),
-    configs: createPluginConfigs({ context, box, runtime, logs }),
-    failedDeliveries: createFailedDeliveries({ context, wake }),
+    plugins: createPlugins({ context, box, fetching, loader: host, runtime }),
+    configs: createPluginConfigs({ context, box, runtime, logs: host }),
+    failedDeliveries: createFailedDeliveries({ context, wake: deliveries.wake }),
     catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
+    host,
+    deliveries,
   }
 }

@@ -18,6 +18,8 @@ export interface PluginCode {
   readonly files: Readonly<Record<string, string>>
   /** The file to start with. Without it: `main` of plugin.json, then index.ts, then index.js. */
   readonly main?: string
+  /** Absent: the code has not been loaded before. */
+  readonly capabilities?: Capabilities
 }
 
 /** A plugin as one project uses it. */

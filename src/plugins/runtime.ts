@@ -33,22 +33,34 @@ export interface DeliveredEvent {
 export interface PluginRuntime {
   /** The plugins of a project from now on. Those that did not change keep their state. */
   use(projectId: number, configs: readonly PluginConfig[]): Promise<void>
+  /** Loads and sets up the plugins of a project, which otherwise happens at their first call. */
+  prepare(projectId: number): Promise<void>
   hasPlugins(projectId: number): boolean
-  /** The projects that have plugins. */
-  projects(): readonly number[]
+  /** Whether events of a project pass through plugins before they are stored. */
+  hasTransformations(projectId: number): boolean
+  /** The projects that have plugins; with that task. */
+  projects(task?: ScheduledTask): readonly number[]
   /** Passes events through the transformations of a project. Null: a plugin dropped the event. */
   transform(projectId: number, events: readonly JsonObject[]): Promise<readonly (JsonObject | null)[]>
+  /** The same for events as JSON texts. Undefined: no plugin was asked about the event. */
+  transformTexts(projectId: number, events: readonly string[]): Promise<readonly (JsonObject | null | undefined)[]>
+  /** An event that passed no plugin, marked as one that all of them failed on. */
+  untouched(projectId: number, event: string): JsonObject
+  /** A line in the log of each plugin of a project. */
+  note(projectId: number, message: string): void
   /** After an event is stored. `configIds`: only these. */
   deliver(projectId: number, event: DeliveredEvent, configIds?: readonly number[]): Promise<readonly Delivery[]>
   runTask(projectId: number, task: ScheduledTask): Promise<readonly Delivery[]>
   runJob(job: Omit<PluginJob, 'id' | 'at'>): Promise<Delivery>
   /** What a plugin can do, and why it cannot be used. Runs its code, but not its setup. */
   inspect(plugin: PluginCode): Promise<{ readonly capabilities: Capabilities } | { readonly problem: string }>
-  disabled(configId: number): string | null
+  /** Why a plugin is not used at the moment, or not until it changes. */
+  problem(configId: number): string | null
   close(): Promise<void>
 }
 
 const webhookMs = 10_000
+const required = ['event', 'distinct_id'] as const
 const marks = ['$plugins_succeeded', '$plugins_failed', '$plugins_deferred'] as const
 
 /** `sandbox` stays open when the runtime closes. */
@@ -85,6 +97,21 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
     }
   }
 
+  const pass = async (projectId: number, passing: readonly PassingEvent[]) => {
+    for (const plugin of pluginsOf(projectId)) {
+      const open = passing.filter(({ isDropped }) => !isDropped)
+      const results = await plugin.call(
+        'processEvent',
+        open.map(({ json }) => json),
+      )
+      for (const [i, one] of open.entries()) {
+        const problem = one.apply(plugin.label, results[i]!)
+        if (problem) plugin.log('SYSTEM', 'ERROR', `processEvent failed: ${problem}`)
+      }
+    }
+    return passing.map((one) => one.marked())
+  }
+
   return {
     async use(projectId, configs) {
       const before = pluginsOf(projectId)
@@ -98,26 +125,37 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
       await Promise.all(before.filter((plugin) => !now.includes(plugin)).map((plugin) => plugin.close()))
     },
 
+    async prepare(projectId) {
+      await Promise.all(pluginsOf(projectId).map((plugin) => plugin.capabilities()))
+    },
+
     hasPlugins: (projectId) => projects.has(projectId),
 
-    projects: () => [...projects.keys()],
+    hasTransformations: (projectId) => pluginsOf(projectId).some((plugin) => plugin.mayHave('processEvent')),
+
+    projects: (task) => [...projects].flatMap(([id, plugins]) => (!task || plugins.some((one) => one.mayHave(task)) ? [id] : [])),
 
     async transform(projectId, events) {
-      const plugins = pluginsOf(projectId)
-      if (plugins.length === 0) return events
-      const passing = events.map((event) => new PassingEvent(event))
-      for (const plugin of plugins) {
-        const open = passing.filter(({ event }) => event !== null)
-        const results = await plugin.call(
-          'processEvent',
-          open.map(({ json }) => json),
-        )
-        for (const [i, one] of open.entries()) {
-          const problem = one.apply(plugin.label, results[i]!)
-          if (problem) plugin.log('SYSTEM', 'ERROR', `processEvent failed: ${problem}`)
-        }
-      }
-      return passing.map((one) => one.marked())
+      if (pluginsOf(projectId).length === 0) return events
+      const passing = events.map((event) => new PassingEvent(JSON.stringify(event), event.team_id, false))
+      const results = await pass(projectId, passing)
+      return results.map((result, n) => (result === undefined ? events[n]! : result))
+    },
+
+    transformTexts: (projectId, events) =>
+      pass(
+        projectId,
+        events.map((event) => new PassingEvent(event, projectId, true)),
+      ),
+
+    untouched(projectId, event) {
+      const passing = new PassingEvent(event, projectId, true)
+      for (const { label } of pluginsOf(projectId)) passing.apply(label, { kind: 'error', text: '', isRetryable: false })
+      return passing.marked()!
+    },
+
+    note(projectId, message) {
+      for (const plugin of pluginsOf(projectId)) plugin.log('SYSTEM', 'ERROR', message)
     },
 
     deliver: (projectId, event, configIds) => Promise.all(chosen(projectId, configIds).map((plugin) => deliver(plugin, event))),
@@ -146,7 +184,7 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
       return { capabilities: loaded.unit.capabilities }
     },
 
-    disabled: (configId) => [...projects.values()].flat().find(({ config }) => config.id === configId)?.disabled ?? null,
+    problem: (configId) => [...projects.values()].flat().find(({ config }) => config.id === configId)?.problem ?? null,
 
     async close() {
       const all = [...projects.values()].flat()
@@ -158,16 +196,22 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
 
 /** An event on its way through the transformations. */
 class PassingEvent {
-  private readonly teamId: unknown
   private readonly names = { $plugins_succeeded: [] as string[], $plugins_failed: [] as string[], $plugins_deferred: [] as string[] }
+  private readonly given: string
+  private readonly teamId: unknown
+  /** It has what an event needs to be stored. */
+  private readonly isWhole: boolean
   private hasRun = false
-  event: JsonObject | null
+  /** Of the last plugin that succeeded. */
+  private event: JsonObject | null = null
+  isDropped = false
   json: string
 
-  constructor(event: JsonObject) {
-    this.event = event
-    this.teamId = event.team_id
-    this.json = JSON.stringify(event)
+  constructor(json: string, teamId: unknown, isWhole: boolean) {
+    this.given = json
+    this.json = json
+    this.teamId = teamId
+    this.isWhole = isWhole
   }
 
   /** Returns what is wrong with the result. */
@@ -176,7 +220,7 @@ class PassingEvent {
     this.hasRun = true
     if (result.kind === 'deferred') this.names.$plugins_deferred.push(label)
     else if (result.kind !== 'value') this.names.$plugins_failed.push(label)
-    else if (result.json === null) this.event = null
+    else if (result.json === null) this.isDropped = true
     else {
       const value: unknown = JSON.parse(result.json)
       const problem = this.problemOf(value)
@@ -191,17 +235,22 @@ class PassingEvent {
     return null
   }
 
-  marked(): JsonObject | null {
-    if (this.event === null || !this.hasRun) return this.event
-    const properties = isObject(this.event.properties) ? { ...this.event.properties } : {}
+  /** Null: it was dropped. Undefined: no plugin was asked. */
+  marked(): JsonObject | null | undefined {
+    if (this.isDropped) return null
+    if (!this.hasRun) return undefined
+    const event = this.event ?? (JSON.parse(this.given) as JsonObject)
+    const properties = isObject(event.properties) ? { ...event.properties } : {}
     for (const name of marks) properties[name] = this.names[name]
-    return { ...this.event, properties }
+    return { ...event, properties }
   }
 
   private problemOf(value: unknown): string | null {
     if (!isObject(value)) return 'it must return an event or null'
     if (value.team_id !== this.teamId) return 'it must not change team_id'
     if (value.properties !== undefined && value.properties !== null && !isObject(value.properties)) return 'properties must be an object'
+    for (const name of required)
+      if (this.isWhole && (value[name] === undefined || value[name] === null || value[name] === '')) return `it must not remove ${name}`
     return null
   }
 }

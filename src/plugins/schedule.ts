@@ -71,9 +71,9 @@ export function createPluginSchedule(runtime: PluginRuntime, queue: JobQueue, st
       const jobs = (await queue.due(clock())).slice(0, mostAtOnce)
       await Promise.all([
         ...jobs.map((job) => once(`job ${job.id}`, async () => queue.settle(job, await runtime.runJob(job), clock()))),
-        ...runtime
-          .projects()
-          .flatMap((projectId) => scheduledTasks.map((task) => once(`${projectId}/${task}`, () => runTask(projectId, task)))),
+        ...scheduledTasks.flatMap((task) =>
+          runtime.projects(task).map((projectId) => once(`${projectId}/${task}`, () => runTask(projectId, task))),
+        ),
       ])
     },
   }

@@ -76,7 +76,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
   const textsOf = (files: readonly PluginFile[]): PluginSource => Object.fromEntries(files.map(({ name, source }) => [name, source]))
 
   const load = async (source: PluginSource): Promise<Capabilities | null> =>
-    loader && source['index.ts'] ? loader.capabilities(source) : null
+    loader ? (source['index.ts'] ? loader.capabilities(source) : {}) : null
 
   const insertFile = (tables: AccountTables, pluginId: number, name: string, source: string): Promise<void> =>
     tables.plugin_files.insert({
@@ -178,6 +178,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           updated_at: now,
           ...columnsFrom(input),
           ...code?.columns,
+          ...(input.capabilities && { capabilities: input.capabilities as Json }),
         }
         await tables.plugins.insert(plugin)
         if (code) await replaceFiles(tables, id, code.source)
@@ -200,7 +201,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         if (changes.length > 0) await log(context, tables, { ...note(by, after, 'updated'), changes })
         return [after, await projectsWith(tables, current.id)]
       })
-      runtime?.changed(projects)
+      await runtime?.changed(projects)
       return updated
     },
 
@@ -212,7 +213,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, note(by, current, 'uninstalled'))
         return configured
       })
-      runtime?.changed(projects)
+      await runtime?.changed(projects)
     },
 
     source: async (plugin: Plugin): Promise<PluginSource> => textsOf(await filesOf(store.read, plugin.id)),
@@ -251,7 +252,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, { ...note(by, changed, 'updated'), changes })
         return [textsOf(await filesOf(tables, current.id)), await projectsWith(tables, current.id)]
       })
-      runtime?.changed(projects)
+      await runtime?.changed(projects)
       return files
     },
 
@@ -268,7 +269,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, { ...note(by, after, 'updated'), changes: changesOf('Plugin', shown(current), shown(after)) })
         return [after, await projectsWith(tables, current.id)]
       })
-      runtime?.changed(projects)
+      await runtime?.changed(projects)
       return updated
     },
 

@@ -56,6 +56,9 @@ export interface LogTail {
   opened(log: TailedLog): void
 }
 
+/** In the folder of a project: what became of records whose transformation a crash interrupted. */
+export const transformedIn = (folder: string): string => join(folder, 'transformed.jsonl')
+
 /** The paths of a project's files. */
 export const filesOf = (dataDir: string, id: number | string) => {
   const folder = join(dataDir, 'projects', String(id))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pluginCatalogue } from '../conformance/world.ts'
+import { helloWorld } from '../harness/plugin-hosts.ts'
 import {
   configFamilies,
   type FamilyName,
@@ -29,10 +30,28 @@ const install = async (body: object = {}) => {
   return made.body
 }
 
+/** Code for each family, and what loading it finds. */
+const sources: Readonly<Record<FamilyName, Readonly<Record<string, string>>>> = {
+  plugins: { 'index.ts': 'export const a: number = 1' },
+  pipeline_destinations: { 'index.ts': 'export function onEvent(event: unknown) {}' },
+  pipeline_transformations: { 'index.ts': 'export const processEventBatch = (events: unknown[]) => events' },
+  pipeline_frontend_apps: { 'frontend.tsx': 'export const scene: unknown = {}' },
+  pipeline_import_apps: { 'index.ts': 'export const runEveryHour = () => {}; export const jobs = { sync() {} }' },
+}
+const found = (more: object) => ({ methods: [], scheduled_tasks: [], jobs: [], ...more })
+const loaded: Readonly<Record<FamilyName, object>> = {
+  plugins: found({}),
+  pipeline_destinations: found({ methods: ['onEvent'] }),
+  pipeline_transformations: found({ methods: ['processEvent'] }),
+  pipeline_frontend_apps: {},
+  pipeline_import_apps: found({ scheduled_tasks: ['runEveryHour'], jobs: ['sync'] }),
+}
+
 describe.each(familyNames)('%s', (family: FamilyName) => {
   test('every route of a plugin of the family; those of others are not found', async () => {
     const { organization, world } = held.home
     const capabilities = familyCapabilities[family]
+    world.pluginHosts.files.set(`acme/${family}`, { 'plugin.json': helloWorld['plugin.json']!, ...sources[family] })
     const { status, body: made } = await call('POST', under(family), {
       url: `https://github.com/acme/${family}?private_token=secret`,
       capabilities,
@@ -63,7 +82,7 @@ describe.each(familyNames)('%s', (family: FamilyName) => {
       description: 'Greets.',
       icon: 'https://a.test/i.png',
     })
-    expect(Object.keys((await call('GET', `${one}source`)).body)).toEqual(['index.ts', 'plugin.json'])
+    expect(Object.keys((await call('GET', `${one}source`)).body)).toEqual([...Object.keys(sources[family]), 'plugin.json'])
 
     world.pluginHosts.tag = 'f00ba13'
     const checked = (await call('GET', `${one}check_for_updates`)).body
@@ -73,9 +92,9 @@ describe.each(familyNames)('%s', (family: FamilyName) => {
     expect(world.pluginHosts.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret', 'Bearer secret'])
     world.pluginHosts.tag = 'f00ba12'
 
-    const written = { 'index.ts': 'export const a: number = 1', 'plugin.json': '{"name":"Renamed"}' }
-    expect((await call('PATCH', `${one}update_source`, written)).body).toEqual(written)
-    expect((await call('GET', one)).body).toMatchObject({ name: 'Renamed', config_schema: {} })
+    const written = { ...sources[family], 'plugin.json': '{"name":"Renamed"}' }
+    expect((await call('PATCH', `${one}update_source`, { 'index.ts': null, ...written })).body).toEqual(written)
+    expect((await call('GET', one)).body).toMatchObject({ name: 'Renamed', config_schema: {}, capabilities: loaded[family] })
     expect((await call('GET', `${under(family)}unused`)).body).toContain(made.id)
     expect((await call('GET', `${under(family)}repository`)).body).toEqual([{ ...pluginCatalogue[0], icon: null, verified: false }])
     expect((await call('GET', `${under(family)}exports_unsubscribe_configs`)).status).toBe(200)
@@ -227,9 +246,7 @@ describe('configs', () => {
     expect(await call('GET', `${one}frontend`)).toMatchObject({ status: 200, body: '1\n' })
     expect((await call('GET', `${one}logs?after=-7d&type_filter=ERROR&search=a`)).body).toMatchObject({ count: 0, results: [] })
     expect(await call('GET', `${one}logs?after=odd`)).toMatchObject(refused(400, 'invalid_input', undefined, 'after'))
-    expect(await call('POST', `${one}job`, { job: { type: 'sync' } })).toMatchObject(
-      refused(400, 'invalid_input', 'This server does not run the code of plugins, so it has no jobs.'),
-    )
+    expect(await call('POST', `${one}job`, { job: { type: 'sync' } })).toMatchObject({ status: 200, body: null })
     expect(await call('POST', `${one}job`, { job: { type: 'odd' } })).toMatchObject(refused(400, 'invalid_choice', undefined, 'job__type'))
     expect((await call('DELETE', one)).status).toBe(204)
     expect((await call('GET', one)).body).toMatchObject({ enabled: false, deleted: false })
@@ -327,7 +344,7 @@ describe('configs', () => {
     expect(made.headers.get('x-ignored-fields')).toBeNull()
     const [stored] = await store.read.plugin_attachments.find({ plugin_config_id: made.body.id })
     expect(stored!.contents).toMatch(/^v1\./)
-    expect(world.waymark.plugins.configs.attachmentContents(stored!)).toEqual(bytes)
+    expect(world.waymark.plugins.host.attachmentContents(stored!)).toEqual(bytes)
     const one = `${inProject()}${made.body.id}/`
     const sentBack = await call('PATCH', one, { config: made.body.config })
     expect(sentBack.body.config).toEqual(made.body.config)

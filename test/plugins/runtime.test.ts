@@ -176,7 +176,7 @@ describe('life of a plugin', () => {
     await start([pluginOf(`${code}\nfunction processEvent() { return null }`, 1, { file })])
     expect(await transformed({ a: 1 })).toMatchObject({ properties: { a: 1, $plugins_deferred: ['plugin 1 (1)'] } })
     expect(world.disabled).toEqual([expect.stringContaining(reason)])
-    expect(world.runtime.disabled(1)).toContain(reason)
+    expect(world.runtime.problem(1)).toContain(reason)
     expect(messages()).toEqual([expect.stringMatching(/^ERROR The plugin is disabled: [^\n]*$/)])
   })
 

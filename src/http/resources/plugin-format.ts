@@ -68,7 +68,7 @@ export const presentConfig = async (app: App, config: PluginConfig, isInList: bo
     enabled: config.enabled,
     order: config.position,
     config: await configs.shownSettings(config),
-    error: null,
+    error: configs.problem(config),
     team_id: config.project_id,
     plugin_info: isInList ? null : await presentPlugin(app, plugin),
     delivery_rate_24h: await app.plugins.failedDeliveries.rate(config),

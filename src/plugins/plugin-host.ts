@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { AccountContext } from '../accounts/context.ts'
+import type { PluginConfig as ConfigRow, Plugin, PluginAttachment } from '../accounts/records.ts'
+import type { SecretBox } from '../accounts/secret-box.ts'
+import { openAddressDatabase } from './address-database.ts'
+import { createCaptures } from './captures.ts'
+import { openSettings } from './config-fields.ts'
+import { attachmentContents } from './configs.ts'
+import { openFileStorage } from './file-storage.ts'
+import type { Capabilities, PluginLoader, PluginLogs, PluginRuntime as RuntimePort } from './host-ports.ts'
+import { type KeptLogs, logsIn, logsInMemory } from './kept-logs.ts'
+import { createMemoryStorage } from './memory-storage.ts'
+import { createOutbound } from './outbound.ts'
+import type { Attachment, CapturedEvent, PluginConfig, PluginLogEntry, Reachable } from './ports.ts'
+import { createPluginRuntime, type PluginRuntime } from './runtime.ts'
+import { createSandbox } from './sandbox/sandbox.ts'
+import { createJobQueue, createPluginSchedule } from './schedule.ts'
+
+// Runs the plugins that projects have enabled: gives their rows to the runtime, keeps their logs, and ticks tasks and jobs. A server without enabled plugins starts no thread.
+
+export interface HostParts {
+  readonly context: AccountContext
+  readonly box: SecretBox
+  /** What the code of plugins may reach. */
+  readonly network: Reachable
+  /** For storage, jobs and logs; null: in memory. */
+  readonly folder: string | null
+  /** A file with cities of addresses. */
+  readonly geoip: string | null
+  ingest(projectId: number, events: readonly CapturedEvent[]): Promise<void>
+  report(error: unknown): void
+}
+
+export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
+  readonly runtime: PluginRuntime
+  attachmentContents(attachment: PluginAttachment): Buffer
+  log(entry: PluginLogEntry): void
+  /** Runs tasks and jobs that are due. */
+  tick(): Promise<void>
+  /** No more tasks, jobs and captured events. Transformations go on. */
+  stop(): Promise<void>
+  close(): Promise<void>
+}
+
+const tickMs = 1_000
+
+export async function openPluginHost({ context, box, network, folder, geoip, ingest, report }: HostParts): Promise<PluginHost> {
+  const { store, clock, newId } = context
+  const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
+  const files = folder === null ? null : await openFileStorage(join(folder, 'storage.jsonl'))
+  const storage = files ?? createMemoryStorage()
+  const logs: KeptLogs = folder === null ? logsInMemory() : logsIn(join(folder, 'logs'), report)
+  const jobs = createJobQueue(storage, newId)
+  const captures = createCaptures(ingest, report)
+  const sandbox = createSandbox()
+  const instanceId = randomUUID()
+  const log = ({ projectId, pluginId, configId, source, level, message }: PluginLogEntry) =>
+    logs.add({
+      id: newId(),
+      team_id: projectId,
+      plugin_id: pluginId,
+      plugin_config_id: configId,
+      timestamp: clock(),
+      source,
+      type: level,
+      message,
+      instance_id: instanceId,
+    })
+  /** Configs that cannot be given to the runtime. */
+  const unusable = new Map<number, string>()
+  const runtime = createPluginRuntime(
+    {
+      outbound: createOutbound(network),
+      storage,
+      jobs,
+      capture: async (projectId, event) => captures.add(projectId, event),
+      log,
+      locate,
+      clock,
+    },
+    sandbox,
+  )
+  const schedule = createPluginSchedule(runtime, jobs, storage, clock)
+
+  const configOf = async (row: ConfigRow, plugin: Plugin): Promise<PluginConfig> => {
+    const [sources, attachments] = await Promise.all([
+      store.read.plugin_files.find({ plugin_id: plugin.id }),
+      store.read.plugin_attachments.find({ plugin_config_id: row.id }),
+    ])
+    const capabilities = plugin.capabilities as Capabilities
+    return {
+      id: row.id,
+      projectId: row.project_id,
+      order: row.position,
+      plugin: {
+        id: plugin.id,
+        name: plugin.name,
+        files: Object.fromEntries(sources.map(({ name, source }) => [name, source])),
+        main: 'index.ts',
+        ...(capabilities.methods && {
+          capabilities: {
+            methods: capabilities.methods,
+            scheduled_tasks: capabilities.scheduled_tasks ?? [],
+            jobs: capabilities.jobs ?? [],
+          },
+        }),
+      },
+      config: openSettings(row, box),
+      attachments: Object.fromEntries(
+        attachments.map((one): [string, Attachment] => [
+          one.key,
+          { content_type: one.content_type, file_name: one.file_name, contents: attachmentContents(box, one) },
+        ]),
+      ),
+    }
+  }
+  /** Configs with code for this server. */
+  const configsOf = async (rows: readonly ConfigRow[]): Promise<PluginConfig[]> => {
+    const configs: PluginConfig[] = []
+    for (const row of rows) {
+      try {
+        const plugin = await store.read.plugins.first({ id: row.plugin_id })
+        const config = plugin && (await configOf(row, plugin))
+        if (config?.plugin.files['index.ts'] !== undefined) configs.push(config)
+        unusable.delete(row.id)
+      } catch (error) {
+        unusable.set(row.id, `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+        report(error)
+      }
+    }
+    return configs
+  }
+  const turns = new Map<number, Promise<void>>()
+  const reload = (projectId: number): Promise<void> => {
+    const turn = (turns.get(projectId) ?? Promise.resolve()).then(async () => {
+      const rows = await store.read.plugin_configs.find({ project_id: projectId, enabled: true, is_deleted: false })
+      const ended = runtime.use(projectId, await configsOf(rows))
+      ended.catch(report) // functions that tear plugins down may take long
+    })
+    const settled = turn.catch(report)
+    turns.set(projectId, settled)
+    void settled.then(() => turns.get(projectId) === settled && turns.delete(projectId))
+    return settled
+  }
+
+  const all = await store.read.plugin_configs.find({})
+  const projects = new Set(all.filter(({ enabled, is_deleted }) => enabled && !is_deleted).map(({ project_id }) => project_id))
+  for (const id of projects) await reload(id)
+  await logs.keep(new Set(all.map(({ id }) => id)))
+
+  const tick = () => (runtime.projects().length > 0 ? schedule.tick() : Promise.resolve())
+  let ticking: Promise<unknown> = Promise.resolve()
+  let isTicking = false
+  const timer = setInterval(() => {
+    if (isTicking) return
+    isTicking = true
+    ticking = tick()
+      .catch(report)
+      .finally(() => {
+        isTicking = false
+      })
+  }, tickMs)
+  timer.unref()
+
+  return {
+    runtime,
+    log,
+    async capabilities(source) {
+      const found = await runtime.inspect({ id: 0, name: null, files: source, main: 'index.ts' })
+      return 'capabilities' in found ? found.capabilities : {}
+    },
+    async queueJob(projectId, configId, { type, operation, job_id, payload }) {
+      const sent = { ...payload, $operation: operation, $job_id: job_id }
+      await jobs.add({ projectId, configId, name: type, payload: sent, at: clock().toISOString() })
+    },
+    async changed(projectIds) {
+      const changed = [...new Set(projectIds)]
+      await Promise.all(changed.map(reload))
+      // Their first events do not wait for the setup, and what is wrong with it is known early.
+      for (const id of changed) runtime.prepare(id).catch(report)
+    },
+    problem: (configId) => unusable.get(configId) ?? runtime.problem(configId),
+    attachmentContents: (attachment) => attachmentContents(box, attachment),
+    find: (configId, filter) => logs.find(configId, filter),
+    tick,
+    async stop() {
+      clearInterval(timer)
+      await ticking
+      await captures.close()
+    },
+    async close() {
+      clearInterval(timer)
+      await runtime.close()
+      await sandbox.close()
+      await logs.close()
+      await files?.close()
+    },
+  }
+}

@@ -15,6 +15,7 @@ import { type OpenedStores, openStoresAlone } from '../storage/open-stores.ts'
 import type { Stores } from '../storage/stores.ts'
 import { AnswerThread } from './answer-thread.ts'
 import { type Called, Channel, type Port } from './channel.ts'
+import { EngineTransform } from './engine-transform.ts'
 import type {
   DoorNotifications,
   DownloadArgs,
@@ -43,8 +44,10 @@ const progressMs = 250
 interface Held {
   backend: LocalBackend
   readonly log: TailedLog
+  readonly transform: EngineTransform
   record: ProjectRecord
   offset: number
+  transforms: boolean
 }
 
 type Bytes = AsyncGenerator<Uint8Array, unknown, undefined>
@@ -73,22 +76,23 @@ export function hostEngine(port: Port, onStart: () => void): void {
   }
   const notify = <N extends keyof EngineNotifications>(name: N, value: EngineNotifications[N]) => channel.notify(name, value)
 
-  const held = async ({ record, seq, offset }: OfProject): Promise<Held> => {
+  const held = async ({ record, seq, offset, transforms }: OfProject): Promise<Held> => {
     const opening = projects.get(record.id)
     if (!opening) throw new InternalError(`Project ${record.id} is not open in the engine`)
     const project = await opening
     project.record = record
     project.offset = offset
+    project.transforms = transforms
     project.log.reached(seq)
     return project
   }
 
-  const open = async ({ record, seq, offset, isLive }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
+  const open = async ({ record, seq, offset, transforms, isLive }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
     const { stores, admission, threads, longQueries } = started()
     const { id } = record
     let tailed: TailedLog | null = null
     let inOrder: Opened['log'] = null
-    const state = { record, offset }
+    const state = { record, offset, transforms }
     const tail = {
       liveSeq: isLive ? seq : null,
       writer: {
@@ -114,11 +118,16 @@ export function hostEngine(port: Port, onStart: () => void): void {
         ),
       onRecovery: (notice) => notify('recovery', { project: id, notice }),
     }
+    const transform = new EngineTransform({
+      project: id,
+      isOn: () => (made ?? state).transforms,
+      ask: (args) => channel.call('transform', args),
+    })
     // Records written by a running door need no check.
     const isThorough = isLive ? { isThorough: false } : {}
     const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
-    const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries })
-    made = { backend, log: tailed!, record, offset }
+    const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries, transform })
+    made = { backend, log: tailed!, transform, record, offset, transforms }
     return { held: made, opened: { log: inOrder, reports: backend.reports } }
   }
 
@@ -272,10 +281,11 @@ export function hostEngine(port: Port, onStart: () => void): void {
       },
     },
     {
-      async grown({ project, seq, batches }: DoorNotifications['grown']): Promise<void> {
+      async grown({ project, seq, transforms, batches }: DoorNotifications['grown']): Promise<void> {
         const found = await projects.get(project)?.catch(() => null)
         if (!found) return
-        for (const batch of batches) found.backend.pipeline.offer(readBatch(batch))
+        found.transforms = transforms
+        for (const batch of batches) found.backend.pipeline.offer(found.transform.receives(readBatch(batch)))
         found.log.reached(seq)
       },
     },

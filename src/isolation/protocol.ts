@@ -33,6 +33,8 @@ export interface OfProject {
   readonly seq: number
   /** The door's clock minus the system's, in milliseconds. */
   readonly offset: number
+  /** Events pass through plugins, which the door has. */
+  readonly transforms: boolean
 }
 
 export interface OpenArgs extends OfProject {
@@ -88,6 +90,17 @@ export interface AppendArgs {
   readonly batch: Omit<LogBatch, 'payloads'> & { readonly payloads: readonly string[] }
 }
 
+/** Batches that are to pass the plugins. Without `batch`: the door has it. */
+export interface TransformArgs {
+  readonly project: number
+  readonly batches: readonly {
+    readonly firstSeq: number
+    readonly count: number
+    readonly duplicates: readonly number[]
+    readonly batch: WireBatch | null
+  }[]
+}
+
 /** Notifications from the engine. */
 export interface EngineNotifications {
   /** Processed, but not committed yet: after a crash it would be read from the log again. */
@@ -99,5 +112,5 @@ export interface EngineNotifications {
 /** Notifications from the door. */
 export interface DoorNotifications {
   /** With the prepared batches; records without a batch are read from the log. */
-  grown: { readonly project: number; readonly seq: number; readonly batches: readonly WireBatch[] }
+  grown: { readonly project: number; readonly seq: number; readonly transforms: boolean; readonly batches: readonly WireBatch[] }
 }

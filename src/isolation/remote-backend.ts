@@ -29,6 +29,7 @@ import type { FileLog } from '../storage/log/file-log.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
 import { type CallOptions, type Channel, Gone } from './channel.ts'
+import type { DoorTransform } from './door-transform.ts'
 import { type EngineChild, newWork, type Work } from './engine-child.ts'
 import { LagBackpressure } from './lag-backpressure.ts'
 import type {
@@ -51,6 +52,8 @@ interface Parts {
   readonly engine: EngineChild
   /** Opens the log after the engine has recovered it. */
   openLog(found: LogFindings, appliedSeq: number): Promise<FileLog>
+  /** Null: events are stored as they were sent. */
+  readonly transform: DoorTransform | null
   /** Resolves when a restarted engine has reopened the projects of the previous one, or after a time limit. */
   comeBack(): Promise<void>
   onClose(): void
@@ -147,6 +150,7 @@ export class RemoteBackend implements ProjectBackend {
     this.failure = null
     this.taken(seq)
     this.log?.markApplied(seq)
+    this.parts.transform?.applied(seq)
   }
 
   /** The engine has processed the records up to `seq`. */
@@ -156,6 +160,7 @@ export class RemoteBackend implements ProjectBackend {
 
   engineEnded(): void {
     this.room.release()
+    this.parts.transform?.engineEnded()
   }
 
   async append({ batch }: AppendArgs): Promise<{ firstSeq: number }> {
@@ -270,16 +275,24 @@ export class RemoteBackend implements ProjectBackend {
   /** Notifies the engine once of all batches that one write of the log made durable. */
   private hasGrown(batch: Batch | null = null): void {
     const wire = batch && this.parts.engine.isUp ? writeBatch(batch) : null
-    if (wire) this.grown.push(wire)
+    if (wire) {
+      this.grown.push(wire)
+      this.parts.transform?.sends(batch!)
+    }
     this.telling ??= setImmediate(() => {
       this.telling = null
-      this.parts.engine.notify('grown', { project: this.id, seq: this.position, batches: this.grown.splice(0) })
+      const { transforms } = this
+      this.parts.engine.notify('grown', { project: this.id, seq: this.position, transforms, batches: this.grown.splice(0) })
     })
   }
 
   private ofProject(): OfProject {
     const { record, clock } = this.parts.home
-    return { record: record(), seq: this.position, offset: clock().getTime() - Date.now() }
+    return { record: record(), seq: this.position, offset: clock().getTime() - Date.now(), transforms: this.transforms }
+  }
+
+  private get transforms(): boolean {
+    return this.parts.transform?.isOn ?? false
   }
 
   /** The engine, once this project is open in it. */
@@ -310,6 +323,7 @@ export class RemoteBackend implements ProjectBackend {
     this.reports = reports
     this.log = await this.parts.openLog(log!.found, log!.appliedSeq)
     this.appliedSeq = this.log.lastSeq // opening has applied the whole log
+    this.parts.transform?.started(this.log.lastSeq)
   }
 
   /** Retries the call if the engine has ended meanwhile. */

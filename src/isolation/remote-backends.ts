@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Backends } from '../backend/backend.ts'
+import type { BackendHome, Backends } from '../backend/backend.ts'
 import { InternalError } from '../errors/errors.ts'
 import { FileLog, logDefaults } from '../storage/log/file-log.ts'
 import { memoryLimitOf } from '../storage/open-stores.ts'
-import { filesOf } from '../storage/project-storage.ts'
+import { filesOf, transformedIn } from '../storage/project-storage.ts'
+import { openTransformFile } from '../storage/transform-file.ts'
+import { DoorTransform } from './door-transform.ts'
 import { EngineChild } from './engine-child.ts'
-import type { AppendArgs, EngineNotifications, StartArgs } from './protocol.ts'
+import type { AppendArgs, EngineNotifications, StartArgs, TransformArgs } from './protocol.ts'
 import { RemoteBackend } from './remote-backend.ts'
 import { readError } from './wire-error.ts'
 
@@ -14,6 +16,11 @@ const besideItsLimit = (memoryLimit: number) => memoryLimit / 2 + 1024 ** 3
 
 /** How long queries wait for other projects to be opened again. */
 const longestMs = 2_000
+
+const doorTransform = async ({ transformations, record }: BackendHome, folder: string): Promise<DoorTransform | null> =>
+  transformations
+    ? new DoorTransform({ projectId: record().id, transformations, file: await openTransformFile(transformedIn(folder)) })
+    : null
 
 /** Projects whose logs belong to this process, and whose stores belong to an engine in another process. */
 export class RemoteBackends implements Backends {
@@ -34,6 +41,11 @@ export class RemoteBackends implements Backends {
           const backend = backendOf(args.project)
           if (!backend) throw new InternalError(`The log of project ${args.project} is not open`)
           return backend.append(args)
+        },
+        transform: (args: TransformArgs) => {
+          const transform = this.transforms.get(args.project)
+          if (!transform) throw new InternalError(`Project ${args.project} has no transformations`)
+          return transform.transform(args)
         },
       },
       notifications: {
@@ -58,6 +70,7 @@ export class RemoteBackends implements Backends {
     })
   }
 
+  private readonly transforms = new Map<number, DoorTransform>()
   private readonly notices = new Map<number, (notice: EngineNotifications['recovery']['notice']) => void>()
 
   async open(home: Parameters<Backends['open']>[0]): Promise<RemoteBackend> {
@@ -70,14 +83,18 @@ export class RemoteBackends implements Backends {
     // Only the engine reads the stores, so it reports what cannot be read.
     const settings = { ...logDefaults, ...storage.log, onDamage: 'refuse', positionFile: files.position, beforeForgetting } as const
     this.notices.set(id, home.onRecovery)
+    const transform = await doorTransform(home, files.folder)
+    if (transform) this.transforms.set(id, transform)
     const backend = await RemoteBackend.open({
       home,
+      transform,
       engine: this.engine,
       openLog: (found, appliedSeq) => FileLog.openRepaired(found, settings, appliedSeq),
       comeBack: () => this.back,
       onClose: () => {
         this.opened.delete(id)
         this.notices.delete(id)
+        this.transforms.delete(id)
       },
     })
     this.opened.set(id, backend)

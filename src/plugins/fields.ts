@@ -4,7 +4,7 @@ import type { Json } from '../accounts/store.ts'
 
 // What requests about plugins may send.
 
-export const pluginTypes = ['source', 'local', 'custom', 'repository'] as const
+export const pluginTypes = ['source', 'local', 'custom', 'repository', 'inline'] as const
 export const fieldTypes = ['string', 'json', 'attachment', 'choice'] as const
 
 const oneField = z.looseObject(

@@ -103,3 +103,21 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
     },
   }
 }
+
+/** The same, opened when it is first used: a server without plugins has no such file. */
+export function lazyFileStorage(file: string): FileStorage {
+  let opening: Promise<FileStorage> | null = null
+  const opened = () => {
+    opening ??= openFileStorage(file).catch((error: unknown) => {
+      opening = null // the next call tries again
+      throw error
+    })
+    return opening
+  }
+  return {
+    get: async (scope, key) => (await opened()).get(scope, key),
+    set: async (scope, key, json) => (await opened()).set(scope, key, json),
+    list: async (scope) => (await opened()).list(scope),
+    close: async () => (await opening)?.close(),
+  }
+}

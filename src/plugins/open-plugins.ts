@@ -4,6 +4,7 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import { createFetching } from './archives/fetching.ts'
 import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
+import { bundledCatalogue } from './bundled/install.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
 import { createFailedDeliveries, type FailedDeliveries } from './delivery/failed-deliveries.ts'
 import type { OpenedDeliveries } from './delivery/open-deliveries.ts'
@@ -83,7 +84,7 @@ export function openPlugins({ context, box, network, options, host, deliveries, 
     plugins: createPlugins({ context, box, fetching, loader: host, runtime }),
     configs: createPluginConfigs({ context, box, runtime, logs: host }),
     failedDeliveries: createFailedDeliveries({ context, wake: deliveries.wake }),
-    catalogue: (options.catalogue ?? []).map((one) => entry.parse(one)),
+    catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
     host,
     deliveries,
   }

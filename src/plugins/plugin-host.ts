@@ -7,7 +7,7 @@ import { openAddressDatabase } from './address-database.ts'
 import { createCaptures } from './captures.ts'
 import { openSettings } from './config-fields.ts'
 import { attachmentContents } from './configs.ts'
-import { openFileStorage } from './file-storage.ts'
+import { lazyFileStorage } from './file-storage.ts'
 import type { Capabilities, PluginLoader, PluginLogs, PluginRuntime as RuntimePort } from './host-ports.ts'
 import { type KeptLogs, logsIn, logsInMemory } from './kept-logs.ts'
 import { createMemoryStorage } from './memory-storage.ts'
@@ -48,7 +48,7 @@ const tickMs = 1_000
 export async function openPluginHost({ context, box, network, folder, geoip, ingest, report }: HostParts): Promise<PluginHost> {
   const { store, clock, newId } = context
   const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
-  const files = folder === null ? null : await openFileStorage(join(folder, 'storage.jsonl'))
+  const files = folder === null ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
   const storage = files ?? createMemoryStorage()
   const logs: KeptLogs = folder === null ? logsInMemory() : logsIn(join(folder, 'logs'), report)
   const jobs = createJobQueue(storage, newId)

@@ -9,6 +9,7 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './access.ts'
 import type { FetchedPlugin, Fetching } from './archives/fetching.ts'
+import { isBundledUrl, readBundled } from './bundled/install.ts'
 import { type PluginChange, pluginChange, pluginInput, sourceFiles, sourceInput } from './fields.ts'
 import type { Capabilities, PluginLoader, PluginRuntime, PluginSource } from './host-ports.ts'
 import { columnsOf, ManifestError, readManifest } from './manifest.ts'
@@ -26,6 +27,9 @@ export interface PluginParts {
 }
 
 type Columns = Partial<Omit<Plugin, 'id' | 'organization_id' | 'created_at'>>
+
+/** Types whose code is on another server. */
+const hasOrigin = (type: string): boolean => !['source', 'local', 'inline'].includes(type)
 
 const largestSource = 4 * 1024 ** 2
 
@@ -120,7 +124,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     const query = plugin.url_secrets === null ? '' : `?${box.open(plugin.url_secrets, sealedFor.pluginUrl(plugin.id))}`
     return fetching.originOf(`${plugin.url}${query}`)
   }
-  const isDownloaded = ({ plugin_type, url }: Plugin) => plugin_type !== 'source' && plugin_type !== 'local' && url !== null
+  const isDownloaded = ({ plugin_type, url }: Plugin) => hasOrigin(plugin_type) && url !== null
 
   const mustBeNew = async (tables: AccountTables | Reading, organizationId: string, url: string) => {
     if (await tables.plugins.first({ organization_id: organizationId, url }))
@@ -142,14 +146,22 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     async create(by: ActingMember, organization: Organization, body: unknown): Promise<Plugin> {
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
-      const type = input.plugin_type ?? 'custom'
+      const isBundled = typeof given === 'string' && isBundledUrl(given)
+      const type = isBundled ? 'inline' : (input.plugin_type ?? 'custom')
+      if (type === 'inline' && !isBundled) throw invalid('Plugins that come with the server have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
       const address = given === '' || given === undefined ? null : given
       if (type !== 'source' && address === null) throw invalid('This field is required.', 'url', 'required')
-      const origin = type === 'source' || type === 'local' ? null : fetching.originOf(address!)
+      const origin = hasOrigin(type) ? fetching.originOf(address!) : null
       const url = type === 'source' ? null : (origin?.url ?? address!)
       if (url !== null) await mustBeNew(store.read, organization.id, url)
-      const read = origin ? await fetching.fetch(organization.id, origin) : type === 'local' ? await fetching.readLocal(address!) : null
+      const read = origin
+        ? await fetching.fetch(organization.id, origin)
+        : type === 'local'
+          ? await fetching.readLocal(address!)
+          : type === 'inline'
+            ? readBundled(address!)
+            : null
       const code = read ? fetched(read, await load(read.source)) : null
       const made = await writeAs(context, by, async (tables, { organization_id }) => {
         const current = await organizationNow(tables, organization_id)
@@ -259,7 +271,11 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     /** Reads the newest version again. Nothing changes for plugins that are edited in place, and for local ones. */
     async upgrade(by: ActingMember, organization: Organization, plugin: Plugin): Promise<Plugin> {
       mustBeAllowed(plugin, organization)
-      const read = isDownloaded(plugin) ? await fetching.fetch(organization.id, originFor(plugin)) : null
+      const read = isDownloaded(plugin)
+        ? await fetching.fetch(organization.id, originFor(plugin))
+        : plugin.plugin_type === 'inline'
+          ? readBundled(plugin.url!)
+          : null
       const code = read ? fetched(read, await load(read.source)) : null
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current) => {
         if (!code) return [current, []]

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Plugin, PluginConfig, PluginFailedDelivery, ProjectRecord } from '../../src/accounts/records.ts'
+import type { Json } from '../../src/accounts/store.ts'
+import type { Waymark } from '../../src/engine.ts'
 import type { World } from '../conformance/world.ts'
 
 // Plugins of each family, written straight to the store: their code is not loaded here.
@@ -109,4 +111,32 @@ export async function insertFailedDeliveries(
     for (const row of rows) await tables.plugin_failed_deliveries.insert(row)
   })
   return rows
+}
+
+/** Installs a plugin and enables it in a project, past the rules. Returns the id of the config. */
+export async function runPlugin(
+  { accounts, plugins }: Pick<Waymark, 'accounts' | 'plugins'>,
+  projectId: number,
+  code: string,
+  more: { readonly order?: number; readonly config?: Readonly<Record<string, Json>> } = {},
+): Promise<number> {
+  const { store } = accounts.context
+  const id = ++count
+  const now = new Date()
+  const capabilities = (await plugins.host.capabilities({ 'index.ts': code })) as Json
+  await store.write(async (tables) => {
+    const { organization_id } = (await tables.projects.first({ id: projectId }))!
+    const ofPlugin = { description: null, url: null, url_secrets: null, icon: null, tag: null, latest_tag: null, is_global: false }
+    const shown = { capabilities, config_schema: {}, metrics: {}, public_jobs: {} }
+    const times = { created_at: now, updated_at: now }
+    await tables.plugins.insert({ id, organization_id, plugin_type: 'source', name: `Plugin ${id}`, ...ofPlugin, ...shown, ...times })
+    const file = { name: 'index.ts', source: code, transpiled: null, status: null, error: null, updated_at: now }
+    await tables.plugin_files.insert({ id: accounts.context.newId(), plugin_id: id, ...file })
+    const own = { name: null, description: null, is_deleted: false, secrets: {}, enabled: true, ...times }
+    const { order = 0, config = {} } = more
+    await tables.plugin_configs.insert({ id, organization_id, project_id: projectId, plugin_id: id, position: order, config, ...own })
+  })
+  await plugins.host.changed([projectId])
+  await plugins.deliveries.changed([projectId])
+  return id
 }

@@ -9,6 +9,7 @@ const sources = {
   'engine-process': 'src/isolation/engine-process.ts',
   'fold-worker': 'src/folds/fold-worker.ts',
   'answer-worker': 'src/isolation/answer-worker.ts',
+  'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts',
   engine: 'src/engine.ts',
   'export-kills': 'test/exports/kill-child.ts',
   memory: 'test/memory/child.ts',

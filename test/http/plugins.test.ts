@@ -96,7 +96,10 @@ describe.each(familyNames)('%s', (family: FamilyName) => {
     expect((await call('PATCH', `${one}update_source`, { 'index.ts': null, ...written })).body).toEqual(written)
     expect((await call('GET', one)).body).toMatchObject({ name: 'Renamed', config_schema: {}, capabilities: loaded[family] })
     expect((await call('GET', `${under(family)}unused`)).body).toContain(made.id)
-    expect((await call('GET', `${under(family)}repository`)).body).toEqual([{ ...pluginCatalogue[0], icon: null, verified: false }])
+    expect((await call('GET', `${under(family)}repository`)).body.slice(-2)).toEqual([
+      { name: 'Mirror', url: 'inline://mirror', description: expect.any(String), icon: null, verified: true, maintainer: 'Waymark' },
+      { ...pluginCatalogue[0], icon: null, verified: false },
+    ])
     expect((await call('GET', `${under(family)}exports_unsubscribe_configs`)).status).toBe(200)
     const { body: activity } = await call('GET', `${under(family)}activity?limit=5`)
     expect(activity.results.map((entry: { activity: string }) => entry.activity)).toEqual(

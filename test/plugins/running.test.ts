@@ -87,3 +87,184 @@ test('an enabled plugin changes events before they are stored, in the order of t
     expect.not.objectContaining({ seen: expect.anything(), $plugins_succeeded: expect.anything() }),
   ])
 })
+
+const bodyOf = async (method: string, path: string, body?: unknown) => {
+  const answer = await call(method, path, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+  return answer.body
+}
+const config = ({ id }: Project, configId: number) => `/api/projects/${id}/plugin_configs/${configId}/`
+const linesOf = async (project: Project, configId: number, query = ''): Promise<{ type: string; source: string; message: string }[]> =>
+  (await bodyOf('GET', `${config(project, configId)}logs/?limit=1000${query}`)).results
+
+test('the capabilities are those of the code, found when it is written', async () => {
+  const id = await install('export const processEvent = (e: any) => e; export function runEveryHour() {}; export const jobs = { now() {} }')
+  const capabilities = { methods: ['processEvent'], scheduled_tasks: ['runEveryHour'], jobs: ['now'] }
+  expect(await bodyOf('GET', `${plugins()}${id}/`)).toMatchObject({ capabilities })
+  expect((await call('GET', `/api/organizations/${held.home.organization.id}/pipeline_transformations/${id}/`)).status).toBe(200)
+  await call('PATCH', `${plugins()}${id}/update_source`, { 'index.ts': 'export const onEvent = () => {}' })
+  expect(await bodyOf('GET', `${plugins()}${id}/`)).toMatchObject({ capabilities: { methods: ['onEvent'], scheduled_tasks: [], jobs: [] } })
+  await call('PATCH', `${plugins()}${id}/update_source`, { 'index.ts': 'this is {{ no code' })
+  expect(await bodyOf('GET', `${plugins()}${id}/`)).toMatchObject({ capabilities: {} })
+})
+
+test('new code and a new config count from the next event on', async () => {
+  const project = await newProject()
+  const plugin = await install(
+    'export function processEvent(event, { config }) { event.properties.version = config.name + 1; return event }',
+  )
+  const id = await enable(project, plugin, { config: { name: 'a' } })
+  await capture(project, [event('one', 1)])
+  await bodyOf('PATCH', config(project, id), { config: { name: 'b' } })
+  await capture(project, [event('two', 2)])
+  await bodyOf('PATCH', `${plugins()}${plugin}/update_source`, {
+    'index.ts': 'export function processEvent(event, { config }) { event.properties.version = config.name + 2; return event }',
+  })
+  await capture(project, [event('three', 3)])
+  expect((await call('DELETE', config(project, id))).status).toBe(204)
+  await capture(project, [event('four', 4)])
+  expect(await stored(project, 'event, properties.version')).toEqual([
+    ['one', 'a1'],
+    ['two', 'b1'],
+    ['three', 'b2'],
+    ['four', null],
+  ])
+})
+
+test('a plugin may change the name, the distinct id, the time and what is known about the person', async () => {
+  const project = await newProject()
+  const code = `export function processEvent(event) {
+    if (event.event === 'gone') return null
+    event.event = 'renamed ' + event.event
+    event.distinct_id = 'other'
+    event.timestamp = '2026-01-05T11:00:00.000Z'
+    event.$set = { plan: 'pro' }
+    event.properties.$set_once = { ...event.properties.$set_once, first: event.properties.$browser }
+    delete event.properties.$current_url
+    return event
+  }`
+  const id = await enable(project, await install(code))
+  await capture(project, [
+    event('gone', 1),
+    event(
+      'kept',
+      2,
+      { $browser: 'Firefox', $current_url: 'https://a.test/secret', $set_once: { own: 1 } },
+      { uuid: '00000000-0000-4000-8000-00000000000a' },
+    ),
+  ])
+  const rows = await stored(project, 'uuid, event, distinct_id, toString(timestamp), properties')
+  expect(rows).toEqual([
+    [
+      '00000000-0000-4000-8000-00000000000a',
+      'renamed kept',
+      'other',
+      expect.stringContaining('11:00:00'),
+      expect.objectContaining({ $browser: 'Firefox' }),
+    ],
+  ])
+  const { body } = await call('POST', `/api/projects/${project.id}/query/`, {
+    query: { kind: 'SqlLikeQuery', query: 'select properties from persons' },
+  })
+  const person = JSON.parse(body.results[0][0])
+  expect(person).toMatchObject({ plan: 'pro', own: 1, first: 'Firefox', $browser: 'Firefox', $initial_browser: 'Firefox' })
+  // What was derived on arrival is derived from the result of the plugins.
+  expect(JSON.stringify([rows, body.results])).not.toContain('secret')
+  expect(await linesOf(project, id)).toEqual([])
+})
+
+test('a plugin that fails leaves the event as it was, with a line in its log; others go on', async () => {
+  const project = await newProject()
+  const bad = await enable(
+    project,
+    await install(
+      'export function processEvent(event) { event.properties.bad = 1; console.warn("before"); throw new Error("cannot " + event.event) }',
+    ),
+    { order: 1 },
+  )
+  const odd = await enable(project, await install('export function processEvent(event) { delete event.event; return event }'), { order: 2 })
+  const good = await enable(project, await install('export function processEvent(event) { event.properties.good = 1; return event }'), {
+    order: 3,
+  })
+  await capture(project, [event('first', 1, { own: 1 })])
+  const [[, , properties]] = (await stored(project)) as [[string, string, Record<string, unknown>]]
+  expect(properties).toMatchObject({ own: 1, good: 1, $plugins_succeeded: [expect.stringContaining(`(${good})`)] })
+  expect(properties).toMatchObject({ $plugins_failed: [expect.stringContaining(`(${bad})`), expect.stringContaining(`(${odd})`)] })
+  expect(properties).not.toHaveProperty('bad')
+  expect(await linesOf(project, bad)).toMatchObject([
+    { source: 'SYSTEM', type: 'ERROR', message: 'processEvent failed: Error: cannot first' },
+    { source: 'CONSOLE', type: 'WARN', message: 'before' },
+  ])
+  expect(await linesOf(project, bad, '&type_filter=WARN')).toMatchObject([{ message: 'before' }])
+  expect(await linesOf(project, bad, '&search=CANNOT')).toHaveLength(1)
+  expect(await linesOf(project, odd)).toMatchObject([{ message: 'processEvent failed: it must not remove event' }])
+})
+
+test('a plugin that keeps exceeding its limits, and one whose setup fails, say so; events pass them', async () => {
+  const project = await newProject()
+  const hangs = await enable(project, await install('export function processEvent() { for (;;) {} }'), { order: 1 })
+  const refuses = await enable(
+    project,
+    await install('export function setupPlugin() { throw new Error("no key") }; export const processEvent = (e) => e'),
+    { order: 2 },
+  )
+  await capture(
+    project,
+    [1, 2, 3, 4, 5].map((n) => event('view', n)),
+  )
+  const rows = (await stored(project)) as [string, string, Record<string, readonly string[]>][]
+  expect(rows.map(([, , { $plugins_failed, $plugins_deferred }]) => [$plugins_failed!.length, $plugins_deferred!.length])).toEqual([
+    [1, 1],
+    [1, 1],
+    [1, 1],
+    [0, 2],
+    [0, 2],
+  ])
+  expect(await bodyOf('GET', config(project, hangs))).toMatchObject({
+    enabled: true,
+    error: expect.stringContaining('ran for more than 1 s'),
+  })
+  expect(await bodyOf('GET', config(project, refuses))).toMatchObject({ enabled: true, error: 'setupPlugin threw Error: no key' })
+  expect((await linesOf(project, hangs))[0]).toMatchObject({ message: expect.stringContaining('switched off for 10 minutes') })
+})
+
+test('plugins that come with the server are offered, installed and run; their secrets reach them', async () => {
+  const offered = await bodyOf('GET', `${plugins()}repository`)
+  expect(offered.map(({ url }: { url: string }) => url)).toContain('inline://pii-hashing')
+  const made = await bodyOf('POST', plugins(), { url: 'inline://pii-hashing' })
+  expect(made).toMatchObject({ plugin_type: 'inline', name: 'PII hashing', capabilities: { methods: ['setupPlugin', 'processEvent'] } })
+  expect(await bodyOf('POST', `${plugins()}${made.id}/upgrade/`, {})).toMatchObject({ id: made.id, name: 'PII hashing' })
+  expect(await call('POST', plugins(), { url: 'inline://odd' })).toMatchObject({ status: 400, body: { attr: 'url' } })
+  const project = await newProject()
+  const id = await enable(project, made.id, { config: { properties: 'email', key: 'a long enough key' } })
+  expect(await bodyOf('GET', config(project, id))).toMatchObject({ config: { key: '****************' }, error: null })
+  await capture(project, [event('view', 1, { email: 'a@b.test', $set: { email: 'a@b.test' } })])
+  const [[, , { email, $set }]] = (await stored(project)) as unknown as [[string, string, { email: string; $set: { email: string } }]]
+  expect([email, $set.email]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), email])
+})
+
+test('past events pass the plugins too', async () => {
+  const project = await newProject()
+  await enable(project, await install('export function processEvent(event) { event.properties.seen = 1; return event }'))
+  await capture(project, [event('old', 1), event('older', 0)], { historical_migration: true })
+  expect(await stored(project, 'event, properties.seen')).toEqual([
+    ['older', '1'],
+    ['old', '1'],
+  ])
+})
+
+test('plugins capture events and await the server without holding up the project', async () => {
+  const project = await newProject()
+  const code = `export async function processEvent(event, { cache, storage }) {
+    if (event.event === 'captured') return event
+    await posthog.capture('captured', { from: event.event })
+    await storage.set('last', event.event)
+    event.properties.count = await cache.incr('n')
+    event.properties.last = await storage.get('last')
+    return event
+  }`
+  await enable(project, await install(code))
+  await capture(project, [event('one', 1)])
+  expect(await stored(project, 'event, properties.last, properties.count')).toContainEqual(['one', 'one', '1'])
+  await expect.poll(() => stored(project, 'event, properties.from')).toContainEqual(['captured', 'one'])
+})

@@ -36,6 +36,7 @@ class Unit {
   private readonly calls = new Map<number, Call>()
   private readonly held: [call: number, isOk: boolean, json: string][] = []
   private lastCall = 0
+  private turn: Promise<unknown> = Promise.resolve()
   /** Whose fault it is if a limit is exceeded now. */
   private current = 0
   broken: string | null = null
@@ -77,7 +78,15 @@ class Unit {
     }
   }
 
-  async run(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
+  /** Transformations of one list end before those of the next begin. */
+  runInOrder(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
+    if (method !== 'processEvent') return this.run(method, args)
+    const turn = this.turn.then(() => this.run(method, args))
+    this.turn = turn
+    return turn
+  }
+
+  private async run(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
     const open = new Set<Promise<void>>()
     for (const [i, json] of args.entries()) {
@@ -210,7 +219,7 @@ async function handle(message: ToThread): Promise<void> {
     }
     case 'run': {
       const unit = units.get(message.unit)
-      const outcomes = unit ? await unit.run(message.method, message.args) : message.args.map((): Outcome => ({ kind: 'not-run' }))
+      const outcomes = unit ? await unit.runInOrder(message.method, message.args) : message.args.map((): Outcome => ({ kind: 'not-run' }))
       return send({ kind: 'ran', id: message.id, outcomes })
     }
     case 'unload':

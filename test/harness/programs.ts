@@ -12,6 +12,7 @@ const sources = {
   'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts',
   engine: 'src/engine.ts',
   'export-kills': 'test/exports/kill-child.ts',
+  'delivery-kills': 'test/plugins/delivery/kill-child.ts',
   memory: 'test/memory/child.ts',
 }
 const folder = join(root, '.tmp', 'tests')

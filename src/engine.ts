@@ -73,7 +73,7 @@ export interface OpenOptions {
   readonly surroundings?: Surroundings
   /** Batch exports: whether they run in this process, where local files go, and the keys for secrets. */
   readonly exports?: ExportOptions
-  /** Plugins: the folder of local ones, mirrors, and what users are offered. */
+  /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
@@ -238,9 +238,10 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     host = await openPluginHost({
       context: accounts.context,
       box,
-      network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? false),
+      network: allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false),
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
+      ticks: pluginOptions.runs ?? true,
       ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
       report: onError,
     })

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type OpenOptions, open } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { PluginOptions } from '../plugins/open-plugins.ts'
 import { recoveryText } from '../storage/recovery-report.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Output, type Values, wrongUsage } from './command.ts'
@@ -29,6 +30,15 @@ export const recoveryOption = {
   summary: 'complete: refuse a project that has lost records; partial: open it without them and log which ones',
   default: 'complete',
 } as const
+export const geoipOption = {
+  value: 'FILE',
+  summary: 'database of cities by address (MMDB), for the GeoIP plugin; default: addresses are unknown',
+} as const
+/** Scheduled tasks and jobs of plugins are left to the server. */
+export const pluginsOfCommand = (values: Values): PluginOptions => {
+  const geoip = values.text('geoip')
+  return { runs: false, ...(geoip !== undefined && { geoip }) }
+}
 export const projectOption = { value: 'ID', summary: 'ID of the project' } as const
 
 export function projectId(values: Values): number {
@@ -69,6 +79,7 @@ export async function withDirectory<T>(
     dataDir,
     engine,
     exports: { runs: false },
+    plugins: pluginsOfCommand(values),
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
     // An error that the caller can fix ends the command anyway, and is reported there.

@@ -5,7 +5,16 @@ import type { ImportedEvent } from '../imports/record.ts'
 import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
 import { readTableFile } from '../storage/table-file.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
-import { directoryOptions, memoryOption, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
+import {
+  directoryOptions,
+  geoipOption,
+  memoryOption,
+  projectId,
+  projectOption,
+  recoveryOf,
+  recoveryOption,
+  withDirectory,
+} from './directory.ts'
 import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
 import { progressLine } from './progress.ts'
 
@@ -25,6 +34,7 @@ export const importFiles: Command = {
     url: { value: 'URL', summary: 'send events to this server instead of opening a directory; needs --key' },
     key: { value: 'KEY', summary: "the project's API key, with --url" },
     memory: memoryOption,
+    geoip: geoipOption,
     recovery: recoveryOption,
     'dry-run': { summary: 'store nothing; report what would be stored' },
     json: { summary: 'print the summary as one line of JSON' },

@@ -2,7 +2,7 @@ import type { FirstStart } from '../accounts/accounts.ts'
 import { open } from '../engine.ts'
 import { engineOf } from './clickhouse-option.ts'
 import type { Command, Values } from './command.ts'
-import { directoryOptions } from './directory.ts'
+import { directoryOptions, pluginsOfCommand } from './directory.ts'
 
 /** What a fresh installation prints: the personal key is shown only once. */
 export const shown = (start: FirstStart) => ({
@@ -22,7 +22,12 @@ export const init: Command = {
   summary: 'Creates the first organization, owner, project and keys.',
   options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
-    const waymark = await open({ dataDir: values.required('data'), engine: engineOf(values), exports: { runs: false } })
+    const waymark = await open({
+      dataDir: values.required('data'),
+      engine: engineOf(values),
+      exports: { runs: false },
+      plugins: pluginsOfCommand(values),
+    })
     const start = await waymark.accounts.firstStart(bootstrapKeys(values)).finally(() => waymark.close())
     const facts = shown(start)
     if (values.isOn('json')) return out(JSON.stringify(facts))

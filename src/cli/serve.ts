@@ -15,7 +15,7 @@ import { recoveryText } from '../storage/recovery-report.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
-import { dataOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
+import { dataOption, geoipOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
 import { type DownloadInput, directoryCommands, downloadFrom } from './directory-commands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
@@ -88,8 +88,12 @@ const exportOptions = (values: Values): ExportOptions => {
 }
 
 const pluginOptions = (values: Values): PluginOptions => {
-  const folder = values.text('plugin-folder')
-  return folder === undefined ? {} : { folder: resolve(folder) }
+  const [folder, geoip] = [values.text('plugin-folder'), values.text('geoip')]
+  return {
+    ...(folder !== undefined && { folder: resolve(folder) }),
+    ...(geoip !== undefined && { geoip: resolve(geoip) }),
+    ...(values.isOn('private-plugin-requests') && { allowsPrivateRequests: true }),
+  }
 }
 
 /** The shell command that starts this program again. */
@@ -163,6 +167,8 @@ export const serve: Command = {
       summary: 'where batch exports to local files are written (default: exports in the data directory; with --hosted nowhere)',
     },
     'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
+    geoip: geoipOption,
+    'private-plugin-requests': { summary: 'plugins may send requests to addresses of private networks' },
     'private-destinations': { summary: 'with --hosted: batch exports may be sent to addresses of private networks' },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },

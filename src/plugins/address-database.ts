@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { Reader } from 'mmdb-lib'
+import { WaymarkError } from '../errors/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import type { JsonObject } from './ports.ts'
 
@@ -19,10 +20,20 @@ const renamed = (value: unknown): unknown => {
 }
 
 export async function openAddressDatabase(file: string): Promise<(ip: string) => Promise<JsonObject | null>> {
-  const reader = new Reader<JsonObject & object>(await readFile(file))
+  const reader = await readerOf(file)
   return async (ip) => {
     if (isIP(ip) === 0) return null
     const found = reader.get(ip)
     return found === null ? null : (renamed(found) as JsonObject)
+  }
+}
+
+async function readerOf(file: string): Promise<Reader<JsonObject & object>> {
+  try {
+    return new Reader(await readFile(file))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `plugins.geoip must be a file in the format MMDB, such as GeoLite2-City.mmdb, but ${file} cannot be read: ${reason}`
+    throw new WaymarkError('validation-failed', { message, attr: 'plugins.geoip' }, { cause: error })
   }
 }

@@ -18,11 +18,10 @@ import type { PluginLogFilter, PluginLogs, PluginRuntime } from './host-ports.ts
 export interface ConfigParts {
   readonly context: AccountContext
   readonly box: SecretBox
-  readonly runtime: PluginRuntime | null
-  readonly logs: PluginLogs | null
+  readonly runtime: PluginRuntime
+  readonly logs: PluginLogs
 }
 
-export const noRuntime = 'This server does not run the code of plugins, so it has no jobs.'
 const largestFile = 4 * 1024 ** 2
 const mostFiles = 50
 
@@ -230,7 +229,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         if (!existing) return insert(tables, by, project, plugin, input)
         return apply(tables, by, existing, plugin, { deleted: false, ...input })
       })
-      await runtime?.changed([project.id])
+      await runtime.changed([project.id])
       return made
     },
 
@@ -241,7 +240,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         const before = await asItIs(tables, config)
         return apply(tables, by, before, await pluginOf(tables, before.plugin_id), input)
       })
-      await runtime?.changed([config.project_id])
+      await runtime.changed([config.project_id])
       return updated
     },
 
@@ -252,7 +251,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         const before = await asItIs(tables, config)
         await apply(tables, by, before, await pluginOf(tables, before.plugin_id), { enabled: false })
       })
-      await runtime?.changed([config.project_id])
+      await runtime.changed([config.project_id])
     },
 
     /** Sets the order of several plugins. */
@@ -270,7 +269,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
           await log(context, tables, { ...note(by, config, plugin, 'order_changed'), scope: 'Plugin', item_id: plugin.id, changes })
         }
       })
-      await runtime?.changed([project.id])
+      await runtime.changed([project.id])
     },
 
     /** Queues a job that plugin.json lists. */
@@ -284,7 +283,6 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       for (const [key, spec] of Object.entries(isObject(listed.payload) ? listed.payload : {}))
         if (isObject(spec) && spec.required === true && own(payload, key) === undefined)
           throw invalid('This field is required.', `job__payload__${key}`, 'required')
-      if (!runtime) throw invalid(noRuntime)
       const job_id = context.newId()
       await runtime.queueJob(config.project_id, config.id, { type, operation, job_id, payload })
       await writeAs(context, by, async (tables) => {
@@ -293,7 +291,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       })
     },
 
-    logs: async (config: PluginConfig, filter: PluginLogFilter) => (logs ? logs.find(config.id, filter) : []),
+    logs: async (config: PluginConfig, filter: PluginLogFilter) => logs.find(config.id, filter),
 
     /** The settings as they are shown: secrets masked, attachments without contents. */
     async shownSettings(config: PluginConfig): Promise<Record<string, Json>> {
@@ -303,7 +301,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
     },
 
     /** Why an enabled plugin is not used at the moment. */
-    problem: ({ id, enabled }: PluginConfig): string | null => (enabled && runtime ? runtime.problem(id) : null),
+    problem: ({ id, enabled }: PluginConfig): string | null => (enabled ? runtime.problem(id) : null),
   }
 }
 export type PluginConfigs = ReturnType<typeof createPluginConfigs>

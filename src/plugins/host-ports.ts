@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net'
 
-// What plugins need of the parts that run them. A server without a runtime installs and configures plugins, and says so where code would have to run.
+// What the plugins of organizations and projects need of the parts that run them.
 
 /** Names of functions, tasks and jobs that the code of a plugin has. Empty: the code has not been loaded. */
 export interface Capabilities {
@@ -12,7 +12,19 @@ export interface Capabilities {
 /** The texts of a plugin by file name: `index.ts`, `plugin.json`, `frontend.tsx`, `site.ts`. */
 export type PluginSource = Readonly<Record<string, string>>
 
+export const browserFiles = ['frontend.tsx', 'site.ts'] as const
+export type BrowserFile = (typeof browserFiles)[number]
+export const isBrowserFile = (name: string): name is BrowserFile => browserFiles.some((one) => one === name)
+
+/** A file for browsers, compiled. */
+export interface Transpiled {
+  readonly transpiled: string | null
+  readonly status: 'TRANSPILED' | 'ERROR'
+  readonly error: string | null
+}
+
 export interface PluginLoader {
+  transpile(name: BrowserFile, source: string): Promise<Transpiled>
   /** Loads the code, without running a plugin. `{}` for a plugin without code for the server. */
   capabilities(source: PluginSource): Promise<Capabilities>
 }

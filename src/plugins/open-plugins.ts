@@ -23,6 +23,8 @@ export interface CatalogueEntry {
 
 /** Options of `open()`. */
 export interface PluginOptions {
+  /** Whether scheduled tasks and jobs of plugins run in this process. Events always pass the plugins. Default: true. */
+  readonly runs?: boolean
   /** The folder with local plugins, one folder each. Default: none, and local plugins are refused. */
   readonly folder?: string
   /** Base addresses of mirrors, in place of github.com, api.github.com, gitlab.com and registry.npmjs.org. */
@@ -33,8 +35,18 @@ export interface PluginOptions {
   readonly catalogue?: readonly CatalogueEntry[]
   /** A database of cities by address, in the format MMDB, for the GeoIP plugin and others. Default: addresses are unknown. */
   readonly geoip?: string
+  /** Whether plugins may send requests to addresses of private networks. Default: no. Link-local addresses are never allowed. */
+  readonly allowsPrivateRequests?: boolean
 }
-export const pluginOptionNames = ['folder', 'hosts', 'allowsPrivateAddresses', 'catalogue', 'geoip'] as const
+export const pluginOptionNames = [
+  'runs',
+  'folder',
+  'hosts',
+  'allowsPrivateAddresses',
+  'catalogue',
+  'geoip',
+  'allowsPrivateRequests',
+] as const
 
 export interface PluginHome {
   readonly context: AccountContext

@@ -28,6 +28,8 @@ export interface HostParts {
   readonly folder: string | null
   /** A file with cities of addresses. */
   readonly geoip: string | null
+  /** Whether tasks and jobs run by themselves. */
+  readonly ticks: boolean
   ingest(projectId: number, events: readonly CapturedEvent[]): Promise<void>
   report(error: unknown): void
 }
@@ -45,7 +47,7 @@ export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
 
 const tickMs = 1_000
 
-export async function openPluginHost({ context, box, network, folder, geoip, ingest, report }: HostParts): Promise<PluginHost> {
+export async function openPluginHost({ context, box, network, folder, geoip, ticks, ingest, report }: HostParts): Promise<PluginHost> {
   const { store, clock, newId } = context
   const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
   const files = folder === null ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
@@ -152,7 +154,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
   const tick = () => (runtime.projects().length > 0 ? schedule.tick() : Promise.resolve())
   let ticking: Promise<unknown> = Promise.resolve()
   let isTicking = false
-  const timer = setInterval(() => {
+  const look = () => {
     if (isTicking) return
     isTicking = true
     ticking = tick()
@@ -160,8 +162,9 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
       .finally(() => {
         isTicking = false
       })
-  }, tickMs)
-  timer.unref()
+  }
+  const timer = ticks ? setInterval(look, tickMs) : null
+  timer?.unref()
 
   return {
     runtime,
@@ -170,6 +173,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
       const found = await runtime.inspect({ id: 0, name: null, files: source, main: 'index.ts' })
       return 'capabilities' in found ? found.capabilities : {}
     },
+    transpile: (name, source) => sandbox.compile(name, source),
     async queueJob(projectId, configId, { type, operation, job_id, payload }) {
       const sent = { ...payload, $operation: operation, $job_id: job_id }
       await jobs.add({ projectId, configId, name: type, payload: sent, at: clock().toISOString() })
@@ -185,12 +189,12 @@ export async function openPluginHost({ context, box, network, folder, geoip, ing
     find: (configId, filter) => logs.find(configId, filter),
     tick,
     async stop() {
-      clearInterval(timer)
+      if (timer) clearInterval(timer)
       await ticking
       await captures.close()
     },
     async close() {
-      clearInterval(timer)
+      if (timer) clearInterval(timer)
       await runtime.close()
       await sandbox.close()
       await logs.close()

@@ -11,9 +11,16 @@ import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './acces
 import type { FetchedPlugin, Fetching } from './archives/fetching.ts'
 import { isBundledUrl, readBundled } from './bundled/install.ts'
 import { type PluginChange, pluginChange, pluginInput, sourceFiles, sourceInput } from './fields.ts'
-import type { Capabilities, PluginLoader, PluginRuntime, PluginSource } from './host-ports.ts'
+import {
+  type BrowserFile,
+  type Capabilities,
+  isBrowserFile,
+  type PluginLoader,
+  type PluginRuntime,
+  type PluginSource,
+  type Transpiled,
+} from './host-ports.ts'
 import { columnsOf, ManifestError, readManifest } from './manifest.ts'
-import { isTranspiled, transpile } from './transpile.ts'
 
 // The rules of plugins. Reading needs the plugin access level `config`, changes need `install` and the organization that owns the plugin.
 
@@ -21,9 +28,20 @@ export interface PluginParts {
   readonly context: AccountContext
   readonly box: SecretBox
   readonly fetching: Fetching
-  /** Null: the code of plugins is not loaded. */
-  readonly loader: PluginLoader | null
-  readonly runtime: PluginRuntime | null
+  readonly loader: PluginLoader
+  readonly runtime: PluginRuntime
+}
+
+/** What was found in the files of a plugin before they are stored. */
+interface LoadedCode {
+  readonly capabilities: Capabilities
+  /** Files for browsers. */
+  readonly compiled: ReadonlyMap<string, Transpiled>
+}
+interface ReadCode {
+  readonly source: PluginSource
+  readonly loaded: LoadedCode
+  readonly columns: Columns
 }
 
 type Columns = Partial<Omit<Plugin, 'id' | 'organization_id' | 'created_at'>>
@@ -79,27 +97,39 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     (await tables.plugin_files.find({ plugin_id: id })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const textsOf = (files: readonly PluginFile[]): PluginSource => Object.fromEntries(files.map(({ name, source }) => [name, source]))
 
-  const load = async (source: PluginSource): Promise<Capabilities | null> =>
-    loader ? (source['index.ts'] ? loader.capabilities(source) : {}) : null
+  const load = async (source: PluginSource): Promise<LoadedCode> => ({
+    capabilities: source['index.ts'] ? await loader.capabilities(source) : {},
+    compiled: new Map(
+      await Promise.all(
+        Object.entries(source)
+          .filter(([name]) => isBrowserFile(name))
+          .map(async ([name, text]) => [name, await loader.transpile(name as BrowserFile, text)] as const),
+      ),
+    ),
+  })
 
-  const insertFile = (tables: AccountTables, pluginId: number, name: string, source: string): Promise<void> =>
+  const insertFile = (tables: AccountTables, pluginId: number, name: string, source: string, { compiled }: LoadedCode): Promise<void> =>
     tables.plugin_files.insert({
       id: context.newId(),
       plugin_id: pluginId,
       name,
       source,
-      ...(isTranspiled(name) ? transpile(name, source) : { transpiled: null, status: null, error: null }),
+      ...(compiled.get(name) ?? { transpiled: null, status: null, error: null }),
       updated_at: context.clock(),
     })
-  const replaceFiles = async (tables: AccountTables, pluginId: number, source: PluginSource): Promise<void> => {
+  const replaceFiles = async (
+    tables: AccountTables,
+    pluginId: number,
+    { source, loaded }: Pick<ReadCode, 'source' | 'loaded'>,
+  ): Promise<void> => {
     await tables.plugin_files.remove({ plugin_id: pluginId })
-    for (const [name, text] of Object.entries(source)) await insertFile(tables, pluginId, name, text)
+    for (const [name, text] of Object.entries(source)) await insertFile(tables, pluginId, name, text, loaded)
   }
 
-  const fetched = ({ manifest, source, tag }: FetchedPlugin, capabilities: Capabilities | null) => ({
-    source,
-    columns: { ...columnsOf(manifest), tag, latest_tag: tag, ...(capabilities && { capabilities: capabilities as Json }) } as Columns,
-  })
+  const loadedFrom = async ({ manifest, source, tag }: FetchedPlugin): Promise<ReadCode> => {
+    const loaded = await load(source)
+    return { source, loaded, columns: { ...columnsOf(manifest), tag, latest_tag: tag, capabilities: loaded.capabilities as Json } }
+  }
 
   const writeOwned = <T>(
     by: ActingMember,
@@ -162,7 +192,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           : type === 'inline'
             ? readBundled(address!)
             : null
-      const code = read ? fetched(read, await load(read.source)) : null
+      const code = read ? await loadedFrom(read) : null
       const made = await writeAs(context, by, async (tables, { organization_id }) => {
         const current = await organizationNow(tables, organization_id)
         mustHave(current, 'install')
@@ -193,7 +223,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           ...(input.capabilities && { capabilities: input.capabilities as Json }),
         }
         await tables.plugins.insert(plugin)
-        if (code) await replaceFiles(tables, id, code.source)
+        if (code) await replaceFiles(tables, id, code)
         await log(context, tables, {
           ...note(by, plugin, 'installed'),
           changes: changesOf('Plugin', {}, { url: plugin.url, tag: plugin.tag }),
@@ -213,7 +243,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         if (changes.length > 0) await log(context, tables, { ...note(by, after, 'updated'), changes })
         return [after, await projectsWith(tables, current.id)]
       })
-      await runtime?.changed(projects)
+      await runtime.changed(projects)
       return updated
     },
 
@@ -225,7 +255,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, note(by, current, 'uninstalled'))
         return configured
       })
-      await runtime?.changed(projects)
+      await runtime.changed(projects)
     },
 
     source: async (plugin: Plugin): Promise<PluginSource> => textsOf(await filesOf(store.read, plugin.id)),
@@ -244,15 +274,15 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const manifest = input['plugin.json'] ? manifestFrom(input['plugin.json']) : null
       const before = textsOf(await filesOf(store.read, plugin.id))
       const after = Object.fromEntries(Object.entries({ ...before, ...Object.fromEntries(given) }).filter(([, text]) => text !== null))
-      const capabilities = await load(after as PluginSource)
+      const loaded = await load(after as PluginSource)
       const [files, projects] = await writeOwned(by, plugin, async (tables, current) => {
         for (const [name, text] of given) {
           await tables.plugin_files.remove({ plugin_id: current.id, name })
-          if (text !== null) await insertFile(tables, current.id, name, text)
+          if (text !== null) await insertFile(tables, current.id, name, text, loaded)
         }
         const columns: Columns = {
           ...(manifest && columnsOf(manifest)),
-          ...(capabilities && { capabilities: capabilities as Json }),
+          capabilities: loaded.capabilities as Json,
           updated_at: context.clock(),
         }
         const changed = { ...current, ...columns }
@@ -264,7 +294,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         await log(context, tables, { ...note(by, changed, 'updated'), changes })
         return [textsOf(await filesOf(tables, current.id)), await projectsWith(tables, current.id)]
       })
-      await runtime?.changed(projects)
+      await runtime.changed(projects)
       return files
     },
 
@@ -276,16 +306,16 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         : plugin.plugin_type === 'inline'
           ? readBundled(plugin.url!)
           : null
-      const code = read ? fetched(read, await load(read.source)) : null
+      const code = read ? await loadedFrom(read) : null
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current) => {
         if (!code) return [current, []]
         const after = { ...current, ...code.columns, updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
-        await replaceFiles(tables, current.id, code.source)
+        await replaceFiles(tables, current.id, code)
         await log(context, tables, { ...note(by, after, 'updated'), changes: changesOf('Plugin', shown(current), shown(after)) })
         return [after, await projectsWith(tables, current.id)]
       })
-      await runtime?.changed(projects)
+      await runtime.changed(projects)
       return updated
     },
 

@@ -11,6 +11,7 @@ const sources = {
   'answer-worker': 'src/isolation/answer-worker.ts',
   'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts',
   engine: 'src/engine.ts',
+  'transform-kills': 'test/crash/transform-child.ts',
   'export-kills': 'test/exports/kill-child.ts',
   'delivery-kills': 'test/plugins/delivery/kill-child.ts',
   memory: 'test/memory/child.ts',

@@ -123,7 +123,7 @@ const configResource = (name: string, path: string, family: Family, words: strin
         method: 'POST',
         path: ':id/job',
         name: 'job',
-        summary: 'Queues a public job of the plugin. Refused by servers that do not run plugins',
+        summary: 'Queues a public job of the plugin',
         body: jobInput,
         handle: async (visit) => visit.app.plugins.configs.job(visit.by, await find(visit, family), visit.body),
       }),

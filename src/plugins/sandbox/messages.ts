@@ -1,3 +1,4 @@
+import type { BrowserFile, Transpiled } from '../host-ports.ts'
 import type { Capabilities, LogLevel } from '../ports.ts'
 import type { Limits } from './limits.ts'
 
@@ -33,12 +34,14 @@ export type ToThread =
     }
   | { readonly kind: 'run'; readonly id: number; readonly unit: number; readonly method: string; readonly args: readonly (string | null)[] }
   | { readonly kind: 'unload'; readonly id: number; readonly unit: number }
+  | { readonly kind: 'compile'; readonly id: number; readonly name: BrowserFile; readonly text: string }
   | { readonly kind: 'answer'; readonly unit: number; readonly call: number; readonly isOk: boolean; readonly json: string }
 
 export type FromThread =
   | { readonly kind: 'done'; readonly id: number; readonly loaded: Loaded }
   | { readonly kind: 'ran'; readonly id: number; readonly outcomes: readonly Outcome[] }
   | { readonly kind: 'unloaded'; readonly id: number }
+  | { readonly kind: 'compiled'; readonly id: number; readonly result: Transpiled }
   | { readonly kind: 'call'; readonly unit: number; readonly call: number; readonly name: string; readonly json: string }
   | { readonly kind: 'log'; readonly unit: number; readonly level: LogLevel; readonly text: string }
 

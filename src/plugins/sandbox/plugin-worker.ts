@@ -4,6 +4,7 @@ import { createRequire as requireBeside } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { excerpt } from '../../lib/excerpt.ts'
 import type { Capabilities } from '../ports.ts'
+import { compileForBrowsers } from './browser-files.ts'
 import { LimitExceeded, PluginContext } from './context.ts'
 import { busyEntry, busyUnit, type FromThread, type Loaded, type Outcome, type ToThread } from './messages.ts'
 import { transpile } from './transpile.ts'
@@ -226,6 +227,8 @@ async function handle(message: ToThread): Promise<void> {
       units.get(message.unit)?.end('was unloaded')
       units.delete(message.unit)
       return send({ kind: 'unloaded', id: message.id })
+    case 'compile':
+      return send({ kind: 'compiled', id: message.id, result: compileForBrowsers(message.name, message.text) })
     case 'answer':
       return units.get(message.unit)?.answer(message.call, message.isOk, message.json)
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type Deferred, deferred } from '../../lib/deferred.ts'
+import type { BrowserFile, Transpiled } from '../host-ports.ts'
 import type { Capabilities, LogLevel } from '../ports.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { busyEntry, busyUnit, type FromThread, type Loaded, type Outcome, type ToThread, type UnitCode } from './messages.ts'
@@ -29,6 +30,8 @@ export type LoadResult = { readonly kind: 'loaded'; readonly unit: Unit } | Extr
 export interface Sandbox {
   /** `isSetUp`: calls `setupPlugin` too. `isAlone`: in a thread of its own, for what has ended a thread before. */
   load(code: UnitCode, events: UnitEvents, options: { readonly isSetUp: boolean; readonly isAlone?: boolean }): Promise<LoadResult>
+  /** Compiles a file for browsers. */
+  compile(name: BrowserFile, text: string): Promise<Transpiled>
   close(): Promise<void>
 }
 
@@ -68,6 +71,7 @@ class Thread {
   private readonly worker = launch(this.busy.buffer as SharedArrayBuffer)
   private readonly loading = new Map<number, { readonly unit: number; readonly loaded: Deferred<Loaded> }>()
   private readonly running = new Map<number, Running>()
+  private readonly compiling = new Map<number, Deferred<Transpiled>>()
   private readonly unloading = new Map<number, Deferred<void>>()
   private readonly limits: Limits
   private readonly onEnd: () => void
@@ -106,6 +110,14 @@ class Thread {
     return outcomes.promise
   }
 
+  compile(name: BrowserFile, text: string): Promise<Transpiled> {
+    const result = deferred<Transpiled>()
+    const id = ++this.lastId
+    this.compiling.set(id, result)
+    this.send({ kind: 'compile', id, name, text })
+    return result.promise
+  }
+
   async unload(unit: number): Promise<void> {
     this.units.delete(unit)
     if (this.isEnded) return
@@ -137,6 +149,10 @@ class Thread {
         this.running.get(message.id)?.outcomes.resolve(message.outcomes)
         this.running.delete(message.id)
         break
+      case 'compiled':
+        this.compiling.get(message.id)?.resolve(message.result)
+        this.compiling.delete(message.id)
+        break
       case 'unloaded':
         this.unloading.get(message.id)?.resolve()
         this.unloading.delete(message.id)
@@ -159,7 +175,7 @@ class Thread {
 
   /** While something is asked of the thread: keeps the process running, and looks whether the same code runs for too long. */
   private look(): void {
-    const isAsked = !this.isEnded && this.loading.size + this.running.size + this.unloading.size > 0
+    const isAsked = !this.isEnded && this.loading.size + this.running.size + this.compiling.size + this.unloading.size > 0
     if (isAsked === (this.watch !== null)) return
     if (!isAsked) {
       if (this.watch) clearInterval(this.watch)
@@ -190,6 +206,9 @@ class Thread {
         ),
       )
     for (const done of this.unloading.values()) done.resolve()
+    for (const result of this.compiling.values())
+      result.resolve({ transpiled: null, status: 'ERROR', error: `Its thread ${text}. Save the file again.` })
+    this.compiling.clear()
     this.loading.clear()
     this.running.clear()
     this.unloading.clear()
@@ -245,6 +264,7 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
       }
       return { kind: 'loaded', unit }
     },
+    compile: (name, text) => threadFor(false).compile(name, text),
     async close() {
       isClosed = true
       await Promise.all([...threads].map((thread) => thread.close()))

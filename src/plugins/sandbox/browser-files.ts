@@ -1,14 +1,9 @@
 import { Script } from 'node:vm'
 import { type Transform, transform } from 'sucrase'
+import type { BrowserFile, Transpiled } from '../host-ports.ts'
 
-export interface Transpiled {
-  readonly transpiled: string | null
-  readonly status: 'TRANSPILED' | 'ERROR'
-  readonly error: string | null
-}
-
-/** Files that browsers run. They are compiled when they are stored. */
-const kinds: Readonly<Record<string, { readonly transforms: readonly Transform[]; wrap(code: string): string }>> = {
+/** Files that browsers run. They are compiled when they are stored, in a thread of the plugins. */
+const kinds: Readonly<Record<BrowserFile, { readonly transforms: readonly Transform[]; wrap(code: string): string }>> = {
   // The page gives modules to the app, such as React.
   'frontend.tsx': {
     transforms: ['typescript', 'jsx', 'imports'],
@@ -28,10 +23,8 @@ const call = new Script('work()')
 /** Interrupts code that takes too long, also that of this module. */
 const withinTime = <T>(work: () => T): T => call.runInNewContext({ work }, { timeout: mostMs }) as T
 
-export const isTranspiled = (name: string): boolean => name in kinds
-
-export function transpile(name: string, source: string): Transpiled {
-  const { transforms, wrap } = kinds[name]!
+export function compileForBrowsers(name: BrowserFile, source: string): Transpiled {
+  const { transforms, wrap } = kinds[name]
   const bytes = Buffer.byteLength(source)
   if (bytes > mostBytes)
     return failed(`A file that is compiled has at most ${mostBytes / 1024} KiB, but this one has ${Math.ceil(bytes / 1024)}.`)

@@ -251,6 +251,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       deliver: host.runtime.deliver,
       log: host.log,
       report: onError,
+      runs: pluginOptions.runs ?? true,
     })
     plugins = openPlugins({
       context: accounts.context,

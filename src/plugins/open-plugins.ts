@@ -23,7 +23,7 @@ export interface CatalogueEntry {
 
 /** Options of `open()`. */
 export interface PluginOptions {
-  /** Whether scheduled tasks and jobs of plugins run in this process. Events always pass the plugins. Default: true. */
+  /** Whether this process runs scheduled tasks and jobs of plugins, and delivers stored events to them. Events always pass the plugins. Default: true. */
   readonly runs?: boolean
   /** The folder with local plugins, one folder each. Default: none, and local plugins are refused. */
   readonly folder?: string

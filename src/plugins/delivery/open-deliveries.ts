@@ -18,6 +18,8 @@ export const usualLimits: DeliveryLimits = {
 }
 
 export type DeliveryHome = Omit<DeliveryParts, 'limits' | 'random' | 'context'> & {
+  /** False: another process delivers. */
+  readonly runs: boolean
   readonly context: AccountContext
   readonly limits?: Partial<DeliveryLimits>
   readonly random?: () => number
@@ -32,15 +34,15 @@ export interface OpenedDeliveries {
   close(): Promise<void>
 }
 
-export async function openDeliveries({ limits, random = Math.random, ...home }: DeliveryHome): Promise<OpenedDeliveries> {
+export async function openDeliveries({ runs, limits, random = Math.random, ...home }: DeliveryHome): Promise<OpenedDeliveries> {
   const parts: DeliveryParts = { ...home, limits: { ...usualLimits, ...limits }, random }
   const deliverer = createDeliverer(parts)
   await updateReceivers(parts, null)
-  const loop = runLoop(() => deliverer.tick(), home.context.clock, home.report)
-  deliverer.onStepEnd = () => loop.wake()
+  const loop = runs ? runLoop(() => deliverer.tick(), home.context.clock, home.report) : null
+  deliverer.onStepEnd = () => loop?.wake()
   const wake = (configIds: readonly number[]) => {
     deliverer.wake(configIds)
-    loop.wake()
+    loop?.wake()
   }
   return {
     deliverer,
@@ -49,7 +51,7 @@ export async function openDeliveries({ limits, random = Math.random, ...home }: 
     },
     wake,
     async close() {
-      loop.close()
+      loop?.close()
       await deliverer.close()
     },
   }

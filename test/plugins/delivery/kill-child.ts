@@ -23,7 +23,7 @@ const waymark = await open({
   memoryLimit: '256MB',
   isolate: processes === '2',
   exports: { runs: false },
-  plugins: { allowsPrivateAddresses: true },
+  plugins: { allowsPrivateRequests: true },
 })
 const { project: first } = await waymark.accounts.firstStart({ makesKey: false })
 const { read } = waymark.accounts.context.store

@@ -35,7 +35,7 @@ export async function pluginServer(options: Partial<OpenOptions> = {}): Promise<
     threads: 1,
     clock,
     ...options,
-    plugins: { allowsPrivateAddresses: true, ...options.plugins },
+    plugins: { allowsPrivateAddresses: true, allowsPrivateRequests: true, ...options.plugins },
   })
   const { organization, project: first } = await waymark.accounts.firstStart({ makesKey: false })
   const { key } = await waymark.createPersonalKey({ label: 'test', scopes: ['*'] })

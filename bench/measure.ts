@@ -26,6 +26,8 @@ export const bundled = async (file: string, waymark: 'package' | 'sources' = 'pa
     entryPoints: {
       [name]: file,
       'fold-worker': join(import.meta.dirname, '../src/folds/fold-worker.ts'),
+      'engine-process': join(import.meta.dirname, '../src/isolation/engine-process.ts'),
+      'answer-worker': join(import.meta.dirname, '../src/isolation/answer-worker.ts'),
       'plugin-worker': join(import.meta.dirname, '../src/plugins/sandbox/plugin-worker.ts'),
     },
     outdir,

@@ -72,6 +72,7 @@ export class ManagedPlugin {
     if (!this.mayHave(method)) return args.map(() => ({ kind: 'absent' }))
     const results = new Array<CallResult>(args.length).fill({ kind: 'deferred' })
     let open = [...args.keys()]
+    let isOneByOne = false
     for (let round = 0; open.length > 0; ) {
       if (!this.breaker.isClosed(this.ports.clock())) break
       const unit = await this.unit()
@@ -83,6 +84,7 @@ export class ManagedPlugin {
       const outcomes = await unit.run(
         method,
         open.map((i) => args[i]!),
+        isOneByOne,
       )
       if (unit.isLost) this.loading = null
       const left: number[] = []
@@ -114,6 +116,7 @@ export class ManagedPlugin {
         break
       }
       open = left
+      isOneByOne = true
     }
     return results
   }

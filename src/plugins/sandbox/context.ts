@@ -29,6 +29,9 @@ export interface ContextEvents {
 /** A limit was exceeded; the context cannot be used any more. */
 export class LimitExceeded extends Error {}
 
+/** A list of events runs for this long at once. */
+const manyMs = 20
+const flushMs = 200
 const longestError = 2_000
 const longestLine = 8_000
 const doneKinds = ['error', 'value', 'retry'] as const
@@ -46,6 +49,9 @@ export class PluginContext {
   private open = 0
   /** Results of this entry. They count if it ends within the limits: an interrupted async function rejects like any other. */
   private results: Parameters<ContextEvents['done']>[] = []
+  /** The call that exceeded a limit while a list of events ran. 0: unknown. */
+  current = 0
+  private isFlushed = false
 
   static async create(wasm: WebAssembly.Module, settings: string, limits: Limits, events: ContextEvents): Promise<PluginContext> {
     const variant = newVariant(releaseVariant as unknown as QuickJSSyncVariant, { wasmModule: wasm })
@@ -73,7 +79,7 @@ export class PluginContext {
       const given = [this.hostCall(), this.hostSync(), this.hostDone(), this.hostLog(), vm.newString(settings)]
       const list = vm.unwrapResult(vm.callFunction(begun, vm.undefined, ...given))
       for (const handle of [begun, ...given]) handle.dispose()
-      const found = [0, 1, 2].map((i) => vm.getProp(list, i))
+      const found = [0, 1, 2, 3, 4].map((i) => vm.getProp(list, i))
       list.dispose()
       return found
     })
@@ -93,6 +99,23 @@ export class PluginContext {
   /** Begins a call. Its result arrives at `done`, now or later. `json`: the argument; null for calls that have none. */
   run(id: number, method: string, json: string | null): void {
     this.invoke(1, id, [method, json ?? ''])
+  }
+
+  /**
+   * Begins calls with the items of a JSON list, and returns how many: it stops after some time. If a limit is exceeded, `done` has the results of those that
+   * ended before.
+   */
+  runMany(firstId: number, method: string, json: string, openCalls: number): number {
+    const { vm } = this
+    this.current = 0
+    this.isFlushed = false
+    return this.enter(() => {
+      const args = [vm.newNumber(firstId), vm.newString(method), vm.newString(json), vm.newNumber(manyMs), vm.newNumber(openCalls)]
+      const result = vm.callFunction(this.functions[3]!, vm.undefined, ...args)
+      for (const handle of args) handle.dispose()
+      if (result.error) throw this.failure(result.error)
+      return result.value.consume((value) => vm.getNumber(value))
+    }, true)
   }
 
   /** The answer of a call of the server. */
@@ -120,7 +143,7 @@ export class PluginContext {
   }
 
   /** Everything that the plugin runs, it runs in here: until it awaits something of the server, or exceeds a limit. */
-  private enter<T>(work: () => T): T {
+  private enter<T>(work: () => T, isMany = false): T {
     this.deadline = performance.now() + this.limits.runMs
     this.polls = 0
     this.lines = 0
@@ -130,10 +153,12 @@ export class PluginContext {
       const result = work()
       const jobs = this.runtime.executePendingJobs()
       if (jobs.error) jobs.error.dispose()
+      if (isMany) this.flush()
       if (this.exceeded !== null) throw new LimitExceeded(this.exceeded)
       for (const one of this.results) this.events.done(...one)
       return result
     } catch (error) {
+      if (isMany) this.reportBefore()
       if (this.exceeded !== null) throw new LimitExceeded(this.exceeded)
       if (error instanceof PluginFailure) throw error
       // A trap of WebAssembly, or an error of the library around it: the memory may be in any state.
@@ -143,6 +168,33 @@ export class PluginContext {
       })
     } finally {
       this.events.leave()
+    }
+  }
+
+  /** What ended before a call exceeded a limit. If it is unknown which call that was, there are no results: the code has not come to rest. */
+  private reportBefore(): void {
+    this.deadline = performance.now() + flushMs
+    this.polls = 0
+    try {
+      if (!this.isFlushed) this.flush()
+      if (this.current !== 0) for (const one of this.results) this.events.done(...one)
+    } catch {
+      // The memory may be in any state: these calls have no result.
+    }
+  }
+
+  private flush(): void {
+    const result = this.vm.callFunction(this.functions[4]!, this.vm.undefined)
+    this.isFlushed = true
+    if (result.error) {
+      result.error.dispose()
+      return
+    }
+    const [current, ...lines] = (result.value.consume((value) => this.text(value, this.limits.memory)) ?? '').split('\n')
+    this.current = Number(current) || 0
+    for (const line of lines) {
+      const [, id, kind, text] = /^(\d+) ([012]) (.*)$/.exec(line) ?? []
+      if (id !== undefined) this.note(Number(id), Number(kind), kind === '1' ? text! : String(JSON.parse(text!)))
     }
   }
 
@@ -172,17 +224,25 @@ export class PluginContext {
 
   private hostDone(): QuickJSHandle {
     return this.vm.newFunction('done', (id, kind, value) => {
-      const number = this.vm.getNumber(id)
-      const text = this.text(value, this.limits.value)
-      const what = doneKinds[this.vm.getNumber(kind)] ?? 'error'
-      if (text === null) this.results.push([number, 'error', `returned a value of more than ${this.limits.value} characters`])
-      else if (what === 'value') this.results.push([number, 'value', text])
-      else {
-        // Without room for an error, null is thrown.
-        if (text === 'InternalError: out of memory' || text === 'threw null') this.outOfMemory()
-        this.results.push([number, what, excerpt(text, longestError)])
-      }
+      this.note(this.vm.getNumber(id), this.vm.getNumber(kind), this.text(value, this.limits.value))
     })
+  }
+
+  /** Null: the text is too long. */
+  private note(id: number, kind: number, text: string | null): void {
+    const what = doneKinds[kind] ?? 'error'
+    if (text === null || text.length > this.limits.value)
+      this.results.push([id, 'error', `returned a value of more than ${this.limits.value} characters`])
+    else if (what === 'value') this.results.push([id, 'value', text])
+    else {
+      // Without room for an error, null is thrown.
+      if (text === 'InternalError: out of memory' || text === 'threw null') {
+        this.outOfMemory()
+        this.current = id
+        return
+      }
+      this.results.push([id, what, excerpt(text, longestError)])
+    }
   }
 
   private hostCall(): QuickJSHandle {

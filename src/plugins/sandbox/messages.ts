@@ -32,7 +32,14 @@ export type ToThread =
       readonly limits: Limits
       readonly isSetUp: boolean
     }
-  | { readonly kind: 'run'; readonly id: number; readonly unit: number; readonly method: string; readonly args: readonly (string | null)[] }
+  | {
+      readonly kind: 'run'
+      readonly id: number
+      readonly unit: number
+      readonly method: string
+      readonly args: readonly (string | null)[]
+      readonly isOneByOne: boolean
+    }
   | { readonly kind: 'unload'; readonly id: number; readonly unit: number }
   | { readonly kind: 'compile'; readonly id: number; readonly name: BrowserFile; readonly text: string }
   | { readonly kind: 'answer'; readonly unit: number; readonly call: number; readonly isOk: boolean; readonly json: string }

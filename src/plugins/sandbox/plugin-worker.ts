@@ -25,6 +25,16 @@ const engine = (() => {
 
 /** Calls of one unit that wait for the server at the same time. */
 const callsAtOnce = 20
+/** Events that run in one entry of the context. */
+const eventsOfList = 50
+/** The list and its values are in the memory of the context. */
+const charactersOfList = 200_000
+function listFrom(args: readonly (string | null)[], from: number): readonly (string | null)[] {
+  let [to, characters] = [from, 0]
+  do characters += args[to++]?.length ?? 0
+  while (to < args.length && to - from < eventsOfList && characters < charactersOfList)
+  return args.slice(from, to)
+}
 
 interface Call {
   finish(outcome: Outcome): void
@@ -80,32 +90,37 @@ class Unit {
   }
 
   /** Transformations of one list end before those of the next begin. */
-  runInOrder(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
-    if (method !== 'processEvent') return this.run(method, args)
-    const turn = this.turn.then(() => this.run(method, args))
+  runInOrder(method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
+    if (method !== 'processEvent') return this.run(method, args, true)
+    const turn = this.turn.then(() => this.run(method, args, isOneByOne))
     this.turn = turn
     return turn
   }
 
-  private async run(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
+  private async run(method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
     const open = new Set<Promise<void>>()
-    for (const [i, json] of args.entries()) {
-      if (this.broken !== null) {
-        outcomes[i] = { kind: 'not-run' }
-        continue
-      }
-      const outcome = this.begin(method, json)
+    const take = (i: number, outcome: Outcome | Promise<Outcome>) => {
       if ('kind' in outcome) {
         outcomes[i] = outcome
-        continue
+        return
       }
       const waiting: Promise<void> = outcome.then((value) => {
         outcomes[i] = value
         open.delete(waiting)
       })
       open.add(waiting)
+    }
+    for (let i = 0; i < args.length; ) {
       if (open.size >= callsAtOnce) await Promise.race(open)
+      const begun: readonly (Outcome | Promise<Outcome>)[] =
+        this.broken !== null
+          ? [{ kind: 'not-run' }]
+          : isOneByOne
+            ? [this.begin(method, args[i]!)]
+            : this.beginMany(method, listFrom(args, i), callsAtOnce - open.size)
+      for (const [n, outcome] of begun.entries()) take(i + n, outcome)
+      i += begun.length
     }
     await Promise.all(open)
     return outcomes
@@ -130,7 +145,38 @@ class Unit {
 
   /** The outcome, at once if the plugin did not await anything of the server. */
   private begin(method: string, json: string | null): Outcome | Promise<Outcome> {
-    const id = ++this.lastCall
+    const outcome = this.expect(++this.lastCall)
+    this.current = this.lastCall
+    this.guard(() => this.context!.run(this.lastCall, method, json))
+    this.settleHeld(this.lastCall)
+    return outcome()
+  }
+
+  /** The outcomes of the first of these calls, as many as began. */
+  private beginMany(method: string, jsons: readonly (string | null)[], openCalls: number): readonly (Outcome | Promise<Outcome>)[] {
+    const first = this.lastCall + 1
+    this.lastCall += jsons.length
+    const outcomes = jsons.map((_, n) => this.expect(first + n))
+    let begun = jsons.length
+    this.guard(() => {
+      begun = this.context!.runMany(first, method, `[${jsons.join()}]`, openCalls)
+    })
+    for (let n = begun; n < jsons.length; n++) this.calls.delete(first + n)
+    this.settleHeld(first)
+    return outcomes.slice(0, begun).map((outcome) => outcome())
+  }
+
+  /** Answers that arrived while no call ran. */
+  private settleHeld(id: number): void {
+    for (const answer of this.held.splice(0)) {
+      if (this.broken !== null) break
+      this.current = id
+      this.guard(() => this.context!.settle(...answer))
+    }
+  }
+
+  /** Waits for the result of a call that is about to begin. */
+  private expect(id: number): () => Outcome | Promise<Outcome> {
     let early: Outcome | null = null
     let late: ((outcome: Outcome) => void) | null = null
     this.calls.set(id, {
@@ -139,31 +185,26 @@ class Unit {
         else early = outcome
       },
     })
-    this.current = id
-    this.guard(() => this.context!.run(id, method, json))
-    for (const answer of this.held.splice(0)) {
-      if (this.broken !== null) break
-      this.current = id
-      this.guard(() => this.context!.settle(...answer))
-    }
-    if (early) return early
-    return new Promise((resolve) => {
-      const { awaitMs } = this.message.limits
-      const timer = setTimeout(() => {
-        this.current = id
-        this.end(`did not end within ${awaitMs / 1000} s`)
-      }, awaitMs)
-      late = (outcome) => {
-        clearTimeout(timer)
-        resolve(outcome)
-      }
-    })
+    return () =>
+      early ??
+      new Promise((resolve) => {
+        const { awaitMs } = this.message.limits
+        const timer = setTimeout(() => {
+          this.current = id
+          this.end(`did not end within ${awaitMs / 1000} s`)
+        }, awaitMs)
+        late = (outcome) => {
+          clearTimeout(timer)
+          resolve(outcome)
+        }
+      })
   }
 
   private guard(work: () => void): void {
     try {
       work()
     } catch (error) {
+      this.current ||= this.context?.current ?? 0
       if (error instanceof LimitExceeded) this.end(error.message)
       else this.end(excerpt(String(error), 500))
     }
@@ -220,7 +261,9 @@ async function handle(message: ToThread): Promise<void> {
     }
     case 'run': {
       const unit = units.get(message.unit)
-      const outcomes = unit ? await unit.runInOrder(message.method, message.args) : message.args.map((): Outcome => ({ kind: 'not-run' }))
+      const outcomes = unit
+        ? await unit.runInOrder(message.method, message.args, message.isOneByOne)
+        : message.args.map((): Outcome => ({ kind: 'not-run' }))
       return send({ kind: 'ran', id: message.id, outcomes })
     }
     case 'unload':

@@ -4,6 +4,8 @@
 export const prelude = String.raw`(function (hostCall, hostSync, hostDone, hostLog, settingsJson) {
 'use strict'
 const { parse, stringify } = JSON
+const { now } = Date
+const join = Function.prototype.call.bind(Array.prototype.join)
 const settings = parse(settingsJson)
 const sync = (name, ...args) => parse(hostSync(name, stringify(args)))
 const waiting = new Map()
@@ -383,15 +385,44 @@ const told = (error) => {
     return error.message === undefined ? 'threw ' + shown(error) : text
   } catch { return 'threw a value without a text' }
 }
+// What ended while a list of events runs, a line each; null: results are reported at once.
+let lines = null
+let current = 0
+const report = (id, kind, text) => {
+  if (lines === null) hostDone(id, kind, text)
+  // A limit ended it: it has no result.
+  else if (kind !== 0 || text !== 'InternalError: interrupted') lines[lines.length] = id + ' ' + kind + ' ' + (kind === 1 ? text : stringify(text))
+}
 const succeed = (id, value) => {
   let text
   try { text = value === undefined || value === null ? '' : (stringify(value) ?? '') } catch (error) { return fail(id, error) }
-  hostDone(id, 1, text)
+  report(id, 1, text)
 }
-const fail = (id, error) => { hostDone(id, error instanceof RetryError || error?.name === 'RetryError' ? 2 : 0, told(error)) }
+const fail = (id, error) => { report(id, error instanceof RetryError || error?.name === 'RetryError' ? 2 : 0, told(error)) }
 const run = (id, method, json) => {
+  try { runWith(id, method, json === '' ? undefined : parse(json)) } catch (error) { fail(id, error) }
+}
+// Runs events of a list until some time has passed or calls of the server are waiting, and returns how many.
+const runMany = (firstId, method, json, ms, calls) => {
+  const list = parse(json)
+  lines = []
+  const end = now() + ms
+  let begun = 0
+  for (; begun < list.length && (begun === 0 || (now() < end && waiting.size < calls)); begun++) {
+    current = firstId + begun
+    runWith(current, method, list[begun])
+  }
+  current = 0
+  return begun
+}
+// The call that ran when a limit was exceeded, and what ended.
+const flush = () => {
+  const text = current + (lines === null ? '' : '\n' + join(lines, '\n'))
+  lines = null
+  return text
+}
+const runWith = (id, method, value) => {
   try {
-    const value = json === '' ? undefined : parse(json)
     let result
     if (method.startsWith('job:')) {
       const work = jobs[method.slice(4)]
@@ -414,5 +445,5 @@ const settle = (id, isOk, json) => {
   if (isOk) resolve(json === '' ? undefined : parse(json))
   else reject(new Error(json))
 }
-return [start, run, settle]
+return [start, run, settle, runMany, flush]
 })`

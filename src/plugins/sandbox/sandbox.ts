@@ -20,8 +20,10 @@ export interface Unit {
   readonly capabilities: Capabilities
   /** It was ended, and answers every call with `not-run`. */
   readonly isLost: boolean
-  /** One call per argument, in their order as far as they do not await anything. */
-  run(method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]>
+  /**
+   * One call per argument, in their order as far as they do not await anything. `isOneByOne`: slower, and a limit is always that of one call.
+   */
+  run(method: string, args: readonly (string | null)[], isOneByOne?: boolean): Promise<readonly Outcome[]>
   unload(): Promise<void>
 }
 
@@ -101,12 +103,12 @@ class Thread {
     return loaded.promise
   }
 
-  run(unit: number, method: string, args: readonly (string | null)[]): Promise<readonly Outcome[]> {
+  run(unit: number, method: string, args: readonly (string | null)[], isOneByOne: boolean): Promise<readonly Outcome[]> {
     if (this.isEnded) return Promise.resolve(args.map(() => ({ kind: 'not-run' })))
     const outcomes = deferred<readonly Outcome[]>()
     const id = ++this.lastId
     this.running.set(id, { unit, count: args.length, outcomes })
-    this.send({ kind: 'run', id, unit, method, args })
+    this.send({ kind: 'run', id, unit, method, args, isOneByOne })
     return outcomes.promise
   }
 
@@ -252,8 +254,8 @@ export function createSandbox({ limits: given, threads: most = Math.max(1, avail
         get isLost() {
           return isBroken || thread.isEnded
         },
-        async run(method, args) {
-          const outcomes = await thread.run(number, method, args)
+        async run(method, args, isOneByOne = false) {
+          const outcomes = await thread.run(number, method, args, isOneByOne)
           if (!isBroken && outcomes.some(({ kind }) => kind === 'limit' || kind === 'not-run')) {
             isBroken = true
             await unload()

@@ -60,12 +60,14 @@ export async function deliveryStep(
   const waiting = await store.read.plugin_failed_deliveries.find({ plugin_config_id: configId, status: 'waiting' })
   const now = context.clock().getTime()
   const inOrder = waiting.toSorted((a, b) => a.due_at!.getTime() - b.due_at!.getTime())
-  const due = inOrder.filter(({ due_at }) => due_at!.getTime() <= now).slice(0, size)
+  // At most half of the step, so that events which keep failing do not hold up new ones.
+  const due = inOrder.filter(({ due_at }) => due_at!.getTime() <= now).slice(0, Math.ceil(size / 2))
   const reader = project.storedEvents
   const to = project.position
   // The log ends before the position if a power failure took its end.
   const after = Math.min(positionOf(record), to)
-  const room = Math.min(size, limits.waiting - waiting.length)
+  const isBlocked = waiting.length >= limits.waiting
+  const room = isBlocked ? 0 : Math.min(size - due.length, limits.waiting - waiting.length)
   const range = { after, to, events: room, characters: limits.charactersOfStep }
   const read = room > 0 && to > after ? await reader.range(range) : { events: [], through: after }
   const stored = new Map((await reader.at(due.map(positionOf))).map((one) => [one.position, one]))
@@ -80,7 +82,7 @@ export async function deliveryStep(
     const [delivery] = await parts.deliver(record.project_id, event, [configId])
     return { ...item, delivery: delivery ?? deferredDelivery(configId, 'The plugin is not loaded') }
   })
-  const rest = room <= 0 ? 'blocked' : read.through < to ? 'more' : 'none'
+  const rest = isBlocked ? 'blocked' : read.through < to ? 'more' : 'none'
   const nextDue = inOrder.find((one) => !due.includes(one))?.due_at?.getTime() ?? Number.POSITIVE_INFINITY
   const hasRun = results.filter(({ delivery }) => !delivery.isDeferred)
   if (items.length > 0 && hasRun.length === 0) return { kind: 'resting', nextDue: Math.min(nextDue, now), rest }

@@ -95,7 +95,7 @@ async function measure(code: string, isolate: boolean): Promise<void> {
 }
 
 async function compare(): Promise<void> {
-  for (const processes of ['one', 'two'])
+  for (const processes of values.processes ? [values.processes] : ['one', 'two'])
     for (const [form, write] of Object.entries(forms)) {
       const usual: Record<string, number> = {}
       for (const [attack, body] of Object.entries(attacks)) {

@@ -3,6 +3,7 @@ import { deferred } from '../../lib/deferred.ts'
 import type { DeliveryParts } from './parts.ts'
 import { positionOf } from './records.ts'
 import { pauseAfter } from './retry-wait.ts'
+import { sharedReads } from './shared-reads.ts'
 import { deferredDelivery, deliveryStep, type StepResult } from './step.ts'
 
 // Delivers stored events to plugin configs. The tables have how far each config has come, so any process that has them can go on. A config that waits for a
@@ -22,14 +23,12 @@ interface Lane {
   running: Promise<void> | null
 }
 
-/** New events are noticed by looking: nothing tells of them. */
-const lookMs = 250
-
 export const createDeliverer = (parts: DeliveryParts) => {
   const { context, limits, report } = parts
   const { store } = context
   const lanes = new Map<number, Lane>()
   const positions = new Map<number, () => number>()
+  const reads = sharedReads()
   const closing = deferred<void>()
   let isClosed = false
 
@@ -49,7 +48,7 @@ export const createDeliverer = (parts: DeliveryParts) => {
       restsUntil: 0,
       nextDue: 0,
       rest: 'more',
-      lastStart: 0,
+      lastStart: Number.NEGATIVE_INFINITY,
       running: null,
     }
     lanes.set(plugin_config_id, lane)
@@ -59,6 +58,8 @@ export const createDeliverer = (parts: DeliveryParts) => {
   const isDue = (lane: Lane, record: PluginDelivery): boolean =>
     lane.running === null &&
     lane.restsUntil <= now() &&
+    // Events that come one by one are delivered together, and cost a transaction together.
+    (lane.rest === 'more' || lengthOf(lane) >= limits.lookMs) &&
     (lane.rest === 'more' || lane.nextDue <= now() || (lane.rest === 'none' && positionIn(lane.projectId) > positionOf(record)))
 
   const rest = (lane: Lane) => {
@@ -88,7 +89,13 @@ export const createDeliverer = (parts: DeliveryParts) => {
       const project = await parts.project(lane.projectId)
       if (!project) return
       positions.set(lane.projectId, () => project.position)
-      const result = await deliveryStep({ ...parts, deliver }, project, lane.configId, lane.size)
+      const reader = reads.of(lane.projectId, project.storedEvents)
+      const result = await deliveryStep(
+        { ...parts, deliver },
+        { position: project.position, storedEvents: reader },
+        lane.configId,
+        lane.size,
+      )
       if (result) note(lane, result, lengthOf(lane))
       else lane.rest = 'more'
     } catch (error) {
@@ -132,7 +139,7 @@ export const createDeliverer = (parts: DeliveryParts) => {
       const due = records.map((record) => ({ lane: laneOf(record), record })).filter(({ lane, record }) => isDue(lane, record))
       const waiting = due.map(({ lane }) => lane)
       for (let first = firstOf(waiting); first && hasSlot() && !isClosed; first = firstOf(waiting)) start(first)
-      return records.length === 0 ? Number.POSITIVE_INFINITY : now() + lookMs
+      return records.length === 0 ? Number.POSITIVE_INFINITY : now() + limits.lookMs
     },
     /** Something of these configs has changed: they do not rest any longer. */
     wake(configIds: readonly number[]): void {

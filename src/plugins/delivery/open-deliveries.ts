@@ -6,6 +6,7 @@ import type { DeliveryLimits, DeliveryParts } from './parts.ts'
 import { mostAttempts } from './retry-wait.ts'
 
 export const usualLimits: DeliveryLimits = {
+  lookMs: 250,
   eventsAtOnce: 10,
   eventsOfStep: 200,
   charactersOfStep: 1024 ** 2,

@@ -10,6 +10,8 @@ export interface DeliveredProject {
 }
 
 export interface DeliveryLimits {
+  /** New events are noticed this often. */
+  readonly lookMs: number
   /** Events of one config that are delivered at the same time. */
   readonly eventsAtOnce: number
   /** Events of one step, with their characters: that many come again after a crash. */

@@ -73,7 +73,7 @@ export async function deliveryWorld(limits: Partial<DeliveryLimits> = {}): Promi
     deliver,
     log: (entry) => void logs.push(entry),
     report: (error) => void reports.push(error),
-    limits: { ...usualLimits, ...limits },
+    limits: { ...usualLimits, lookMs: 0, ...limits },
     random: () => 0.5,
   }
 

@@ -39,7 +39,7 @@ const long = [
   'test/memory/**',
   'test/odd-names.test.ts',
   'test/plan/budgets.test.ts',
-  'test/plugins/{escapes,delivery/failing-destinations,delivery/kills}.test.ts',
+  'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
   'test/queries/funnels/{engines,memory}.test.ts',
   'test/queries/trends/relations.test.ts',
   'test/small-memory.test.ts',

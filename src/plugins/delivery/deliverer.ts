@@ -1,10 +1,10 @@
 import type { PluginDelivery } from '../../accounts/records.ts'
-import { deferred } from '../../lib/deferred.ts'
+import { groupedWrites } from './grouped-writes.ts'
 import type { DeliveryParts } from './parts.ts'
 import { positionOf } from './records.ts'
 import { pauseAfter } from './retry-wait.ts'
 import { sharedReads } from './shared-reads.ts'
-import { deferredDelivery, deliveryStep, type StepResult } from './step.ts'
+import { deferredDelivery, deliveryStep, type StepResult, type WaitingEvents } from './step.ts'
 
 // Delivers stored events to plugin configs. The tables have how far each config has come, so any process that has them can go on. A config that waits for a
 // slow destination has small steps and takes no slot from quick ones.
@@ -17,8 +17,11 @@ interface Lane {
   restingSteps: number
   /** No step before this time. */
   restsUntil: number
-  nextDue: number
+  /** Null: to be read from the table. */
+  waiting: WaitingEvents | null
   rest: StepResult['rest']
+  /** Changes from outside. What a step knew before one of them is not relied on. */
+  wakes: number
   lastStart: number
   running: Promise<void> | null
 }
@@ -29,7 +32,9 @@ export const createDeliverer = (parts: DeliveryParts) => {
   const lanes = new Map<number, Lane>()
   const positions = new Map<number, () => number>()
   const reads = sharedReads()
-  const closing = deferred<void>()
+  const write = groupedWrites(store)
+  /** End what is being delivered. */
+  const stops = new Set<() => void>()
   let isClosed = false
 
   const now = () => context.clock().getTime()
@@ -46,8 +51,9 @@ export const createDeliverer = (parts: DeliveryParts) => {
       size: limits.eventsAtOnce,
       restingSteps: 0,
       restsUntil: 0,
-      nextDue: 0,
+      waiting: null,
       rest: 'more',
+      wakes: 0,
       lastStart: Number.NEGATIVE_INFINITY,
       running: null,
     }
@@ -60,7 +66,9 @@ export const createDeliverer = (parts: DeliveryParts) => {
     lane.restsUntil <= now() &&
     // Events that come one by one are delivered together, and cost a transaction together.
     (lane.rest === 'more' || lengthOf(lane) >= limits.lookMs) &&
-    (lane.rest === 'more' || lane.nextDue <= now() || (lane.rest === 'none' && positionIn(lane.projectId) > positionOf(record)))
+    (lane.rest === 'more' ||
+      (lane.waiting?.nextDue ?? 0) <= now() ||
+      (lane.rest === 'none' && positionIn(lane.projectId) > positionOf(record)))
 
   const rest = (lane: Lane) => {
     lane.restingSteps++
@@ -69,7 +77,7 @@ export const createDeliverer = (parts: DeliveryParts) => {
   }
 
   const note = (lane: Lane, result: StepResult, tookMs: number) => {
-    lane.nextDue = result.nextDue
+    lane.waiting = result
     lane.rest = result.rest
     if (result.kind === 'resting') return rest(lane)
     lane.restingSteps = 0
@@ -79,27 +87,38 @@ export const createDeliverer = (parts: DeliveryParts) => {
   }
 
   const deliver: DeliveryParts['deliver'] = (projectId, event, configIds = []) =>
-    Promise.race([
-      parts.deliver(projectId, event, configIds),
-      closing.promise.then(() => configIds.map((id) => deferredDelivery(id, 'The server was closed'))),
-    ])
+    new Promise((resolve, reject) => {
+      const stop = () => resolve(configIds.map((id) => deferredDelivery(id, 'The server was closed')))
+      if (isClosed) return stop()
+      stops.add(stop)
+      parts
+        .deliver(projectId, event, configIds)
+        .then(resolve, reject)
+        .finally(() => stops.delete(stop))
+    })
+
+  const wakeUp = (lane: Lane) =>
+    Object.assign(lane, { restingSteps: 0, restsUntil: 0, waiting: null, rest: 'more' } satisfies Partial<Lane>)
 
   const step = async (lane: Lane): Promise<void> => {
+    const { wakes } = lane
     try {
       const project = await parts.project(lane.projectId)
       if (!project) return
       positions.set(lane.projectId, () => project.position)
       const reader = reads.of(lane.projectId, project.storedEvents)
       const result = await deliveryStep(
-        { ...parts, deliver },
+        { ...parts, deliver, write },
         { position: project.position, storedEvents: reader },
         lane.configId,
         lane.size,
+        lane.waiting,
       )
       if (result) note(lane, result, lengthOf(lane))
-      else lane.rest = 'more'
+      if (result === null || lane.wakes !== wakes) wakeUp(lane)
     } catch (error) {
       if (!isClosed) report(error)
+      lane.waiting = null
       rest(lane)
     }
   }
@@ -145,7 +164,9 @@ export const createDeliverer = (parts: DeliveryParts) => {
     wake(configIds: readonly number[]): void {
       for (const id of configIds) {
         const lane = lanes.get(id)
-        if (lane) Object.assign(lane, { restingSteps: 0, restsUntil: 0, nextDue: 0, rest: 'more' })
+        if (!lane) continue
+        lane.wakes++
+        wakeUp(lane)
       }
     },
     set onStepEnd(work: () => void) {
@@ -161,7 +182,7 @@ export const createDeliverer = (parts: DeliveryParts) => {
     /** What is being delivered is not waited for, and delivered again by the next process. */
     async close(): Promise<void> {
       isClosed = true
-      closing.resolve()
+      for (const stop of stops) stop()
       await this.settled()
     },
   }

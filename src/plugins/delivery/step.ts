@@ -14,8 +14,17 @@ export interface StepResult {
   readonly kind: 'progress' | 'resting' | 'idle'
   /** When the next failed delivery is due. */
   readonly nextDue: number
+  /** Events that wait for another attempt. */
+  readonly waiting: number
   /** Whether there is more to read now. `blocked`: too many events wait for another attempt. */
   readonly rest: 'none' | 'more' | 'blocked'
+}
+
+/** What is known of the events of a config that wait for another attempt. */
+export type WaitingEvents = Pick<StepResult, 'nextDue' | 'waiting'>
+
+export interface StepParts extends DeliveryParts {
+  write<T>(work: (tables: AccountTables) => Promise<T>): Promise<T>
 }
 
 interface Item {
@@ -48,17 +57,20 @@ async function inTurns<T, R>(items: readonly T[], atOnce: number, work: (item: T
 
 /** Null: the config no longer receives events. */
 export async function deliveryStep(
-  parts: DeliveryParts,
+  parts: StepParts,
   project: DeliveredProject,
   configId: number,
   size: number,
+  before: WaitingEvents | null,
 ): Promise<StepResult | null> {
   const { context, limits } = parts
   const { store } = context
   const record = await store.read.plugin_deliveries.first({ plugin_config_id: configId })
   if (!record) return null
-  const waiting = await store.read.plugin_failed_deliveries.find({ plugin_config_id: configId, status: 'waiting' })
   const now = context.clock().getTime()
+  const isNothingDue = before !== null && before.nextDue > now
+  const waiting = isNothingDue ? [] : await store.read.plugin_failed_deliveries.find({ plugin_config_id: configId, status: 'waiting' })
+  const count = isNothingDue ? before.waiting : waiting.length
   const inOrder = waiting.toSorted((a, b) => a.due_at!.getTime() - b.due_at!.getTime())
   // At most half of the step, so that events which keep failing do not hold up new ones.
   const due = inOrder.filter(({ due_at }) => due_at!.getTime() <= now).slice(0, Math.ceil(size / 2))
@@ -66,8 +78,8 @@ export async function deliveryStep(
   const to = project.position
   // The log ends before the position if a power failure took its end.
   const after = Math.min(positionOf(record), to)
-  const isBlocked = waiting.length >= limits.waiting
-  const room = isBlocked ? 0 : Math.min(size - due.length, limits.waiting - waiting.length)
+  const isBlocked = count >= limits.waiting
+  const room = isBlocked ? 0 : Math.min(size - due.length, limits.waiting - count)
   const range = { after, to, events: room, characters: limits.charactersOfStep }
   const read = room > 0 && to > after ? await reader.range(range) : { events: [], through: after }
   const stored = new Map((await reader.at(due.map(positionOf))).map((one) => [one.position, one]))
@@ -83,27 +95,27 @@ export async function deliveryStep(
     return { ...item, delivery: delivery ?? deferredDelivery(configId, 'The plugin is not loaded') }
   })
   const rest = isBlocked ? 'blocked' : read.through < to ? 'more' : 'none'
-  const nextDue = inOrder.find((one) => !due.includes(one))?.due_at?.getTime() ?? Number.POSITIVE_INFINITY
+  const nextDue = isNothingDue ? before.nextDue : (inOrder.find((one) => !due.includes(one))?.due_at?.getTime() ?? Number.POSITIVE_INFINITY)
   const hasRun = results.filter(({ delivery }) => !delivery.isDeferred)
-  if (items.length > 0 && hasRun.length === 0) return { kind: 'resting', nextDue: Math.min(nextDue, now), rest }
-  if (items.length === 0 && gone.length === 0 && read.through === positionOf(record)) return { kind: 'idle', nextDue, rest }
+  if (items.length > 0 && hasRun.length === 0) return { kind: 'resting', nextDue: due.length > 0 ? now : nextDue, waiting: count, rest }
+  if (items.length === 0 && gone.length === 0 && read.through === positionOf(record)) return { kind: 'idle', nextDue, waiting: count, rest }
   const saved = await save(parts, record, read.through, results, gone)
   if (!saved) return null
   const hasPassed = results.some(({ delivery }) => delivery.status !== 'failed' || !delivery.isRetryable)
   const kind = items.length === 0 || hasPassed ? 'progress' : 'resting'
-  return { kind, nextDue: Math.min(nextDue, saved.nextDue), rest }
+  return { kind, nextDue: Math.min(nextDue, saved.nextDue), waiting: count + saved.added, rest }
 }
 
 type Attempted = Item & { readonly delivery: Delivery }
 
 /** Null: the config was disabled meanwhile, or starts from somewhere else. */
 function save(
-  parts: DeliveryParts,
+  parts: StepParts,
   record: PluginDelivery,
   through: number,
   results: readonly Attempted[],
   gone: readonly PluginFailedDelivery[],
-): Promise<{ readonly nextDue: number } | null> {
+): Promise<{ readonly nextDue: number; readonly added: number } | null> {
   const { context, limits } = parts
   const now = context.clock()
   const { plugin_config_id, project_id } = record
@@ -133,7 +145,7 @@ function save(
     }
   }
 
-  return context.store.write(async (tables) => {
+  return parts.write(async (tables) => {
     const current = await tables.plugin_deliveries.first({ plugin_config_id })
     if (!current || positionOf(current) !== positionOf(record)) return null
     const settled = results.filter(({ failed, delivery }) => failed && delivery.status !== 'failed').map(({ failed }) => failed!.id)
@@ -151,7 +163,9 @@ function save(
     const delivered = results.filter(({ delivery }) => delivery.status === 'done').length
     const counts = delivered + dead.length > 0 ? { counts: countedIn(current, delivered, dead.length, now) } : {}
     await tables.plugin_deliveries.update({ plugin_config_id }, { position: through, ...counts, updated_at: now })
-    return { nextDue }
+    const left = new Set(failures.filter((one) => !isOver(one)))
+    const known = results.filter(({ failed }) => failed).length + gone.length
+    return { nextDue, added: left.size - known }
   })
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { deferred } from '../../../src/lib/deferred.ts'
 import { mostAttempts } from '../../../src/plugins/delivery/retry-wait.ts'
 import { type DeliveryWorld, deliveryWorld, done, lasting, passing, switchedOff } from './world.ts'
 
@@ -155,6 +156,31 @@ describe('a delivery that fails', () => {
     const names = await world.send(project, 30)
     await world.drainAll()
     expect(new Set(receivedBy(config))).toEqual(new Set(names))
+    expect(await world.failed(config)).toEqual([])
+  })
+
+  test('is tried at once when someone asks for it, also while a step of its config runs', async () => {
+    const project = await open()
+    const { promise, resolve } = deferred<void>()
+    let isUp = false
+    const config = await world.add(project, async (event) => {
+      if (event === 'event 1') await promise
+      return isUp || event === 'event 1' ? done : lasting
+    })
+    await world.send(project, 1)
+    await world.drain()
+    await world.send(project, 1)
+    await world.deliverer.tick()
+    while (!receivedBy(config).includes('event 1')) await new Promise(setImmediate)
+    isUp = true
+    const { store } = world.waymark.accounts.context
+    await store.write((tables) =>
+      tables.plugin_failed_deliveries.update({ plugin_config_id: config }, { status: 'waiting', attempts: 0, due_at: world.clock.now }),
+    )
+    world.deliverer.wake([config])
+    resolve()
+    await world.drain()
+    expect(receivedBy(config)).toEqual(['event 0', 'event 1', 'event 0'])
     expect(await world.failed(config)).toEqual([])
   })
 

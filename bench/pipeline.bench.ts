@@ -56,9 +56,11 @@ async function measure(transformations: number, isolate: boolean): Promise<void>
     }
     await send(warmUp * batchSize)
     await measured(async () => {
+      const before = process.cpuUsage()
       const [answer, changed] = await send(events)
       if (transformations > 0 && changed !== answer) throw new Error(`${changed} of ${answer} events were transformed`)
-      return { answer: answer - warmUp * batchSize }
+      const { user, system } = process.cpuUsage(before)
+      return { answer: answer - warmUp * batchSize, figures: { cpuSeconds: (user + system) / 1e6 } }
     })
     await waymark.close()
   } finally {
@@ -87,6 +89,8 @@ async function compare(): Promise<void> {
           events,
           events_per_second: Math.round(median(rates(n))),
           spread: [Math.round(Math.min(...rates(n))), Math.round(Math.max(...rates(n)))],
+          // Of the process with the accounts; all of it if there is one.
+          cpu_us_per_event: rounded((median(runs.get(n)!.map(({ figures }) => figures!.cpuSeconds!)) * 1e6) / events),
           share_of_plain: rounded(median(rates(n)) / plain),
           peak_mb: Math.round(median(runs.get(n)!.map(({ peakMb }) => peakMb))),
           runs: Number(values.runs),

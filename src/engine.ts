@@ -209,7 +209,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    accounts = await openControl(instance, clock, projects, options.surroundings)
+    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options.surroundings)
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
@@ -340,13 +340,21 @@ const openControl = async (
   instance: Instance,
   clock: () => Date,
   projects: OpenProjects,
+  pluginsChanged: (projects: readonly number[]) => Promise<void>,
   surroundings: Surroundings = {},
 ): Promise<Accounts> => {
   try {
     return await openAccounts(instance, {
       ...surroundings,
       clock,
-      projectStores: { create: async () => undefined, remove: (id) => projects.remove(id) }, // made when first used
+      projectStores: {
+        create: async () => undefined, // made when first used
+        async remove(id) {
+          await projects.remove(id)
+          await pluginsChanged([id])
+        },
+        pluginsRemoved: pluginsChanged,
+      },
     })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error

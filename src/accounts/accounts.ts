@@ -44,7 +44,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     lookupCname: options.lookupCname ?? (async () => null),
     passwords: options.passwords ?? createPasswords(),
     outbound: options.outbound ?? createOutboundCalls(),
-    projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {} },
+    projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {}, pluginsRemoved: async () => {} },
     report: options.report ?? (() => {}),
   }
   const personalKeys = createPersonalKeys(context)

@@ -37,6 +37,8 @@ export interface ProjectStores {
   create(id: number): Promise<void>
   /** Closes the project's store and removes its folder. */
   remove(id: number): Promise<void>
+  /** Plugins of these projects were uninstalled together with their organization. */
+  pluginsRemoved(ids: readonly number[]): Promise<void>
 }
 
 export interface AccountContext {

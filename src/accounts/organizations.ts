@@ -76,12 +76,15 @@ export const insertMembership = async (context: AccountContext, tables: AccountT
 }
 
 /** All tables that refer to an organization, children first. */
-const removeOrganizationRows = async (tables: AccountTables, organizationId: string): Promise<number[]> => {
+const removeOrganizationRows = async (
+  tables: AccountTables,
+  organizationId: string,
+): Promise<{ readonly projects: readonly number[]; readonly withoutPlugins: readonly number[] }> => {
   const projects = (await tables.projects.find({ organization_id: organizationId })).map((one) => one.id)
   const roles = (await tables.roles.find({ organization_id: organizationId })).map((one) => one.id)
   await removeProjectRows(tables, projects)
   const plugins = await tables.plugins.find({ organization_id: organizationId })
-  await removePluginRows(
+  const withoutPlugins = await removePluginRows(
     tables,
     plugins.map(({ id }) => id),
   )
@@ -90,7 +93,7 @@ const removeOrganizationRows = async (tables: AccountTables, organizationId: str
     await tables[table].remove({ organization_id: organizationId } as never)
   await tables.activity.remove({ organization_id: organizationId })
   await tables.organizations.remove({ id: organizationId })
-  return projects
+  return { projects, withoutPlugins }
 }
 
 export const createOrganizations = (context: AccountContext) => {
@@ -155,7 +158,7 @@ export const createOrganizations = (context: AccountContext) => {
 
     /** Deletes its rows and its projects' folders; its users remain. One entry of the activity log remains. */
     async remove(by: ActingMember): Promise<void> {
-      const projects = await writeAs(context, by, async (tables, { organization_id }) => {
+      const { projects, withoutPlugins } = await writeAs(context, by, async (tables, { organization_id }) => {
         const organization = await asItIs(tables, organization_id)
         const members = await tables.memberships.find({ organization_id: organization.id })
         const removed = await removeOrganizationRows(tables, organization.id)
@@ -167,11 +170,12 @@ export const createOrganizations = (context: AccountContext) => {
           item_id: organization.id,
           activity: 'deleted',
           name: organization.name,
-          changes: [{ type: 'Organization', action: 'deleted', field: 'projects', before: removed, after: null }],
+          changes: [{ type: 'Organization', action: 'deleted', field: 'projects', before: [...removed.projects], after: null }],
         })
         return removed
       })
       for (const id of projects) await context.projectStores.remove(id)
+      await context.projectStores.pluginsRemoved(withoutPlugins)
     },
   }
 }

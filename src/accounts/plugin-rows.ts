@@ -1,7 +1,7 @@
 import type { AccountTables } from './records.ts'
 
-/** Removes plugins with their files, and their configs in every project. */
-export async function removePluginRows(tables: AccountTables, pluginIds: readonly number[]): Promise<void> {
+/** Removes plugins with their files, and their configs in every project. Returns the projects that had them. */
+export async function removePluginRows(tables: AccountTables, pluginIds: readonly number[]): Promise<readonly number[]> {
   const configs = await tables.plugin_configs.find({ plugin_id: pluginIds })
   const configIds = configs.map(({ id }) => id)
   await tables.plugin_attachments.remove({ plugin_config_id: configIds })
@@ -10,4 +10,5 @@ export async function removePluginRows(tables: AccountTables, pluginIds: readonl
   await tables.plugin_configs.remove({ plugin_id: pluginIds })
   await tables.plugin_files.remove({ plugin_id: pluginIds })
   await tables.plugins.remove({ id: pluginIds })
+  return configs.map(({ project_id }) => project_id)
 }

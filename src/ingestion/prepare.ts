@@ -25,6 +25,8 @@ export interface PreparedEvent {
   /** Where the bytes of its batch hold its properties, as JSON. What the log stores of the event ends one byte later. */
   readonly propertiesFrom: number
   readonly propertiesTo: number
+  /** Bytes at the end of its properties that were derived from the others. 0: none, or unknown. */
+  readonly derivedBytes: number
   readonly elementsChain: string
   readonly sessionId: string
   readonly windowId: string
@@ -244,6 +246,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     time: time.time,
     propertiesFrom: isDropped ? end : written.from,
     propertiesTo: end,
+    derivedBytes: isDropped ? 0 : written.derivedBytes,
     elementsChain: chain,
     sessionId: isAbsent(given.$session_id) ? '' : asText(given.$session_id),
     windowId: isAbsent(given.$window_id) ? '' : asText(given.$window_id),

@@ -19,6 +19,8 @@ export interface WrittenProperties {
   readonly shape: Shape
   readonly set: Writes
   readonly setOnce: Writes
+  /** Bytes at the end of the properties that hold `$set` and `$set_once`, if both were only derived from other properties. */
+  readonly derivedBytes: number
 }
 
 /** The person's changes, in a separate object. As JSON if long and nested: parsed values take many times the memory. */
@@ -73,7 +75,7 @@ export function writeProperties(
       delete others[key]
       continue
     }
-    if (typeof value === 'object' && value !== null) isNested = true
+    if (typeof value === 'object' && value !== null && !isListOfSimple(value)) isNested = true
     shape = shape.with(name, valueTypeOf(value))
     const json = name.initial !== null && givesFacts && value !== undefined ? (quickJson(value) ?? 'null') : null
     if (json !== null && (typeof value !== 'object' || json.length <= longestNestedFact)) {
@@ -110,6 +112,8 @@ export function writeProperties(
     isNested = true
     return heldWrites(json)
   }
+  const tailOfSent = tail
+  const isDerived = latest !== null && first !== null && additions.set === undefined && additions.setOnce === undefined
   const set = addWrites('$set', additions.set, latest, latestText)
   const setOnce = addWrites('$set_once', additions.setOnce, first, firstText)
   if (isNested && isDeeperThan(nestingLimit, `${body.slice(0, -1)}${tail}}`))
@@ -117,7 +121,8 @@ export function writeProperties(
   const before = `${head},"properties":`
   const start = writer.length
   writer.write(tail === '' ? `${before}${body}}` : `${before}${body.slice(0, -1)}${tail}}}`)
-  return { from: start + Buffer.byteLength(before), to: writer.length - 1, shape, set, setOnce }
+  const derivedBytes = isDerived ? Buffer.byteLength(tail) - Buffer.byteLength(tailOfSent) : 0
+  return { from: start + Buffer.byteLength(before), to: writer.length - 1, shape, set, setOnce, derivedBytes }
 }
 
 /** Properties from their JSON, unless that is long. */
@@ -136,6 +141,13 @@ const needsCare = /[^ !#-[\]-\x7e]/
 /** JSON of a value. For a short text, a call of JSON.stringify costs more than checking its characters. */
 const quickJson = (value: unknown): string | undefined =>
   typeof value === 'string' && !needsCare.test(value) ? `"${value}"` : readableJson(value)
+
+/** True for a short list without lists and objects in it, which is not deep. */
+function isListOfSimple(value: object): boolean {
+  if (!Array.isArray(value) || value.length > 100) return false
+  for (const one of value) if (typeof one === 'object' && one !== null) return false
+  return true
+}
 
 /** True if the object equals its JSON, with nothing inside that a caller could still change. */
 function isFlat(value: Readonly<Properties>): boolean {

@@ -132,6 +132,7 @@ export function readBatch(batch: WireBatch): Work {
       time: times[i]!,
       propertiesFrom: propertiesFrom[i]!,
       propertiesTo: propertiesTo[i]!,
+      derivedBytes: 0,
       elementsChain: columns.elementsChain?.[i] ?? '',
       sessionId: columns.sessionId?.[i] ?? '',
       windowId: columns.windowId?.[i] ?? '',

@@ -165,10 +165,16 @@ export class ManagedPlugin {
       log: (level: LogLevel, text: string) => this.log('CONSOLE', level, text),
     }
     const options = { isSetUp: true, isAlone: this.hasEndedThread }
-    let loaded: LoadResult = await this.sandbox.load(codeOf(config), events, options)
+    const attempt = (): Promise<LoadResult> =>
+      this.sandbox.load(codeOf(config), events, options).catch((error: unknown) => ({
+        kind: 'failed',
+        text: error instanceof Error ? error.message : String(error), // no thread can be started
+        isRetryable: false,
+      }))
+    let loaded = await attempt()
     // A plugin that shared the thread can have ended it.
     for (let i = 1; i < mostRounds && loaded.kind === 'failed' && loaded.isRetryable && !loaded.text.startsWith('setupPlugin'); i++)
-      loaded = await this.sandbox.load(codeOf(config), events, options)
+      loaded = await attempt()
     if (loaded.kind === 'loaded') {
       this.setups = 0
       return loaded.unit

@@ -61,7 +61,6 @@ export interface PluginRuntime {
 
 const webhookMs = 10_000
 const required = ['event', 'distinct_id'] as const
-const marks = ['$plugins_succeeded', '$plugins_failed', '$plugins_deferred'] as const
 
 /** `sandbox` stays open when the runtime closes. */
 export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): PluginRuntime {
@@ -150,7 +149,8 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
 
     untouched(projectId, event) {
       const passing = new PassingEvent(event, projectId, true)
-      for (const { label } of pluginsOf(projectId)) passing.apply(label, { kind: 'error', text: '', isRetryable: false })
+      for (const { label } of pluginsOf(projectId).filter((plugin) => plugin.mayHave('processEvent')))
+        passing.apply(label, { kind: 'error', text: '', isRetryable: false })
       return passing.marked()!
     },
 
@@ -239,10 +239,10 @@ class PassingEvent {
   marked(): JsonObject | null | undefined {
     if (this.isDropped) return null
     if (!this.hasRun) return undefined
-    const event = this.event ?? (JSON.parse(this.given) as JsonObject)
-    const properties = isObject(event.properties) ? { ...event.properties } : {}
-    for (const name of marks) properties[name] = this.names[name]
-    return { ...event, properties }
+    const event = (this.event ?? JSON.parse(this.given)) as Record<string, unknown>
+    if (!isObject(event.properties)) event.properties = {}
+    Object.assign(event.properties as object, this.names)
+    return event
   }
 
   private problemOf(value: unknown): string | null {

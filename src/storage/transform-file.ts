@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { TransformedRecords, TransformFile } from '../ingestion/transforming/ports.ts'
 
@@ -29,7 +29,7 @@ const linesOf = async (path: string): Promise<Line[]> => {
 
 export async function openTransformFile(path: string): Promise<TransformFile> {
   const found = await linesOf(path)
-  let handle: FileHandle | null = null
+  let isOurs = false
   let bytes = 0
   let lastSeq = Math.max(0, ...found.map(lastOf))
   let turn: Promise<unknown> = Promise.resolve()
@@ -43,44 +43,48 @@ export async function openTransformFile(path: string): Promise<TransformFile> {
     await folder.sync()
     await folder.close()
   }
+  /** Opened for each use: the file is needed only after a crash. */
+  const write = async (to: string, flags: 'w' | 'a', text: string) => {
+    const handle = await open(to, flags, 0o600)
+    try {
+      await handle.appendFile(text)
+      await handle.sync()
+      bytes = (await handle.stat()).size
+    } finally {
+      await handle.close()
+    }
+  }
+  const textOf = (lines: readonly Line[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   const rewrite = async (lines: readonly Line[]) => {
-    await handle?.close()
-    const made = await open(`${path}.new`, 'w', 0o600)
-    await made.writeFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    await made.sync()
-    await made.close()
+    await write(`${path}.new`, 'w', textOf(lines))
     await rename(`${path}.new`, path)
     await syncFolder()
-    handle = await open(path, 'a', 0o600)
-    bytes = (await handle.stat()).size
   }
-  const append = (line: Line) =>
+  const append = (lines: readonly Line[]) =>
     inTurn(async () => {
       // The first line of this process: a line that an earlier one did not finish must not be continued.
-      if (handle === null) await rewrite(found)
-      const text = `${JSON.stringify(line)}\n`
-      await handle!.appendFile(text)
-      await handle!.datasync()
-      bytes += Buffer.byteLength(text)
-      lastSeq = Math.max(lastSeq, lastOf(line))
+      if (!isOurs) await rewrite(found)
+      isOurs = true
+      await write(path, 'a', textOf(lines))
+      lastSeq = Math.max(lastSeq, ...lines.map(lastOf))
     })
+  const begun = found.flatMap((line) => ('begin' in line ? [{ firstSeq: line.begin, count: line.count }] : []))
   const results = found.flatMap((line): TransformedRecords[] =>
     'result' in line ? [{ firstSeq: line.result, payloads: line.payloads }] : [],
   )
   return {
-    begun: found.flatMap((line) => ('begin' in line ? [{ firstSeq: line.begin, count: line.count }] : [])),
+    begun,
     results,
-    begin: (firstSeq, count) => append({ begin: firstSeq, count }),
-    write: ({ firstSeq, payloads }) => append({ result: firstSeq, payloads }),
+    begin: (ranges) => append(ranges.map(({ firstSeq, count }) => ({ begin: firstSeq, count }))),
+    write: (all) => append(all.map(({ firstSeq, payloads }) => ({ result: firstSeq, payloads }))),
     forget: (seq) =>
       lastSeq === 0 || (seq < lastSeq && bytes < rewrittenBytes)
         ? Promise.resolve()
         : inTurn(async () => {
             if (seq < lastSeq) return rewrite((await linesOf(path)).filter((line) => lastOf(line) > seq))
             lastSeq = 0
-            await handle?.close()
-            handle = null
-            found.length = 0
+            isOurs = false
+            for (const list of [found, begun, results]) list.length = 0
             await rm(path, { force: true })
           }),
   }

@@ -4,6 +4,7 @@ import { createClient } from '@clickhouse/client'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type EngineChoice, open, type Project, type Waymark } from '../../src/index.ts'
 import { deferred } from '../../src/lib/deferred.ts'
+import { runPlugin } from '../harness/plugin-rows.ts'
 import { hasClickHouse } from './chdb.ts'
 import { type ClickHouseHttpServer, type Fault, type Received, startClickHouseServer } from './http-server.ts'
 
@@ -60,6 +61,15 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
       expect((failure as Error).message).not.toContain('secret')
       return (failure as Error).message
     }
+
+    test('events pass the plugins of a project before they are inserted', async () => {
+      const shop = await waymark.createProject({ name: 'Plugins' })
+      const code =
+        'export function processEvent(event) { if (event.event === "gone") return null; event.properties.seen = event.event; return event }'
+      await runPlugin(waymark, shop.id, code)
+      await shop.ingest({ batch: ['gone', 'kept'].map((event) => ({ event, distinct_id: 'u', timestamp: day })) })
+      expect(await results('select event, properties.seen from events', shop)).toEqual([['kept', 'kept']])
+    })
 
     test('a wrong password', async () => {
       expect(await refused({ ...address(), password: 'secret' })).toMatch(

@@ -265,7 +265,8 @@ test('preparing the stored event again gives the same event', () => {
       const again = withText(readPayloads(batch.payloads, batch.uuids, { receivedAt: receipt.receivedAt, sentAt: batch.sentAt }))
       if (first.isDropped)
         expect({ ...again, properties: '' }).toMatchObject({ isDropped: true, name: first.name, warnings: first.warnings })
-      else expect(JSON.parse(JSON.stringify(again))).toEqual(JSON.parse(JSON.stringify(first)))
+      // What was derived is known on arrival only.
+      else expect(JSON.parse(JSON.stringify(again))).toEqual({ ...JSON.parse(JSON.stringify(first)), derivedBytes: 0 })
     }),
     { numRuns: 500 },
   )

@@ -268,3 +268,17 @@ test('plugins capture events and await the server without holding up the project
   expect(await stored(project, 'event, properties.last, properties.count')).toContainEqual(['one', 'one', '1'])
   await expect.poll(() => stored(project, 'event, properties.from')).toContainEqual(['captured', 'one'])
 })
+
+test('a project that is removed, and a plugin that is uninstalled, leave nothing that runs', async () => {
+  const { host } = held.home.world.waymark.plugins
+  const [one, two] = [await newProject(), await newProject()]
+  const plugin = await install('export function processEvent(event) { event.properties.seen = 1; return event }')
+  for (const project of [one, two]) await enable(project, plugin)
+  expect([one, two].map(({ id }) => host.runtime.hasTransformations(id))).toEqual([true, true])
+  await call('DELETE', `/api/organizations/${held.home.organization.id}/projects/${one.id}/`)
+  expect([one, two].map(({ id }) => host.runtime.hasTransformations(id))).toEqual([false, true])
+  await call('DELETE', `${plugins()}${plugin}/`)
+  expect(host.runtime.hasTransformations(two.id)).toBe(false)
+  await capture(two, [event('view', 1)])
+  expect(await stored(two, 'event, properties.seen')).toEqual([['view', null]])
+})

@@ -21,14 +21,29 @@ export interface EventForPlugins {
   readonly noted: readonly Warning[]
 }
 
-/** Of what the log stores of an event, a plugin sees everything but what was derived on arrival: that is derived again from its result. */
-export function forPlugins(payload: string, event: PreparedEvent, { projectId, siteUrl, now, sentAt }: BatchFacts): EventForPlugins {
+/**
+ * Of what the log stores of an event, a plugin sees everything but what was derived on arrival: that is derived again from its result. What is stored begins
+ * at `from` in `bytes`.
+ */
+export function forPlugins(
+  bytes: Buffer,
+  from: number,
+  event: PreparedEvent,
+  { projectId, siteUrl, now, sentAt }: BatchFacts,
+): EventForPlugins {
   const head = `{"uuid":"${event.uuid}","ip":null,"site_url":${JSON.stringify(siteUrl)},"team_id":${projectId},"now":"${now}","sent_at":${JSON.stringify(sentAt)},`
-  const isAsSent = event.elementsChain === '' && event.set === null && event.setOnce === null && !payload.includes('"$noted":')
-  if (isAsSent) return { json: head + payload.slice(1), noted: [] }
-  const { $noted, elements_chain, ...raw } = JSON.parse(payload) as Record<string, unknown>
+  const { propertiesTo, derivedBytes } = event
+  const hasWrites = event.set !== null || event.setOnce !== null
+  if (event.elementsChain === '' && (!hasWrites || derivedBytes > 0)) {
+    const sent = bytes.toString('utf8', from + 1, propertiesTo - 1 - derivedBytes)
+    if (!sent.includes('"$noted":')) return { json: `${head}${sent}}}`, noted: [] }
+  }
+  const { $noted, ...raw } = JSON.parse(bytes.toString('utf8', from, propertiesTo + 1)) as Record<string, unknown>
   const properties = withoutFacts(isObject(raw.properties) ? raw.properties : {}, event)
-  if (elements_chain !== undefined) properties.$elements_chain = elements_chain
+  if (raw.elements_chain !== undefined && !Object.hasOwn(properties, '$elements_chain')) {
+    properties.$elements_chain = raw.elements_chain
+    delete raw.elements_chain
+  }
   const json = head + JSON.stringify({ ...raw, properties }).slice(1)
   return { json, noted: Array.isArray($noted) ? ($noted as Warning[]) : [] }
 }
@@ -42,12 +57,16 @@ function withoutFacts(properties: Record<string, unknown>, { name, isPersonless 
   ] as const) {
     const writes = properties[field] as Record<string, unknown> | undefined
     if (!isObject(writes)) continue
+    let removed = 0
     for (const key of Object.keys(properties)) {
       if (!isCopied(key)) continue
       const written = nameOf(key)
-      if (Object.hasOwn(writes, written) && isEqual(writes[written], properties[key])) delete writes[written]
+      if (Object.hasOwn(writes, written) && isEqual(writes[written], properties[key])) {
+        delete writes[written]
+        removed++
+      }
     }
-    if (Object.keys(writes).length === 0) delete properties[field]
+    if (removed > 0 && Object.keys(writes).length === 0) delete properties[field]
   }
   return properties
 }
@@ -56,7 +75,7 @@ const isEqual = (a: unknown, b: unknown) => a === b || (typeof a === 'object' &&
 
 /** The event to prepare, from the result of the plugins. Its uuid stays: duplicates were found by it. */
 export function fromPlugins(result: PluginEvent, uuid: string, { sentAt }: BatchFacts): Record<string, unknown> {
-  const { event, distinct_id, timestamp, offset, properties, $set, $set_once, ip } = result
+  const { event, distinct_id, timestamp, offset, properties, $set, $set_once, ip, elements_chain } = result
   const sent_at = result.sent_at === sentAt ? undefined : result.sent_at
-  return { uuid, event, distinct_id, timestamp, offset, sent_at, properties, $set, $set_once, ip }
+  return { uuid, event, distinct_id, timestamp, offset, sent_at, properties, $set, $set_once, ip, elements_chain }
 }

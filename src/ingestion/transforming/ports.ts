@@ -25,13 +25,18 @@ export interface TransformedRecords {
   readonly payloads: readonly string[]
 }
 
+export interface RecordRange {
+  readonly firstSeq: number
+  readonly count: number
+}
+
 /** Survives the process: what became of records whose transformation may have begun in an earlier process. */
 export interface TransformFile {
   /** What an earlier process wrote. Records that were begun only have no result. */
-  readonly begun: readonly { readonly firstSeq: number; readonly count: number }[]
+  readonly begun: readonly RecordRange[]
   readonly results: readonly TransformedRecords[]
-  begin(firstSeq: number, count: number): Promise<void>
-  write(result: TransformedRecords): Promise<void>
+  begin(ranges: readonly RecordRange[]): Promise<void>
+  write(results: readonly TransformedRecords[]): Promise<void>
   /** Records up to `seq` are in the store. */
   forget(seq: number): Promise<void>
 }

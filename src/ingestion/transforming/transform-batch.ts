@@ -31,8 +31,10 @@ export function passing(work: EventWork, projectId: number, siteUrl: string): Pa
   const facts = { projectId, siteUrl, now: isoText(work.receivedAt), sentAt: work.sentAt }
   const payloads = payloadsOf(work)
   const events = new Map<number, EventForPlugins>()
+  const { bytes } = work.content
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (const [i, event] of work.content.events.entries())
-    if (!event.isDropped && !work.content.duplicates.has(i)) events.set(i, forPlugins(payloads.at(i), event, facts))
+    if (!event.isDropped && !work.content.duplicates.has(i)) events.set(i, forPlugins(buffer, payloads.offsets[i]!, event, facts))
   return { work, facts, payloads, events }
 }
 

@@ -99,18 +99,28 @@ export class Transformer implements Transform {
         isEarlier: file !== null && work.firstSeq <= this.earlierSeq,
         wasTwice: this.wasTwice(work),
       }))
-      for (const { work, isEarlier, wasTwice } of all) if (isEarlier && !wasTwice) await file!.begin(work.firstSeq, work.count)
+      const again = all.filter(({ isEarlier, wasTwice }) => isEarlier && !wasTwice)
+      if (again.length > 0) await file!.begin(again.map(({ work }) => work))
       const given = all.filter(({ wasTwice }) => !wasTwice).flatMap(({ events }) => [...events.values()].map(({ json }) => json))
       const values = given.length > 0 ? await transformations.run(given) : []
       let next = 0
+      const results: { readonly work: EventWork; readonly payloads: Texts }[] = []
       for (const one of all) {
-        const { work, events, result, isEarlier, wasTwice } = one
         const byIndex = new Map<number, PluginEvent | null | undefined>()
-        for (const [i, { json }] of events) byIndex.set(i, wasTwice ? transformations.untouched(json) : values[next++])
+        for (const [i, { json }] of one.events) byIndex.set(i, one.wasTwice ? transformations.untouched(json) : values[next++])
         const transformed = await this.prepare(() => prepareTransformed(one, (i) => byIndex.get(i), transformations, this.writer))
-        if (isEarlier && !wasTwice) await file!.write({ firstSeq: work.firstSeq, payloads: [...transformed.payloads] })
-        result.resolve(withEvents(work, transformed))
+        results.push({ work: withEvents(one.work, transformed), payloads: transformed.payloads })
       }
+      if (again.length > 0) {
+        const lines = results.flatMap(({ work, payloads }, i) =>
+          again.includes(all[i]!) ? [{ firstSeq: work.firstSeq, payloads: [...payloads] }] : [],
+        )
+        // Without the line, the events pass untouched after the next crash: never a third time.
+        await file!
+          .write(lines)
+          .catch((error: unknown) => transformations.report(`Results of transformations cannot be kept: ${String(error)}`))
+      }
+      for (const [i, { work }] of results.entries()) all[i]!.result.resolve(work)
     } catch (error) {
       for (const { result } of fresh) result.reject(error)
     }

@@ -193,8 +193,10 @@ export class PluginContext {
     const [current, ...lines] = (result.value.consume((value) => this.text(value, this.limits.memory)) ?? '').split('\n')
     this.current = Number(current) || 0
     for (const line of lines) {
-      const [, id, kind, text] = /^(\d+) ([012]) (.*)$/.exec(line) ?? []
-      if (id !== undefined) this.note(Number(id), Number(kind), kind === '1' ? text! : String(JSON.parse(text!)))
+      const end = line.indexOf(' ')
+      if (end < 0) continue
+      const [id, kind, text] = [Number(line.slice(0, end)), line[end + 1], line.slice(end + 3)]
+      this.note(id, Number(kind), kind === '1' ? text : String(JSON.parse(text)))
     }
   }
 

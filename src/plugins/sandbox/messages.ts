@@ -37,7 +37,8 @@ export type ToThread =
       readonly id: number
       readonly unit: number
       readonly method: string
-      readonly args: readonly (string | null)[]
+      /** A line of JSON each; empty for calls without an argument. */
+      readonly args: string
       readonly isOneByOne: boolean
     }
   | { readonly kind: 'unload'; readonly id: number; readonly unit: number }
@@ -46,7 +47,8 @@ export type ToThread =
 
 export type FromThread =
   | { readonly kind: 'done'; readonly id: number; readonly loaded: Loaded }
-  | { readonly kind: 'ran'; readonly id: number; readonly outcomes: readonly Outcome[] }
+  /** Values are lines of JSON, empty without a value. Other outcomes are listed, and have an empty line. */
+  | { readonly kind: 'ran'; readonly id: number; readonly values: string; readonly others: readonly (readonly [index: number, Outcome])[] }
   | { readonly kind: 'unloaded'; readonly id: number }
   | { readonly kind: 'compiled'; readonly id: number; readonly result: Transpiled }
   | { readonly kind: 'call'; readonly unit: number; readonly call: number; readonly name: string; readonly json: string }

@@ -261,10 +261,13 @@ async function handle(message: ToThread): Promise<void> {
     }
     case 'run': {
       const unit = units.get(message.unit)
+      const args = message.args.split('\n').map((json) => (json === '' ? null : json))
       const outcomes = unit
-        ? await unit.runInOrder(message.method, message.args, message.isOneByOne)
-        : message.args.map((): Outcome => ({ kind: 'not-run' }))
-      return send({ kind: 'ran', id: message.id, outcomes })
+        ? await unit.runInOrder(message.method, args, message.isOneByOne)
+        : args.map((): Outcome => ({ kind: 'not-run' }))
+      const values = outcomes.map((outcome) => (outcome.kind === 'value' ? (outcome.json ?? '') : '')).join('\n')
+      const others = [...outcomes.entries()].filter(([, { kind }]) => kind !== 'value')
+      return send({ kind: 'ran', id: message.id, values, others })
     }
     case 'unload':
       units.get(message.unit)?.end('was unloaded')

@@ -62,6 +62,12 @@ function launch(busy: SharedArrayBuffer): Worker {
   return new Worker(code, { ...options, eval: true })
 }
 
+function outcomesOf({ values, others }: Extract<FromThread, { kind: 'ran' }>): readonly Outcome[] {
+  const outcomes = values.split('\n').map((json): Outcome => ({ kind: 'value', json: json === '' ? null : json }))
+  for (const [i, outcome] of others) outcomes[i] = outcome
+  return outcomes
+}
+
 interface Running {
   readonly unit: number
   readonly count: number
@@ -108,7 +114,7 @@ class Thread {
     const outcomes = deferred<readonly Outcome[]>()
     const id = ++this.lastId
     this.running.set(id, { unit, count: args.length, outcomes })
-    this.send({ kind: 'run', id, unit, method, args, isOneByOne })
+    this.send({ kind: 'run', id, unit, method, args: args.map((json) => json ?? '').join('\n'), isOneByOne })
     return outcomes.promise
   }
 
@@ -148,7 +154,7 @@ class Thread {
         this.loading.delete(message.id)
         break
       case 'ran':
-        this.running.get(message.id)?.outcomes.resolve(message.outcomes)
+        this.running.get(message.id)?.outcomes.resolve(outcomesOf(message))
         this.running.delete(message.id)
         break
       case 'compiled':

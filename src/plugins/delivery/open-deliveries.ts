@@ -8,6 +8,7 @@ import { mostAttempts } from './retry-wait.ts'
 export const usualLimits: DeliveryLimits = {
   lookMs: 250,
   eventsAtOnce: 10,
+  mostAtOnce: 25,
   eventsOfStep: 200,
   charactersOfStep: 1024 ** 2,
   quickMs: 2_000,

@@ -12,8 +12,9 @@ export interface DeliveredProject {
 export interface DeliveryLimits {
   /** New events are noticed this often. */
   readonly lookMs: number
-  /** Events of one config that are delivered at the same time. */
+  /** Events of one config that are delivered at the same time: at least, and of a quick destination at most. A plugin may make a hundred calls at once. */
   readonly eventsAtOnce: number
+  readonly mostAtOnce: number
   /** Events of one step, with their characters: that many come again after a crash. */
   readonly eventsOfStep: number
   readonly charactersOfStep: number

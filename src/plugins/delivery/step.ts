@@ -89,7 +89,8 @@ export async function deliveryStep(
   ]
   const gone = due.filter((one) => !stored.has(positionOf(one)))
   const siteUrl = context.settings().siteUrl
-  const results = await inTurns(items, limits.eventsAtOnce, async (item) => {
+  const atOnce = Math.max(limits.eventsAtOnce, Math.min(limits.mostAtOnce, Math.floor(size / 8)))
+  const results = await inTurns(items, atOnce, async (item) => {
     const event = deliveredEvent(record.project_id, siteUrl, item.stored)
     const [delivery] = await parts.deliver(record.project_id, event, [configId])
     return { ...item, delivery: delivery ?? deferredDelivery(configId, 'The plugin is not loaded') }

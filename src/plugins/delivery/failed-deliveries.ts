@@ -63,6 +63,12 @@ export const createFailedDeliveries = ({ context, wake }: FailedDeliveryParts) =
       return { count: await stored.count(where), rows: await stored.find(where, { newestFirst: 'created_at', ...page }) }
     },
 
+    /** In all projects. */
+    counts: async (): Promise<Readonly<Record<FailedState, number>>> => ({
+      waiting: await stored.count({ status: 'waiting' }),
+      dead: await stored.count({ status: 'dead' }),
+    }),
+
     byId: (config: PluginConfig, id: string): Promise<PluginFailedDelivery | undefined> =>
       stored.first({ plugin_config_id: config.id, id }),
 

@@ -17,6 +17,15 @@ export const familyCapabilities = {
 export type FamilyName = keyof typeof familyCapabilities
 export const familyNames = Object.keys(familyCapabilities) as FamilyName[]
 
+/** Code of plugins of each family. */
+export const familySources: Readonly<Record<FamilyName, Readonly<Record<string, string>>>> = {
+  plugins: { 'index.ts': 'export const a: number = 1' },
+  pipeline_destinations: { 'index.ts': 'export function onEvent(event: unknown) {}' },
+  pipeline_transformations: { 'index.ts': 'export const processEventBatch = (events: unknown[]) => events' },
+  pipeline_frontend_apps: { 'frontend.tsx': 'export const scene: unknown = {}' },
+  pipeline_import_apps: { 'index.ts': 'export const runEveryHour = () => {}; export const jobs = { sync() {} }' },
+}
+
 /** The resources of configs, with the family whose plugins they show. */
 export const configFamilies: Readonly<Record<string, FamilyName>> = {
   plugin_configs: 'plugins',

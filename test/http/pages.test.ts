@@ -5,7 +5,7 @@ import { creatingRows, newBody, pathIn, placedRows } from './creating.ts'
 // Every route that lists something, page by page: the table is generated from the rows.
 
 const held = withHome()
-/** Waymark keeps no flags, nothing is wrong with the events, no export has run, and no plugin. */
+/** Waymark keeps no flags, nothing is wrong with the events, no export has run, and no plugin has logged. */
 const isEmpty = (path: string) =>
   /\/(feature_flags|ingestion_warnings|batch_exports\/:id\/logs|plugin_configs?\/:id\/logs|pipeline_\w+_configs\/:id\/logs)$/.test(path)
 /** Runs come from the scheduler: batch-exports.test.ts reads their logs. */

@@ -8,6 +8,7 @@ import {
   familyNames,
   insertPlugin,
   insertPluginConfig,
+  familySources as sources,
 } from '../harness/plugin-rows.ts'
 import { refused, withHome } from './conversation.ts'
 
@@ -30,14 +31,6 @@ const install = async (body: object = {}) => {
   return made.body
 }
 
-/** Code for each family, and what loading it finds. */
-const sources: Readonly<Record<FamilyName, Readonly<Record<string, string>>>> = {
-  plugins: { 'index.ts': 'export const a: number = 1' },
-  pipeline_destinations: { 'index.ts': 'export function onEvent(event: unknown) {}' },
-  pipeline_transformations: { 'index.ts': 'export const processEventBatch = (events: unknown[]) => events' },
-  pipeline_frontend_apps: { 'frontend.tsx': 'export const scene: unknown = {}' },
-  pipeline_import_apps: { 'index.ts': 'export const runEveryHour = () => {}; export const jobs = { sync() {} }' },
-}
 const found = (more: object) => ({ methods: [], scheduled_tasks: [], jobs: [], ...more })
 const loaded: Readonly<Record<FamilyName, object>> = {
   plugins: found({}),

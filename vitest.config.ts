@@ -39,7 +39,7 @@ const long = [
   'test/memory/**',
   'test/odd-names.test.ts',
   'test/plan/budgets.test.ts',
-  'test/plugins/escapes.test.ts',
+  'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
   'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
   'test/queries/paths/generated.test.ts',
   'test/queries/trends/{displays.generated,relations}.test.ts',

@@ -4,6 +4,7 @@ import type { Accounts } from './accounts/accounts.ts'
 import type { Surroundings } from './accounts/context.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './accounts/personal-keys.ts'
 import { type NewProjectSettings, projectFieldNames } from './accounts/project-fields.ts'
+import { openResealing, type Resealing } from './accounts/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey } from './accounts/secret-box.ts'
 import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
@@ -18,6 +19,7 @@ import { type ExportOptions, type OpenedExports, openExports } from './exports/o
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
+import { openDeliveries } from './plugins/delivery/open-deliveries.ts'
 import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames } from './plugins/open-plugins.ts'
 import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
 import type { PluginRuntime } from './plugins/runtime.ts'
@@ -220,6 +222,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const box = exportOptions.secretKeys
       ? createSecretBox(exportOptions.secretKeys)
       : lazySecretBox(() => (isInMemory ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+    const resealing = openResealing({ context: accounts.context, box, report: onError })
     const exports = openExports({
       context: accounts.context,
       dataDir: isInMemory ? null : dataDir,
@@ -242,15 +245,24 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
       report: onError,
     })
+    const deliveries = await openDeliveries({
+      context: accounts.context,
+      project: async (id) => ((await accounts.projects.byId(id)) ? projects.get(id) : null),
+      deliver: host.runtime.deliver,
+      log: host.log,
+      report: onError,
+      runs: pluginOptions.runs ?? true,
+    })
     plugins = openPlugins({
       context: accounts.context,
       box,
       network: allowedAddresses(() => pluginOptions.allowsPrivateAddresses ?? !settings().isHosted),
       options: pluginOptions,
       host,
+      deliveries,
     })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, clock, minFreeBytes })
+    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, resealing, clock, minFreeBytes })
   } catch (error) {
     await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
@@ -383,6 +395,7 @@ interface Parts {
   readonly projects: OpenProjects
   readonly exports: OpenedExports
   readonly plugins: OpenedPlugins
+  readonly resealing: Resealing
   readonly clock: () => Date
 }
 
@@ -533,6 +546,8 @@ export class Waymark {
     for (const step of [
       () => asking.runs.drain(0),
       () => parts.exports.close(),
+      () => parts.resealing.close(),
+      () => parts.plugins.deliveries.close(),
       () => this.transformed(),
       () => parts.plugins.host.stop(),
       () => parts.projects.close(),

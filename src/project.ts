@@ -33,6 +33,7 @@ import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, Property
 import type { BatchFacts, IngestAnswer } from './ingestion/intake.ts'
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
+import type { EventReader } from './plugins/delivery/ports.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { QueryContext } from './queries/kind.ts'
@@ -316,6 +317,16 @@ export class Project {
   /** @internal The rows of this project for batch exports. */
   get exportRows(): ExportRows {
     return this.backend.exportRows
+  }
+
+  /** @internal Stored events by their position, for plugins. */
+  get storedEvents(): EventReader {
+    return this.backend.storedEvents
+  }
+
+  /** @internal The last durable record. */
+  get position(): number {
+    return this.backend.position
   }
 
   /** @internal The number of durable records that queries would wait for. */

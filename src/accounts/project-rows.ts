@@ -13,6 +13,8 @@ const tablesOfProjects = [
   'batch_export_logs',
   'plugin_configs',
   'plugin_attachments',
+  'plugin_deliveries',
+  'plugin_failed_deliveries',
 ] as const satisfies readonly (keyof AccountTables)[]
 
 /** Removes everything that belongs to projects, but not the projects. */

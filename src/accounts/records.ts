@@ -247,6 +247,28 @@ export const accountShapes = {
     file_size: 'integer',
     contents: 'text', // base64, encrypted
   },
+  /** Of plugin configs that receive stored events. */
+  plugin_deliveries: {
+    plugin_config_id: 'integer',
+    project_id: 'integer',
+    position: 'json', // of the log: events up to it are delivered, or among the failed deliveries
+    counts: 'json', // of the last day
+    updated_at: 'time',
+  },
+  plugin_failed_deliveries: {
+    id: 'text',
+    plugin_config_id: 'integer',
+    project_id: 'integer',
+    position: 'json', // of the event in the log
+    event_uuid: 'text',
+    event: 'text',
+    status: 'text',
+    attempts: 'integer',
+    due_at: 'time?', // of the next attempt; null: a dead letter
+    latest_error: 'text',
+    created_at: 'time',
+    last_attempt_at: 'time',
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -335,6 +357,8 @@ export type Plugin = RowOf<Shapes['plugins']>
 export type PluginFile = RowOf<Shapes['plugin_files']>
 export type PluginConfig = RowOf<Shapes['plugin_configs']>
 export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
+export type PluginDelivery = RowOf<Shapes['plugin_deliveries']>
+export type PluginFailedDelivery = RowOf<Shapes['plugin_failed_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
@@ -350,6 +374,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'batch_export_logs',
   'plugin_files',
   'plugin_attachments',
+  'plugin_failed_deliveries',
 ]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const

@@ -14,6 +14,7 @@ import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import type { Transformations } from '../ingestion/transforming/ports.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { QueryContext } from '../queries/kind.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
 
@@ -50,6 +51,7 @@ export interface ProjectBackend {
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
   readonly exportRows: ExportRows
+  readonly storedEvents: EventReader
   /** Applies acknowledged events, then releases the files. */
   close(): Promise<void>
 }

@@ -18,6 +18,7 @@ import { type Download, type DownloadFormat, queryDownload } from '../execution/
 import { exportColumns, firstArrival, firstTime, measureRows, stageRows } from '../execution/export-rows.ts'
 import type { Statements } from '../execution/ports.ts'
 import type { QueryProject } from '../execution/query-context.ts'
+import { eventsAt, eventsInRange } from '../execution/stored-events.ts'
 import type { ExportRows } from '../exports/ports.ts'
 import type { ThreadPool } from '../folds/thread-pool.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
@@ -27,6 +28,7 @@ import { Pipeline } from '../ingestion/pipeline.ts'
 import type { Transform } from '../ingestion/transforming/transform.ts'
 import { Transformer } from '../ingestion/transforming/transformer.ts'
 import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
+import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
 import { listFiles } from '../storage/list-files.ts'
@@ -289,6 +291,11 @@ export class LocalBackend implements ProjectBackend {
       return later === null ? Math.max(after, position) : later - 1
     },
     firstTime: (model) => this.exporting((project) => firstTime(project, model)),
+  }
+
+  readonly storedEvents: EventReader = {
+    range: (range) => this.exporting((project, signal) => eventsInRange(project, range, { signal })),
+    at: (positions) => this.exporting((project, signal) => eventsAt(project, positions, { signal })),
   }
 
   private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {

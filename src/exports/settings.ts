@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { check } from '../accounts/fields.ts'
 import type { BatchExport } from '../accounts/records.ts'
 import { invalid } from '../accounts/refusals.ts'
+import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { withoutWord } from '../lib/without-word.ts'
@@ -40,12 +41,15 @@ export function seal(type: string, id: string, settings: Settings, box: SecretBo
   const hidden = new Set<string>(destinationOf(type).secrets)
   const part = (isSecret: boolean) => Object.fromEntries(Object.entries(settings).filter(([name]) => hidden.has(name) === isSecret))
   const secrets = part(true)
-  return { config: part(false), secrets: Object.keys(secrets).length > 0 ? box.seal(JSON.stringify(secrets), id) : null }
+  return {
+    config: part(false),
+    secrets: Object.keys(secrets).length > 0 ? box.seal(JSON.stringify(secrets), sealedFor.batchExport(id)) : null,
+  }
 }
 
 /** All settings, with secrets. */
 export function unseal({ id, config, secrets }: Pick<BatchExport, 'id' | 'config' | 'secrets'>, box: SecretBox): Settings {
-  const hidden = secrets === null ? {} : (JSON.parse(box.open(secrets, id)) as Settings)
+  const hidden = secrets === null ? {} : (JSON.parse(box.open(secrets, sealedFor.batchExport(id))) as Settings)
   return { ...(config as Settings), ...hidden }
 }
 

@@ -1,14 +1,13 @@
 import type { BatchExport } from '../accounts/records.ts'
 import { isActive } from './records.ts'
 import type { SchedulerParts } from './scheduler-parts.ts'
-import { seal, unseal } from './settings.ts'
 
 const day = 86_400_000
 const logDays = 30
 const runDays = 90
 
-/** Removes old runs and log lines of an export, and seals its secrets with the newest key. */
-export async function sweep({ context, box }: SchedulerParts, { id }: BatchExport): Promise<void> {
+/** Removes old runs and log lines of an export. */
+export async function sweep({ context }: SchedulerParts, { id }: BatchExport): Promise<void> {
   const now = context.clock().getTime()
   const isOlder = (time: Date | null, days: number) => time !== null && now - time.getTime() > days * day
   await context.store.write(async (tables) => {
@@ -17,9 +16,5 @@ export async function sweep({ context, box }: SchedulerParts, { id }: BatchExpor
     const runs = await tables.batch_export_runs.find({ batch_export_id: id })
     const ended = runs.filter((run) => !isActive(run) && isOlder(run.finished_at, runDays))
     await tables.batch_export_runs.remove({ id: ended.map((one) => one.id) })
-    const record = await tables.batch_exports.first({ id })
-    if (!record?.secrets || box.isCurrent(record.secrets)) return
-    const { secrets } = seal(record.destination_type, id, unseal(record, box), box)
-    await tables.batch_exports.update({ id }, { secrets })
   })
 }

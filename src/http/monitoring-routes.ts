@@ -31,10 +31,13 @@ export const monitoringRoutes = (
     '/metrics': async () => {
       const readiness = await app.readiness()
       const { waiting, running } = app.asking.load()
+      const failed = await app.plugins.failedDeliveries.counts()
       const gauges: Record<string, number> = {
         waymark_ready: readiness.isReady ? 1 : 0,
         waymark_statements_waiting: waiting,
         waymark_statements_running: running,
+        waymark_deliveries_waiting: failed.waiting,
+        waymark_dead_letters: failed.dead,
       }
       for (const [name, check] of Object.entries(readiness.checks))
         if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail

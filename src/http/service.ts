@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
 import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
+import { createSiteApps } from '../plugins/site-apps.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate, type Caller, loggedIn } from './authenticate.ts'
@@ -187,6 +188,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const capture: CaptureServices = {
     clock: app.clock,
     intake: app.requestBodies,
+    siteApps: createSiteApps(app.accounts.context.store),
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? app.project(record.id) : null

@@ -80,7 +80,7 @@ export type Piece = { readonly bytes: Uint8Array } | { readonly end: unknown }
 
 /** A method of a service of the project. */
 export interface ServiceArgs extends OfProject {
-  readonly service: 'project' | 'actions' | 'cohorts' | 'exportRows'
+  readonly service: 'project' | 'actions' | 'cohorts' | 'exportRows' | 'storedEvents'
   readonly method: string
   readonly args: readonly unknown[]
 }

@@ -24,6 +24,7 @@ import { arrowBatches } from '../lib/arrow-bytes.ts'
 import { KeepAlive } from '../lib/keep-alive.ts'
 import type { RowCount } from '../lib/progress.ts'
 import { Texts } from '../lib/texts.ts'
+import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { FileLog } from '../storage/log/file-log.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
@@ -66,6 +67,7 @@ export class RemoteBackend implements ProjectBackend {
   readonly actions: ActionService
   readonly cohorts: CohortService
   readonly exportRows: ExportRows
+  readonly storedEvents: EventReader
   reports: readonly RecoveryReport[] = []
   failure: unknown = null
   private readonly parts: Parts
@@ -115,6 +117,7 @@ export class RemoteBackend implements ProjectBackend {
         throw new InternalError('Refreshes are counted in the engine process')
       },
     }
+    this.storedEvents = { range: service('storedEvents', 'range', true), at: service('storedEvents', 'at', true) }
     this.exportRows = {
       measure: service('exportRows', 'measure', true),
       columns: service('exportRows', 'columns', true),

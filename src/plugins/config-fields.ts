@@ -1,4 +1,5 @@
 import type { Plugin, PluginConfig } from '../accounts/records.ts'
+import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
@@ -10,11 +11,22 @@ export interface SchemaField {
   readonly key: string
   readonly type: string
   readonly isSecret: boolean
+  /** Its value is for the pages of a site. */
+  readonly isForSite: boolean
+  readonly fallback: Json
 }
 
 const fieldFrom = (key: unknown, field: unknown): SchemaField[] =>
   typeof key === 'string' && isObject(field)
-    ? [{ key, type: typeof field.type === 'string' ? field.type : 'string', isSecret: field.secret === true }]
+    ? [
+        {
+          key,
+          type: typeof field.type === 'string' ? field.type : 'string',
+          isSecret: field.secret === true,
+          isForSite: field.site === true,
+          fallback: (field.default ?? null) as Json,
+        },
+      ]
     : []
 
 export const fieldsOf = (schema: Json): readonly SchemaField[] =>
@@ -28,7 +40,6 @@ export const mask = '****************'
 type Settings = Readonly<Record<string, Json>>
 export type StoredSettings = Pick<PluginConfig, 'config' | 'secrets'>
 
-const placeOf = (configId: number, key: string) => `plugin_config ${configId} ${key}`
 const secretsOf = ({ secrets }: Pick<PluginConfig, 'secrets'>) => secrets as Readonly<Record<string, string>>
 
 /**
@@ -52,7 +63,7 @@ export function storedSettings(
   const put = (key: string, value: Json) => {
     if (!secretKeys.has(key)) config[key] = value
     else if (value === '' || value === null) config[key] = value
-    else secrets[key] = box.seal(JSON.stringify(value), placeOf(configId, key))
+    else secrets[key] = box.seal(JSON.stringify(value), sealedFor.pluginSetting(configId, key))
   }
   for (const [key, value] of Object.entries(given)) {
     if (attachments.has(key)) continue // files have a table of their own
@@ -74,7 +85,7 @@ export function storedSettings(
 /** For the runtime only. */
 export function openSettings({ id, config, secrets }: PluginConfig, box: SecretBox): Settings {
   const opened = Object.entries(secrets as Readonly<Record<string, string>>).map(
-    ([key, sealed]) => [key, JSON.parse(box.open(sealed, placeOf(id, key))) as Json] as const,
+    ([key, sealed]) => [key, JSON.parse(box.open(sealed, sealedFor.pluginSetting(id, key))) as Json] as const,
   )
   return { ...(config as Settings), ...Object.fromEntries(opened) }
 }

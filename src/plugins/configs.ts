@@ -3,6 +3,7 @@ import { type AccountContext, type Change, changesOf, log, nextNumber } from '..
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Plugin, PluginAttachment, PluginConfig, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
+import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
@@ -23,11 +24,10 @@ export interface ConfigParts {
 
 const largestFile = 4 * 1024 ** 2
 const mostFiles = 50
-const attachmentPlace = (configId: number, key: string) => `plugin_attachment ${configId} ${key}`
 
 /** For the runtime only. */
 export const attachmentContents = (box: SecretBox, { plugin_config_id, key, contents }: PluginAttachment): Buffer =>
-  Buffer.from(box.open(contents, attachmentPlace(plugin_config_id, key)), 'base64')
+  Buffer.from(box.open(contents, sealedFor.pluginAttachment(plugin_config_id, key)), 'base64')
 
 /** An attachment without its contents, as it is shown among the settings. */
 export const shownAttachment = ({ id, file_size, file_name, content_type }: PluginAttachment) => ({
@@ -100,7 +100,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       content_type: file.type || 'application/octet-stream',
       file_name: file.name,
       file_size: contents.length,
-      contents: box.seal(file.contents, attachmentPlace(config.id, key)),
+      contents: box.seal(file.contents, sealedFor.pluginAttachment(config.id, key)),
     })
     const [old] = before
     const change: Change = {

@@ -6,7 +6,9 @@ import type { ArchiveLimits } from './archives/limits.ts'
 import type { PluginHosts } from './archives/origin.ts'
 import { bundledCatalogue } from './bundled/install.ts'
 import { createPluginConfigs, type PluginConfigs } from './configs.ts'
-import type { PluginNetwork } from './host-ports.ts'
+import { createFailedDeliveries, type FailedDeliveries } from './delivery/failed-deliveries.ts'
+import type { OpenedDeliveries } from './delivery/open-deliveries.ts'
+import type { PluginNetwork, PluginRuntime } from './host-ports.ts'
 import type { PluginHost } from './plugin-host.ts'
 import { createPlugins, type Plugins } from './service.ts'
 
@@ -21,7 +23,7 @@ export interface CatalogueEntry {
 
 /** Options of `open()`. */
 export interface PluginOptions {
-  /** Whether scheduled tasks and jobs of plugins run in this process. Events always pass the plugins. Default: true. */
+  /** Whether this process runs scheduled tasks and jobs of plugins, and delivers stored events to them. Events always pass the plugins. Default: true. */
   readonly runs?: boolean
   /** The folder with local plugins, one folder each. Default: none, and local plugins are refused. */
   readonly folder?: string
@@ -52,14 +54,17 @@ export interface PluginHome {
   readonly network: PluginNetwork
   readonly options: PluginOptions
   readonly host: PluginHost
+  readonly deliveries: OpenedDeliveries
   readonly limits?: Partial<ArchiveLimits>
 }
 
 export interface OpenedPlugins {
   readonly plugins: Plugins
   readonly configs: PluginConfigs
+  readonly failedDeliveries: FailedDeliveries
   readonly catalogue: readonly Required<CatalogueEntry>[]
   readonly host: PluginHost
+  readonly deliveries: OpenedDeliveries
 }
 
 const entry = z.object({
@@ -71,7 +76,7 @@ const entry = z.object({
   maintainer: z.string().default(''),
 })
 
-export function openPlugins({ context, box, network, options, host, limits }: PluginHome): OpenedPlugins {
+export function openPlugins({ context, box, network, options, host, deliveries, limits }: PluginHome): OpenedPlugins {
   const fetching = createFetching({
     network,
     outbound: context.outbound,
@@ -79,10 +84,20 @@ export function openPlugins({ context, box, network, options, host, limits }: Pl
     ...(options.hosts && { hosts: options.hosts }),
     ...(limits && { limits }),
   })
+  const runtime: PluginRuntime = {
+    queueJob: host.queueJob,
+    problem: host.problem,
+    async changed(projectIds) {
+      await host.changed(projectIds)
+      await deliveries.changed(projectIds)
+    },
+  }
   return {
-    plugins: createPlugins({ context, box, fetching, loader: host, runtime: host }),
-    configs: createPluginConfigs({ context, box, runtime: host, logs: host }),
+    plugins: createPlugins({ context, box, fetching, loader: host, runtime }),
+    configs: createPluginConfigs({ context, box, runtime, logs: host }),
+    failedDeliveries: createFailedDeliveries({ context, wake: deliveries.wake }),
     catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
     host,
+    deliveries,
   }
 }

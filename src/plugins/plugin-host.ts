@@ -12,7 +12,7 @@ import type { Capabilities, PluginLoader, PluginLogs, PluginRuntime as RuntimePo
 import { type KeptLogs, logsIn, logsInMemory } from './kept-logs.ts'
 import { createMemoryStorage } from './memory-storage.ts'
 import { createOutbound } from './outbound.ts'
-import type { Attachment, CapturedEvent, PluginConfig, Reachable } from './ports.ts'
+import type { Attachment, CapturedEvent, PluginConfig, PluginLogEntry, Reachable } from './ports.ts'
 import { createPluginRuntime, type PluginRuntime } from './runtime.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { createJobQueue, createPluginSchedule } from './schedule.ts'
@@ -37,6 +37,7 @@ export interface HostParts {
 export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
   readonly runtime: PluginRuntime
   attachmentContents(attachment: PluginAttachment): Buffer
+  log(entry: PluginLogEntry): void
   /** Runs tasks and jobs that are due. */
   tick(): Promise<void>
   /** No more tasks, jobs and captured events. Transformations go on. */
@@ -56,6 +57,18 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
   const captures = createCaptures(ingest, report)
   const sandbox = createSandbox()
   const instanceId = randomUUID()
+  const log = ({ projectId, pluginId, configId, source, level, message }: PluginLogEntry) =>
+    logs.add({
+      id: newId(),
+      team_id: projectId,
+      plugin_id: pluginId,
+      plugin_config_id: configId,
+      timestamp: clock(),
+      source,
+      type: level,
+      message,
+      instance_id: instanceId,
+    })
   /** Configs that cannot be given to the runtime. */
   const unusable = new Map<number, string>()
   const runtime = createPluginRuntime(
@@ -64,18 +77,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
       storage,
       jobs,
       capture: async (projectId, event) => captures.add(projectId, event),
-      log: ({ projectId, pluginId, configId, source, level, message }) =>
-        logs.add({
-          id: newId(),
-          team_id: projectId,
-          plugin_id: pluginId,
-          plugin_config_id: configId,
-          timestamp: clock(),
-          source,
-          type: level,
-          message,
-          instance_id: instanceId,
-        }),
+      log,
       locate,
       clock,
     },
@@ -166,6 +168,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
 
   return {
     runtime,
+    log,
     async capabilities(source) {
       const found = await runtime.inspect({ id: 0, name: null, files: source, main: 'index.ts' })
       return 'capabilities' in found ? found.capabilities : {}

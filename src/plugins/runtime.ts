@@ -19,6 +19,8 @@ export interface Delivery {
   /** A later attempt can succeed. */
   readonly isRetryable: boolean
   readonly reason: string | null
+  /** The plugin did not run: it is switched off, disabled, or waiting for its setup. */
+  readonly isDeferred?: boolean
 }
 
 export interface DeliveredEvent {
@@ -265,7 +267,8 @@ const skipped = (configId: number): Delivery => ({ configId, status: 'skipped', 
 function deliveryOf(configId: number, result: CallResult | undefined): Delivery {
   if (!result || result.kind === 'absent') return skipped(configId)
   if (result.kind === 'value') return { configId, status: 'done', isRetryable: false, reason: null }
-  if (result.kind === 'deferred') return { configId, status: 'failed', isRetryable: true, reason: 'The plugin is switched off' }
+  if (result.kind === 'deferred')
+    return { configId, status: 'failed', isRetryable: true, isDeferred: true, reason: 'The plugin is switched off' }
   return { configId, status: 'failed', isRetryable: result.kind === 'error' && result.isRetryable, reason: result.text }
 }
 

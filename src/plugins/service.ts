@@ -4,6 +4,7 @@ import { check } from '../accounts/fields.ts'
 import { removePluginRows } from '../accounts/plugin-rows.ts'
 import type { AccountTables, Organization, Plugin, PluginFile } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
+import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './access.ts'
@@ -49,7 +50,6 @@ type Columns = Partial<Omit<Plugin, 'id' | 'organization_id' | 'created_at'>>
 const hasOrigin = (type: string): boolean => !['source', 'local', 'inline'].includes(type)
 
 const largestSource = 4 * 1024 ** 2
-const urlPlace = (id: number) => `plugin ${id} url`
 
 /** For the activity log. The URL is without its query. */
 const shown = ({ name, description, url, icon, config_schema, tag, is_global, capabilities, metrics, public_jobs }: Plugin) => ({
@@ -151,7 +151,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
   }
 
   const originFor = (plugin: Plugin) => {
-    const query = plugin.url_secrets === null ? '' : `?${box.open(plugin.url_secrets, urlPlace(plugin.id))}`
+    const query = plugin.url_secrets === null ? '' : `?${box.open(plugin.url_secrets, sealedFor.pluginUrl(plugin.id))}`
     return fetching.originOf(`${plugin.url}${query}`)
   }
   const isDownloaded = ({ plugin_type, url }: Plugin) => hasOrigin(plugin_type) && url !== null
@@ -207,7 +207,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           name: origin?.name ?? null,
           description: null,
           url,
-          url_secrets: origin && origin.secrets !== '' ? box.seal(origin.secrets, urlPlace(id)) : null,
+          url_secrets: origin && origin.secrets !== '' ? box.seal(origin.secrets, sealedFor.pluginUrl(id)) : null,
           icon: null,
           config_schema: {},
           tag: null,

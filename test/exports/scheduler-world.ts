@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Membership, User } from '../../src/accounts/records.ts'
+import { resealSecrets } from '../../src/accounts/resealing.ts'
 import { createSecretBox, newSecretKey, type SecretBox } from '../../src/accounts/secret-box.ts'
 import { open } from '../../src/engine.ts'
 import { type Limits, usualLimits } from '../../src/exports/destinations/destination.ts'
@@ -25,8 +26,8 @@ export interface SchedulerWorld {
   limits: Limits
   readonly reports: unknown[]
   arrive(count: number): void
-  /** A newer key for secrets. */
-  addKey(): void
+  /** A newer key for secrets, which seals them again. */
+  addKey(): Promise<void>
   create(given?: object): Promise<string>
   /** As after a crash or a restart: nothing in memory is left. */
   restart(given?: { readonly owner?: string; readonly isAlone?: boolean }): Promise<void>
@@ -130,7 +131,10 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
     arrive(count) {
       for (let i = 0; i < count; i++) world.arrivals.push(new Date(world.now))
     },
-    addKey: () => void keys.unshift(newSecretKey()),
+    async addKey() {
+      keys.unshift(newSecretKey())
+      await resealSecrets({ context, box, report: (error) => void world.reports.push(error) })
+    },
     async create(given = {}) {
       const destination = { type: 'HTTP', config: { url: receiver.url, token: 'secret' } }
       const { id } = await world.service.create(world.by, project, { name: 'x', destination, interval: 'hour', ...given })

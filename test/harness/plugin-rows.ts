@@ -1,4 +1,5 @@
-import type { Plugin, PluginConfig, ProjectRecord } from '../../src/accounts/records.ts'
+import { randomUUID } from 'node:crypto'
+import type { Plugin, PluginConfig, PluginFailedDelivery, ProjectRecord } from '../../src/accounts/records.ts'
 import type { Json } from '../../src/accounts/store.ts'
 import type { Waymark } from '../../src/engine.ts'
 import type { World } from '../conformance/world.ts'
@@ -89,6 +90,38 @@ export async function insertPluginConfig(world: World, project: ProjectRecord, f
   return config
 }
 
+/** Failed deliveries of a config, the oldest first. */
+export async function insertFailedDeliveries(
+  world: World,
+  config: PluginConfig,
+  count: number,
+  given: Partial<PluginFailedDelivery> = {},
+): Promise<readonly PluginFailedDelivery[]> {
+  const { store, newId } = world.accounts.context
+  const rows = Array.from({ length: count }, (_, i): PluginFailedDelivery => {
+    const time = new Date(Date.UTC(2026, 0, 5, 10, 0, i))
+    return {
+      id: newId(),
+      plugin_config_id: config.id,
+      project_id: config.project_id,
+      position: i + 1,
+      event_uuid: randomUUID(),
+      event: `event ${i}`,
+      status: 'dead',
+      attempts: 1,
+      due_at: null,
+      latest_error: 'example.com answered with status 400',
+      created_at: time,
+      last_attempt_at: time,
+      ...given,
+    }
+  })
+  await store.write(async (tables) => {
+    for (const row of rows) await tables.plugin_failed_deliveries.insert(row)
+  })
+  return rows
+}
+
 /** Installs a plugin and enables it in a project, past the rules. Returns the id of the config. */
 export async function runPlugin(
   { accounts, plugins }: Pick<Waymark, 'accounts' | 'plugins'>,
@@ -113,5 +146,6 @@ export async function runPlugin(
     await tables.plugin_configs.insert({ id, organization_id, project_id: projectId, plugin_id: id, position: order, config, ...own })
   })
   await plugins.host.changed([projectId])
+  await plugins.deliveries.changed([projectId])
   return id
 }

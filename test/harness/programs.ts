@@ -13,6 +13,7 @@ const sources = {
   engine: 'src/engine.ts',
   'transform-kills': 'test/crash/transform-child.ts',
   'export-kills': 'test/exports/kill-child.ts',
+  'delivery-kills': 'test/plugins/delivery/kill-child.ts',
   memory: 'test/memory/child.ts',
 }
 const folder = join(root, '.tmp', 'tests')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { newRun } from '../../src/exports/new-run.ts'
 import { isReading, type Method } from '../../src/http/resource.ts'
 import { routes } from '../../src/http/routes.ts'
-import { configFamilies, familyNames, familySources, insertPlugin } from '../harness/plugin-rows.ts'
+import { configFamilies, familyNames, familySources, insertFailedDeliveries, insertPlugin } from '../harness/plugin-rows.ts'
 import { withHome } from './conversation.ts'
 
 // Every route that changes something writes an entry of the activity log. The routes are those of the table; one that is neither asked here nor named
@@ -176,6 +176,12 @@ test.each(Object.entries(configFamilies))('%s', async (name, family) => {
   await does(`${name}.update`, { ...at, id }, { config: { city: 'Bern' } })
   await does(`${name}.rearrange`, at, { orders: { [plugin]: 7 } })
   await does(`${name}.job`, { ...at, id }, { job: { type: 'sync' } })
+  const config = (await world.accounts.context.store.read.plugin_configs.first({ id }))!
+  const [one, two] = await insertFailedDeliveries(world, config, 3)
+  await does(`${name}.retry_delivery`, { ...at, id, delivery_id: one!.id })
+  await does(`${name}.discard_delivery`, { ...at, id, delivery_id: two!.id })
+  await does(`${name}.retry_deliveries`, { ...at, id })
+  await does(`${name}.discard_deliveries`, { ...at, id })
   await does(`${name}.remove`, { ...at, id })
 })
 

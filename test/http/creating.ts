@@ -1,7 +1,14 @@
 import { expect } from 'vitest'
 import type { Row } from '../../src/http/resource.ts'
 import { routes } from '../../src/http/routes.ts'
-import { configFamilies, familyCapabilities, familyNames, insertPlugin, insertPluginConfig } from '../harness/plugin-rows.ts'
+import {
+  configFamilies,
+  familyCapabilities,
+  familyNames,
+  insertFailedDeliveries,
+  insertPlugin,
+  insertPluginConfig,
+} from '../harness/plugin-rows.ts'
 import type { Home } from './conversation.ts'
 
 // What it takes to make the n-th record by each route that makes records.
@@ -72,7 +79,11 @@ export const pathIn = async (path: string, home: Home): Promise<string> => {
   const family = configFamilies[/\/(\w+)\/:id/.exec(path)?.[1] ?? '']
   // Its path names no project.
   if (path.startsWith('/api/plugin_config')) await makeCurrent(home)
-  if (family) ids.id = String((await insertPluginConfig(home.world, project, family)).id)
+  if (family) {
+    const config = await insertPluginConfig(home.world, project, family)
+    ids.id = String(config.id)
+    if (path.includes('/failed_deliveries')) ids.delivery_id = (await insertFailedDeliveries(home.world, config, 5))[0]!.id
+  }
   return `${path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? '')}/`
 }
 

@@ -4,7 +4,7 @@ import type { Organization, ProjectRecord, Role, User } from '../../src/accounts
 import { hashKey } from '../../src/accounts/secrets.ts'
 import { newRun } from '../../src/exports/new-run.ts'
 import { propertyDefinitionId } from '../../src/http/resources/property-definitions.ts'
-import { configFamilies, familyNames, insertPlugin, insertPluginConfig } from '../harness/plugin-rows.ts'
+import { configFamilies, familyNames, insertFailedDeliveries, insertPlugin, insertPluginConfig } from '../harness/plugin-rows.ts'
 import { type Home, startHome } from './conversation.ts'
 import { type PlacedRow, placedRows } from './creating.ts'
 import { type CallerName, callers, openCallers, openRights, rights } from './rights.ts'
@@ -357,6 +357,10 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     if (row.reach.endsWith('record')) ids[name] = row.reach === 'project record' ? at.project.id : at.organization.id
     else ids[name] = await recordOf(resource, at, caller, mayChange)
   }
+  const config = names.includes('delivery_id')
+    ? await home.world.accounts.context.store.read.plugin_configs.first({ id: Number(ids.id) })
+    : undefined
+  if (config) ids.delivery_id = (await insertFailedDeliveries(home.world, config, 1))[0]!.id
   return `${path.replace(/:(\w+)/g, (_, name: string) => String(ids[name]))}/${queries[row.name] ?? ''}`
 }
 

@@ -57,6 +57,7 @@ const configs = [
   'pipeline_frontend_apps_configs',
   'pipeline_import_apps_configs',
 ]
+const changingDeliveries = ['retry_deliveries', 'discard_deliveries', 'retry_delivery', 'discard_delivery']
 const configRoutes = (...names: readonly string[]) => configs.flatMap((family) => exportRoutes(family, names))
 
 /** `ok` is the status of the row. */
@@ -124,7 +125,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'historical_import.retrieve',
     'ingestion_warnings.list',
     ...exportRoutes('batch_exports', readingExports),
-    ...configRoutes('list', 'retrieve', 'frontend', 'logs'),
+    ...configRoutes('list', 'retrieve', 'frontend', 'logs', 'failed_deliveries'),
     'query.create',
     'query.export',
     'query.retrieve',
@@ -165,7 +166,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'event_definitions.update',
     'property_definitions.update',
     ...exportRoutes('batch_exports', changingExports),
-    ...configRoutes('create', 'update', 'remove', 'rearrange', 'job'),
+    ...configRoutes('create', 'update', 'remove', 'rearrange', 'job', ...changingDeliveries),
   ],
   // The current project of each caller, within the reach of a key.
   '401 401 ok 404 401 404 | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 404': ['plugin_config.list'],
@@ -174,11 +175,13 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'retrieve',
     'frontend',
     'logs',
+    'failed_deliveries',
   ]),
   '401 401 404 404 401 404 | ok ok ok | ok 403 ok 403 | ok 404 ok 404 | ok 401 404': exportRoutes('plugin_config', [
     'update',
     'remove',
     'job',
+    ...changingDeliveries,
   ]),
   '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
     'historical_import.update',

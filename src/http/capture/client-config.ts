@@ -1,7 +1,8 @@
-// What client libraries request besides sending events: feature flags, remote configuration, surveys, extras of the browser library. Waymark has none
-// of these; the answers say so in the format that each client expects, so that none logs an error, and in a header for people.
+// What client libraries request besides sending events: feature flags, remote configuration, site apps, surveys, extras of the browser library. Waymark
+// has only site apps of these; the answers say so in the format that each client expects, so that none logs an error, and in a header for people.
 
 import { own } from '../../lib/own.ts'
+import type { SiteApp, SiteApps } from '../../plugins/site-apps.ts'
 import { notKept } from '../not-kept.ts'
 
 export interface ConfigRequest {
@@ -10,6 +11,15 @@ export interface ConfigRequest {
   readonly query: URLSearchParams
   /** The project, if the client sent it. */
   readonly token: string
+  /** Absent: no project has any. */
+  readonly siteApps?: SiteApps | undefined
+}
+
+interface RouteAnswer {
+  readonly status?: number
+  readonly type?: string
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 interface Route {
@@ -18,10 +28,12 @@ interface Route {
   readonly scope?: 'feature_flag:read'
   /** The feature that the answer says is empty. */
   readonly notKept?: string
-  readonly answer: (request: ConfigRequest, match: RegExpExecArray) => { status?: number; type?: string; body: unknown }
+  readonly answer: (request: ConfigRequest, match: RegExpExecArray) => RouteAnswer | Promise<RouteAnswer>
 }
 
-const remoteConfig = (token: string) => ({
+const appsOf = async ({ siteApps }: ConfigRequest, token: string): Promise<readonly SiteApp[]> => (await siteApps?.list(token)) ?? []
+
+const remoteConfig = async (request: ConfigRequest, token: string) => ({
   token,
   supportedCompression: ['gzip', 'gzip-js'],
   hasFeatureFlags: false,
@@ -35,7 +47,7 @@ const remoteConfig = (token: string) => ({
   surveys: false,
   heatmaps: false,
   defaultIdentifiedOnly: true,
-  siteApps: [],
+  siteApps: await appsOf(request, token),
   isAuthenticated: false,
   toolbarParams: {},
   config: { enable_collect_everything: true },
@@ -52,15 +64,33 @@ const decideAnswers: Readonly<Record<string, () => object>> = {
 
 const missing = { type: 'invalid_request', code: 'not_found', detail: 'Not found.', attr: null }
 
+const year = 31_536_000
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+async function siteScript({ siteApps }: ConfigRequest, [, id, token, hash]: RegExpExecArray): Promise<RouteAnswer> {
+  const script = await siteApps?.script(decoded(token!), Number(id), hash!)
+  if (!script) return { status: 404, body: missing }
+  const caching = script.isCurrent ? `public, max-age=${year}, immutable` : 'no-cache'
+  return { type: 'application/javascript; charset=utf-8', body: script.text, headers: { 'cache-control': caching } }
+}
+
 const routes: readonly Route[] = [
   {
     path: /^\/array\/([^/]+)\/config\.js$/,
-    answer: (_, [, token]) => ({
+    answer: async (request, [, token]) => ({
       type: 'application/javascript',
-      body: `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${JSON.stringify(token)}]={config:${JSON.stringify(remoteConfig(token!))},siteApps:[]}})();`,
+      body: `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${JSON.stringify(token)}]={config:${JSON.stringify(await remoteConfig(request, token!))},siteApps:[]}})();`,
     }),
   },
-  { path: /^\/array\/([^/]+)\/config$/, answer: (_, [, token]) => ({ body: remoteConfig(token!) }) },
+  { path: /^\/array\/([^/]+)\/config$/, answer: async (request, [, token]) => ({ body: await remoteConfig(request, token!) }) },
+  { path: /^\/site_app\/(\d{1,9})\/([^/]+)\/([^/]+)$/, answer: siteScript },
   {
     path: /^(\/flags\/definitions|\/api\/feature_flag\/local_evaluation)$/,
     scope: 'feature_flag:read',
@@ -76,12 +106,19 @@ const routes: readonly Route[] = [
   {
     path: /^\/flags$/,
     notKept: 'feature_flags',
-    answer: ({ query, token }) => ({ body: query.get('config') === 'true' ? { ...remoteConfig(token), ...flagsV2() } : flagsV2() }),
+    answer: async (request) => ({
+      body: request.query.get('config') === 'true' ? { ...(await remoteConfig(request, request.token)), ...flagsV2() } : flagsV2(),
+    }),
   },
   {
     path: /^\/decide$/,
     notKept: 'feature_flags',
-    answer: ({ query, token }) => ({ body: { ...remoteConfig(token), ...(own(decideAnswers, query.get('v') ?? '1') ?? flagsV2)() } }),
+    answer: async (request) => ({
+      body: {
+        ...(await remoteConfig(request, request.token)),
+        ...(own(decideAnswers, request.query.get('v') ?? '1') ?? flagsV2)(),
+      },
+    }),
   },
   { path: /^\/s$/, notKept: 'session_recordings', answer: () => ({ body: { status: 1 } }) },
   { path: /^\/api\/surveys$/, notKept: 'surveys', answer: () => ({ body: { surveys: [] } }) },
@@ -111,17 +148,17 @@ interface ExpectedAnswer {
 }
 
 /** Null for any other path. `path` has no trailing slash. */
-export function clientConfigAnswer(request: ConfigRequest): ExpectedAnswer | null {
+export async function clientConfigAnswer(request: ConfigRequest): Promise<ExpectedAnswer | null> {
   for (const route of routes) {
     const match = route.path.exec(request.path)
     if (!match) continue
-    const { status = 200, type = 'application/json', body } = route.answer(request, match)
+    const { status = 200, type = 'application/json', body, headers = {} } = await route.answer(request, match)
     return {
       status,
       type,
       body: typeof body === 'string' ? body : JSON.stringify(body),
       scope: route.scope,
-      headers: route.notKept ? notKept(route.notKept) : {},
+      headers: { ...headers, ...(route.notKept ? notKept(route.notKept) : {}) },
     }
   }
   return null

@@ -3,6 +3,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
+import type { SiteApps } from '../../plugins/site-apps.ts'
 import { failureBody, failureOf } from '../errors.ts'
 import type { Body, RequestBodies } from '../request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
@@ -34,6 +35,8 @@ export interface CaptureServices {
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
   /** Called with every refusal, for metrics and log. */
   onRefused?(refused: Refused): void
+  /** Scripts that plugins add to the pages of a project. */
+  readonly siteApps?: SiteApps
   /** Throws unless the request has a personal key with the scope. */
   mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
 }
@@ -61,7 +64,8 @@ export function captureRoute({ url }: Request): string {
   const path = withoutTrailingSlashes(new URL(url).pathname)
   if (bodyLimits[path] !== undefined || askingPaths.has(path)) return path
   const ofProject = /^\/array\/[^/]+\/(config|config\.js)$/.exec(path)
-  return ofProject ? `/array/:token/${ofProject[1]}` : 'client library'
+  if (ofProject) return `/array/:token/${ofProject[1]}`
+  return path.startsWith('/site_app/') ? '/site_app/:id/:token/:hash' : 'client library'
 }
 
 /** Null if the path is not one of client libraries. `address`: of the connection. */
@@ -122,7 +126,7 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
   } finally {
     body?.release()
   }
-  const config = clientConfigAnswer({ method: request.method, path, query, token })
+  const config = await clientConfigAnswer({ method: request.method, path, query, token, siteApps: services.siteApps })
   if (!config) return null
   if (request.method === 'OPTIONS') return preflight(request)
   if (config.scope) await services.mustBeAllowed(request, url, config.scope)

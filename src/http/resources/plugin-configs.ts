@@ -1,14 +1,23 @@
-import type { PluginConfig } from '../../accounts/records.ts'
+import type { PluginConfig, PluginFailedDelivery } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
 import { mayConfigure } from '../../plugins/access.ts'
+import { failedStates } from '../../plugins/delivery/records.ts'
 import { type Family, isIn } from '../../plugins/families.ts'
 import { configChange, configInput, jobInput, ordersInput } from '../../plugins/fields.ts'
 import { logTypes } from '../../plugins/log-entries.ts'
 import { failures } from '../errors.ts'
 import { moment } from '../moment.ts'
-import { pageSchema } from '../pages.ts'
+import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
-import { configSchema, pluginLogSchema, presentConfig, presentPluginLog } from './plugin-format.ts'
+import {
+  changedDeliveriesSchema,
+  configSchema,
+  failedDeliverySchema,
+  pluginLogSchema,
+  presentConfig,
+  presentFailedDelivery,
+  presentPluginLog,
+} from './plugin-format.ts'
 
 const seen = async ({ app, organization, project }: ProjectVisit, family: Family): Promise<readonly PluginConfig[]> => {
   if (!mayConfigure(organization)) throw failures.notFound()
@@ -24,6 +33,13 @@ const find = async ({ app, organization, project, params }: ProjectVisit, family
   const found = mayConfigure(organization) ? await configs.byId(project, id) : undefined
   if (!found || !isIn(family, await configs.pluginOf(found))) throw failures.notFound()
   return found
+}
+
+const findDelivery = async (visit: ProjectVisit, family: Family): Promise<[PluginConfig, PluginFailedDelivery]> => {
+  const config = await find(visit, family)
+  const found = await visit.app.plugins.failedDeliveries.byId(config, visit.params.delivery_id ?? '')
+  if (!found) throw failures.notFound()
+  return [config, found]
 }
 
 /** The compiled script of a plugin for the pages of an app. */
@@ -139,6 +155,58 @@ const configResource = (name: string, path: string, family: Family, words: strin
             types: visit.query.getAll('type_filter').map((one) => one.toUpperCase()),
           }
           return (await visit.app.plugins.configs.logs(await find(visit, family), filter)).map(presentPluginLog)
+        },
+      }),
+      row({
+        method: 'GET',
+        path: ':id/failed_deliveries',
+        name: 'failed_deliveries',
+        summary: 'Events that could not be delivered, newest first: those that wait for another attempt, and dead letters',
+        queryParameters: { status: `Only these, repeatable: ${failedStates.join(', ')}`, ...paging },
+        answer: pageSchema(failedDeliverySchema),
+        handle: async (visit) => {
+          const states = failedStates.filter((one) => visit.query.getAll('status').includes(one))
+          const config = await find(visit, family)
+          const { rows, count } = await visit.app.plugins.failedDeliveries.list(config, states, pageBounds(visit.query))
+          return pageWith(rows.map(presentFailedDelivery), count, visit)
+        },
+      }),
+      row({
+        method: 'POST',
+        path: ':id/failed_deliveries/retry',
+        name: 'retry_deliveries',
+        summary: 'Delivers all dead letters again',
+        answer: changedDeliveriesSchema,
+        status: 200,
+        handle: async (visit) => ({ count: await visit.app.plugins.failedDeliveries.retryDead(visit.by, await find(visit, family)) }),
+      }),
+      row({
+        method: 'POST',
+        path: ':id/failed_deliveries/discard',
+        name: 'discard_deliveries',
+        summary: 'Removes all dead letters. The events stay stored',
+        answer: changedDeliveriesSchema,
+        status: 200,
+        handle: async (visit) => ({ count: await visit.app.plugins.failedDeliveries.discardDead(visit.by, await find(visit, family)) }),
+      }),
+      row({
+        method: 'POST',
+        path: ':id/failed_deliveries/:delivery_id/retry',
+        name: 'retry_delivery',
+        summary: 'Delivers one event again, now',
+        answer: changedDeliveriesSchema,
+        status: 200,
+        handle: async (visit) => ({
+          count: await visit.app.plugins.failedDeliveries.retry(visit.by, ...(await findDelivery(visit, family))),
+        }),
+      }),
+      row({
+        method: 'DELETE',
+        path: ':id/failed_deliveries/:delivery_id',
+        name: 'discard_delivery',
+        summary: 'Removes one failed delivery. The event stays stored',
+        handle: async (visit) => {
+          await visit.app.plugins.failedDeliveries.discard(visit.by, ...(await findDelivery(visit, family)))
         },
       }),
     ],

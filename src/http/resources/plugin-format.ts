@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Plugin, PluginConfig } from '../../accounts/records.ts'
+import type { Plugin, PluginConfig, PluginFailedDelivery } from '../../accounts/records.ts'
 import type { PluginLogEntry } from '../../plugins/log-entries.ts'
 import type { OpenedPlugins } from '../../plugins/open-plugins.ts'
 import type { App } from '../app.ts'
-import { freeSchema, time, timeSchema, uuidSchema } from '../present.ts'
+import { freeSchema, maybeTime, time, timeSchema, uuidSchema } from '../present.ts'
 
 // The format of plugins and their configs.
 
@@ -71,7 +71,7 @@ export const presentConfig = async (app: App, config: PluginConfig, isInList: bo
     error: configs.problem(config),
     team_id: config.project_id,
     plugin_info: isInList ? null : await presentPlugin(app, plugin),
-    delivery_rate_24h: null,
+    delivery_rate_24h: await app.plugins.failedDeliveries.rate(config),
     created_at: time(config.created_at),
     updated_at: time(config.updated_at),
     name: config.name || plugin.name,
@@ -92,6 +92,30 @@ export const pluginLogSchema = z.object({
   instance_id: z.string(),
 })
 export const presentPluginLog = (entry: PluginLogEntry): z.infer<typeof pluginLogSchema> => ({ ...entry, timestamp: time(entry.timestamp) })
+
+export const failedDeliverySchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  event_uuid: uuidSchema,
+  event: z.string(),
+  attempts: z.int(),
+  latest_error: z.string(),
+  created_at: timeSchema,
+  last_attempt_at: timeSchema,
+  next_attempt_at: timeSchema.nullable(),
+})
+export const presentFailedDelivery = (found: PluginFailedDelivery): z.infer<typeof failedDeliverySchema> => ({
+  id: found.id,
+  status: found.status,
+  event_uuid: found.event_uuid,
+  event: found.event,
+  attempts: found.attempts,
+  latest_error: found.latest_error,
+  created_at: time(found.created_at),
+  last_attempt_at: time(found.last_attempt_at),
+  next_attempt_at: maybeTime(found.due_at),
+})
+export const changedDeliveriesSchema = z.object({ count: z.int() })
 
 export const catalogueSchema = z.object({
   name: z.string(),

@@ -1,5 +1,3 @@
-import type { Scheduler } from './scheduler.ts'
-
 /** Looks again after this time at the latest: the clock may jump, and other processes change the tables too. */
 const longestWaitMs = 10_000
 
@@ -9,8 +7,8 @@ export interface Loop {
   close(): void
 }
 
-/** Ticks when something is due. The timer does not keep the process alive. */
-export function runLoop(tick: Scheduler['tick'], clock: () => Date, report: (error: unknown) => void): Loop {
+/** Ticks when something is due: `tick` returns the time of the next work that is known. The timer does not keep the process alive. */
+export function runLoop(tick: () => Promise<number>, clock: () => Date, report: (error: unknown) => void): Loop {
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   const after = (ms: number) => {

@@ -1,0 +1,50 @@
+import type { AccountTables, Plugin, PluginConfig } from '../../accounts/records.ts'
+import { isIn } from '../families.ts'
+import type { DeliveryParts } from './parts.ts'
+
+// Which configs receive stored events: those that are enabled and whose plugin has `onEvent` or `composeWebhook`. Each has a row with its position. One that
+// begins starts at the end of the log, one that ends loses its position.
+
+type Reading = DeliveryParts['context']['store']['read']
+
+async function receiving(tables: AccountTables | Reading, projectIds: readonly number[] | null): Promise<readonly PluginConfig[]> {
+  const enabled = await tables.plugin_configs.find({ enabled: true, is_deleted: false, ...(projectIds && { project_id: projectIds }) })
+  const plugins = await tables.plugins.find({ id: [...new Set(enabled.map(({ plugin_id }) => plugin_id))] })
+  const destinations = new Set(plugins.filter((one: Plugin) => isIn('pipeline_destinations', one)).map(({ id }) => id))
+  return enabled.filter(({ plugin_id }) => destinations.has(plugin_id))
+}
+
+/** After plugins or configs of these projects have changed; null: of all projects. Returns the configs that receive events. */
+export async function updateReceivers(
+  { context: { store, clock }, project, report }: DeliveryParts,
+  projectIds: readonly number[] | null,
+): Promise<readonly number[]> {
+  const where = projectIds ? { project_id: projectIds } : {}
+  const known = async (tables: AccountTables | Reading) =>
+    new Set((await tables.plugin_deliveries.find(where)).map(({ plugin_config_id }) => plugin_config_id))
+  const before = await known(store.read)
+  const found = await receiving(store.read, projectIds)
+  const ends = new Map<number, number>()
+  for (const { id, project_id } of found) {
+    if (before.has(id) || ends.has(project_id)) continue
+    try {
+      const opened = await project(project_id)
+      if (opened) ends.set(project_id, opened.position)
+    } catch (error) {
+      report(error) // tried again after the next change, and at the next start
+    }
+  }
+  if (before.size === 0 && ends.size === 0) return []
+  return store.write(async (tables) => {
+    const [now, current] = [await receiving(tables, projectIds), await known(tables)]
+    const ids = now.map(({ id }) => id)
+    const ended = [...current].filter((id) => !ids.includes(id))
+    if (ended.length > 0) await tables.plugin_deliveries.remove({ plugin_config_id: ended })
+    for (const { id, project_id } of now) {
+      const position = ends.get(project_id)
+      if (current.has(id) || position === undefined) continue
+      await tables.plugin_deliveries.insert({ plugin_config_id: id, project_id, position, counts: {}, updated_at: clock() })
+    }
+    return ids
+  })
+}

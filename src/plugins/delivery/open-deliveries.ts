@@ -1,0 +1,60 @@
+import type { AccountContext } from '../../accounts/context.ts'
+import { runLoop } from '../../lib/loop.ts'
+import { createDeliverer, type Deliverer } from './deliverer.ts'
+import { updateReceivers } from './membership.ts'
+import type { DeliveryLimits, DeliveryParts } from './parts.ts'
+import { mostAttempts } from './retry-wait.ts'
+
+export const usualLimits: DeliveryLimits = {
+  lookMs: 250,
+  eventsAtOnce: 10,
+  mostAtOnce: 25,
+  eventsOfStep: 200,
+  charactersOfStep: 1024 ** 2,
+  quickMs: 2_000,
+  quickSteps: 8,
+  allSteps: 256,
+  waiting: 1_000,
+  dead: 10_000,
+  attempts: mostAttempts,
+}
+
+export type DeliveryHome = Omit<DeliveryParts, 'limits' | 'random' | 'context'> & {
+  /** False: another process delivers. */
+  readonly runs: boolean
+  readonly context: AccountContext
+  readonly limits?: Partial<DeliveryLimits>
+  readonly random?: () => number
+}
+
+export interface OpenedDeliveries {
+  readonly deliverer: Deliverer
+  /** Plugins or configs of these projects have changed. Resolves when it is stored which configs receive events, and from where. */
+  changed(projectIds: readonly number[]): Promise<void>
+  /** Something may be due: a failed delivery is to be retried. */
+  wake(configIds: readonly number[]): void
+  close(): Promise<void>
+}
+
+export async function openDeliveries({ runs, limits, random = Math.random, ...home }: DeliveryHome): Promise<OpenedDeliveries> {
+  const parts: DeliveryParts = { ...home, limits: { ...usualLimits, ...limits }, random }
+  const deliverer = createDeliverer(parts)
+  await updateReceivers(parts, null)
+  const loop = runs ? runLoop(() => deliverer.tick(), home.context.clock, home.report) : null
+  deliverer.onStepEnd = () => loop?.wake()
+  const wake = (configIds: readonly number[]) => {
+    deliverer.wake(configIds)
+    loop?.wake()
+  }
+  return {
+    deliverer,
+    async changed(projectIds) {
+      if (projectIds.length > 0) wake(await updateReceivers(parts, projectIds))
+    },
+    wake,
+    async close() {
+      loop?.close()
+      await deliverer.close()
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import type { AccountStore, Plugin, PluginConfig, PluginFile } from '../accounts/records.ts'
+import type { Json } from '../accounts/store.ts'
+import { own } from '../lib/own.ts'
+import { fieldsOf } from './config-fields.ts'
+
+// Plugins with `site.ts`: scripts that the browser library loads into the pages of a project that has enabled them. Anyone can read them, so they get only
+// settings that the plugin marks with `"site": true`, and no secrets.
+
+export interface SiteApp {
+  readonly id: number
+  /** It contains a hash of the script: what is served there does not change. */
+  readonly url: string
+}
+
+export interface SiteScript {
+  readonly text: string
+  /** False: the hash in the address is that of an older script. */
+  readonly isCurrent: boolean
+}
+
+/** Also without a value that was a secret before the plugin called its field otherwise. */
+function siteSettings(plugin: Plugin, config: PluginConfig): Json {
+  const secrets = config.secrets as Readonly<Record<string, Json>>
+  const plain = config.config as Readonly<Record<string, Json>>
+  const shown = fieldsOf(plugin.config_schema).filter(
+    ({ key, isForSite, isSecret }) => isForSite && !isSecret && own(secrets, key) === undefined,
+  )
+  return Object.fromEntries(shown.map(({ key, fallback }) => [key, own(plain, key) ?? fallback]))
+}
+
+function scriptOf(config: PluginConfig, plugin: Plugin, { transpiled }: PluginFile): string {
+  const given = `{config:${JSON.stringify(siteSettings(plugin, config))},posthog:window[${JSON.stringify(`__$$ph_site_app_${config.id}`)}]}`
+  return `(function(app){if(app&&app.inject)app.inject(${given})})(${transpiled!.trim()});\n`
+}
+
+const hashOf = (script: string) => createHash('sha256').update(script).digest('hex').slice(0, 32)
+
+export const createSiteApps = ({ read }: Pick<AccountStore, 'read'>) => {
+  const scripts = async (configs: readonly PluginConfig[]) => {
+    const found: { readonly id: number; readonly text: string }[] = []
+    for (const config of configs) {
+      const file = await read.plugin_files.first({ plugin_id: config.plugin_id, name: 'site.ts', status: 'TRANSPILED' })
+      const plugin = file && (await read.plugins.first({ id: config.plugin_id }))
+      if (plugin) found.push({ id: config.id, text: scriptOf(config, plugin, file) })
+    }
+    return found
+  }
+  const enabled = async (token: string, id?: number): Promise<readonly PluginConfig[]> => {
+    const project = token === '' ? undefined : await read.projects.first({ api_token: token })
+    if (!project) return []
+    const where = { project_id: project.id, enabled: true, is_deleted: false, ...(id !== undefined && { id }) }
+    return (await read.plugin_configs.find(where)).toSorted((a, b) => a.position - b.position || a.id - b.id)
+  }
+  return {
+    /** The apps of the project with this key. */
+    async list(token: string): Promise<readonly SiteApp[]> {
+      const found = await scripts(await enabled(token))
+      return found.map(({ id, text }) => ({ id, url: `/site_app/${id}/${encodeURIComponent(token)}/${hashOf(text)}/` }))
+    },
+    /** Null: the project has no such app. */
+    async script(token: string, id: number, hash: string): Promise<SiteScript | null> {
+      const [found] = await scripts(await enabled(token, id))
+      return found ? { text: found.text, isCurrent: hashOf(found.text) === hash } : null
+    },
+  }
+}
+export type SiteApps = ReturnType<typeof createSiteApps>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { allows } from '../accounts/personal-keys.ts'
+import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { createSiteApps } from '../plugins/site-apps.ts'
@@ -189,6 +190,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     clock: app.clock,
     intake: app.requestBodies,
     siteApps: createSiteApps(app.accounts.context.store),
+    settingsOf: async (token) => settingsWithDefaults((await app.accounts.projects.byToken(token))?.settings ?? {}),
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? app.project(record.id) : null

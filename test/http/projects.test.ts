@@ -267,3 +267,35 @@ test('nobody works in a private project that is closed to them', async () => {
   await world.accounts.context.store.write((tables) => tables.project_memberships.insert(membership))
   expect((await team()).id).toBe(closed.id)
 })
+
+test('what a project lets its client libraries record reaches their configuration', async () => {
+  const { call, admin, project } = held.home
+  const { api_token: token } = (await call('GET', `/api/projects/${project.id}/`, { as: admin })).body
+  const config = async () => (await call('GET', `/array/${token}/config`)).body
+  const recorded = ['capturePerformance', 'autocaptureExceptions', 'sessionRecording', 'surveys', 'heatmaps', 'autocapture_opt_out']
+  const off = await config()
+  expect(recorded.map((name) => off[name])).toEqual(recorded.map(() => false))
+  const body = {
+    autocapture_opt_out: true,
+    autocapture_exceptions_opt_in: true,
+    capture_performance_opt_in: true,
+    session_recording_opt_in: true,
+    session_recording_sample_rate: '0.5',
+    surveys_opt_in: true,
+    heatmaps_opt_in: true,
+  }
+  expect((await call('PATCH', `/api/projects/${project.id}/`, { as: admin, body })).status).toBe(200)
+  const on = {
+    autocapture_opt_out: true,
+    autocaptureExceptions: { endpoint: '/e/' },
+    capturePerformance: { network_timing: true, web_vitals: false },
+    sessionRecording: { endpoint: '/s/', sampleRate: '0.50' },
+    surveys: true,
+    heatmaps: true,
+  }
+  expect(await config()).toMatchObject(on)
+  const flags = await call('POST', '/flags/?v=2&config=true', { body: { token, distinct_id: 'u' } })
+  expect(flags.body).toMatchObject({ ...on, flags: {} })
+  const missing = (await call('GET', '/array/phc_unknown/config')).body
+  expect(recorded.map((name) => missing[name])).toEqual(recorded.map(() => false))
+})

@@ -1,9 +1,11 @@
 // What client libraries request besides sending events: feature flags, remote configuration, site apps, surveys, extras of the browser library. Waymark
 // has only site apps of these; the answers say so in the format that each client expects, so that none logs an error, and in a header for people.
 
+import type { Json } from '../../accounts/store.ts'
 import { own } from '../../lib/own.ts'
 import type { SiteApp, SiteApps } from '../../plugins/site-apps.ts'
 import { notKept } from '../not-kept.ts'
+import { clientSettings } from './client-settings.ts'
 
 export interface ConfigRequest {
   readonly method: string
@@ -13,6 +15,8 @@ export interface ConfigRequest {
   readonly token: string
   /** Absent: no project has any. */
   readonly siteApps?: SiteApps | undefined
+  /** Of the project with a key; absent: the defaults. */
+  readonly settingsOf?: ((token: string) => Promise<Readonly<Record<string, Json>>>) | undefined
 }
 
 interface RouteAnswer {
@@ -38,14 +42,9 @@ const remoteConfig = async (request: ConfigRequest, token: string) => ({
   supportedCompression: ['gzip', 'gzip-js'],
   hasFeatureFlags: false,
   captureDeadClicks: false,
-  capturePerformance: false,
-  autocapture_opt_out: false,
-  autocaptureExceptions: false,
+  ...clientSettings((await request.settingsOf?.(token)) ?? {}),
   analytics: { endpoint: '/i/v0/e/' },
   elementsChainAsString: true,
-  sessionRecording: false,
-  surveys: false,
-  heatmaps: false,
   defaultIdentifiedOnly: true,
   siteApps: await appsOf(request, token),
   isAuthenticated: false,

@@ -1,4 +1,5 @@
 import type { Scope } from '../../accounts/personal-keys.ts'
+import type { Json } from '../../accounts/store.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
@@ -37,6 +38,8 @@ export interface CaptureServices {
   onRefused?(refused: Refused): void
   /** Scripts that plugins add to the pages of a project. */
   readonly siteApps?: SiteApps
+  /** Settings of the project with a key. */
+  settingsOf?(token: string): Promise<Readonly<Record<string, Json>>>
   /** Throws unless the request has a personal key with the scope. */
   mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
 }
@@ -126,7 +129,14 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
   } finally {
     body?.release()
   }
-  const config = await clientConfigAnswer({ method: request.method, path, query, token, siteApps: services.siteApps })
+  const config = await clientConfigAnswer({
+    method: request.method,
+    path,
+    query,
+    token,
+    siteApps: services.siteApps,
+    settingsOf: services.settingsOf,
+  })
   if (!config) return null
   if (request.method === 'OPTIONS') return preflight(request)
   if (config.scope) await services.mustBeAllowed(request, url, config.scope)

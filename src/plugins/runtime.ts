@@ -202,8 +202,8 @@ class PassingEvent {
   /** It has what an event needs to be stored. */
   private readonly isWhole: boolean
   private hasRun = false
-  /** Of the last plugin that succeeded. */
-  private event: JsonObject | null = null
+  /** What is given before the properties: if a result begins with it too, nothing but the properties can be wrong. */
+  private readonly beginning: string | null
   isDropped = false
   json: string
 
@@ -212,6 +212,8 @@ class PassingEvent {
     this.json = json
     this.teamId = teamId
     this.isWhole = isWhole
+    const end = isWhole ? json.indexOf(propertiesBegin) : -1
+    this.beginning = end < 0 ? null : json.slice(0, end + propertiesBegin.length)
   }
 
   /** Returns what is wrong with the result. */
@@ -222,13 +224,11 @@ class PassingEvent {
     else if (result.kind !== 'value') this.names.$plugins_failed.push(label)
     else if (result.json === null) this.isDropped = true
     else {
-      const value: unknown = JSON.parse(result.json)
-      const problem = this.problemOf(value)
+      const problem = this.isPlainlyValid(result.json) ? null : this.problemOf(parsed(result.json))
       if (problem) {
         this.names.$plugins_failed.push(label)
         return problem
       }
-      this.event = value as JsonObject
       this.json = result.json
       this.names.$plugins_succeeded.push(label)
     }
@@ -239,10 +239,15 @@ class PassingEvent {
   marked(): JsonObject | null | undefined {
     if (this.isDropped) return null
     if (!this.hasRun) return undefined
-    const event = (this.event ?? JSON.parse(this.given)) as Record<string, unknown>
+    const event = (parsed(this.json) ?? JSON.parse(this.given)) as Record<string, unknown>
     if (!isObject(event.properties)) event.properties = {}
     Object.assign(event.properties as object, this.names)
     return event
+  }
+
+  /** Its properties are an object, and everything else that is checked is as it was. Most results need not be parsed between two plugins. */
+  private isPlainlyValid(json: string): boolean {
+    return this.beginning !== null && json.startsWith(this.beginning)
   }
 
   private problemOf(value: unknown): string | null {
@@ -252,6 +257,18 @@ class PassingEvent {
     for (const name of required)
       if (this.isWhole && (value[name] === undefined || value[name] === null || value[name] === '')) return `it must not remove ${name}`
     return null
+  }
+}
+
+/** In texts quotes are escaped, and what comes before the properties are texts and numbers: so this is where the properties begin. */
+const propertiesBegin = '"properties":{'
+
+/** Undefined if the text is not JSON. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }
 

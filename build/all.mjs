@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { buildCli } from './cli.mjs'
 
-// `npm run build`: the library in both module systems with its types, and the command.
+// `npm run build`: the library in both module systems with its types, and the programs beside it: the command, the engine's process, and the threads.
+// With --no-dts without the types, which take longest.
 
-const { status } = spawnSync('tsup', { stdio: 'inherit', shell: true })
+const { status } = spawnSync('tsup', process.argv.slice(2), { stdio: 'inherit', shell: true })
 if (status === 0) await buildCli()
 process.exitCode = status ?? 1

@@ -192,7 +192,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
     instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, listMemory, threads }) })
-    const opened = backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance)
+    const opened =
+      backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
     backends = opened
     let accounts: Accounts
     let asking: Asking

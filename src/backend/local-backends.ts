@@ -9,8 +9,9 @@ export const localBackends = (
   stores: Stores,
   admission: Admission,
   instance: { readonly running: number; readonly threads?: number },
+  report: (error: unknown) => void,
 ): Backends => {
-  const threads = new ThreadPool(instance.threads)
+  const threads = new ThreadPool(instance.threads, { report })
   return {
     ready: async () => undefined,
     open: (home) => openLocalBackend({ ...home, stores, admission, threads }),

@@ -36,6 +36,12 @@ export class ThreadLost extends Error {}
 /** Threads that end so often are not started again. */
 const mostLosses = 3
 
+export interface ThreadOptions {
+  readonly start?: () => Worker
+  /** Receives the error when the threads are given up: folds then run in the thread that calls. */
+  readonly report?: (error: unknown) => void
+}
+
 /** Runs folds in worker threads. They start with the first fold, and end when they are not used. */
 export class ThreadPool {
   readonly threads: number
@@ -45,10 +51,12 @@ export class ThreadPool {
   private lastId = 0
   private idle: NodeJS.Timeout | null = null
   private losses = 0
+  private readonly report: (error: unknown) => void
 
   /** `threads`: at most; one per processor otherwise. */
-  constructor(threads = availableParallelism(), start: () => Worker = launch) {
+  constructor(threads = availableParallelism(), { start = launch, report = () => undefined }: ThreadOptions = {}) {
     this.launch = start
+    this.report = report
     this.threads = Math.min(threads, availableParallelism())
   }
 
@@ -139,7 +147,9 @@ export class ThreadPool {
       this.assign()
     })
     const lost = (cause: unknown) => {
-      if (this.running.includes(thread)) this.losses++ // not closed
+      if (this.running.includes(thread) && ++this.losses === mostLosses)
+        // not closed
+        this.report(new Error('The threads that fold lists of events have ended too often: queries over them take longer now', { cause }))
       this.running = this.running.filter((one) => one !== thread)
       const error = new ThreadLost('A thread that folds lists has ended', { cause })
       for (const { result } of [thread.task, ...(this.isUsable ? [] : this.waiting.splice(0))].filter((task) => task !== null))

@@ -158,13 +158,14 @@ export function hostEngine(port: Port, onStart: () => void): void {
     port,
     {
       async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }: StartArgs): Promise<void> {
+        const report = (error: unknown) => notify('problem', { project: null, error: writeError(error), isStuck: false })
         const opened = await openStoresAlone({ dataDir, memoryLimit, listMemory, threads }, engine, storage)
         parts = {
           opened,
           stores: opened.stores,
           admission: createAdmission(opened.concurrency),
-          threads: new ThreadPool(threads),
-          longQueries: new AnswerThread((error) => notify('problem', { project: null, error: writeError(error), isStuck: false })),
+          threads: new ThreadPool(threads, { report }),
+          longQueries: new AnswerThread(report),
         }
         onStart()
       },

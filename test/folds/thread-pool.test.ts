@@ -260,9 +260,11 @@ test('a pool that was closed while it worked says so, and starts again when it i
 
 test('closing a pool ends the parts that wait for a thread, too, and starts none for them', async () => {
   let started = 0
-  const silent = new ThreadPool(2, () => {
-    started++
-    return new Worker("require('node:worker_threads').parentPort.on('message', () => {})", { eval: true })
+  const silent = new ThreadPool(2, {
+    start: () => {
+      started++
+      return new Worker("require('node:worker_threads').parentPort.on('message', () => {})", { eval: true })
+    },
   })
   const { lists } = listsOf(Array.from({ length: 200 }, (_, i) => [i % persons, i + 100, 0, 0, 0] as const))
   const series: Series = { matching: matching(1), edges: null, splits: [], value: { kind: 'events' } }
@@ -275,15 +277,20 @@ test('closing a pool ends the parts that wait for a thread, too, and starts none
   expect(after).toBe(before)
 })
 
-test('threads that cannot start fail the fold, and are not started again and again', async () => {
+test('threads that cannot start fail the fold, are not started again and again, and are reported once', async () => {
   let started = 0
-  const broken = new ThreadPool(2, () => {
-    started++
-    return new Worker("throw new Error('no program')", { eval: true })
+  const reports: unknown[] = []
+  const broken = new ThreadPool(2, {
+    start: () => {
+      started++
+      return new Worker("throw new Error('no program')", { eval: true })
+    },
+    report: (error) => reports.push(error),
   })
   const { lists } = listsOf(Array.from({ length: 200 }, (_, i) => [i % persons, i + 100, 0, 0, 0] as const))
   const series: Series = { matching: matching(1), edges: null, splits: [], value: { kind: 'events' } }
   while (broken.isUsable) await expect(broken.run(seriesFold, lists, series, never)).rejects.toThrow(ThreadLost)
   expect(started).toBeLessThan(8)
+  expect(reports).toMatchObject([{ message: expect.stringContaining('threads that fold lists') }])
   await broken.close()
 })

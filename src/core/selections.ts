@@ -24,6 +24,8 @@ export interface KeptSelections {
   keep(key: string, selection: Selection): void
 }
 
+/** Keys that are remembered: the others count as new. */
+const mostKeys = 256
 /** A selection of most events saves nothing. */
 const mostShare = 0.6
 /** Of the memory of the lists. */
@@ -48,6 +50,7 @@ export class Selections {
     const isWanted = this.known.has(key) && selection === null && !this.useless.has(key)
     this.known.delete(key)
     this.known.set(key, selection)
+    if (this.known.size > mostKeys) this.forgetOldest()
     return { selection, isWanted }
   }
 
@@ -77,6 +80,13 @@ export class Selections {
     this.useless.clear()
     this.bytes = 0
     return bytes
+  }
+
+  private forgetOldest(): void {
+    const [key, selection] = this.known.entries().next().value!
+    this.known.delete(key)
+    this.useless.delete(key)
+    if (selection) this.bytes -= bytesOf(selection)
   }
 
   private dropOldest(): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Selection, SelectionPart } from '../core/selections.ts'
 import { type ArrayType, sharedArray } from '../core/shared-array.ts'
 import type { EventBits, Fold, ListView, Matching } from './fold.ts'
@@ -87,9 +88,10 @@ function numberOf(values: { readonly buffer: object }): number {
   return lastNumber
 }
 
-/** Equal for conditions that select the same events of the same lists. */
+/** Equal for conditions that select the same events of the same lists; short, however many names of events they have. */
 export function selectionKey({ scope, bits, further }: Matching, { entry }: Pick<ListView, 'entry'>): string {
   const keyOf = (one: EventBits | null) =>
     one && [Array.from(one.byEvent), one.others, one.flags.map(({ bits: flagged, column }) => [flagged, numberOf(column.values)])]
-  return JSON.stringify([entry && numberOf(entry), keyOf(scope), keyOf(bits), keyOf(further)])
+  const text = JSON.stringify([entry && numberOf(entry), keyOf(scope), keyOf(bits), keyOf(further)])
+  return createHash('sha256').update(text).digest('base64')
 }

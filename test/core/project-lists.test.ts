@@ -485,3 +485,18 @@ test('selections take a quarter of the memory of the lists, and only what nothin
   expect(await keysKept(plenty())).toEqual([false, true, true])
   expect(await keysKept(new ProjectLists(new MemoryShare(bytes)))).toEqual([false, false, false])
 })
+
+test('selections of conditions that were not asked for a long time are forgotten, and their memory is counted no more', async () => {
+  const store = storeOf(Array.from({ length: 4_000 }, (_, i) => [i % 5, i] as [number, number]))
+  const memory = new MemoryShare(1e9)
+  const lists = new ProjectLists(memory)
+  await select(lists, store, 'first', 100)
+  const before = memory.taken
+  await select(lists, store, 'first', 100)
+  expect(memory.taken).toBeGreaterThan(before)
+  for (let i = 0; i < 300; i++) await select(lists, store, `other ${i}`, 100)
+  expect(await select(lists, store, 'first', 100)).toEqual([null, false])
+  await select(lists, store, 'again', 0)
+  await select(lists, store, 'again', 0)
+  expect(memory.taken).toBeLessThan(before + 100)
+})

@@ -81,11 +81,9 @@ test('an enabled plugin changes events before they are stored, in the order of t
   await call('PATCH', `/api/projects/${project.id}/plugin_configs/${firstConfig}/`, { enabled: false })
   await call('PATCH', `/api/projects/${project.id}/plugin_configs/${secondConfig}/`, { enabled: false })
   await capture(project, [event('off', 3)])
-  expect((await stored(project)).at(-1)).toEqual([
-    'off',
-    'u1',
-    expect.not.objectContaining({ seen: expect.anything(), $plugins_succeeded: expect.anything() }),
-  ])
+  const [name, , properties] = (await stored(project)).at(-1)!
+  expect(name).toBe('off')
+  for (const changed of ['seen', '$plugins_succeeded']) expect(properties).not.toHaveProperty([changed])
 })
 
 const bodyOf = async (method: string, path: string, body?: unknown) => {

@@ -13,9 +13,9 @@ export interface ConfigRequest {
   readonly query: URLSearchParams
   /** The project, if the client sent it. */
   readonly token: string
-  /** Absent: no project has any. */
+  /** Those that projects have enabled. Without it, none are listed or served. */
   readonly siteApps?: SiteApps | undefined
-  /** Of the project with a key; absent: the defaults. */
+  /** Of the project with a key. Without it, the defaults count. */
   readonly settingsOf?: ((token: string) => Promise<Readonly<Record<string, Json>>>) | undefined
 }
 

@@ -4,7 +4,6 @@ import { allows } from '../accounts/personal-keys.ts'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
-import { createSiteApps } from '../plugins/site-apps.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
 import { authenticate, type Caller, loggedIn } from './authenticate.ts'
@@ -189,7 +188,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const capture: CaptureServices = {
     clock: app.clock,
     intake: app.requestBodies,
-    siteApps: createSiteApps(app.accounts.context.store),
+    siteApps: app.plugins.siteApps,
     settingsOf: async (token) => settingsWithDefaults((await app.accounts.projects.byToken(token))?.settings ?? {}),
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)

@@ -11,6 +11,7 @@ import type { OpenedDeliveries } from './delivery/open-deliveries.ts'
 import type { PluginNetwork, PluginRuntime } from './host-ports.ts'
 import type { PluginHost } from './plugin-host.ts'
 import { createPlugins, type Plugins } from './service.ts'
+import { createSiteApps, type SiteApps } from './site-apps.ts'
 
 export interface CatalogueEntry {
   readonly name: string
@@ -63,6 +64,7 @@ export interface OpenedPlugins {
   readonly configs: PluginConfigs
   readonly failedDeliveries: FailedDeliveries
   readonly catalogue: readonly Required<CatalogueEntry>[]
+  readonly siteApps: SiteApps
   readonly host: PluginHost
   readonly deliveries: OpenedDeliveries
 }
@@ -84,10 +86,12 @@ export function openPlugins({ context, box, network, options, host, deliveries, 
     ...(options.hosts && { hosts: options.hosts }),
     ...(limits && { limits }),
   })
+  const siteApps = createSiteApps(context.store)
   const runtime: PluginRuntime = {
     queueJob: host.queueJob,
     problem: host.problem,
     async changed(projectIds) {
+      siteApps.changed(projectIds)
       await host.changed(projectIds)
       await deliveries.changed(projectIds)
     },
@@ -97,6 +101,7 @@ export function openPlugins({ context, box, network, options, host, deliveries, 
     configs: createPluginConfigs({ context, box, runtime, logs: host }),
     failedDeliveries: createFailedDeliveries({ context, wake: deliveries.wake }),
     catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
+    siteApps,
     host,
     deliveries,
   }

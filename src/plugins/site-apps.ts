@@ -36,6 +36,14 @@ function scriptOf(config: PluginConfig, plugin: Plugin, { transpiled }: PluginFi
 
 const hashOf = (script: string) => createHash('sha256').update(script).digest('hex').slice(0, 32)
 
+interface Hashed {
+  readonly id: number
+  readonly hash: string
+}
+
+/** Whose hashes are kept. */
+const mostProjects = 1_000
+
 export const createSiteApps = ({ read }: Pick<AccountStore, 'read'>) => {
   const scripts = async (configs: readonly PluginConfig[]) => {
     const found: { readonly id: number; readonly text: string }[] = []
@@ -46,21 +54,39 @@ export const createSiteApps = ({ read }: Pick<AccountStore, 'read'>) => {
     }
     return found
   }
-  const enabled = async (token: string, id?: number): Promise<readonly PluginConfig[]> => {
-    const project = token === '' ? undefined : await read.projects.first({ api_token: token })
-    if (!project) return []
-    const where = { project_id: project.id, enabled: true, is_deleted: false, ...(id !== undefined && { id }) }
+  const projectOf = async (token: string) => (token === '' ? undefined : read.projects.first({ api_token: token }))
+  const enabledIn = async (projectId: number, id?: number): Promise<readonly PluginConfig[]> => {
+    const where = { project_id: projectId, enabled: true, is_deleted: false, ...(id !== undefined && { id }) }
     return (await read.plugin_configs.find(where)).toSorted((a, b) => a.position - b.position || a.id - b.id)
   }
+  /** Anyone can ask for the list, and scripts are large: their hashes are kept until a plugin or a config of the project changes. */
+  const hashes = new Map<number, Promise<readonly Hashed[]>>()
+  const hashed = (projectId: number): Promise<readonly Hashed[]> => {
+    const known = hashes.get(projectId)
+    if (known) return known
+    const found = enabledIn(projectId)
+      .then(scripts)
+      .then((all) => all.map(({ id, text }) => ({ id, hash: hashOf(text) })))
+    hashes.set(projectId, found)
+    if (hashes.size > mostProjects) hashes.delete(hashes.keys().next().value!)
+    found.catch(() => hashes.get(projectId) === found && hashes.delete(projectId))
+    return found
+  }
   return {
+    /** Plugins or configs of these projects have changed. */
+    changed(projectIds: readonly number[]): void {
+      for (const id of projectIds) hashes.delete(id)
+    },
     /** The apps of the project with this key. */
     async list(token: string): Promise<readonly SiteApp[]> {
-      const found = await scripts(await enabled(token))
-      return found.map(({ id, text }) => ({ id, url: `/site_app/${id}/${encodeURIComponent(token)}/${hashOf(text)}/` }))
+      const project = await projectOf(token)
+      const found = project ? await hashed(project.id) : []
+      return found.map(({ id, hash }) => ({ id, url: `/site_app/${id}/${encodeURIComponent(token)}/${hash}/` }))
     },
     /** Null: the project has no such app. */
     async script(token: string, id: number, hash: string): Promise<SiteScript | null> {
-      const [found] = await scripts(await enabled(token, id))
+      const project = await projectOf(token)
+      const [found] = project ? await scripts(await enabledIn(project.id, id)) : []
       return found ? { text: found.text, isCurrent: hashOf(found.text) === hash } : null
     },
   }

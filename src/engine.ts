@@ -24,6 +24,7 @@ import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames 
 import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
 import type { PluginRuntime } from './plugins/runtime.ts'
 import type { Project } from './project.ts'
+import { openSaved, type Saved } from './saved/open-saved.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
@@ -262,8 +263,23 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
+    const saved = openSaved({ context: accounts.context, project: ({ id }) => projects.get(id) })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, resealing, clock, minFreeBytes })
+    return new Waymark({
+      saved,
+      dataDir,
+      instance,
+      backends,
+      lock,
+      accounts,
+      asking,
+      projects,
+      exports,
+      plugins,
+      resealing,
+      clock,
+      minFreeBytes,
+    })
   } catch (error) {
     await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
@@ -396,6 +412,7 @@ interface Parts {
   readonly projects: OpenProjects
   readonly exports: OpenedExports
   readonly plugins: OpenedPlugins
+  readonly saved: Saved
   readonly resealing: Resealing
   readonly clock: () => Date
 }
@@ -412,6 +429,8 @@ export class Waymark {
   readonly exports: OpenedExports
   /** @internal Plugins and their configs, for the HTTP API. */
   readonly plugins: OpenedPlugins
+  /** @internal Insights and dashboards, for the HTTP API. */
+  readonly saved: Saved
   private readonly parts: Parts
   private closing: Promise<void> | null = null
 
@@ -424,6 +443,7 @@ export class Waymark {
     this.asking = parts.asking
     this.exports = parts.exports
     this.plugins = parts.plugins
+    this.saved = parts.saved
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */

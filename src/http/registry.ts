@@ -2,10 +2,12 @@ import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
+import { dashboards } from './resources/dashboards.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
+import { insights } from './resources/insights.ts'
 import { invites } from './resources/invites.ts'
 import { login, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
@@ -41,6 +43,8 @@ export const resources: readonly Resource[] = [
   historicalImport,
   ingestionWarnings,
   query,
+  insights,
+  dashboards,
   actions,
   cohorts,
   eventDefinitions,

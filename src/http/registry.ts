@@ -1,5 +1,6 @@
 import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
+import { annotations } from './resources/annotations.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
 import { dashboards } from './resources/dashboards.ts'
@@ -21,6 +22,7 @@ import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
+import { savedQueries } from './resources/saved-queries.ts'
 import { users } from './resources/users.ts'
 
 /** Every resource of the API, in the order of its description. */
@@ -45,6 +47,8 @@ export const resources: readonly Resource[] = [
   query,
   insights,
   dashboards,
+  annotations,
+  savedQueries,
   actions,
   cohorts,
   eventDefinitions,

@@ -10,7 +10,7 @@ import { moment } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { time, timeSchema } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
-import { askingParameters, readAsking } from '../queries/saved-asking.ts'
+import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { answeredInsightSchema, insightSchema, presentAnswer, presentInsight } from './insight-format.ts'
 
@@ -110,7 +110,9 @@ const pageOf = async (visit: ProjectVisit): Promise<InsightPage> => {
 
 const answered = async (visit: ProjectVisit, placed: PlacedInsight): Promise<z.infer<typeof answeredInsightSchema>> => {
   const { app, project } = visit
-  const answer = await app.saved.answers.ofInsight(project, placed.insight, readAsking(visit.query), queryCallerOf(visit))
+  const asking = readAsking(visit.query)
+  const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit))
+  if (isUsual(asking)) await app.saved.refresher.looked(project, [{ insight: placed.insight, answer }])
   return { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer) }
 }
 

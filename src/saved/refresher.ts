@@ -74,7 +74,12 @@ export const createRefresher = ({ context, answers, report, wake }: Parts) => {
     try {
       const answer = await answers.ofInsight(place.project, place.insight, { refresh: 'blocking' }, asker, place.on)
       const now = clock()
-      return { refreshed_at: now, failures: 0, latest_error: null, due_at: new Date(Math.max(targetOf(answer, now).getTime(), now.getTime() + leastMs)) }
+      return {
+        refreshed_at: now,
+        failures: 0,
+        latest_error: null,
+        due_at: new Date(Math.max(targetOf(answer, now).getTime(), now.getTime() + leastMs)),
+      }
     } catch (error) {
       if (!(error instanceof WaymarkError)) report(error)
       const failures = row.failures + 1

@@ -48,6 +48,8 @@ test('an insight is made, read, changed, hidden and shown again', async () => {
   expect(changed.body).toMatchObject({ name: null, favorited: true, query: statement, last_modified_by: { id: owner.id } })
   expect((await ask('PATCH', `${id}/`, { deleted: true })).body.deleted).toBe(true)
   expect((await ask('GET', `?short_id=${short_id}`)).body.count).toBe(0)
+  expect(await ask('GET', `${id}/`)).toMatchObject(refused(404, 'not_found', expect.stringContaining('deleted')))
+  expect(await ask('PATCH', `${id}/`, { name: 'x' })).toMatchObject(refused(404, 'not_found'))
   expect((await ask('PATCH', `${id}/`, { deleted: false })).body.deleted).toBe(false)
   expect((await ask('GET', `?short_id=${short_id}`)).body.results[0].id).toBe(id)
   const { body: log } = await ask('GET', `${id}/activity/`)

@@ -69,7 +69,11 @@ const same: readonly (readonly [why: string, statement: string, rows: unknown[][
   ['a join with itself', 'select count() from buys x join buys y on x.plan = y.plan', [[5]]],
   ['a limit inside', "select event from limited where event = 'buy'", []],
   ['a union inside', "select count() from united where x = 'buy'", [[3]]],
-  ['a correlated subquery', 'select name from people p where name is not null and exists (select 1 from buys b where b.person_id = p.id)', [['Ann']]],
+  [
+    'a correlated subquery',
+    'select name from people p where name is not null and exists (select 1 from buys b where b.person_id = p.id)',
+    [['Ann']],
+  ],
   ['an IN', 'select count() from events where properties.plan in (select plan from by_plan where n = 2)', [[2]]],
   [
     'a window',

@@ -41,10 +41,12 @@ const orderOf = (given: string | null): InsightPage['orderBy'] => {
 const idsOf = (given: string, name: string): number[] => {
   const parts = given.replace(/^\[|\]$/g, '').split(',')
   const ids = parts.map((one) => Number(one.trim().replace(/^"|"$/g, '')))
-  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1 || id >= 2 ** 31))
-    throw invalid(`${name} must be an id, or a list of ids as in [1, 2].`, name)
+  if (ids.length > mostIds || ids.some((id) => !Number.isSafeInteger(id) || id < 1 || id >= 2 ** 31))
+    throw invalid(`${name} must be an id, or a list of at most ${mostIds} ids as in [1, 2].`, name)
   return ids
 }
+const mostIds = 1000
+
 const textsOf = (given: string): string[] => {
   try {
     const list: unknown = JSON.parse(given)
@@ -253,7 +255,7 @@ export const insights = defineResource({
       queryParameters: activityParameters,
       answer: activitySchema,
       handle: async (visit) => {
-        const { id } = await visit.app.saved.insights.find(visit.project, visit.params.id!)
+        const { id } = await visit.app.saved.insights.findAny(visit.project, visit.params.id!)
         return activityPage(visit, { project_id: visit.project.id, scope: 'Insight', item_id: String(id) })
       },
     }),

@@ -67,7 +67,7 @@ const listParameters = {
   short_id: 'The one with this short id',
   insight: `The kind: ${Object.keys(kinds).join(', ')}`,
   dashboards: 'Those on all of these dashboards, as in `[1, 2]`',
-  tags: 'Those with one of these tags',
+  tags: 'Those with all of these tags',
   date_from: 'Changed since: ISO 8601, or as in `-7d`',
   date_to: 'Changed before',
   order: `${orders.join(', ')}; with \`-\` descending`,

@@ -19,7 +19,7 @@ import type { Transform } from './transforming/transform.ts'
 import { TransformOrder } from './transforming/transform-order.ts'
 import { UuidIndex } from './uuid-index.ts'
 import type { WarningSummary } from './warnings.ts'
-import type { Content, RecordWrite, Work } from './work.ts'
+import type { Content, PersonChange, RecordWrite, Work } from './work.ts'
 
 /** Reading the log yields to the event loop after this time. */
 const sliceMs = 10
@@ -249,6 +249,12 @@ export class Pipeline {
   /** Definitions of actions and cohorts, and members of static cohorts. */
   async writeRecords(records: readonly RecordWrite[]): Promise<void> {
     await this.write('records', { kind: 'records', records }, records)
+  }
+
+  /** Changes persons by their uuids. Returns for each change whether its person exists, once it is stored. */
+  async changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    const found = await this.write('person_changes', { kind: 'person_changes', changes }, changes)
+    return found.map((uuid) => uuid !== '')
   }
 
   /** Exact numbers of warnings about events, with a few samples of each kind. */

@@ -256,7 +256,7 @@ export class Applier {
     const index =
       row.group_type_index === null ? this.groupIndex(row.group_type, arrival) : this.groups.fix(row.group_type_index, row.group_type)
     if (index < 0 || row.group_key === null) return
-    const written = { set: row.properties, length: JSON.stringify(row.properties).length }
+    const written = { set: row.properties, unset: row.unset ?? null, length: JSON.stringify(row.properties).length }
     if (!this.groups.identify(index, row.group_key, written, row.created_at, { ...arrival, isHistorical: false })) {
       this.warnOfGroup(row.group_type, row.group_key, arrival)
       return
@@ -348,6 +348,10 @@ export class Applier {
 
   warningSummaries(): WarningSummary[] {
     return [...this.warnings.values()].map((summary) => ({ ...summary, samples: [...summary.samples] }))
+  }
+
+  groupType(index: number): string | undefined {
+    return this.groups.typeOf(index)
   }
 
   /** Number of persons that the group has changed so far. */

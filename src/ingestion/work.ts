@@ -51,7 +51,17 @@ export interface GroupImport {
   readonly group_type_index: number | null
   readonly group_key: string | null
   readonly properties: Readonly<Record<string, unknown>>
+  /** Properties that are removed. */
+  readonly unset?: readonly string[]
   readonly created_at: number
+}
+
+/** A change of a group by a user. */
+export interface GroupChange {
+  readonly group_type_index: number
+  readonly group_key: string
+  readonly set: Readonly<Record<string, unknown>>
+  readonly unset: readonly string[]
 }
 
 export interface PropertyTypeRow {

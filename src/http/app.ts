@@ -23,6 +23,7 @@ export interface ProjectData extends CaptureTarget {
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
+  groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>

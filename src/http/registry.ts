@@ -5,6 +5,7 @@ import { cohorts } from './resources/cohorts.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
 import { events } from './resources/events.ts'
+import { groupResources } from './resources/groups.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { invites } from './resources/invites.ts'
@@ -45,6 +46,7 @@ export const resources: readonly Resource[] = [
   query,
   events,
   persons,
+  ...groupResources,
   actions,
   cohorts,
   eventDefinitions,

@@ -102,7 +102,7 @@ describe('events', () => {
     for (let path: string | null = `${events}?limit=2`; path !== null; ) {
       const { body }: { body: { next: string | null; results: { id: string }[] } } = await send('GET', path)
       walked.push(...body.results.map((one) => one.id))
-      path = body.next && body.next.slice(world.url.length)
+      path = body.next?.slice(world.url.length) ?? null
       world.now = new Date(world.now!.getTime() + 60_000)
       if (path) await data.ingest([{ event: 'later', distinct_id: 'cid' }])
     }

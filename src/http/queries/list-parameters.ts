@@ -33,3 +33,9 @@ export function givenOrder<K extends string>(
   if (typeof name === 'string' && Object.hasOwn(known, name)) return name as K
   throw failures.invalid(`orderBy must be one of ${Object.keys(known).join(', ')}.`, 'orderBy')
 }
+
+/** A filter of persons. The uuids must have been checked. */
+export const byUuids = (uuids: readonly string[]) => ({
+  type: 'hogql',
+  key: `toString(id) in (${uuids.map((uuid) => `'${uuid}'`).join(', ')})`,
+})

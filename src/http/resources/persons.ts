@@ -9,7 +9,7 @@ import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
-import { givenFilters } from '../queries/list-parameters.ts'
+import { byUuids, givenFilters } from '../queries/list-parameters.ts'
 import { recordValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 
@@ -101,10 +101,6 @@ const countOf = async (visit: ProjectVisit, selection: Selection): Promise<numbe
   return Number(results[0]?.[0] ?? 0)
 }
 
-const byUuids = (uuids: readonly string[]) => ({
-  type: 'hogql',
-  key: `toString(id) in (${uuids.map((uuid) => `'${uuid}'`).join(', ')})`,
-})
 const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'distinct_id', value: ids, operator: 'exact' })
 
 /** By its uuid, or else by a distinct id. */

@@ -244,7 +244,10 @@ export class Applier {
   private changePerson(change: PersonChange, arrival: Arrival, group: StagedGroup): string {
     const { people, families } = this
     people.seq = arrival.seq
-    const find = (uuid: string) => people.recordOf(this.personNos.get(uuid))
+    const find = (uuid: string) => {
+      const found = people.recordOf(this.personNos.get(uuid))
+      return found?.uuid === uuid ? found : undefined // it may have become part of another person
+    }
     const changed = changePerson(change, { people, families, group, arrival, find })
     if (!changed) return ''
     this.noteMerged(changed.merged, changed.person, arrival, group)

@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/is-object.ts'
 import { failures } from '../errors.ts'
 import type { Visit } from '../resource.ts'
 
@@ -11,13 +12,14 @@ const json = (text: string, name: string): unknown => {
   }
 }
 
-/** `properties`: filters as in queries, as JSON. */
-export const givenFilters = ({ query }: Pick<Visit, 'query'>): unknown => {
+/** `properties`: filters as in queries, as JSON. `type`: of a filter that has none. */
+export const givenFilters = ({ query }: Pick<Visit, 'query'>, type: 'event' | 'person'): unknown => {
   const text = query.get('properties')
   if (!text) return []
   const filters = json(text, 'properties')
   if (filters === null || typeof filters !== 'object') throw failures.invalid('properties must be a JSON list of filters.', 'properties')
-  return filters
+  if (!Array.isArray(filters)) return filters
+  return filters.map((one: unknown) => (isObject(one) && !('values' in one) ? { type, ...one } : one))
 }
 
 /** `orderBy`: a name, or a JSON list with one. */

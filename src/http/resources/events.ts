@@ -82,7 +82,7 @@ const list = async (visit: ProjectVisit) => {
     personId: person,
     after: query.get('after') || 'all',
     before,
-    properties: givenFilters(visit),
+    properties: givenFilters(visit, 'event'),
     fixedProperties: distinctId ? [{ type: 'event_metadata', key: 'distinct_id', value: [distinctId], operator: 'exact' }] : [],
     orderBy: [orders[order]],
     limit,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { noNote } from '../../accounts/definition-notes.ts'
 import { check, integer, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'
+import { isTooLarge } from '../../ingestion/property-size.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
@@ -156,12 +157,11 @@ const find = async (visit: ProjectVisit, index: number, key: string): Promise<Pr
 
 const write = async (visit: ProjectVisit, set: Readonly<Record<string, unknown>>, unset: readonly string[]): Promise<PresentedGroup> => {
   const [index, key] = [indexIn(visit), keyIn(visit)]
-  const before = await find(visit, index, key)
+  await find(visit, index, key)
   const stored = propertiesOf(set, 'value')
   await (await visit.app.project(visit.project.id)).changeGroup({ group_type_index: index, group_key: key, set: stored, unset })
   const after = await find(visit, index, key)
-  const isRefused = Object.keys(stored).some((one) => JSON.stringify(after.group_properties[one]) !== JSON.stringify(stored[one]))
-  if (isRefused && JSON.stringify(before) === JSON.stringify(after))
+  if (isTooLarge(stored, after.group_properties))
     throw failures.invalid('The properties of the group would be too large. Remove others first.', 'value')
   const state = (names: readonly string[]) => ({ id: `${index}:${key}`, name: key, fields: { properties: names } })
   await visit.app.accounts.definitionLog.note(

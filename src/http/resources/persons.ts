@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'
+import { isTooLarge } from '../../ingestion/property-size.ts'
 import type { PersonChange } from '../../ingestion/work.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
@@ -126,8 +127,7 @@ const changeOne = async (visit: ProjectVisit, changed: PersonChange): Promise<Pr
 const write = async (visit: ProjectVisit, person: PresentedPerson, set: Readonly<Record<string, unknown>>, unset: readonly string[]) => {
   const stored = propertiesOf(set, 'properties')
   const after = await changeOne(visit, { change: 'write', person: person.uuid, set: stored, unset })
-  const refused = Object.keys(stored).filter((name) => JSON.stringify(after.properties[name]) !== JSON.stringify(stored[name]))
-  if (refused.length === 1 && !(refused[0]! in person.properties) && !(refused[0]! in after.properties))
+  if (isTooLarge(stored, after.properties))
     throw failures.invalid('The properties of the person would be too large. Remove others first.', 'properties')
   const names = [...Object.keys(stored), ...unset]
   await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
@@ -211,7 +211,7 @@ export const persons = defineResource({
           ...(distinctId ? [byDistinctIds([distinctId])] : []),
           ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
         ]
-        const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit) }
+        const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
         const rows = await personsOf(visit, selection, bounds)
         const isAll = bounds.offset === 0 && rows.length < bounds.limit
         const count = isAll ? rows.length : await countOf(visit, selection)

@@ -189,7 +189,8 @@ const relatedPersons = async (visit: ProjectVisit, index: number, key: string): 
   }
   const { results } = (await answerTo(visit, query)) as ActorsResponse
   return results.flatMap(([actor]) => {
-    const { id, distinct_ids, properties, created_at } = actor as unknown as Related
+    const { id, properties, created_at, ...rest } = actor as unknown as Related
+    const distinct_ids = [...rest.distinct_ids].sort()
     return created_at
       ? [{ type: 'person' as const, id, group_type_index: null, group_key: null, distinct_ids, properties, created_at }]
       : []

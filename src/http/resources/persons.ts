@@ -62,7 +62,8 @@ const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
 const isTrue = (text: string | null) => /^(true|1)$/i.test(text ?? '')
 
 const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PresentedPerson => {
-  const { id, distinct_ids, properties, created_at, is_identified } = actor as Actor
+  const { id, properties, created_at, is_identified, ...rest } = actor as Actor
+  const distinct_ids = [...rest.distinct_ids].sort() // engines return them in any order
   return {
     id,
     uuid: id,

@@ -80,4 +80,9 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
 | unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
 | events with an unknown project API key | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), and the first of each minute is logged |
+| \`POST persons/:id/\`, \`update_property\`, \`delete_property\` | an event \`$set\` is sent, and the change is visible some time later | a record of the log that is no event; applied when it is answered, with the changed person as the answer |
+| \`DELETE persons/:id/?delete_events=true\` | events are deleted some days later | they are gone when it is answered ([records.md](records.md#deleting)) |
+| properties of events after their person was deleted without its events | events keep copies of the person's properties | nothing of the person remains |
+| events that were deleted and are sent again with the same \`uuid\` | stored again | dropped as duplicates |
+| \`GET events/\` | \`next\` names the time of the last event | \`next\` fixes the time of the first page, so that events with equal times are not skipped |
 `

@@ -106,7 +106,14 @@ export const accountShapes = {
     joined_at: 'time',
     updated_at: 'time',
   },
-  definition_notes: { id: 'text', project_id: 'integer', description: 'text', updated_at: 'time', updated_by_id: 'integer?' },
+  definition_notes: {
+    id: 'text',
+    project_id: 'integer',
+    description: 'text',
+    updated_at: 'time',
+    updated_by_id: 'integer?',
+    fields: 'text?', // JSON: what else users say: tags, whether it is verified or hidden, other names
+  },
   dashboards: { id: 'integer', project_id: 'integer', name: 'text' },
   proxy_records: {
     id: 'text',

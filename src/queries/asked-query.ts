@@ -50,8 +50,6 @@ const kindsElsewhere = [
   'VectorSearchQuery',
   'WebExternalClicksTableQuery',
   'WebGoalsQuery',
-  'WebOverviewQuery',
-  'WebStatsTableQuery',
   'WebTopClicksQuery',
   'WebVitalsPathBreakdownQuery',
   'WebVitalsQuery',

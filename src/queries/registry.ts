@@ -18,6 +18,8 @@ import { stickinessActors, stickinessInsightActors } from './stickiness/actors.t
 import { stickiness } from './stickiness/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
+import { webOverview } from './web/overview.ts'
+import { webStatsTable } from './web/stats-table.ts'
 
 /** Kinds whose points count persons. */
 const actorSources: readonly AnyActorSource[] = [
@@ -41,6 +43,8 @@ const kinds = [
   stickiness,
   pathsKind(funnelStepTimes),
   correlation,
+  webOverview,
+  webStatsTable,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

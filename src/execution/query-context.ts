@@ -63,6 +63,7 @@ export function queryContext(
     foldsInEngine: dialect.capabilities.foldsInEngine,
     memoryLimit: limits.memoryLimit,
     action,
+    actions: () => [...facts.actions.keys()].sort((a, b) => a - b).map((id) => action(id)!),
     cohort: cohortsOf(facts, failedCohorts),
     ...(rowLimits ? { limits: rowLimits } : {}),
     propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,

@@ -48,16 +48,12 @@ const kindsElsewhere = [
   'TraceQuery',
   'TracesQuery',
   'VectorSearchQuery',
-  'WebExternalClicksTableQuery',
-  'WebGoalsQuery',
   'WebTopClicksQuery',
-  'WebVitalsPathBreakdownQuery',
-  'WebVitalsQuery',
 ]
 const isElsewhere: ReadonlySet<string> = new Set(kindsElsewhere)
 
-/** Visualization nodes around a `source`. */
-export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode'] as const
+/** Visualization nodes around a `source`. Of web vitals the source is a trend. */
+export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode', 'WebVitalsQuery'] as const
 const isWrapper: ReadonlySet<string> = new Set(wrapperKinds)
 const maxWrappings = 3
 

@@ -26,6 +26,12 @@ import type { stickinessSchema } from './stickiness/schema.ts'
 import type { trendsPointSchema } from './trends/actors.ts'
 import type { TrendsResponse } from './trends/index.ts'
 import type { trendsSchema } from './trends/schema.ts'
+import type { WebGoalsAnswer } from './web/goals.ts'
+import type { WebOverviewAnswer } from './web/overview.ts'
+import type { externalClicksSchema, goalsSchema, overviewSchema, statsTableSchema, urlSearchSchema, vitalsSchema } from './web/schema.ts'
+import type { WebTableAnswer } from './web/stats-table.ts'
+import type { WebPageURLSearchAnswer } from './web/url-search.ts'
+import type { WebVitalsPathsAnswer } from './web/vitals.ts'
 
 // The types of requests and answers, by kind, derived from the schemas that validate requests.
 
@@ -65,6 +71,12 @@ export interface FieldsByKind {
   StickinessQuery: Fields<typeof stickinessSchema>
   PathsQuery: PathsFields
   FunnelCorrelationQuery: Fields<typeof correlationSchema>
+  WebOverviewQuery: Fields<typeof overviewSchema>
+  WebStatsTableQuery: Fields<typeof statsTableSchema>
+  WebGoalsQuery: Fields<typeof goalsSchema>
+  WebExternalClicksTableQuery: Fields<typeof externalClicksSchema>
+  WebVitalsPathBreakdownQuery: Fields<typeof vitalsSchema>
+  WebPageURLSearchQuery: Fields<typeof urlSearchSchema>
   ActorsQuery: WithSource<typeof actorsSchema, AnySource>
   EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
   SqlLikeQuery: Fields<typeof sqlSchema>
@@ -73,6 +85,7 @@ export interface FieldsByKind {
   DataTableNode: Shown
   DataVisualizationNode: Shown
   InsightVizNode: Shown
+  WebVitalsQuery: Shown
 }
 /** How the answer of the source is shown; ignored. */
 interface Shown {
@@ -166,6 +179,12 @@ export interface AnswersByKind {
   StickinessQuery: StickinessAnswer
   PathsQuery: PathsAnswer
   FunnelCorrelationQuery: CorrelationAnswer
+  WebOverviewQuery: WebOverviewAnswer
+  WebStatsTableQuery: WebTableAnswer
+  WebGoalsQuery: WebGoalsAnswer
+  WebExternalClicksTableQuery: WebTableAnswer
+  WebVitalsPathBreakdownQuery: WebVitalsPathsAnswer
+  WebPageURLSearchQuery: WebPageURLSearchAnswer
   ActorsQuery: ActorsResponse
   EventsQuery: EventsAnswer
   SqlLikeQuery: SqlAnswer
@@ -174,6 +193,7 @@ export interface AnswersByKind {
   DataTableNode: AnswerOfSource
   DataVisualizationNode: AnswerOfSource
   InsightVizNode: AnswerOfSource
+  WebVitalsQuery: AnswerOfSource
 }
 type AnswerOfSource =
   | TrendsResponse
@@ -183,6 +203,11 @@ type AnswerOfSource =
   | StickinessAnswer
   | PathsAnswer
   | CorrelationAnswer
+  | WebOverviewAnswer
+  | WebTableAnswer
+  | WebGoalsAnswer
+  | WebVitalsPathsAnswer
+  | WebPageURLSearchAnswer
   | ActorsResponse
   | EventsAnswer
   | SqlAnswer

@@ -18,8 +18,12 @@ import { stickinessActors, stickinessInsightActors } from './stickiness/actors.t
 import { stickiness } from './stickiness/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
+import { webExternalClicks } from './web/external-clicks.ts'
+import { webGoals } from './web/goals.ts'
 import { webOverview } from './web/overview.ts'
 import { webStatsTable } from './web/stats-table.ts'
+import { webUrlSearch } from './web/url-search.ts'
+import { webVitalsPaths } from './web/vitals.ts'
 
 /** Kinds whose points count persons. */
 const actorSources: readonly AnyActorSource[] = [
@@ -45,6 +49,10 @@ const kinds = [
   correlation,
   webOverview,
   webStatsTable,
+  webGoals,
+  webExternalClicks,
+  webVitalsPaths,
+  webUrlSearch,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

@@ -204,7 +204,7 @@ const isOfSession = ({ breakdown }: ReferenceTable) =>
 
 type Visit = Session & { readonly value: Value }
 
-function visitsOf(sessions: readonly Session[], query: ReferenceTable, valueOf = valueOfEvent): Visit[] {
+function visitsOf(sessions: readonly Session[], query: ReferenceTable, valueIn = valueOfEvent): Visit[] {
   return sessions.flatMap((s): Visit[] => {
     if (isOfSession(query)) {
       const value = valueOfSession(s, query)
@@ -212,11 +212,11 @@ function visitsOf(sessions: readonly Session[], query: ReferenceTable, valueOf =
     }
     const values = new Map<string, Value>()
     for (const e of s.counted) {
-      const value = valueOf(e, query)
+      const value = valueIn(e, query)
       if (value !== undefined) values.set(JSON.stringify(value), value)
     }
     return [...values.values()].map((value) => {
-      const counted = s.counted.filter((e) => JSON.stringify(valueOf(e, query)) === JSON.stringify(value))
+      const counted = s.counted.filter((e) => JSON.stringify(valueIn(e, query)) === JSON.stringify(value))
       return { ...s, value, counted, person: Math.min(...counted.map((e) => e.person)) }
     })
   })

@@ -9,7 +9,7 @@ import type { QueryContext, QueryRun } from '../kind.ts'
 import { actionCondition } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
-import type { WebQuery } from './schema.ts'
+import type { WebStatsTableQuery } from './schema.ts'
 
 // What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
 
@@ -32,7 +32,7 @@ export const isNamed = (...names: readonly string[]): Expr =>
 export const isPage = isNamed('$pageview', '$screen')
 
 type Asked = Pick<
-  WebQuery,
+  WebStatsTableQuery,
   'dateRange' | 'properties' | 'filterTestAccounts' | 'sampling' | 'samplingFactor' | 'compareFilter' | 'conversionGoal'
 >
 

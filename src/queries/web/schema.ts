@@ -99,6 +99,7 @@ export const statsTableSchema = fields(
 )
 export type WebStatsTableQuery = z.infer<typeof statsTableSchema>
 
+export const mostGoals = 50
 export const goalOrders = ['ConvertingUsers', 'TotalConversions', 'ConversionRate'] as const
 export const goalsSchema = fields(
   {
@@ -112,4 +113,47 @@ export const goalsSchema = fields(
   'query',
 )
 export type WebGoalsQuery = z.infer<typeof goalsSchema>
-export type WebQuery = WebOverviewQuery | WebStatsTableQuery | WebGoalsQuery
+
+const noConversions = { compareFilter: z.null().optional(), conversionGoal: z.null().optional(), orderBy: z.null().optional() }
+
+export const externalClicksSchema = fields(
+  {
+    ...events,
+    ...page,
+    kind: z.literal('WebExternalClicksTableQuery'),
+    compareFilter: nullish(compareFilterSchema),
+    conversionGoal: z.null().optional(),
+    /** Pages that differ only in their query string are one. */
+    stripQueryParams: nullish(z.boolean()),
+    orderBy: orderedBy(['Visitors', 'Clicks']),
+  },
+  'query',
+)
+export type WebExternalClicksTableQuery = z.infer<typeof externalClicksSchema>
+
+export const vitalsSchema = fields(
+  {
+    ...events,
+    ...noConversions,
+    kind: z.literal('WebVitalsPathBreakdownQuery'),
+    metric: z.enum(['INP', 'LCP', 'CLS', 'FCP']),
+    percentile: z.enum(['p75', 'p90', 'p99']),
+    /** Good up to the first, poor above the second one. */
+    thresholds: z.array(z.number()).length(2, { error: 'Thresholds are two numbers, as in [200, 500].' }),
+  },
+  'query',
+)
+export type WebVitalsPathBreakdownQuery = z.infer<typeof vitalsSchema>
+
+export const urlSearchSchema = fields(
+  {
+    ...events,
+    ...noConversions,
+    kind: z.literal('WebPageURLSearchQuery'),
+    searchTerm: nullish(z.string()),
+    stripQueryParams: nullish(z.boolean()),
+    limit: page.limit,
+  },
+  'query',
+)
+export type WebPageURLSearchQuery = z.infer<typeof urlSearchSchema>

@@ -47,7 +47,7 @@ const frustrations = [count('rage_clicks', 'RageClicks'), count('dead_clicks', '
 
 const shown = (name: string): string => `context.columns.${name}`
 const previously = (name: string): string => `previous_${name}`
-const defaultLimits = { defaultRows: 100, mostRows: 10_000 }
+export const defaultLimits = { defaultRows: 100, mostRows: 10_000 }
 
 export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>({
   kind: 'WebStatsTableQuery',

@@ -38,6 +38,12 @@ export const examples: Readonly<Record<string, Readonly<Record<string, unknown>>
     funnelCorrelationType: 'events',
   },
   PathsQuery: { kind: 'PathsQuery', dateRange: { date_from: '-7d' } },
+  WebOverviewQuery: { kind: 'WebOverviewQuery', dateRange: { date_from: '-7d' } },
+  WebStatsTableQuery: { kind: 'WebStatsTableQuery', breakdownBy: 'Page', includeScrollDepth: true, dateRange: { date_from: '-7d' } },
+  WebGoalsQuery: { kind: 'WebGoalsQuery', dateRange: { date_from: '-7d' } },
+  WebExternalClicksTableQuery: { kind: 'WebExternalClicksTableQuery', dateRange: { date_from: '-7d' } },
+  WebVitalsPathBreakdownQuery: { kind: 'WebVitalsPathBreakdownQuery', metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] },
+  WebPageURLSearchQuery: { kind: 'WebPageURLSearchQuery', searchTerm: 'a' },
   EventsQuery: { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '-30d' },
   ActorsQuery: { kind: 'ActorsQuery', select: ['actor'] },
   InsightActorsQueryOptions: {

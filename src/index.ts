@@ -58,8 +58,20 @@ export type {
 } from './queries/query-types.ts'
 export type { RetentionAnswer as RetentionResponse, RetentionRow, RetentionValue } from './queries/retention/index.ts'
 export type { RetentionMean } from './queries/retention/mean.ts'
+export type { AutocompleteItem, HogQLAutocompleteAnswer as HogQLAutocompleteResponse } from './queries/sql/editor/autocomplete.ts'
+export type {
+  DatabaseSchemaAnswer as DatabaseSchemaResponse,
+  DatabaseSchemaField,
+  DatabaseSchemaTable,
+} from './queries/sql/editor/database-schema.ts'
+export type { EditorNotice, HogQLMetadataAnswer as HogQLMetadataResponse } from './queries/sql/editor/metadata.ts'
 export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
 export type { StickinessAnswer as StickinessResponse, StickinessRow } from './queries/stickiness/index.ts'
+export type {
+  ActorsPropertyTaxonomyAnswer as ActorsPropertyTaxonomyResponse,
+  EventTaxonomyAnswer as EventTaxonomyResponse,
+  TeamTaxonomyAnswer as TeamTaxonomyResponse,
+} from './queries/taxonomy/index.ts'
 export type { BoxPlotDatum } from './queries/trends/box-plot.ts'
 export type { CalendarHeatmap } from './queries/trends/heatmap.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'

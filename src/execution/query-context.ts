@@ -76,6 +76,7 @@ export function queryContext(
     groupTypes: facts.groupTypes,
     lastPersonNo: facts.lastPersonNo,
     hasMerges: facts.hasMerges,
+    knownEvents: () => facts.eventIds.keys(),
     eventId: (name) => facts.eventIds.get(name),
     slot(table, field, key, as) {
       const scope = field === 'properties' ? scopeOfTable[table] : undefined

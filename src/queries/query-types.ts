@@ -18,11 +18,17 @@ import type { FunnelPathsFilter, pathsSchema } from './paths/schema.ts'
 import type { retentionPointSchema } from './retention/actors.ts'
 import type { RetentionAnswer } from './retention/index.ts'
 import type { retentionSchema } from './retention/schema.ts'
+import type { HogQLAutocompleteAnswer } from './sql/editor/autocomplete.ts'
+import type { DatabaseSchemaAnswer, databaseSchemaSchema } from './sql/editor/database-schema.ts'
+import type { HogQLMetadataAnswer } from './sql/editor/metadata.ts'
+import type { autocompleteSchema, metadataSchema } from './sql/editor/schema.ts'
 import type { SqlAnswer } from './sql/index.ts'
 import type { sqlSchema } from './sql/schema.ts'
 import type { stickinessActorsSchema, stickinessPointSchema } from './stickiness/actors.ts'
 import type { StickinessAnswer } from './stickiness/index.ts'
 import type { stickinessSchema } from './stickiness/schema.ts'
+import type { ActorsPropertyTaxonomyAnswer, EventTaxonomyAnswer, TeamTaxonomyAnswer } from './taxonomy/index.ts'
+import type { actorsTaxonomySchema, eventTaxonomySchema, teamTaxonomySchema } from './taxonomy/schema.ts'
 import type { trendsPointSchema } from './trends/actors.ts'
 import type { TrendsResponse } from './trends/index.ts'
 import type { trendsSchema } from './trends/schema.ts'
@@ -81,6 +87,12 @@ export interface FieldsByKind {
   EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
   SqlLikeQuery: Fields<typeof sqlSchema>
   HogQLQuery: Fields<typeof sqlSchema>
+  HogQLMetadata: Fields<typeof metadataSchema>
+  HogQLAutocomplete: Fields<typeof autocompleteSchema>
+  DatabaseSchemaQuery: Fields<typeof databaseSchemaSchema>
+  TeamTaxonomyQuery: Fields<typeof teamTaxonomySchema>
+  EventTaxonomyQuery: Fields<typeof eventTaxonomySchema>
+  ActorsPropertyTaxonomyQuery: Fields<typeof actorsTaxonomySchema>
   InsightActorsQueryOptions: Omit<Fields<typeof optionsSchema>, 'source'> & { readonly source: ActorsSource }
   DataTableNode: Shown
   DataVisualizationNode: Shown
@@ -189,6 +201,12 @@ export interface AnswersByKind {
   EventsQuery: EventsAnswer
   SqlLikeQuery: SqlAnswer
   HogQLQuery: SqlAnswer
+  HogQLMetadata: HogQLMetadataAnswer
+  HogQLAutocomplete: HogQLAutocompleteAnswer
+  DatabaseSchemaQuery: DatabaseSchemaAnswer
+  TeamTaxonomyQuery: TeamTaxonomyAnswer
+  EventTaxonomyQuery: EventTaxonomyAnswer
+  ActorsPropertyTaxonomyQuery: ActorsPropertyTaxonomyAnswer
   InsightActorsQueryOptions: ActorOptions
   DataTableNode: AnswerOfSource
   DataVisualizationNode: AnswerOfSource

@@ -13,9 +13,13 @@ import { pathsActors } from './paths/actors.ts'
 import { pathsKind } from './paths/index.ts'
 import { retentionActors } from './retention/actors.ts'
 import { retention } from './retention/index.ts'
+import { hogQlAutocomplete } from './sql/editor/autocomplete.ts'
+import { databaseSchema } from './sql/editor/database-schema.ts'
+import { hogQlMetadata } from './sql/editor/metadata.ts'
 import { hogQl, sqlLike } from './sql/index.ts'
 import { stickinessActors, stickinessInsightActors } from './stickiness/actors.ts'
 import { stickiness } from './stickiness/index.ts'
+import { actorsTaxonomy, eventTaxonomy, teamTaxonomy } from './taxonomy/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
 import { webExternalClicks } from './web/external-clicks.ts'
@@ -53,6 +57,12 @@ const kinds = [
   webExternalClicks,
   webVitalsPaths,
   webUrlSearch,
+  hogQlMetadata,
+  hogQlAutocomplete,
+  databaseSchema,
+  teamTaxonomy,
+  eventTaxonomy,
+  actorsTaxonomy,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

@@ -44,6 +44,12 @@ export const examples: Readonly<Record<string, Readonly<Record<string, unknown>>
   WebExternalClicksTableQuery: { kind: 'WebExternalClicksTableQuery', dateRange: { date_from: '-7d' } },
   WebVitalsPathBreakdownQuery: { kind: 'WebVitalsPathBreakdownQuery', metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] },
   WebPageURLSearchQuery: { kind: 'WebPageURLSearchQuery', searchTerm: 'a' },
+  HogQLMetadata: { kind: 'HogQLMetadata', language: 'hogQL', query: 'select event from events' },
+  HogQLAutocomplete: { kind: 'HogQLAutocomplete', language: 'hogQL', query: 'select  from events', startPosition: 7, endPosition: 7 },
+  DatabaseSchemaQuery: { kind: 'DatabaseSchemaQuery' },
+  TeamTaxonomyQuery: { kind: 'TeamTaxonomyQuery' },
+  EventTaxonomyQuery: { kind: 'EventTaxonomyQuery', event: '$pageview' },
+  ActorsPropertyTaxonomyQuery: { kind: 'ActorsPropertyTaxonomyQuery', properties: ['email'] },
   EventsQuery: { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '-30d' },
   ActorsQuery: { kind: 'ActorsQuery', select: ['actor'] },
   InsightActorsQueryOptions: {

@@ -30,7 +30,7 @@ import { webUrlSearch } from './web/url-search.ts'
 import { webVitalsPaths } from './web/vitals.ts'
 
 /** Kinds whose points count persons. */
-const actorSources: readonly AnyActorSource[] = [
+export const actorSources: readonly AnyActorSource[] = [
   trendsActors,
   funnelsActors,
   lifecycleActors,

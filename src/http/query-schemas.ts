@@ -8,19 +8,35 @@ import { actorSources, queryKinds } from '../queries/registry.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 const examples: Readonly<Record<string, unknown>> = queryExamples
-const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+const uri = (name: string): string => `#/components/schemas/${name}`
+const refTo = (name: string): Schema => ({ $ref: uri(name) })
 
-/** What callers may send. `kind` is one word, also where kinds share a schema. */
-function described(schema: z.ZodType, kind: string): Schema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12' }) as Schema
-  return { ...rest, properties: { ...(rest.properties as object), kind: { const: kind } } }
+/** What callers may send. A query inside another one is a reference. */
+function described(schemas: ReadonlyMap<string, z.ZodType>): Readonly<Record<string, Schema>> {
+  const registry = z.registry<{ readonly id: string }>()
+  for (const [id, schema] of schemas) if (!registry.has(schema)) registry.add(schema, { id })
+  const all = z.toJSONSchema(registry, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12', uri })
+  return Object.fromEntries(
+    [...schemas].map(([name, schema]) => {
+      const { $schema: _, $id: __, ...rest } = all.schemas[registry.get(schema)!.id] as Schema
+      return [name, rest]
+    }),
+  )
 }
 
 /** A schema of each kind by its name, and `Query` for any of them. */
 export function querySchemas(): Readonly<Record<string, Schema>> {
+  const pointName = (wrapper: string, kind: string) => `${wrapper}Of${kind}`
+  const all = described(
+    new Map<string, z.ZodType>([
+      ...Object.values(queryKinds).map(({ kind, schema }) => [kind, schema] as const),
+      ...actorSources.map(({ wrapper, kind, schema }) => [pointName(wrapper, kind), schema] as const),
+    ]),
+  )
+  // One word, also where kinds share a schema.
   const kinds = Object.keys(queryKinds).map((kind): [string, Schema] => [
     kind,
-    { ...described(queryKinds[kind]!.schema, kind), ...(examples[kind] ? { examples: [examples[kind]] } : {}) },
+    { ...all[kind], properties: { ...(all[kind]!.properties as object), kind: { const: kind } }, examples: [examples[kind]] },
   ])
   const wrappers = wrapperKinds.map((kind): [string, Schema] => [
     kind,
@@ -35,10 +51,10 @@ export function querySchemas(): Readonly<Record<string, Schema>> {
     wrapper,
     {
       description: 'The actors of a point of a chart: the `source` of an ActorsQuery.',
-      anyOf: actorSources.filter((source) => source.wrapper === wrapper).map(({ schema }) => described(schema, wrapper)),
+      anyOf: actorSources.filter((source) => source.wrapper === wrapper).map(({ kind }) => refTo(pointName(wrapper, kind))),
     },
   ])
   const answered = [...kinds, ...wrappers]
   const query = { oneOf: answered.map(([kind]) => refTo(kind)), discriminator: { propertyName: 'kind' } }
-  return { Query: query, ...Object.fromEntries([...answered, ...points]) }
+  return { Query: query, ...all, ...Object.fromEntries([...answered, ...points]) }
 }

@@ -311,3 +311,35 @@ test.each([
 ])('%s is refused by name', async (_, wrong, attr) => {
   await expect(project.answer(wrong)).rejects.toMatchObject({ code: 'validation-failed', attr })
 })
+
+test('as columns, each number has its own', async () => {
+  const rowsOf = async (query: object) => {
+    const asked = await project.queryArrow({ ...range, compareFilter: { compare: true }, ...query } as never)
+    return [asked.schema.fields.map(({ name }) => name), asked.toArray().map((row) => Object.values(row.toJSON()))]
+  }
+  expect(await rowsOf({ kind: 'WebStatsTableQuery', breakdownBy: 'Viewport' })).toEqual([
+    ['breakdown_value', 'visitors', 'previous_visitors', 'views', 'previous_views'],
+    [['[1280,720]', 4, 1, 5, 1]],
+  ])
+  expect(await rowsOf({ kind: 'WebGoalsQuery', limit: 1 })).toEqual([
+    [
+      'action_name',
+      'converting_users',
+      'previous_converting_users',
+      'total_conversions',
+      'previous_total_conversions',
+      'conversion_rate',
+      'previous_conversion_rate',
+    ],
+    [['Bought', 1, 0, 1, 0, 0.25, 0]],
+  ])
+  const [columns, [first]] = (await rowsOf({ kind: 'WebOverviewQuery' })) as [string[], unknown[][]]
+  expect([columns, first]).toEqual([
+    ['key', 'kind', 'value', 'previous', 'changeFromPreviousPct'],
+    ['visitors', 'unit', 4, 1, 300],
+  ])
+  const vitals = { kind: 'WebVitalsPathBreakdownQuery', compareFilter: null, metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] }
+  expect(await rowsOf(vitals)).toEqual([['band', 'path', 'value'], [['good', '/', 900]]])
+  const nothing = { kind: 'WebStatsTableQuery', breakdownBy: 'Browser', dateRange: { date_from: '2020-01-01', date_to: '2020-01-02' } }
+  expect(await rowsOf(nothing)).toEqual([['breakdown_value', 'visitors', 'views'], []])
+})

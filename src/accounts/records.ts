@@ -234,6 +234,7 @@ export const accountShapes = {
     name: 'text?',
     description: 'text?',
     is_deleted: 'boolean',
+    error: 'text?', // why the server disabled it
     created_at: 'time',
     updated_at: 'time',
   },

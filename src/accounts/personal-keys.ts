@@ -36,6 +36,7 @@ export const scopeObjects = [
   'subscription',
   'survey',
   'user',
+  'warehouse_view',
   'webhook',
 ] as const
 export type ScopeObject = (typeof scopeObjects)[number]

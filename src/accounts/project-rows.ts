@@ -2,7 +2,13 @@ import type { AccountTables } from './records.ts'
 
 const tablesOfProjects = [
   'project_memberships',
+  'insights',
+  'insight_views',
+  'insight_refreshes',
   'dashboards',
+  'dashboard_tiles',
+  'saved_queries',
+  'annotations',
   'definition_notes',
   'historical_imports',
   'activity',

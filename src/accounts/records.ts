@@ -114,7 +114,99 @@ export const accountShapes = {
     updated_by_id: 'integer?',
     fields: 'text?', // JSON: what else users say: tags, whether it is verified or hidden, other names
   },
-  dashboards: { id: 'integer', project_id: 'integer', name: 'text' },
+  insights: {
+    id: 'integer',
+    project_id: 'integer',
+    short_id: 'text',
+    name: 'text?',
+    derived_name: 'text?',
+    description: 'text',
+    query: 'json', // as it was sent, with the nodes around it that say how it is shown
+    kind: 'text', // of the query inside
+    position: 'integer?',
+    favorited: 'boolean',
+    saved: 'boolean',
+    deleted: 'boolean',
+    tags: 'json',
+    created_at: 'time',
+    created_by_id: 'integer?',
+    last_modified_at: 'time',
+    last_modified_by_id: 'integer?',
+    updated_at: 'time',
+    last_viewed_at: 'time?',
+  },
+  insight_views: { id: 'text', project_id: 'integer', insight_id: 'integer', user_id: 'integer', viewed_at: 'time' },
+  /** Answers that are refreshed as long as somebody looks at them. */
+  insight_refreshes: {
+    id: 'text',
+    project_id: 'integer',
+    insight_id: 'integer',
+    dashboard_id: 'integer?', // where it is shown; null: by itself
+    viewed_at: 'time',
+    due_at: 'time',
+    refreshed_at: 'time?',
+    failures: 'integer', // since the last success
+    latest_error: 'text?',
+  },
+  /** Rows of older versions have the first three columns only. */
+  dashboards: {
+    id: 'integer',
+    project_id: 'integer',
+    name: 'text',
+    description: 'text?',
+    pinned: 'boolean?',
+    deleted: 'boolean?',
+    tags: 'json?',
+    filters: 'json?', // for every tile
+    variables: 'json?',
+    breakdown_colors: 'json?',
+    data_color_theme_id: 'integer?',
+    creation_mode: 'text?',
+    created_at: 'time?',
+    created_by_id: 'integer?',
+    last_modified_at: 'time?',
+    last_accessed_at: 'time?',
+  },
+  dashboard_tiles: {
+    id: 'integer',
+    project_id: 'integer',
+    dashboard_id: 'integer',
+    insight_id: 'integer?', // null: a text
+    body: 'text?',
+    body_modified_at: 'time?',
+    body_modified_by_id: 'integer?',
+    position: 'integer',
+    layouts: 'json',
+    color: 'text?',
+    show_description: 'boolean?',
+    filters_overrides: 'json',
+    deleted: 'boolean',
+  },
+  annotations: {
+    id: 'integer',
+    project_id: 'integer', // where it was made
+    scope: 'text',
+    place: 'text', // where it is shown: the project, or the organization
+    content: 'text?',
+    date_marker: 'time?',
+    creation_type: 'text',
+    dashboard_id: 'integer?',
+    insight_id: 'integer?',
+    deleted: 'boolean',
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
+  saved_queries: {
+    id: 'text',
+    project_id: 'integer',
+    name: 'text', // of the view that the statement is
+    query: 'text',
+    columns: 'json', // names and types
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
   proxy_records: {
     id: 'text',
     organization_id: 'text',
@@ -356,6 +448,13 @@ export type Role = RowOf<Shapes['roles']>
 export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
+export type Insight = RowOf<Shapes['insights']>
+export type InsightRefresh = RowOf<Shapes['insight_refreshes']>
+export type InsightView = RowOf<Shapes['insight_views']>
+export type Dashboard = RowOf<Shapes['dashboards']>
+export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
+export type Annotation = RowOf<Shapes['annotations']>
+export type SavedQuery = RowOf<Shapes['saved_queries']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type BatchExport = RowOf<Shapes['batch_exports']>
 export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
@@ -376,6 +475,13 @@ export type ActivityEntry = RowOf<Shapes['activity']>
 /** Never held in memory as a whole. */
 export const longTables: readonly (keyof Shapes)[] = [
   'activity',
+  'insights',
+  'insight_views',
+  'insight_refreshes',
+  'dashboards',
+  'dashboard_tiles',
+  'saved_queries',
+  'annotations',
   'idempotent_answers',
   'query_runs',
   'batch_export_runs',

@@ -10,6 +10,7 @@ import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import type { OpenedPlugins } from '../plugins/open-plugins.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
+import type { Saved } from '../saved/open-saved.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { Concurrency } from './queries/concurrency.ts'
@@ -48,6 +49,7 @@ export interface App {
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
   readonly asking: Asking
+  readonly saved: Saved
   readonly concurrency: Concurrency
   readonly requestBodies: RequestBodies
   readonly rows: () => QueryOptions['rows']

@@ -102,6 +102,7 @@ export async function startWorld(): Promise<World> {
     clock,
     threads: 1,
     exports: { runs: false }, // tests say when the scheduler looks: `world.waymark.exports.scheduler.tick()`
+    insights: { refreshes: false }, // `world.waymark.saved.refresher.tick()`
     plugins: { hosts: pluginHosts.hosts, allowsPrivateAddresses: true, catalogue: pluginCatalogue },
     surroundings: {
       settings: () => world.settings,

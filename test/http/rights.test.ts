@@ -205,6 +205,30 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
+  insights: async (at) => {
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'seen' }] }
+    const { body } = await home.call('POST', `/api/projects/${at.project.id}/insights/`, {
+      ...(await at.as('the owner', '')),
+      body: { query },
+    })
+    shown.insight = body.id
+    return body.id
+  },
+  dashboards: async (at) => {
+    const body = { tiles: [{ text: { body: 'Text' } }] }
+    const made = await home.call('POST', `/api/projects/${at.project.id}/dashboards/`, { ...(await at.as('the owner', '')), body })
+    Object.assign(shown, { dashboard: made.body.id, tile: made.body.tiles[0].id })
+    return made.body.id
+  },
+  warehouse_saved_queries: async (at) => {
+    const body = { name: `view_${++made}`, query: { kind: 'HogQLQuery', query: 'select 1' } }
+    const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
+  annotations: async (at) => {
+    const path = `/api/projects/${at.project.id}/annotations/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { content: 'Release' } })).body.id
+  },
   event_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
     return 'seen'
@@ -235,6 +259,8 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       expiration_time: new Date(Date.now() + 600_000),
     }),
 }
+/** The last ones that were made. */
+const shown = { insight: 1, dashboard: 1, tile: 1 }
 const insert = async (table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs', row: object): Promise<string> => {
   const { store, newId } = home.world.accounts.context
   const id = newId()
@@ -274,6 +300,12 @@ const known: Known = {
   main_distinct_id: () => null,
   group_type_index: () => 0,
   job: () => ({ type: 'sync' }),
+  insight_ids: () => [shown.insight],
+  tile: () => shown.tile,
+  tileId: () => shown.tile,
+  tile_order: () => [shown.tile],
+  to_dashboard: () => shown.dashboard,
+  fromDashboardId: () => shown.dashboard,
   start_at: () => '2026-02-01T00:00:00Z',
   end_at: () => '2026-02-02T00:00:00Z',
 }
@@ -282,6 +314,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],
   'persons.bulk_delete': ['ids'],
+  'dashboards.move_tile': ['to_dashboard'],
   ...Object.fromEntries(
     ['organization_batch_exports', 'batch_exports'].flatMap((name) =>
       ['backfill', 'create_backfill'].map((route) => [`${name}.${route}`, ['start_at', 'end_at']]),
@@ -301,7 +334,8 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const joined =
     row.name === 'role_memberships.create' ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid : ''
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
-  const more: Known = { ...known, user_uuid: () => joined, plugin: () => plugin }
+  const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}
+  const more: Known = { ...known, ...view, user_uuid: () => joined, plugin: () => plugin }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()
@@ -375,6 +409,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     uuid: '@me',
   }
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
+  if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of names) {
     if (name in ids) continue

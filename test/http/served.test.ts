@@ -329,6 +329,33 @@ test('queries', async () => {
   expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(403, 'permission_denied'))
 })
 
+test('insights and dashboards', async () => {
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] }
+  const { body: dashboard } = await call('POST', inside('dashboards/'), { name: 'Shop' })
+  const { body: insight } = await call('POST', inside('insights/'), { name: 'Sign-ups', query, dashboards: [dashboard.id] })
+  expect((await asGuest('GET', inside(`insights/${insight.short_id}/?refresh=blocking`))).body.result).toMatchObject([{ count: 2 }])
+  const { body } = await asGuest('GET', inside(`dashboards/${dashboard.id}/`))
+  expect(body.tiles).toMatchObject([{ is_cached: true, insight: { id: insight.id, result: [{ count: 2 }] } }])
+  expect(await call('POST', inside('insights/'), { query: { kind: 'Soup' } })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'query__kind'),
+  )
+  expect(await call('GET', inside('dashboards/999/'))).toMatchObject(refused(404, 'not_found'))
+})
+
+test('annotations and views', async () => {
+  const { body: annotation } = await call('POST', inside('annotations/'), { content: 'Release', date_marker: '2026-01-05T10:00:00Z' })
+  expect(await list(inside('annotations/?search=rel'))).toMatchObject([{ id: annotation.id, content: 'Release', scope: 'project' }])
+  expect(await call('POST', inside('annotations/'), { scope: 'world' })).toMatchObject(refused(400, 'invalid_choice', undefined, 'scope'))
+  const view = (query: string) => ({ name: 'signups', query: { kind: 'HogQLQuery', query } })
+  expect(await call('POST', inside('warehouse_saved_queries/'), view('select nope from events'))).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'query__query'),
+  )
+  const { body: made } = await call('POST', inside('warehouse_saved_queries/'), view("select event from events where event = 'signup'"))
+  expect(made.columns).toMatchObject([{ name: 'event', type: 'string' }])
+  const asked = { query: { kind: 'HogQLQuery', query: 'select count() from signups' } }
+  expect((await asGuest('POST', inside('query/'), asked)).body.results).toEqual([[2]])
+})
+
 test('definitions of events and properties', async () => {
   const [signup] = await list(inside('event_definitions/'))
   expect(signup).toMatchObject({ name: 'signup', count: 2 })

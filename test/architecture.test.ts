@@ -33,6 +33,8 @@ const layers: Record<string, readonly string[]> = {
   execution: [...tower, 'kernels', 'core', 'folds', 'queries', 'definitions', 'dialects', 'accounts', 'ports'],
   exports: [...tower, 'accounts', 'ports'],
   plugins: [...base, 'accounts', 'ports'],
+  // Drawings of answers: pure, for pages and mails.
+  pictures: ['lib'],
   jobs: base,
   imports: [...base, 'types'],
   backend: [...tower, 'core', 'folds', 'queries', 'definitions', 'execution', 'storage', 'ingestion', 'accounts', 'ports'],

@@ -1,4 +1,4 @@
-import { zoneOf } from './zone-text.ts'
+import { zoneText } from './zone-text.ts'
 
 // Numbers and times as people read them.
 
@@ -89,5 +89,5 @@ export function cellText(value: unknown, timezone: string): string {
 /** `2026-01-05 11:00` in the zone; null if it is not a time. */
 export function timeText(value: string | Date, timezone: string): string | null {
   const date = typeof value === 'string' ? new Date(value) : value
-  return Number.isNaN(date.getTime()) ? null : zoneOf(timezone)(date)
+  return Number.isNaN(date.getTime()) ? null : zoneText(date, timezone)
 }

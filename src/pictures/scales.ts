@@ -1,4 +1,4 @@
-// Where values stand on an axis. Numbers in, numbers out: no markup.
+// Positions of values on an axis. Numbers in, numbers out: no markup.
 
 export interface Linear {
   readonly ticks: readonly number[]
@@ -53,7 +53,7 @@ export function bands(count: number, [from, to]: readonly [from: number, to: num
   return { width, start, centre: (index) => start(index) + width / 2 }
 }
 
-/** Points from edge to edge; a single one stands in the middle. */
+/** Points from edge to edge; a single one is in the middle. */
 export const points = (count: number, [from, to]: readonly [from: number, to: number]): ((index: number) => number) =>
   count <= 1 ? () => (from + to) / 2 : (index) => from + (index * (to - from)) / (count - 1)
 

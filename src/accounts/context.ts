@@ -104,6 +104,7 @@ export interface ActivityEntry {
   readonly item_id: string | number
   readonly activity: string
   readonly name: string | null
+  readonly short_id?: string
   readonly changes?: readonly Change[]
   /** What a user started: a job. */
   readonly trigger?: Json
@@ -121,7 +122,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
     item_id: String(entry.item_id),
     detail: {
       name: entry.name,
-      short_id: null,
+      short_id: entry.short_id ?? null,
       type: null,
       trigger: entry.trigger ?? null,
       changes: entry.changes ? (entry.changes as unknown as Json) : null,
@@ -134,7 +135,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
 /** Integer ids are never reused, not even after a delete. */
 export const nextNumber = async (
   tables: AccountTables,
-  name: 'user' | 'project' | 'dashboard' | 'plugin' | 'plugin_config' | 'subscription',
+  name: 'user' | 'project' | 'dashboard' | 'dashboard_tile' | 'insight' | 'plugin' | 'plugin_config' | 'subscription',
 ): Promise<number> => {
   const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
   if (value === 1) await tables.counters.insert({ name, value })

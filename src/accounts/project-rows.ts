@@ -2,7 +2,10 @@ import type { AccountTables } from './records.ts'
 
 const tablesOfProjects = [
   'project_memberships',
+  'insights',
+  'insight_views',
   'dashboards',
+  'dashboard_tiles',
   'definition_notes',
   'historical_imports',
   'activity',

@@ -107,7 +107,62 @@ export const accountShapes = {
     updated_at: 'time',
   },
   definition_notes: { id: 'text', project_id: 'integer', description: 'text', updated_at: 'time', updated_by_id: 'integer?' },
-  dashboards: { id: 'integer', project_id: 'integer', name: 'text' },
+  insights: {
+    id: 'integer',
+    project_id: 'integer',
+    short_id: 'text',
+    name: 'text?',
+    derived_name: 'text?',
+    description: 'text',
+    query: 'json', // as it was sent, with the nodes around it that say how it is shown
+    kind: 'text', // of the query inside
+    position: 'integer?',
+    favorited: 'boolean',
+    saved: 'boolean',
+    deleted: 'boolean',
+    tags: 'json',
+    created_at: 'time',
+    created_by_id: 'integer?',
+    last_modified_at: 'time',
+    last_modified_by_id: 'integer?',
+    updated_at: 'time',
+    last_viewed_at: 'time?',
+  },
+  insight_views: { id: 'text', project_id: 'integer', insight_id: 'integer', user_id: 'integer', viewed_at: 'time' },
+  /** Rows of older versions have the first three columns only. */
+  dashboards: {
+    id: 'integer',
+    project_id: 'integer',
+    name: 'text',
+    description: 'text?',
+    pinned: 'boolean?',
+    deleted: 'boolean?',
+    tags: 'json?',
+    filters: 'json?', // for every tile
+    variables: 'json?',
+    breakdown_colors: 'json?',
+    data_color_theme_id: 'integer?',
+    creation_mode: 'text?',
+    created_at: 'time?',
+    created_by_id: 'integer?',
+    last_modified_at: 'time?',
+    last_accessed_at: 'time?',
+  },
+  dashboard_tiles: {
+    id: 'integer',
+    project_id: 'integer',
+    dashboard_id: 'integer',
+    insight_id: 'integer?', // null: a text
+    body: 'text?',
+    body_modified_at: 'time?',
+    body_modified_by_id: 'integer?',
+    position: 'integer',
+    layouts: 'json',
+    color: 'text?',
+    show_description: 'boolean?',
+    filters_overrides: 'json',
+    deleted: 'boolean',
+  },
   proxy_records: {
     id: 'text',
     organization_id: 'text',
@@ -443,6 +498,10 @@ export type Role = RowOf<Shapes['roles']>
 export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
+export type Insight = RowOf<Shapes['insights']>
+export type InsightView = RowOf<Shapes['insight_views']>
+export type Dashboard = RowOf<Shapes['dashboards']>
+export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type BatchExport = RowOf<Shapes['batch_exports']>
 export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
@@ -469,6 +528,10 @@ export type ActivityEntry = RowOf<Shapes['activity']>
 /** Never held in memory as a whole. */
 export const longTables: readonly (keyof Shapes)[] = [
   'activity',
+  'insights',
+  'insight_views',
+  'dashboards',
+  'dashboard_tiles',
   'idempotent_answers',
   'query_runs',
   'batch_export_runs',

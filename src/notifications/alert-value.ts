@@ -57,7 +57,7 @@ export interface Checked {
 }
 
 /** What is compared: the last interval that is over, or the change from the one before it. Null: there are not enough intervals. */
-function valueOf({ data, total }: Row, { condition, threshold, config }: AlertRule, isNumber: boolean): number | null {
+function comparedValue({ data, total }: Row, { condition, threshold, config }: AlertRule, isNumber: boolean): number | null {
   const last = config.check_ongoing_interval ? data.length - 1 : data.length - 2
   const current = isNumber ? total : data[last]
   if (current === undefined || current === null) return null
@@ -90,7 +90,7 @@ export function checkAnswer(answer: unknown, rule: AlertRule, display: string | 
   let value: number | null = null
   const breaches: string[] = []
   for (const row of rows) {
-    const found = valueOf(row, rule, isNumber)
+    const found = comparedValue(row, rule, isNumber)
     if (found === null) continue
     const about = `${words[rule.condition]}${row.label ? ` of ${row.label}` : ''} is ${shown(found, isShare)}`
     const below = typeof lower === 'number' && found < lower ? `${about}, below the lower threshold of ${shown(lower, isShare)}.` : null

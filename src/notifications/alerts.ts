@@ -7,7 +7,6 @@ import type { AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '.
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
-import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
 import { type AskedQuery, queryAsked } from '../queries/asked-query.ts'
 import { isNumberPerRange } from './alert-display.ts'
@@ -52,14 +51,19 @@ function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   if (display === 'CalendarHeatmap' || display === 'BoxPlot') throw invalid(`An alert cannot check the display ${display}.`, 'insight')
   const { condition, threshold, config } = ruleOf(alert)
   const count = Array.isArray(query.series) ? query.series.length : 0
-  const formulas = isObject(query.trendsFilter) ? [query.trendsFilter.formulas, query.trendsFilter.formulaNodes].find(Array.isArray) : undefined
+  const formulas = isObject(query.trendsFilter)
+    ? [query.trendsFilter.formulas, query.trendsFilter.formulaNodes].find(Array.isArray)
+    : undefined
   const rows = formulas && formulas.length > 0 ? formulas.length : count
   if (config.series_index >= Math.max(1, rows))
     throw invalid(`The insight has ${rows} series: series_index counts from 0.`, 'config__series_index')
   if (condition !== 'absolute_value' && isNumberPerRange(display))
     throw invalid(`The display ${display} has one number for the whole range: only absolute_value can be checked.`, 'condition__type')
   if (condition === 'absolute_value' && threshold.type === 'percentage')
-    throw invalid('A value is compared with an absolute threshold. Percentages are for increases and decreases.', 'threshold__configuration__type')
+    throw invalid(
+      'A value is compared with an absolute threshold. Percentages are for increases and decreases.',
+      'threshold__configuration__type',
+    )
   const { lower = null, upper = null } = threshold.bounds
   const attr = 'threshold__configuration__bounds'
   if (lower === null && upper === null) throw invalid('A threshold needs a lower or an upper bound.', attr)
@@ -70,7 +74,11 @@ export const createAlerts = ({ context, box, wake }: AlertServices) => {
   const { store, clock } = context
   const { read } = store
 
-  const find = async (tables: Pick<AccountTables, 'alerts'> | typeof read, { id: project_id }: ProjectRecord, id: string): Promise<Alert> => {
+  const find = async (
+    tables: Pick<AccountTables, 'alerts'> | typeof read,
+    { id: project_id }: ProjectRecord,
+    id: string,
+  ): Promise<Alert> => {
     const found = await tables.alerts.first({ id: id.toLowerCase(), project_id })
     if (!found) throw notFound()
     return found
@@ -127,7 +135,10 @@ export const createAlerts = ({ context, box, wake }: AlertServices) => {
   }
 
   /** The secret that was made or given now, sealed. */
-  const sealedSecret = (alert: Alert, { webhook_url, webhook_secret }: Change): { readonly sealed: string | null; readonly made: string | null } => {
+  const sealedSecret = (
+    alert: Alert,
+    { webhook_url, webhook_secret }: Change,
+  ): { readonly sealed: string | null; readonly made: string | null } => {
     if (alert.webhook_url === null) return { sealed: null, made: null }
     const isNew = webhook_secret !== undefined || (typeof webhook_url === 'string' && alert.webhook_secret === null)
     if (!isNew) return { sealed: alert.webhook_secret, made: null }
@@ -201,8 +212,15 @@ export const createAlerts = ({ context, box, wake }: AlertServices) => {
       return made
     },
 
-    async update(place: Place, id: string, body: unknown, isWhole = false): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
-      const given: Change = isWhole ? { config: null, subscribed_users: [], webhook_url: null, ...check(alertInput, body) } : check(alertChange, body)
+    async update(
+      place: Place,
+      id: string,
+      body: unknown,
+      isWhole = false,
+    ): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
+      const given: Change = isWhole
+        ? { config: null, subscribed_users: [], webhook_url: null, ...check(alertInput, body) }
+        : check(alertChange, body)
       const { project, by } = place
       const changed = await writeAs(context, by, async (tables) => {
         const before = await find(tables, project, id)
@@ -236,4 +254,3 @@ export const createAlerts = ({ context, box, wake }: AlertServices) => {
   }
 }
 export type Alerts = ReturnType<typeof createAlerts>
-

@@ -4,9 +4,8 @@ import { drawChart } from '../pictures/picture.ts'
 import { readChart } from '../pictures/read-chart.ts'
 import { queryAsked } from '../queries/asked-query.ts'
 import type { Checked } from './alert-value.ts'
-import { type NoticeContent, type NoticeItem, thresholdOf } from './records.ts'
+import { type NoticeContent, type NoticeItem, recurrenceOf, thresholdOf } from './records.ts'
 import { summaryOf } from './recurrence.ts'
-import { recurrenceOf } from './records.ts'
 
 // What a mail or a webhook says. Pure: answers come in.
 
@@ -81,7 +80,11 @@ export function subscriptionContent(
   const first = answered[0]?.insight
   const name = record.title || (dashboard ? dashboard.name || `Dashboard ${dashboard.id}` : first ? nameOf(first) : 'Subscription')
   const rule = recurrenceOf(record, place.project.timezone)
-  const url = dashboard ? `${place.siteUrl}/project/${place.project.id}/dashboard/${dashboard.id}` : first ? insightUrl(place, first) : place.siteUrl
+  const url = dashboard
+    ? `${place.siteUrl}/project/${place.project.id}/dashboard/${dashboard.id}`
+    : first
+      ? insightUrl(place, first)
+      : place.siteUrl
   return {
     type: isTest ? 'subscription.test' : 'subscription.due',
     subject: `${isTest ? 'Test: ' : ''}${name} (${place.project.name})`,
@@ -96,4 +99,3 @@ export function subscriptionContent(
     source: { id: record.id, title: record.title, frequency: record.frequency, insight: record.insight_id, dashboard: record.dashboard_id },
   }
 }
-

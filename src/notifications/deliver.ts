@@ -27,7 +27,10 @@ async function secretOf({ context, box }: NotificationParts, { alert_id, subscri
   const { read } = context.store
   const sealed = alert_id === null ? await read.subscriptions.first({ id: subscription_id! }) : await read.alerts.first({ id: alert_id })
   if (!sealed?.webhook_secret) throw new Refused('The webhook was removed.', true)
-  return box.open(sealed.webhook_secret, alert_id === null ? sealedFor.subscriptionWebhook(subscription_id!) : sealedFor.alertWebhook(alert_id))
+  return box.open(
+    sealed.webhook_secret,
+    alert_id === null ? sealedFor.subscriptionWebhook(subscription_id!) : sealedFor.alertWebhook(alert_id),
+  )
 }
 
 async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, notice: Notice, signal: AbortSignal): Promise<void> {
@@ -82,7 +85,8 @@ export async function deliver(parts: NotificationParts, id: string, signal: Abor
     store.write((tables) => tables.notice_deliveries.update({ id, status: 'waiting', attempts: claimed.attempts }, change))
   if (!notice) return void (await end({ status: 'failed', latest_error: 'Its content is no longer kept.' }))
   try {
-    if (claimed.target_type === 'webhook') await sendWebhook(parts, claimed, notice, AbortSignal.any([signal, AbortSignal.timeout(sendingMs)]))
+    if (claimed.target_type === 'webhook')
+      await sendWebhook(parts, claimed, notice, AbortSignal.any([signal, AbortSignal.timeout(sendingMs)]))
     else await sendMail(parts, claimed, notice)
     await end({ status: 'delivered', delivered_at: context.clock(), latest_error: null })
   } catch (error) {

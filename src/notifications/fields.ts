@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { choice, email, flag, integer, listOf, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
 import { readTime } from '../lib/read-time.ts'
-import { checkIntervals } from './check-times.ts'
 import { conditionTypes } from './alert-value.ts'
+import { checkIntervals } from './check-times.ts'
 import { frequencies, weekdays } from './recurrence.ts'
 
 // The bodies of requests.
@@ -11,10 +11,7 @@ import { frequencies, weekdays } from './recurrence.ts'
 const bound = () => z.number({ error: 'A valid number is required.' }).min(-1e300).max(1e300).nullable().optional()
 const webhookUrl = () => text({ max: 2000 }).refine(isWebhookUrl, { error: 'Expected an http or https address without a user name.' })
 const webhookSecret = () =>
-  text({ min: 16, max: 200 })
-    .nullable()
-    .optional()
-    .meta({ description: 'Signs what is sent. Default: a new one, which is returned once' })
+  text({ min: 16, max: 200 }).nullable().optional().meta({ description: 'Signs what is sent. Default: a new one, which is returned once' })
 
 function isWebhookUrl(value: string): boolean {
   if (!URL.canParse(value)) return false
@@ -33,7 +30,10 @@ export const alertInput = z.object({
     {
       name: text({ max: 255, blank: true }).optional(),
       configuration: z.object(
-        { type: choice(['absolute', 'percentage']), bounds: z.object({ lower: bound(), upper: bound() }, { error: 'Expected an object.' }) },
+        {
+          type: choice(['absolute', 'percentage']),
+          bounds: z.object({ lower: bound(), upper: bound() }, { error: 'Expected an object.' }),
+        },
         { error: 'Expected an object with type and bounds.' },
       ),
     },
@@ -41,7 +41,11 @@ export const alertInput = z.object({
   ),
   config: z
     .object(
-      { type: z.literal('TrendsAlertConfig').optional(), series_index: integer(0, 1000).optional(), check_ongoing_interval: flag().nullish() },
+      {
+        type: z.literal('TrendsAlertConfig').optional(),
+        series_index: integer(0, 1000).optional(),
+        check_ongoing_interval: flag().nullish(),
+      },
       { error: 'Expected an object.' },
     )
     .nullish(),
@@ -82,7 +86,14 @@ const address = email()
 
 /** The addresses of a subscription, each once. */
 export function addressesOf(value: string): readonly string[] {
-  const given = [...new Set(value.split(',').map((one) => one.trim()).filter(Boolean))]
+  const given = [
+    ...new Set(
+      value
+        .split(',')
+        .map((one) => one.trim())
+        .filter(Boolean),
+    ),
+  ]
   const wrong = given.find((one) => !address.safeParse(one).success)
   if (wrong !== undefined) throw invalid(`"${wrong.slice(0, 100)}" is not a valid e-mail address.`, 'target_value')
   if (given.length === 0) throw invalid('At least one e-mail address is needed.', 'target_value')

@@ -87,7 +87,8 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
       await tables.alerts.update({ id: alert.id }, { next_check_at: next, ...(await work(tables)) })
     })
 
-  if (alert.snoozed_until && alert.snoozed_until > now) return void (await settle(async () => ({ state: 'Snoozed', next_check_at: alert.snoozed_until! })))
+  if (alert.snoozed_until && alert.snoozed_until > now)
+    return void (await settle(async () => ({ state: 'Snoozed', next_check_at: alert.snoozed_until! })))
   const insight = await saved.insights.find(project, String(alert.insight_id)).catch(() => null)
   if (!insight || insight.deleted) {
     await settle(async (tables) => {
@@ -109,10 +110,22 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
     await insertCheck(tables, checked.value, state, outcome.error, targets)
     const of = { project_id: project.id, alert_id: alert.id, subscription_id: null, due_at: dueAt }
     if (isTold) await insertNotice(parts, tables, of, alertContent(alert, checked, outcome, place), targets)
-    return { state, snoozed_until: null, last_checked_at: now, last_value: checked.value, ...(targets.length > 0 && { last_notified_at: now }) }
+    return {
+      state,
+      snoozed_until: null,
+      last_checked_at: now,
+      last_value: checked.value,
+      ...(targets.length > 0 && { last_notified_at: now }),
+    }
   })
 
-  async function insertCheck(tables: AccountTables, value: number | null, state: AlertState, error: string | null, targets: readonly Target[]) {
+  async function insertCheck(
+    tables: AccountTables,
+    value: number | null,
+    state: AlertState,
+    error: string | null,
+    targets: readonly Target[],
+  ) {
     await tables.alert_checks.insert({
       id: context.newId(),
       project_id: alert.project_id,
@@ -154,7 +167,11 @@ export async function sendSubscription(parts: NotificationParts, record: Subscri
     const asker = { name: `user ${record.created_by_id ?? 0}`, isBackground: true, signal: limited }
     const answers = await saved.answers.ofAll(project, all, { refresh: 'force_blocking' }, asker, dashboard)
     for (const [i, { answer, error }] of answers.entries())
-      found.push({ insight: all[i]!.insight, answer: answer?.object ?? null, error: error ? told(error) : answer ? null : 'The query has no answer.' })
+      found.push({
+        insight: all[i]!.insight,
+        answer: answer?.object ?? null,
+        error: error ? told(error) : answer ? null : 'The query has no answer.',
+      })
   } else for (const { insight } of all) found.push(await answered(parts, project, insight, limited))
   const content = subscriptionContent(record, dashboard, found, more, isTest, place)
   const targets: readonly Target[] =
@@ -184,4 +201,3 @@ const shownBy = async ({ saved, context }: NotificationParts, project: ProjectRe
   const all = tiles.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
   return { dashboard, all: all.slice(0, mostInsights), more: Math.max(0, all.length - mostInsights) }
 }
-

@@ -98,7 +98,12 @@ const ordinals: Readonly<Record<number, string>> = { 1: 'first', 2: 'second', 3:
 const units: Readonly<Record<Frequency, string>> = { daily: 'day', weekly: 'week', monthly: 'month', yearly: 'year' }
 
 /** `every 2 weeks on monday, friday`. */
-export function summaryOf({ frequency, interval, weekdays: days, position }: Pick<Recurrence, 'frequency' | 'interval' | 'weekdays' | 'position'>): string {
+export function summaryOf({
+  frequency,
+  interval,
+  weekdays: days,
+  position,
+}: Pick<Recurrence, 'frequency' | 'interval' | 'weekdays' | 'position'>): string {
   const every = interval === 1 ? `every ${units[frequency]}` : `every ${interval} ${units[frequency]}s`
   if (days === null) return every
   const which = position === null ? '' : `the ${ordinals[position] ?? `${position}th`} `

@@ -26,18 +26,40 @@ export interface SubscriptionServices {
 type Change = z.infer<typeof subscriptionChange>
 
 const logged = (record: Subscription) => {
-  const { id, title, insight_id, dashboard_id, target_type, frequency, interval, byweekday, bysetpos, count, start_date, until_date, deleted } = record
+  const {
+    id,
+    title,
+    insight_id,
+    dashboard_id,
+    target_type,
+    frequency,
+    interval,
+    byweekday,
+    bysetpos,
+    count,
+    start_date,
+    until_date,
+    deleted,
+  } = record
   const schedule = { frequency, interval, byweekday, bysetpos, count, start_date, until_date }
   // The address of a webhook may hold a token.
   const target_value = target_type === 'email' ? record.target_value : new URL(record.target_value).host
-  return { id, name: title, fields: { title, insight: insight_id, dashboard: dashboard_id, target_type, target_value, ...schedule, deleted } }
+  return {
+    id,
+    name: title,
+    fields: { title, insight: insight_id, dashboard: dashboard_id, target_type, target_value, ...schedule, deleted },
+  }
 }
 
 export const createSubscriptions = ({ context, box, wake }: SubscriptionServices) => {
   const { store, clock } = context
   const { read } = store
 
-  const find = async (tables: Pick<AccountTables, 'subscriptions'> | typeof read, { id: project_id }: ProjectRecord, id: number): Promise<Subscription> => {
+  const find = async (
+    tables: Pick<AccountTables, 'subscriptions'> | typeof read,
+    { id: project_id }: ProjectRecord,
+    id: number,
+  ): Promise<Subscription> => {
     const found = await tables.subscriptions.first({ id, project_id })
     if (!found) throw notFound()
     return found
@@ -68,7 +90,9 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
       ...defined('title', 'target_type', 'target_value', 'frequency', 'interval', 'bysetpos', 'count', 'deleted'),
       ...(change.insight !== undefined && { insight_id: change.insight }),
       ...(change.dashboard !== undefined && { dashboard_id: change.dashboard }),
-      ...(change.byweekday !== undefined && { byweekday: change.byweekday && change.byweekday.length > 0 ? [...new Set(change.byweekday)] : null }),
+      ...(change.byweekday !== undefined && {
+        byweekday: change.byweekday && change.byweekday.length > 0 ? [...new Set(change.byweekday)] : null,
+      }),
       ...(change.start_date !== undefined && { start_date: timeOf(change.start_date, 'start_date') }),
       ...(change.until_date !== undefined && { until_date: change.until_date === null ? null : timeOf(change.until_date, 'until_date') }),
       updated_at: now,
@@ -81,7 +105,10 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
     return { ...changed, next_delivery_date: next === null ? null : new Date(next) }
   }
 
-  const sealedSecret = (record: Subscription, { webhook_secret }: Change): { readonly sealed: string | null; readonly made: string | null } => {
+  const sealedSecret = (
+    record: Subscription,
+    { webhook_secret }: Change,
+  ): { readonly sealed: string | null; readonly made: string | null } => {
     if (record.target_type !== 'webhook') return { sealed: null, made: null }
     if (webhook_secret === undefined && record.webhook_secret !== null) return { sealed: record.webhook_secret, made: null }
     const made = webhook_secret ?? newWebhookSecret()
@@ -102,7 +129,10 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
         ...(of.insight === null ? {} : { insight_id: of.insight }),
         ...(of.dashboard === null ? {} : { dashboard_id: of.dashboard }),
       }
-      return { rows: await read.subscriptions.find(where, { newestFirst: 'created_at', ...page }), count: await read.subscriptions.count(where) }
+      return {
+        rows: await read.subscriptions.find(where, { newestFirst: 'created_at', ...page }),
+        count: await read.subscriptions.count(where),
+      }
     },
 
     async create(place: Place, body: unknown): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
@@ -147,8 +177,22 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
       return made
     },
 
-    async update(place: Place, id: number, body: unknown, isWhole = false): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
-      const rest = { title: null, insight: null, dashboard: null, interval: 1, byweekday: null, bysetpos: null, count: null, until_date: null }
+    async update(
+      place: Place,
+      id: number,
+      body: unknown,
+      isWhole = false,
+    ): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
+      const rest = {
+        title: null,
+        insight: null,
+        dashboard: null,
+        interval: 1,
+        byweekday: null,
+        bysetpos: null,
+        count: null,
+        until_date: null,
+      }
       const given: Change = isWhole ? { ...rest, ...check(subscriptionInput, body) } : check(subscriptionChange, body)
       const { project, by } = place
       const changed = await writeAs(context, by, async (tables) => {
@@ -159,7 +203,11 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
         const { sealed, made: secret } = sealedSecret(record, given)
         const { id: _, ...columns } = { ...record, webhook_secret: sealed }
         await tables.subscriptions.update({ id }, columns)
-        if (record.deleted) await tables.notice_deliveries.update({ subscription_id: id, status: 'waiting' }, { status: 'failed', latest_error: 'The subscription was deleted.' })
+        if (record.deleted)
+          await tables.notice_deliveries.update(
+            { subscription_id: id, status: 'waiting' },
+            { status: 'failed', latest_error: 'The subscription was deleted.' },
+          )
         const isGone = record.deleted && !before.deleted
         await note(context, tables, place, 'Subscription', logged(before), logged(record), isGone ? 'deleted' : undefined)
         return { record: { ...record, webhook_secret: sealed }, secret }

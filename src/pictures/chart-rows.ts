@@ -24,13 +24,19 @@ export function chartRows(chart: Chart): ChartRows {
       if (chart.series.length > mostSeries) leftOut.push(`${chart.series.length - mostSeries} series of the picture`)
       return {
         columns: ['Interval', ...series.map(({ label }) => label)],
-        rows: chart.labels.slice(first).map((label, i) => [label, ...series.map(({ values }) => numberText(values[first + i] ?? null, chart.format))]),
+        rows: chart.labels
+          .slice(first)
+          .map((label, i) => [label, ...series.map(({ values }) => numberText(values[first + i] ?? null, chart.format))]),
         leftOut,
       }
     }
     case 'totals':
     case 'pie':
-      return { columns: ['Series', 'Total'], rows: chart.items.map(({ label, value }) => [label, numberText(value, chart.format)]), leftOut }
+      return {
+        columns: ['Series', 'Total'],
+        rows: chart.items.map(({ label, value }) => [label, numberText(value, chart.format)]),
+        leftOut,
+      }
     case 'number': {
       const previous = chart.previous === null ? [] : [['Previous', numberText(chart.previous, chart.format)]]
       return { columns: ['Series', 'Total'], rows: [[chart.label, numberText(chart.value, chart.format)], ...previous], leftOut }

@@ -11,7 +11,10 @@ import { notFound } from '../accounts/refusals.ts'
 export const sharingInput = z.object({
   enabled: flag().optional(),
   settings: z
-    .object({ noHeader: flag().optional(), whitelabel: flag().optional(), showInspector: flag().optional() }, { error: 'Expected an object.' })
+    .object(
+      { noHeader: flag().optional(), whitelabel: flag().optional(), showInspector: flag().optional() },
+      { error: 'Expected an object.' },
+    )
     .nullish()
     .meta({ description: '`noHeader`: the page has no name and no description' }),
 })
@@ -61,7 +64,12 @@ export const createSharing = (context: AccountContext) => {
     updated_at: clock(),
   })
 
-  const change = (place: Place, thing: SharedThing, activity: (after: SharingLink) => string | null, work: (link: SharingLink) => SharingLink) =>
+  const change = (
+    place: Place,
+    thing: SharedThing,
+    activity: (after: SharingLink) => string | null,
+    work: (link: SharingLink) => SharingLink,
+  ) =>
     writeAs(context, place.by, async (tables) => {
       if (!(await tables.projects.first({ id: place.project.id }))) throw notFound()
       const before = await existing(tables, place.project, thing)
@@ -76,7 +84,8 @@ export const createSharing = (context: AccountContext) => {
 
   return {
     /** Null: it has never been shared. */
-    of: async (project: ProjectRecord, thing: SharedThing): Promise<SharingLink | null> => (await existing(store.read, project, thing)) ?? null,
+    of: async (project: ProjectRecord, thing: SharedThing): Promise<SharingLink | null> =>
+      (await existing(store.read, project, thing)) ?? null,
 
     update(place: Place, thing: SharedThing, body: unknown): Promise<SharingLink> {
       const { enabled, settings } = check(sharingInput, body)

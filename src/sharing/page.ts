@@ -42,7 +42,9 @@ export function sharedPage(view: SharedView, { hasHeader }: PageOptions): string
     if ('text' in tile) return render(element('section', { class: 'tile' }, element('p', {}, tile.text || ' ')))
     const title = type === 'dashboard' || hasHeader ? tile.name || 'Insight' : ''
     if (tile.answer === null)
-      return render(element('section', { class: 'tile' }, element('h1', {}, title || ' '), element('p', {}, tile.error ?? 'There is no answer yet.')))
+      return render(
+        element('section', { class: 'tile' }, element('h1', {}, title || ' '), element('p', {}, tile.error ?? 'There is no answer yet.')),
+      )
     const svg = pictureOf(tile.query, tile.answer, { title, description: hasHeader ? tile.description : '', timezone })
     return `<section class="tile">${svg}</section>`
   })

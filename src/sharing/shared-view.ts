@@ -53,7 +53,12 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
   const kept = new Map<string, Kept>()
   const limit = createConcurrencyLimit({ atOnce: 2, waiting: 64, waitingOfGroup: 8, refusal: busy })
 
-  const shownInsight = (insight: Insight, tile: DashboardTile | undefined, answer: object | null, error: WaymarkError | null): SharedInsight => ({
+  const shownInsight = (
+    insight: Insight,
+    tile: DashboardTile | undefined,
+    answer: object | null,
+    error: WaymarkError | null,
+  ): SharedInsight => ({
     id: insight.id,
     name: insight.name || insight.derived_name || '',
     description: insight.description,
@@ -103,7 +108,10 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
     }
   }
 
-  const sharedOf = async (project: ProjectRecord, link: SharingLink): Promise<{ readonly insight: Insight } | { readonly dashboard: Dashboard } | undefined> => {
+  const sharedOf = async (
+    project: ProjectRecord,
+    link: SharingLink,
+  ): Promise<{ readonly insight: Insight } | { readonly dashboard: Dashboard } | undefined> => {
     if (link.insight_id !== null) {
       const insight = await saved.insights.find(project, String(link.insight_id)).catch(() => undefined)
       return insight && !insight.deleted ? { insight } : undefined

@@ -12,6 +12,9 @@ const held = withHome()
 
 /** What they do is nobody's change of a record. */
 const changesNothing = new Set([
+  'insights.viewed',
+  'insights.viewed_many',
+  'insights.cancel',
   'login.create',
   'login.remove',
   'organization_batch_exports.run_test_step_new',
@@ -111,6 +114,16 @@ test('projects and what is in them', async () => {
   await does('property_definitions.update', { ...inside, id: price.id }, { property_type: 'Numeric' })
   await does('historical_import.update', inside, { source: 'mixpanel' })
   await does('historical_import.replace', inside, { source: 'amplitude' })
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] }
+  const insight = await does('insights.create', inside, { query })
+  await does('insights.update', { ...inside, id: insight.id }, { name: 'Purchases' })
+  const dashboard = await does('dashboards.create', inside, { tiles: [{ insight: insight.id }, { text: { body: 'Hello' } }] })
+  const other = await does('dashboards.create', inside, {})
+  const [first, second] = dashboard.tiles.map((tile: { id: number }) => tile.id)
+  await does('dashboards.update', { ...inside, id: dashboard.id }, { name: 'Shop' })
+  await does('dashboards.reorder_tiles', { ...inside, id: dashboard.id }, { tile_order: [second, first] })
+  await does('dashboards.copy_tile', { ...inside, id: other.id }, { fromDashboardId: dashboard.id, tileId: first })
+  await does('dashboards.move_tile', { ...inside, id: dashboard.id }, { tile: second, to_dashboard: other.id })
   await does('projects.remove', { id: two.id })
 })
 

@@ -29,6 +29,8 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'organization_project_list.create': (n) => ({ name: `Project ${n}` }),
   'project_list.create': (n) => ({ name: `Project ${n}` }),
   'actions.create': (n) => ({ name: `Action ${n}`, steps: [{ event: 'signup' }] }),
+  'insights.create': (n) => ({ name: `Insight ${n}`, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] } }),
+  'dashboards.create': (n) => ({ name: `Dashboard ${n}` }),
   'cohorts.create': (n) => ({ name: `Cohort ${n}`, is_static: true }),
   ...Object.fromEntries(
     ['organization_batch_exports', 'batch_exports'].flatMap((name) => [

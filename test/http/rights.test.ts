@@ -16,7 +16,7 @@ import { type Known, sample, withOtherTexts } from './sample.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [] }
 })
 afterAll(async () => {
   expect(home.world.reports).toEqual([])
@@ -202,6 +202,21 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
+  insights: async (at) => {
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'seen' }] }
+    const { body } = await home.call('POST', `/api/projects/${at.project.id}/insights/`, {
+      ...(await at.as('the owner', '')),
+      body: { query },
+    })
+    shown.insight = body.id
+    return body.id
+  },
+  dashboards: async (at) => {
+    const body = { tiles: [{ text: { body: 'Text' } }] }
+    const made = await home.call('POST', `/api/projects/${at.project.id}/dashboards/`, { ...(await at.as('the owner', '')), body })
+    Object.assign(shown, { dashboard: made.body.id, tile: made.body.tiles[0].id })
+    return made.body.id
+  },
   event_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
     return 'seen'
@@ -223,6 +238,8 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       expiration_time: new Date(Date.now() + 600_000),
     }),
 }
+/** The last ones that were made. */
+const shown = { insight: 1, dashboard: 1, tile: 1 }
 const insert = async (table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs', row: object): Promise<string> => {
   const { store, newId } = home.world.accounts.context
   const id = newId()
@@ -259,6 +276,12 @@ const known: Known = {
   destination: () => ({ type: 'LocalFiles', config: {} }),
   step: () => 0,
   job: () => ({ type: 'sync' }),
+  insight_ids: () => [shown.insight],
+  tile: () => shown.tile,
+  tileId: () => shown.tile,
+  tile_order: () => [shown.tile],
+  to_dashboard: () => shown.dashboard,
+  fromDashboardId: () => shown.dashboard,
   start_at: () => '2026-02-01T00:00:00Z',
   end_at: () => '2026-02-02T00:00:00Z',
 }
@@ -266,6 +289,7 @@ const known: Known = {
 const besides: Readonly<Record<string, readonly string[]>> = {
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],
+  'dashboards.move_tile': ['to_dashboard'],
   ...Object.fromEntries(
     ['organization_batch_exports', 'batch_exports'].flatMap((name) =>
       ['backfill', 'create_backfill'].map((route) => [`${name}.${route}`, ['start_at', 'end_at']]),
@@ -351,6 +375,7 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     uuid: '@me',
   }
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
+  if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of names) {
     if (name in ids) continue

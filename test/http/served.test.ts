@@ -329,6 +329,19 @@ test('queries', async () => {
   expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(403, 'permission_denied'))
 })
 
+test('insights and dashboards', async () => {
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] }
+  const { body: dashboard } = await call('POST', inside('dashboards/'), { name: 'Shop' })
+  const { body: insight } = await call('POST', inside('insights/'), { name: 'Sign-ups', query, dashboards: [dashboard.id] })
+  expect((await asGuest('GET', inside(`insights/${insight.short_id}/?refresh=blocking`))).body.result).toMatchObject([{ count: 2 }])
+  const { body } = await asGuest('GET', inside(`dashboards/${dashboard.id}/`))
+  expect(body.tiles).toMatchObject([{ is_cached: true, insight: { id: insight.id, result: [{ count: 2 }] } }])
+  expect(await call('POST', inside('insights/'), { query: { kind: 'Soup' } })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'query__kind'),
+  )
+  expect(await call('GET', inside('dashboards/999/'))).toMatchObject(refused(404, 'not_found'))
+})
+
 test('definitions of events and properties', async () => {
   const [signup] = await list(inside('event_definitions/'))
   expect(signup).toMatchObject({ name: 'signup', count: 2 })

@@ -29,8 +29,18 @@ const htmlOfItem = ({ title, url, columns, rows, leftOut, error }: NoticeItem): 
         element(
           'table',
           { style: 'border-collapse:collapse;font-size:14px' },
-          element('tr', {}, columns.map((name) => element('th', { style: cellStyle }, name))),
-          rows.map((row) => element('tr', {}, row.map((cell) => element('td', { style: cellStyle }, cell)))),
+          element(
+            'tr',
+            {},
+            columns.map((name) => element('th', { style: cellStyle }, name)),
+          ),
+          rows.map((row) =>
+            element(
+              'tr',
+              {},
+              row.map((cell) => element('td', { style: cellStyle }, cell)),
+            ),
+          ),
         ),
       ]
     : [element('p', {}, `Not answered: ${error}`)]),
@@ -38,7 +48,13 @@ const htmlOfItem = ({ title, url, columns, rows, leftOut, error }: NoticeItem): 
 ]
 
 /** Only these letters are safe as a name of a file everywhere. */
-const fileName = (title: string, index: number): string => `${title.replace(/[^a-z0-9]+/gi, '-').replace(/^-+|-+$/g, '').slice(0, 60) || 'picture'}-${index + 1}.svg`
+const fileName = (title: string, index: number): string =>
+  `${
+    title
+      .replace(/[^a-z0-9]+/gi, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 60) || 'picture'
+  }-${index + 1}.svg`
 
 /** `messageId`: the same at every attempt. */
 export function mailOf(content: NoticeContent, to: string, messageId: string, unsubscribe: string): Mail {

@@ -15,7 +15,10 @@ const keyOf = (secret: string): Buffer => (secret.startsWith('whsec_') ? Buffer.
 export const signatureOf = (secret: string, id: string, seconds: number, body: string): string =>
   `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`).digest('base64')}`
 
-export function webhookBody(content: NoticeContent, notice: { readonly id: string; readonly project_id: number; readonly due_at: Date; readonly created_at: Date }): Json {
+export function webhookBody(
+  content: NoticeContent,
+  notice: { readonly id: string; readonly project_id: number; readonly due_at: Date; readonly created_at: Date },
+): Json {
   const { type, subject, lines, url, timezone, items, source } = content
   return {
     id: notice.id,

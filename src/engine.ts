@@ -79,6 +79,8 @@ export interface OpenOptions {
   readonly exports?: ExportOptions
   /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
+  /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
+  readonly notifications?: { readonly runs?: boolean }
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
@@ -107,6 +109,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   surroundings: true,
   exports: true,
   plugins: true,
+  notifications: true,
   onError: true,
   onRecovery: true,
 }
@@ -117,6 +120,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
+  checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
@@ -276,7 +280,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
         fetch: createOutbound(allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)),
         report: onError,
       },
-      pluginOptions.runs ?? true,
+      options.notifications?.runs ?? true,
     )
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({

@@ -74,7 +74,9 @@ export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
   /** Counts one request in all windows, or refuses. Returns the headers with the remaining requests. */
   return (names: readonly LimitName[], callers: Callers): Record<string, string> => {
     const now = clock().getTime()
-    const all = names.flatMap((name) => (limits()[name] ?? defaultRateLimits[name] ?? []).map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)))
+    const all = names.flatMap((name) =>
+      (limits()[name] ?? defaultRateLimits[name] ?? []).map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)),
+    )
     let tightest: { window: Window; remaining: number; reset: number } | undefined
     for (const window of all) {
       const { remaining, reset } = window.room(now)

@@ -37,8 +37,10 @@ async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, n
   const body = webhookBody(notice.content as unknown as NoticeContent, notice)
   const { headers, body: bytes } = webhookRequest(body, delivery.id, await secretOf(parts, delivery), parts.context.clock())
   const answer = await parts.fetch({ url: delivery.target, method: 'POST', headers, body: bytes }, signal)
+  const { href, host } = new URL(delivery.target)
+  // A redirect of a POST may have become a GET of some page.
+  if (answer.url !== href) throw new Refused(`${host} redirects to another address. Use that one.`, true)
   if (answer.status >= 200 && answer.status < 300) return
-  const { host } = new URL(delivery.target)
   throw new Refused(`${host} answered with status ${answer.status}.`, !isPassing(answer.status))
 }
 

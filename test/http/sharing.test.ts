@@ -222,7 +222,11 @@ test('many readers at once ask the engine once', async () => {
   home.world.limits = { ...home.world.limits, shared: [] }
   const asked = home.world.waymark.asking.ask
   let count = 0
-  Object.assign(home.world.waymark.asking, { ask: (...given: Parameters<typeof asked>) => (count++, asked(...given)) })
+  const counted = (...given: Parameters<typeof asked>) => {
+    count++
+    return asked(...given)
+  }
+  Object.assign(home.world.waymark.asking, { ask: counted })
   const answers = await Promise.all(Array.from({ length: 20 }, () => open(`${access_token}.json`)))
   Object.assign(home.world.waymark.asking, { ask: asked })
   expect(answers.every(({ status }) => status === 200)).toBe(true)

@@ -11,7 +11,7 @@ import { type AlertState, asJson, checkTimesOf, type NoticeContent, recurrenceOf
 import { nextOccurrence } from './recurrence.ts'
 
 // Does what is due: asks, decides, and writes the result, its deliveries and the next due time in one transaction. A process that ends before it has done
-// nothing, one that ends after it has done everything: the deliveries are sent by whoever finds them.
+// nothing, and one that ends after it has done everything: the next process sends the deliveries.
 
 const askingMs = 5 * 60_000
 /** Insights of a dashboard in one mail. */

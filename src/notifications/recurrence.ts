@@ -16,7 +16,7 @@ export interface Recurrence {
   readonly weekdays: readonly Weekday[] | null
   /** Only the nth of those days; below zero from the end. */
   readonly position: number | null
-  /** At most so many times. */
+  /** The number of occurrences. */
   readonly count: number | null
   readonly start: number
   readonly until: number | null

@@ -136,7 +136,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       kept.delete(link.id)
       kept.set(link.id, { key, at: now, view })
       if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
-      // Whoever asks next tries again.
+      // The next reader tries again.
       view.catch(() => kept.get(link.id)?.view === view && kept.delete(link.id))
       return view
     },

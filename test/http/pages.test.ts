@@ -87,7 +87,7 @@ describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ pat
       const list = await pathIn(made.path, held.home)
       const { body } = await call('POST', list, { as: owner, body: await newBody(made, held.home) })
       id = String(body.id)
-      for (let i = 0; i < 11; i++) await call('PATCH', `${list}${id}/`, { as: owner, body: { name: `Name ${i}` } })
+      for (let i = 0; i < 11; i++) await call('PATCH', `${list}${id}/`, { as: owner, body: { name: `Name ${i}`, title: `Name ${i}` } })
     }
     const path = await pathIn(pattern.replace(':id', id), held.home)
     const get = (query: string) => call('GET', path + query, { as: owner })

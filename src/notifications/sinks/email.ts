@@ -48,13 +48,10 @@ const htmlOfItem = ({ title, url, columns, rows, leftOut, error }: NoticeItem): 
 ]
 
 /** Only these letters are safe as a name of a file everywhere. */
-const fileName = (title: string, index: number): string =>
-  `${
-    title
-      .replace(/[^a-z0-9]+/gi, '-')
-      .replace(/^-+|-+$/g, '')
-      .slice(0, 60) || 'picture'
-  }-${index + 1}.svg`
+const fileName = (title: string, index: number): string => {
+  const words = title.split(/[^a-z0-9]/i).filter((word) => word !== '')
+  return `${words.join('-').slice(0, 60) || 'picture'}-${index + 1}.svg`
+}
 
 /** `messageId`: the same at every attempt. */
 export function mailOf(content: NoticeContent, to: string, messageId: string, unsubscribe: string): Mail {

@@ -37,6 +37,7 @@ export const scopeObjects = [
   'subscription',
   'survey',
   'user',
+  'warehouse_view',
   'webhook',
 ] as const
 export type ScopeObject = (typeof scopeObjects)[number]

@@ -6,6 +6,8 @@ const tablesOfProjects = [
   'insight_views',
   'dashboards',
   'dashboard_tiles',
+  'saved_queries',
+  'annotations',
   'definition_notes',
   'historical_imports',
   'activity',

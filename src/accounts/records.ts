@@ -163,6 +163,31 @@ export const accountShapes = {
     filters_overrides: 'json',
     deleted: 'boolean',
   },
+  annotations: {
+    id: 'integer',
+    project_id: 'integer', // where it was made
+    scope: 'text',
+    place: 'text', // where it is shown: the project, or the organization
+    content: 'text?',
+    date_marker: 'time?',
+    creation_type: 'text',
+    dashboard_id: 'integer?',
+    insight_id: 'integer?',
+    deleted: 'boolean',
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
+  saved_queries: {
+    id: 'text',
+    project_id: 'integer',
+    name: 'text', // of the view that the statement is
+    query: 'text',
+    columns: 'json', // names and types
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
   proxy_records: {
     id: 'text',
     organization_id: 'text',
@@ -502,6 +527,8 @@ export type Insight = RowOf<Shapes['insights']>
 export type InsightView = RowOf<Shapes['insight_views']>
 export type Dashboard = RowOf<Shapes['dashboards']>
 export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
+export type Annotation = RowOf<Shapes['annotations']>
+export type SavedQuery = RowOf<Shapes['saved_queries']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type BatchExport = RowOf<Shapes['batch_exports']>
 export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
@@ -532,6 +559,8 @@ export const longTables: readonly (keyof Shapes)[] = [
   'insight_views',
   'dashboards',
   'dashboard_tiles',
+  'saved_queries',
+  'annotations',
   'idempotent_answers',
   'query_runs',
   'batch_export_runs',

@@ -1,20 +1,10 @@
 import { z } from 'zod'
-import { choice, flag, jsonObject, listOf, text } from '../accounts/fields.ts'
-import { readTime } from '../lib/read-time.ts'
+import { choice, flag, jsonObject, listOf, text, time } from '../accounts/fields.ts'
 import { destinations } from './destinations/registry.ts'
 import { models } from './ports.ts'
 import { intervals } from './schedule.ts'
 
 // What requests about batch exports may send.
-
-const wrongTime = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'
-const time = () =>
-  z.string({ error: wrongTime }).transform((given, context) => {
-    const read = readTime(given)
-    if (read) return read
-    context.addIssue({ code: 'custom', message: wrongTime, params: { rule: 'invalid_input' } })
-    return z.NEVER
-  })
 
 const types = [...destinations.keys()] as [string, ...string[]]
 const query = () => text({ blank: true }).nullable().optional()

@@ -1,6 +1,7 @@
 import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
 import { alerts } from './resources/alerts.ts'
+import { annotations } from './resources/annotations.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
 import { dashboards } from './resources/dashboards.ts'
@@ -22,6 +23,7 @@ import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
+import { savedQueries } from './resources/saved-queries.ts'
 import { shared } from './resources/shared.ts'
 import { sharingResources } from './resources/sharing.ts'
 import { subscriptions } from './resources/subscriptions.ts'
@@ -49,6 +51,8 @@ export const resources: readonly Resource[] = [
   query,
   insights,
   dashboards,
+  annotations,
+  savedQueries,
   actions,
   cohorts,
   eventDefinitions,

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { choice, email, flag, integer, listOf, text } from '../accounts/fields.ts'
+import { choice, email, flag, integer, listOf, readTime, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
-import { readTime } from '../lib/read-time.ts'
 import { conditionTypes } from './alert-value.ts'
 import { checkIntervals } from './check-times.ts'
 import { frequencies, weekdays } from './recurrence.ts'

@@ -5,7 +5,7 @@ import { notFound } from '../accounts/refusals.ts'
 
 // Changes of saved records: by a member of the project, with an entry in the activity log.
 
-export type SavedScope = 'Insight' | 'Dashboard' | 'Annotation'
+export type SavedScope = 'Insight' | 'Dashboard' | 'Annotation' | 'DataWarehouseSavedQuery'
 
 /** A member in a project. */
 export interface Place {
@@ -21,33 +21,35 @@ export const writeIn = <T>(context: AccountContext, { by, project }: Place, work
 
 /** A record as the activity log shows it. */
 export interface Logged {
-  readonly id: number
+  readonly id: number | string
   readonly name: string | null
   readonly short_id?: string
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Writes what was changed; a record that was not there before was created. */
+/** Writes what was changed. Null before: it was created; null after: it was removed. */
 export async function note(
   context: AccountContext,
   tables: AccountTables,
   { by, project }: Place,
   scope: SavedScope,
   before: Logged | null,
-  after: Logged,
+  after: Logged | null,
 ): Promise<void> {
-  const changes = before ? changesOf(scope, before.fields, after.fields) : undefined
+  const record = after ?? before
+  if (!record) return
+  const changes = before && after ? changesOf(scope, before.fields, after.fields) : undefined
   if (changes?.length === 0) return
-  const isGone = before?.fields.deleted === false && after.fields.deleted === true
+  const isGone = after === null || (before?.fields.deleted === false && after.fields.deleted === true)
   await log(context, tables, {
     by: by.user,
     organization_id: project.organization_id,
     project_id: project.id,
     scope,
-    item_id: after.id,
+    item_id: record.id,
     activity: before === null ? 'created' : isGone ? 'deleted' : 'updated',
-    name: after.name,
-    short_id: after.short_id,
+    name: record.name,
+    short_id: record.short_id,
     changes,
   })
 }

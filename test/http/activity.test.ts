@@ -12,6 +12,8 @@ const held = withHome()
 
 /** What they do is nobody's change of a record. */
 const changesNothing = new Set([
+  'warehouse_saved_queries.ancestors',
+  'warehouse_saved_queries.descendants',
   'insights.viewed',
   'insights.viewed_many',
   'insights.cancel',
@@ -142,6 +144,14 @@ test('projects and what is in them', async () => {
   const subscription = await does('subscriptions.create', inside, schedule)
   await does('subscriptions.update', { ...inside, id: subscription.id }, { title: 'Numbers' })
   await does('subscriptions.replace', { ...inside, id: subscription.id }, { ...schedule, frequency: 'weekly' })
+  const statement = (sql: string) => ({ kind: 'HogQLQuery', query: sql })
+  const view = await does('warehouse_saved_queries.create', inside, { name: 'one', query: statement('select 1 as n') })
+  await does('warehouse_saved_queries.update', { ...inside, id: view.id }, { name: 'uno' })
+  await does('warehouse_saved_queries.replace', { ...inside, id: view.id }, { name: 'due', query: statement('select 2 as n') })
+  await does('warehouse_saved_queries.remove', { ...inside, id: view.id })
+  const annotation = await does('annotations.create', inside, { content: 'Release', date_marker: '2026-01-01T00:00:00Z' })
+  await does('annotations.update', { ...inside, id: annotation.id }, { content: 'Second release' })
+  await does('annotations.replace', { ...inside, id: annotation.id }, { content: 'Third release', date_marker: null })
   await does('projects.remove', { id: two.id })
 })
 

@@ -32,6 +32,8 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'project_list.create': (n) => ({ name: `Project ${n}` }),
   'actions.create': (n) => ({ name: `Action ${n}`, steps: [{ event: 'signup' }] }),
   'insights.create': (n) => ({ name: `Insight ${n}`, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] } }),
+  'warehouse_saved_queries.create': (n) => ({ name: `view_${n}`, query: { kind: 'HogQLQuery', query: `select ${n} as n` } }),
+  'annotations.create': (n) => ({ content: `Release ${n}`, date_marker: '2026-01-01T00:00:00Z' }),
   'dashboards.create': (n) => ({ name: `Dashboard ${n}` }),
   'alerts.create': (n, { insight }) => ({
     insight,

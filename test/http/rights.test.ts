@@ -217,6 +217,15 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     Object.assign(shown, { dashboard: made.body.id, tile: made.body.tiles[0].id })
     return made.body.id
   },
+  warehouse_saved_queries: async (at) => {
+    const body = { name: `view_${++made}`, query: { kind: 'HogQLQuery', query: 'select 1' } }
+    const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
+  annotations: async (at) => {
+    const path = `/api/projects/${at.project.id}/annotations/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { content: 'Release' } })).body.id
+  },
   event_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
     return 'seen'
@@ -365,7 +374,8 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
     row.name === 'role_memberships.create' ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid : ''
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
   const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(at) : 1
-  const more: Known = { ...known, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
+  const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}
+  const more: Known = { ...known, ...view, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()

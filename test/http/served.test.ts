@@ -393,6 +393,20 @@ test('alerts and subscriptions', async () => {
   expect(await call('GET', inside('subscriptions/999/'))).toMatchObject(refused(404, 'not_found'))
 })
 
+test('annotations and views', async () => {
+  const { body: annotation } = await call('POST', inside('annotations/'), { content: 'Release', date_marker: '2026-01-05T10:00:00Z' })
+  expect(await list(inside('annotations/?search=rel'))).toMatchObject([{ id: annotation.id, content: 'Release', scope: 'project' }])
+  expect(await call('POST', inside('annotations/'), { scope: 'world' })).toMatchObject(refused(400, 'invalid_choice', undefined, 'scope'))
+  const view = (query: string) => ({ name: 'signups', query: { kind: 'HogQLQuery', query } })
+  expect(await call('POST', inside('warehouse_saved_queries/'), view('select nope from events'))).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'query__query'),
+  )
+  const { body: made } = await call('POST', inside('warehouse_saved_queries/'), view("select event from events where event = 'signup'"))
+  expect(made.columns).toMatchObject([{ name: 'event', type: 'string' }])
+  const asked = { query: { kind: 'HogQLQuery', query: 'select count() from signups' } }
+  expect((await asGuest('POST', inside('query/'), asked)).body.results).toEqual([[2]])
+})
+
 test('definitions of events and properties', async () => {
   const [signup] = await list(inside('event_definitions/'))
   expect(signup).toMatchObject({ name: 'signup', count: 2 })

@@ -18,7 +18,6 @@ const none = 'There is nothing like it here.'
 
 /** Resources of PostHog that Waymark does not support. */
 const resources: readonly NotKept[] = [
-  { path: 'annotations', object: 'annotation', words: 'annotations', instead: none },
   { path: 'early_access_feature', object: 'early_access_feature', words: 'early access features', instead: none },
   { path: 'experiments', object: 'experiment', words: 'experiments', instead: none },
   {

@@ -314,6 +314,7 @@ export const accountShapes = {
     name: 'text?',
     description: 'text?',
     is_deleted: 'boolean',
+    error: 'text?', // why the server disabled it
     created_at: 'time',
     updated_at: 'time',
   },

@@ -162,6 +162,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
       enabled: is_deleted ? false : (enabled ?? before.enabled),
+      error: enabled === undefined ? before.error : null,
       is_deleted,
       updated_at: context.clock(),
     }
@@ -193,6 +194,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       name,
       description,
       is_deleted: deleted,
+      error: null,
       created_at: now,
       updated_at: now,
     }
@@ -300,8 +302,8 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       return { ...shownSettings(plugin, config), ...Object.fromEntries(files.map((one) => [one.key, shownAttachment(one)])) }
     },
 
-    /** Why an enabled plugin is not used at the moment. */
-    problem: ({ id, enabled }: PluginConfig): string | null => (enabled ? runtime.problem(id) : null),
+    /** Why a plugin is not used at the moment, or was disabled by the server. */
+    problem: ({ id, enabled, error }: PluginConfig): string | null => (enabled ? runtime.problem(id) : error),
   }
 }
 export type PluginConfigs = ReturnType<typeof createPluginConfigs>

@@ -165,12 +165,12 @@ export class ManagedPlugin {
       log: (level: LogLevel, text: string) => this.log('CONSOLE', level, text),
     }
     const options = { isSetUp: true, isAlone: this.hasEndedThread }
+    let hasThread = true
     const attempt = (): Promise<LoadResult> =>
-      this.sandbox.load(codeOf(config), events, options).catch((error: unknown) => ({
-        kind: 'failed',
-        text: error instanceof Error ? error.message : String(error), // no thread can be started
-        isRetryable: false,
-      }))
+      this.sandbox.load(codeOf(config), events, options).catch((error: unknown) => {
+        hasThread = false
+        return { kind: 'failed', text: error instanceof Error ? error.message : String(error), isRetryable: false }
+      })
     let loaded = await attempt()
     // A plugin that shared the thread can have ended it.
     for (let i = 1; i < mostRounds && loaded.kind === 'failed' && loaded.isRetryable && !loaded.text.startsWith('setupPlugin'); i++)
@@ -188,7 +188,7 @@ export class ManagedPlugin {
     } else {
       this.disabledFor = oneLine(loaded.text)
       this.log('SYSTEM', 'ERROR', `The plugin is disabled: ${this.disabledFor}`)
-      this.ports.disabled?.(config, this.disabledFor)
+      if (hasThread && !this.isClosed) this.ports.disabled?.(config, this.disabledFor)
     }
     return null
   }

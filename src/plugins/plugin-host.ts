@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { AccountContext } from '../accounts/context.ts'
+import { type AccountContext, type Change, log as logActivity } from '../accounts/context.ts'
 import type { PluginConfig as ConfigRow, Plugin, PluginAttachment } from '../accounts/records.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import { openAddressDatabase } from './address-database.ts'
@@ -71,6 +71,23 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
     })
   /** Configs that cannot be given to the runtime. */
   const unusable = new Map<number, string>()
+  /** When the configs that the runtime has were last changed. */
+  const changedAt = new Map<number, number>()
+  /** Unless the config was changed meanwhile. */
+  const disable = async ({ id, projectId }: PluginConfig, error: string): Promise<void> => {
+    const isDisabled = await store.write(async (tables) => {
+      const row = await tables.plugin_configs.first({ id, enabled: true })
+      const plugin = row && (await tables.plugins.first({ id: row.plugin_id }))
+      if (!plugin || row.updated_at.getTime() !== changedAt.get(id)) return false
+      await tables.plugin_configs.update({ id }, { enabled: false, error, updated_at: clock() })
+      const { organization_id, project_id, name } = row
+      const changes: Change[] = [{ type: 'PluginConfig', action: 'changed', field: 'error', before: null, after: error }]
+      const about = { organization_id, project_id, scope: 'PluginConfig', item_id: id, activity: 'disabled', name: name ?? plugin.name }
+      await logActivity(context, tables, { ...about, by: null, changes })
+      return true
+    })
+    if (isDisabled) await reload(projectId)
+  }
   const runtime = createPluginRuntime(
     {
       outbound: createOutbound(network),
@@ -80,6 +97,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
       log,
       locate,
       clock,
+      disabled: (config, reason) => void disable(config, reason).catch(report),
     },
     sandbox,
   )
@@ -125,6 +143,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
         const plugin = await store.read.plugins.first({ id: row.plugin_id })
         const config = plugin && (await configOf(row, plugin))
         if (config?.plugin.files['index.ts'] !== undefined) configs.push(config)
+        changedAt.set(row.id, row.updated_at.getTime())
         unusable.delete(row.id)
       } catch (error) {
         unusable.set(row.id, `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`)

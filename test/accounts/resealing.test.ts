@@ -75,6 +75,7 @@ async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<
       name: null,
       description: null,
       is_deleted: false,
+      error: null,
       updated_at: now,
     })
     await tables.plugin_attachments.insert({

@@ -83,6 +83,7 @@ export async function insertPluginConfig(world: World, project: ProjectRecord, f
     name: null,
     description: null,
     is_deleted: false,
+    error: null,
     created_at: now,
     updated_at: now,
   }
@@ -141,7 +142,7 @@ export async function runPlugin(
     await tables.plugins.insert({ id, organization_id, plugin_type: 'source', name: `Plugin ${id}`, ...ofPlugin, ...shown, ...times })
     const file = { name: 'index.ts', source: code, transpiled: null, status: null, error: null, updated_at: now }
     await tables.plugin_files.insert({ id: accounts.context.newId(), plugin_id: id, ...file })
-    const own = { name: null, description: null, is_deleted: false, secrets: {}, enabled: true, ...times }
+    const own = { name: null, description: null, is_deleted: false, error: null, secrets: {}, enabled: true, ...times }
     const { order = 0, config = {} } = more
     await tables.plugin_configs.insert({ id, organization_id, project_id: projectId, plugin_id: id, position: order, config, ...own })
   })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { withHome } from '../http/conversation.ts'
 
 // Plugins in a whole server: installed and enabled over HTTP, events captured by a client, and read by a query.
@@ -198,32 +198,52 @@ test('a plugin that fails leaves the event as it was, with a line in its log; ot
   expect(await linesOf(project, odd)).toMatchObject([{ message: 'processEvent failed: it must not remove event' }])
 })
 
-test('a plugin that keeps exceeding its limits, and one whose setup fails, say so; events pass them', async () => {
+test('a plugin that keeps exceeding its limits is switched off for a while; events pass it', async () => {
   const project = await newProject()
   const hangs = await enable(project, await install('export function processEvent() { for (;;) {} }'), { order: 1 })
-  const refuses = await enable(
-    project,
-    await install('export function setupPlugin() { throw new Error("no key") }; export const processEvent = (e) => e'),
-    { order: 2 },
-  )
   await capture(
     project,
     [1, 2, 3, 4, 5].map((n) => event('view', n)),
   )
   const rows = (await stored(project)) as [string, string, Record<string, readonly string[]>][]
   expect(rows.map(([, , { $plugins_failed, $plugins_deferred }]) => [$plugins_failed!.length, $plugins_deferred!.length])).toEqual([
-    [1, 1],
-    [1, 1],
-    [1, 1],
-    [0, 2],
-    [0, 2],
+    [1, 0],
+    [1, 0],
+    [1, 0],
+    [0, 1],
+    [0, 1],
   ])
   expect(await bodyOf('GET', config(project, hangs))).toMatchObject({
     enabled: true,
     error: expect.stringContaining('ran for more than 1 s'),
   })
-  expect(await bodyOf('GET', config(project, refuses))).toMatchObject({ enabled: true, error: 'setupPlugin threw Error: no key' })
   expect((await linesOf(project, hangs))[0]).toMatchObject({ message: expect.stringContaining('switched off for 10 minutes') })
+})
+
+test('a plugin whose setup fails is disabled, and says why; enabling it again is another attempt', async () => {
+  const project = await newProject()
+  const plugin = await install(
+    'export function setupPlugin({ config }) { if (!config.key) throw new Error("no key") }; export const processEvent = (e) => ({ ...e, event: e.event + "!" })',
+    { config_schema: [{ key: 'key', type: 'string' }] },
+  )
+  const id = await enable(project, plugin)
+  const disabled = { enabled: false, error: 'setupPlugin threw Error: no key' }
+  await vi.waitFor(async () => expect(await bodyOf('GET', config(project, id))).toMatchObject(disabled), 10_000)
+  await capture(project, [event('view', 1)])
+  expect(await stored(project, 'event, properties.$plugins_deferred')).toEqual([['view', null]])
+  expect(await bodyOf('PATCH', config(project, id), { name: 'Mine' })).toMatchObject({ ...disabled, name: 'Mine' })
+  expect((await linesOf(project, id))[0]).toMatchObject({ message: 'The plugin is disabled: setupPlugin threw Error: no key' })
+  const { results } = await bodyOf('GET', `${plugins()}activity/?limit=50`)
+  expect(results.filter(({ scope, item_id }: Record<string, unknown>) => scope === 'PluginConfig' && item_id === String(id))).toMatchObject(
+    [
+      { activity: 'config_updated' },
+      { activity: 'disabled', is_system: true, user: null, detail: { changes: [{ field: 'error', after: disabled.error }] } },
+      { activity: 'enabled', is_system: false },
+    ],
+  )
+  expect(await bodyOf('PATCH', config(project, id), { enabled: true, config: { key: 'x' } })).toMatchObject({ enabled: true, error: null })
+  await capture(project, [event('view', 2)])
+  expect(await stored(project, 'event')).toEqual([['view'], ['view!']])
 })
 
 test('plugins that come with the server are offered, installed and run; their secrets reach them', async () => {

@@ -1,7 +1,7 @@
 import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
 
 import { sumOnDuckdb } from '../cells/duckdb-types.ts'
-import { asNumber, defaultOf, once, orDefault, toText } from '../cells/duckdb-values.ts'
+import { asNumber, defaultOf, folded, once, orDefault, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
 import { integerShape, itemOf, sameAs } from '../results.ts'
 import { type Arg, type Case, type CellContext, type SqlCell, unsupported } from '../row.ts'
@@ -98,7 +98,7 @@ const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: 
       const next = `{'p': ${e}.p, 'd': ${e}.d, 'n': ${s}.n + ${e}.d, 'm': greatest(${s}.m, ${s}.n + ${e}.d), 'at': CASE WHEN ${s}.n + ${e}.d > ${s}.m THEN ${e}.p ELSE ${s}.at END}`
       const start = `list_transform(${sorted}[1:1], lambda ${e}: {'p': ${e}.p, 'd': 0, 'n': 0, 'm': 0, 'at': ${e}.p})[1]`
       return orDefault(
-        `list_reduce(${sorted}, lambda ${s}, ${e}: ${next}, ${start}).${name === 'maxIntersections' ? 'm' : 'at'}`,
+        `${folded(sorted, [s, e], next, start)}.${name === 'maxIntersections' ? 'm' : 'at'}`,
         context,
         defaultOf(context.type),
       )

@@ -1,6 +1,7 @@
 import { QueryError, UnsupportedError } from '../../errors/errors.ts'
 import { isNullable, isTime, scalar } from '../../types/types.ts'
 import { truth } from '../arrays/lambda.ts'
+import { folded } from '../cells/duckdb-values.ts'
 import { seconds } from '../cells/seconds.ts'
 import type { Case, CellContext, SqlCell } from '../row.ts'
 import { aggregate, aggregates, rowsCall, withoutDistinct } from './aggregate.ts'
@@ -49,7 +50,7 @@ const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
       engine: 'DuckDB',
       reason: 'it has the mode strict_once alone or with strict_increase there',
     })
-  const [t, i, s, e, k] = Array.from({ length: 5 }, () => context.fresh())
+  const [t, i, s, e, k] = Array.from({ length: 5 }, () => context.fresh()) as [string, string, string, string, string]
   const met = steps.map((step, n) => `CASE WHEN coalesce(${truth(step.sql, step.type)}, false) THEN ${n + 1} END`)
   const rows = rowsCall('list', [`{'t': ${seconds(at!)}, 'i': [${met.join(', ')}]}`], withoutDistinct(context))
   const none = 'CAST(NULL AS BIGINT[])'
@@ -85,7 +86,7 @@ const duckdb: SqlCell = ([at, ...steps], context: CellContext) => {
   const reached = `CASE WHEN ${start} IS NULL THEN ${s}.m ELSE greatest(${s}.m, ${e}.i) END`
   const first = `{'t': CAST(0 AS BIGINT), 'i': 0, 'b': CAST([] AS BIGINT[]), 'l': CAST([] AS BIGINT[]), 'm': 0, 'd': false}`
   const next = `{'t': ${e}.t, 'i': ${e}.i, 'b': ${updated('b', start)}, 'l': ${updated('l', `${e}.t`)}, 'm': ${reached}, 'd': ${isDone}}`
-  return `coalesce(list_reduce(${sorted}, lambda ${s}, ${e}: ${next}, ${first}).m, 0)`
+  return `coalesce(${folded(sorted, [s, e], next, first)}.m, 0)`
 }
 
 const visits = 'from (select arrayJoin([(10, 1), (20, 2), (30, 3)]) as r)'

@@ -1,6 +1,6 @@
 import { QueryError } from '../../errors/errors.ts'
 import { arrayOf, scalar, tupleOf } from '../../types/types.ts'
-import { asFloat, once } from '../cells/duckdb-values.ts'
+import { asFloat, folded, once } from '../cells/duckdb-values.ts'
 import { byKey } from '../cells/list-groups.ts'
 import type { CellContext, SqlCell } from '../row.ts'
 import { aggregate, aggregates, rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
@@ -40,13 +40,13 @@ function pointsOf(values: string, most: number, context: CellContext): string {
 
 /** Merges the two nearest points until one is left per bin. */
 function joined(points: string, bins: number, context: CellContext): string {
-  const [p, at, each, i, start] = Array.from({ length: 5 }, () => context.fresh()) as [string, ...string[]]
+  const [p, at, each, i, start] = Array.from({ length: 5 }, () => context.fresh()) as [string, string, string, string, string]
   const gaps = `list_transform(range(1, len(${p})), lambda ${at}: {'gap': ${p}[${at} + 1].m - ${p}[${at}].m, 'at': ${at}})`
   const [left, right] = [`${p}[${i}]`, `${p}[${i} + 1]`]
   const both = `{'m': ${left}.m + ${right}.w * (${right}.m - ${left}.m) / (${left}.w + ${right}.w), 'w': ${left}.w + ${right}.w}`
   const next = `list_transform([list_min(${gaps}).at], lambda ${i}: list_concat(${p}[1:${i} - 1], [${both}], ${p}[${i} + 2:]))[1]`
   const steps = `list_transform(range(0, len(${start}) - ${bins}), lambda ${each}: ${start}[1:0])`
-  return `list_transform([${points}], lambda ${start}: list_reduce(${steps}, lambda ${p}, ${each}: ${next}, ${start}))[1]`
+  return `list_transform([${points}], lambda ${start}: ${folded(steps, [p, each], next, start)})[1]`
 }
 
 const duckdb: SqlCell = ([x], context) => {

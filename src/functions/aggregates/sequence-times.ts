@@ -1,5 +1,6 @@
 import { UnsupportedError } from '../../errors/errors.ts'
 import { truth } from '../arrays/lambda.ts'
+import { folded } from '../cells/duckdb-values.ts'
 import { seconds } from '../cells/seconds.ts'
 import type { Arg, CellContext } from '../row.ts'
 import { rowsCall, withFilter, withoutDistinct } from './aggregate.ts'
@@ -76,7 +77,7 @@ export function matchesWithTimes(
     .join(', ')}] AS BIGINT[][])`
   const first = `{'t': CAST(0 AS BIGINT), 'k': CAST(0 AS BIGINT), 's': ${fresh}, 'n': 0}`
   const next = `{'t': ${e}.t, 'k': ${e}.k, 's': CASE WHEN ${taken} THEN ${fresh} ELSE CAST([${lists.join(', ')}] AS BIGINT[][]) END, 'n': ${s}.n + CASE WHEN ${taken} THEN 1 ELSE 0 END}`
-  return `coalesce(list_reduce(${sorted}, lambda ${s}, ${e}: ${next}, ${first}).n, 0)`
+  return `coalesce(${folded(sorted, [s, e], next, first)}.n, 0)`
 }
 
 /** A match may start at any row, and rows after it do not matter. */

@@ -1,7 +1,7 @@
 import { arrayOf, isNamed, scalar } from '../../types/types.ts'
 import { asSum, sumType } from '../aggregates/usual.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { once, orDefault } from '../cells/duckdb-values.ts'
+import { folded, once, orDefault } from '../cells/duckdb-values.ts'
 import { inSteps, times } from '../makes.ts'
 import { beyond63Bits, beyond64Bits } from '../numbers/arithmetic.ts'
 import { always, itemOf } from '../results.ts'
@@ -374,7 +374,7 @@ export const arrayLambdaFunctions = scalars({
       // list_reduce needs the same type for the accumulator and the items, so a struct carries both.
       const items = `list_transform(${list}, lambda ${x}: {'a': CAST(NULL AS ${accumulator}), 'x': ${x}})`
       const start = `{'a': CAST(${args.at(-1)!.sql} AS ${accumulator}), 'x': ${arrays.length === 1 ? `CAST(NULL AS ${duckdbType(item)})` : 'NULL'}}`
-      return `list_reduce(${items}, lambda ${s}, ${e}: {'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}, ${start}).a`
+      return `${folded(items, [s, e], `{'a': CAST(${body} AS ${accumulator}), 'x': ${e}.x}`, start)}.a`
     },
     clickhouse: asWritten('arrayFold'),
     cases: [

@@ -1,5 +1,5 @@
 import type { Arg, CellContext } from '../row.ts'
-import { onceAll } from './duckdb-values.ts'
+import { folded, once, onceAll } from './duckdb-values.ts'
 
 // DuckDB's LIKE backtracks: with n characters and k times % it takes up to n^k steps, which neither the time limit nor an interrupt ends. So only
 // patterns with a single % before the last one use it. Others are matched part by part, or by RE2.
@@ -56,8 +56,21 @@ function likeColumn(operator: Operator, text: string, pattern: string, context: 
 /** Two runs of %, the second of them not at the end. */
 const manySearches = '%[^%]+%+[^%]'
 
-/** Whether a text contains these characters in this order: `characters` is a list. */
-export function hasInOrder(text: string, characters: string, context: CellContext): string {
-  const c = context.fresh()
-  return `regexp_full_match(${text}, '.*' || array_to_string(list_transform(${characters}, lambda ${c}: regexp_escape(${c})), '.*') || '.*', 's')`
+/** Characters of a text that are taken apart at a time: a list of them takes more than twenty times the bytes. */
+const apart = 1024
+
+/** Whether a text has the characters of another one in that order. */
+export function hasInOrder(text: string, needle: string, isConstant: boolean, context: CellContext): string {
+  const [c, met, at, before] = [context.fresh(), context.fresh(), context.fresh(), context.fresh()]
+  if (isConstant) {
+    const escaped = `list_transform(string_split(${needle}, ''), lambda ${c}: regexp_escape(${c}))`
+    return `regexp_full_match(${text}, '.*' || array_to_string(${escaped}, '.*') || '.*', 's')`
+  }
+  // RE2 would compile the needle of each row, and take a step per character of it for each character of the text.
+  const codes = (sql: string) => `list_transform(string_split(${sql}, ''), lambda ${c}: CAST(unicode(${c}) AS BIGINT))`
+  return onceAll(context, [text, `list_filter(${codes(needle)}, lambda ${c}: ${c} >= 0)`], (t, needles) => {
+    const next = `CASE WHEN ${c} = ${needles}[${met} + 1] THEN ${met} + 1 ELSE ${met} END`
+    const inPart = folded(codes(`substr(${t}, ${at} + 1, ${apart})`), [met, c], next, before)
+    return `(${folded(`range(0, length(${t}), ${apart})`, [before, at], inPart, '0')} = len(${needles}))`
+  })
 }

@@ -40,6 +40,13 @@ export function onceAll(context: Naming, values: readonly string[], body: (...na
   return `list_transform([{${fields.join(', ')}}], lambda ${name}: ${body(...values.map((_, i) => `${name}.v${i}`))})[1]`
 }
 
+/**
+ * Goes through a list with an accumulator, which has the type of the items. The accumulator begins as an item before the others: with an initial value
+ * as its third argument, list_reduce reads captured columns of other rows where lists differ in length (DuckDB issue 25816).
+ */
+export const folded = (items: string, [accumulator, item]: readonly [string, string], next: string, start: string): string =>
+  `list_reduce([${start}] || ${items}, lambda ${accumulator}, ${item}: ${next})`
+
 /** TRY would also hide the refusal of a value that is too large, so a value that may be refused is computed outside of it. */
 export function tried(context: CellContext, values: readonly string[], body: (...names: string[]) => string): string {
   const refusing = values.filter(mayRefuse)

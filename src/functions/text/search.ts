@@ -239,7 +239,7 @@ export const searchFunctions: FunctionFamily = scalars({
     returns: whenAll('Bool'),
     summary: `Whether the first text has the characters of the second one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
     duckdb: ([text, needle], context) => {
-      return hasInOrder(variant.fold(text!.sql, context), `string_split(${variant.fold(needle!.sql, context)}, '')`, context)
+      return hasInOrder(variant.fold(text!.sql, context), variant.fold(needle!.sql, context), typeof needle!.constant === 'string', context)
     },
     cases: [
       [`${name}('garbage', 'arg')`, 1],

@@ -335,7 +335,7 @@ const table: Readonly<Record<string, Rule>> = {
     most: 1_000_000,
     query: (n) => trend({ properties: [{ type: 'element', key: 'selector', operator: 'exact', value: [`a${fill('[b="', n)}`] }] }),
   },
-  'groups of filters in groups': { from: 2, most: 4_000, query: (n) => trend({ properties: nestedGroups(n, 1) }) },
+  'groups of filters in groups': { from: 2, most: 2_000, query: (n) => trend({ properties: nestedGroups(n, 1) }) },
   'groups of filters side by side': {
     ...wide,
     query: (n) => trend({ properties: { type: 'AND', values: times(n, (i) => ({ type: 'OR', values: [condition(i)] })) } }),

@@ -129,6 +129,7 @@ export async function deliveryWorld(limits: Partial<DeliveryLimits> = {}): Promi
         name: null,
         description: null,
         is_deleted: false,
+        error: null,
         created_at: now,
         updated_at: now,
       }

@@ -277,6 +277,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
         context: accounts.context,
         box,
         saved,
+        mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
         fetch: createOutbound(allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)),
         report: onError,
       },

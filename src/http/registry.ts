@@ -1,5 +1,6 @@
 import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
+import { alerts } from './resources/alerts.ts'
 import { annotations } from './resources/annotations.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
@@ -26,6 +27,9 @@ import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
 import { savedQueries } from './resources/saved-queries.ts'
+import { shared } from './resources/shared.ts'
+import { sharingResources } from './resources/sharing.ts'
+import { subscriptions } from './resources/subscriptions.ts'
 import { users } from './resources/users.ts'
 
 /** Every resource of the API, in the order of its description. */
@@ -59,6 +63,10 @@ export const resources: readonly Resource[] = [
   cohorts,
   eventDefinitions,
   propertyDefinitions,
+  ...sharingResources,
+  shared,
+  alerts,
+  subscriptions,
   personalKeys,
   users,
   login,

@@ -102,7 +102,11 @@ const changedTwelveTimes = async (pattern: string): Promise<string | null> => {
 }
 /** Of the record; most have a name. */
 const changeOf = (path: string, i: number) =>
-  path.endsWith('/annotations') ? { content: `Content ${i}` } : { name: path.includes('/warehouse_') ? `name_${i}` : `Name ${i}` }
+  path.endsWith('/annotations')
+    ? { content: `Content ${i}` }
+    : path.endsWith('/subscriptions')
+      ? { title: `Name ${i}` }
+      : { name: path.includes('/warehouse_') ? `name_${i}` : `Name ${i}` }
 
 const logs = placedRows.filter(({ row }) => row.method === 'GET' && 'page' in row.queryParameters)
 describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ path: pattern }) => {

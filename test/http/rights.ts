@@ -138,6 +138,10 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'property_definitions.activity',
     ...exportRoutes('insights', ['list', 'retrieve', 'my_last_viewed', 'viewed', 'viewed_many', 'cancel', 'activity', 'activity_of_all']),
     ...exportRoutes('dashboards', ['list', 'retrieve', 'activity', 'activity_of_all']),
+    'insight_sharing.retrieve',
+    'dashboard_sharing.retrieve',
+    ...exportRoutes('alerts', ['list', 'retrieve', 'checks', 'deliveries', 'activity']),
+    ...exportRoutes('subscriptions', ['list', 'retrieve', 'deliveries', 'activity']),
     ...exportRoutes('annotations', ['list', 'retrieve', 'activity']),
     ...exportRoutes('warehouse_saved_queries', ['list', 'retrieve', 'ancestors', 'descendants', 'activity']),
     'event_definitions.list',
@@ -171,6 +175,12 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'surveys.retrieve',
   ],
   '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | ok 403 ok 403 | ok 401 403': [
+    'insight_sharing.update',
+    'insight_sharing.refresh',
+    'dashboard_sharing.update',
+    'dashboard_sharing.refresh',
+    ...exportRoutes('alerts', ['create', 'update', 'replace', 'remove', 'retry_delivery']),
+    ...exportRoutes('subscriptions', ['create', 'update', 'replace', 'retry_delivery', 'test_delivery']),
     'actions.create',
     'actions.update',
     'actions.replace',
@@ -268,6 +278,6 @@ export const openCallers = [
   'a key for everything',
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
-  'ok ok ok ok ok ok': ['login.create', 'login.remove'],
+  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'shared.page', 'shared.embedded'],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

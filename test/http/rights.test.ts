@@ -245,6 +245,7 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const uuid = home.world.accounts.context.newId()
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', uuid }] })
     return uuid
+  },
   insight_sharing: (at, caller) => records.insights!(at, caller),
   dashboard_sharing: (at, caller) => records.dashboards!(at, caller),
   alerts: async (at) => {
@@ -259,8 +260,8 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const path = `/api/projects/${at.project.id}/subscriptions/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },
-  query: (project ) =>
-    insert('query_runs', 
+  query: ({ project }) =>
+    insert('query_runs', {
       project_id: project.id,
       task_id: 'x',
       is_complete: true,
@@ -269,7 +270,8 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       characters: null,
       start_time: new Date(),
       end_time: new Date(),
-      expiration_time: new Date(Date.now() + 600_000),),
+      expiration_time: new Date(Date.now() + 600_000),
+    }),
 }
 /** One insight of a project. */
 const heldInsights = new Map<number, Promise<number>>()

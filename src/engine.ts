@@ -19,12 +19,15 @@ import { type ExportOptions, type OpenedExports, openExports } from './exports/o
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
+import { type OpenedNotifications, openNotifications } from './notifications/open-notifications.ts'
 import { openDeliveries } from './plugins/delivery/open-deliveries.ts'
 import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames } from './plugins/open-plugins.ts'
+import { createOutbound } from './plugins/outbound.ts'
 import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
 import type { PluginRuntime } from './plugins/runtime.ts'
 import type { Project } from './project.ts'
 import { type InsightOptions, openSaved, type Saved } from './saved/open-saved.ts'
+import { type OpenedSharing, openSharing } from './sharing/open-sharing.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
@@ -79,6 +82,8 @@ export interface OpenOptions {
   readonly insights?: InsightOptions
   /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
+  /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
+  readonly notifications?: { readonly runs?: boolean }
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
@@ -108,6 +113,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   exports: true,
   insights: true,
   plugins: true,
+  notifications: true,
   onError: true,
   onRecovery: true,
 }
@@ -119,6 +125,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
   checkOptionNames(options?.insights ?? {}, ['refreshes'], 'insights')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
+  checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
@@ -274,9 +281,23 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       options: options.insights ?? {},
       report: onError,
     })
+    const sharing = openSharing(accounts.context, saved)
+    const notifications = openNotifications(
+      {
+        context: accounts.context,
+        box,
+        saved,
+        mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
+        fetch: createOutbound(allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)),
+        report: onError,
+      },
+      options.notifications?.runs ?? true,
+    )
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({
       saved,
+      sharing,
+      notifications,
       dataDir,
       instance,
       backends,
@@ -423,6 +444,8 @@ interface Parts {
   readonly exports: OpenedExports
   readonly plugins: OpenedPlugins
   readonly saved: Saved
+  readonly sharing: OpenedSharing
+  readonly notifications: OpenedNotifications
   readonly resealing: Resealing
   readonly clock: () => Date
 }
@@ -441,6 +464,10 @@ export class Waymark {
   readonly plugins: OpenedPlugins
   /** @internal Insights and dashboards, for the HTTP API. */
   readonly saved: Saved
+  /** @internal Public links, for the HTTP API. */
+  readonly sharing: OpenedSharing
+  /** @internal Alerts and subscriptions, for the HTTP API. */
+  readonly notifications: OpenedNotifications
   private readonly parts: Parts
   private closing: Promise<void> | null = null
 
@@ -454,6 +481,8 @@ export class Waymark {
     this.exports = parts.exports
     this.plugins = parts.plugins
     this.saved = parts.saved
+    this.sharing = parts.sharing
+    this.notifications = parts.notifications
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
@@ -576,6 +605,7 @@ export class Waymark {
     const counts = () => this.accounts.historicalImports.flush()
     for (const step of [
       () => parts.saved.close(),
+      () => parts.notifications.close(),
       () => asking.runs.drain(0),
       () => parts.exports.close(),
       () => parts.resealing.close(),

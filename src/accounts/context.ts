@@ -8,6 +8,15 @@ export interface Mail {
   readonly replyTo?: string
   readonly subject: string
   readonly text: string
+  readonly html?: string
+  readonly attachments?: readonly MailAttachment[]
+  /** The same at every attempt, so that mail servers recognize a repeated mail. */
+  readonly messageId?: string
+}
+export interface MailAttachment {
+  readonly filename: string
+  readonly contentType: string
+  readonly content: string
 }
 export interface Mailer {
   send(mail: Mail): Promise<void>
@@ -126,7 +135,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
 /** Integer ids are never reused, not even after a delete. */
 export const nextNumber = async (
   tables: AccountTables,
-  name: 'user' | 'project' | 'annotation' | 'dashboard' | 'dashboard_tile' | 'insight' | 'plugin' | 'plugin_config',
+  name: 'user' | 'project' | 'annotation' | 'dashboard' | 'dashboard_tile' | 'insight' | 'plugin' | 'plugin_config' | 'subscription',
 ): Promise<number> => {
   const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
   if (value === 1) await tables.counters.insert({ name, value })

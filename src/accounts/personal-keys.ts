@@ -10,6 +10,7 @@ import { hashKey, longestSecret, maskKey, randomKey } from './secrets.ts'
 export const scopeObjects = [
   'action',
   'activity_log',
+  'alert',
   'annotation',
   'batch_export',
   'cohort',

@@ -21,6 +21,12 @@ const tablesOfProjects = [
   'plugin_attachments',
   'plugin_deliveries',
   'plugin_failed_deliveries',
+  'sharing_links',
+  'alerts',
+  'alert_checks',
+  'subscriptions',
+  'notices',
+  'notice_deliveries',
 ] as const satisfies readonly (keyof AccountTables)[]
 
 /** Removes everything that belongs to projects, but not the projects. */

@@ -106,7 +106,14 @@ export const accountShapes = {
     joined_at: 'time',
     updated_at: 'time',
   },
-  definition_notes: { id: 'text', project_id: 'integer', description: 'text', updated_at: 'time', updated_by_id: 'integer?' },
+  definition_notes: {
+    id: 'text',
+    project_id: 'integer',
+    description: 'text',
+    updated_at: 'time',
+    updated_by_id: 'integer?',
+    fields: 'text?', // JSON: what else users say: tags, whether it is verified or hidden, other names
+  },
   insights: {
     id: 'integer',
     project_id: 'integer',
@@ -362,6 +369,101 @@ export const accountShapes = {
     created_at: 'time',
     last_attempt_at: 'time',
   },
+  /** Public links, each to one insight or one dashboard. */
+  sharing_links: {
+    id: 'text',
+    project_id: 'integer',
+    insight_id: 'integer?',
+    dashboard_id: 'integer?',
+    enabled: 'boolean',
+    access_token: 'text',
+    settings: 'json',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  alerts: {
+    id: 'text',
+    project_id: 'integer',
+    insight_id: 'integer',
+    name: 'text',
+    enabled: 'boolean',
+    condition: 'text',
+    threshold: 'json',
+    config: 'json',
+    subscribed_users: 'json',
+    webhook_url: 'text?',
+    webhook_secret: 'text?', // encrypted
+    calculation_interval: 'text',
+    skip_weekend: 'boolean',
+    state: 'text',
+    snoozed_until: 'time?',
+    last_checked_at: 'time?',
+    last_notified_at: 'time?',
+    last_value: 'json',
+    next_check_at: 'time', // when the next check is due
+    created_by_id: 'integer?',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  alert_checks: {
+    id: 'text',
+    project_id: 'integer',
+    alert_id: 'text',
+    due_at: 'time',
+    created_at: 'time',
+    calculated_value: 'json',
+    state: 'text',
+    error: 'text?',
+    targets: 'json', // who is told
+  },
+  subscriptions: {
+    id: 'integer',
+    project_id: 'integer',
+    insight_id: 'integer?',
+    dashboard_id: 'integer?',
+    title: 'text?',
+    target_type: 'text',
+    target_value: 'text',
+    webhook_secret: 'text?', // encrypted
+    frequency: 'text',
+    interval: 'integer',
+    byweekday: 'json',
+    bysetpos: 'integer?',
+    count: 'integer?', // of occurrences
+    start_date: 'time',
+    until_date: 'time?',
+    next_delivery_date: 'time?', // null: over
+    deleted: 'boolean',
+    created_by_id: 'integer?',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  /** What an alert or a subscription has to say at one due time. */
+  notices: {
+    id: 'text',
+    project_id: 'integer',
+    alert_id: 'text?',
+    subscription_id: 'integer?',
+    due_at: 'time',
+    content: 'json',
+    created_at: 'time',
+  },
+  notice_deliveries: {
+    id: 'text',
+    project_id: 'integer',
+    notice_id: 'text',
+    alert_id: 'text?',
+    subscription_id: 'integer?',
+    target_type: 'text',
+    target: 'text',
+    status: 'text',
+    attempts: 'integer',
+    due_at: 'time', // of the next attempt
+    latest_error: 'text?',
+    created_at: 'time',
+    last_attempt_at: 'time?',
+    delivered_at: 'time?',
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -459,6 +561,12 @@ export type PluginConfig = RowOf<Shapes['plugin_configs']>
 export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
 export type PluginDelivery = RowOf<Shapes['plugin_deliveries']>
 export type PluginFailedDelivery = RowOf<Shapes['plugin_failed_deliveries']>
+export type SharingLink = RowOf<Shapes['sharing_links']>
+export type Alert = RowOf<Shapes['alerts']>
+export type AlertCheck = RowOf<Shapes['alert_checks']>
+export type Subscription = RowOf<Shapes['subscriptions']>
+export type Notice = RowOf<Shapes['notices']>
+export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
@@ -482,6 +590,9 @@ export const longTables: readonly (keyof Shapes)[] = [
   'plugin_files',
   'plugin_attachments',
   'plugin_failed_deliveries',
+  'alert_checks',
+  'notices',
+  'notice_deliveries',
 ]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const

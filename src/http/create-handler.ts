@@ -77,6 +77,8 @@ export const createHandler = (
     limits,
     asking: waymark.asking,
     saved: waymark.saved,
+    sharing: waymark.sharing,
+    notifications: waymark.notifications,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),

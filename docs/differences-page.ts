@@ -79,5 +79,9 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
 | unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
+| notifications of alerts | e-mail, and destinations beside the alert | e-mail, and a signed webhook of the alert itself ([sharing.md](sharing.md#webhooks)) |
+| targets of subscriptions | e-mail, Slack, webhook | e-mail and signed webhook; on a hosted server, e-mail to members only |
+| times of subscriptions | in UTC | in the project's time zone, with the same local time when clocks change |
+| \`/shared/<token>.json\` | the insight with its query | its answer only |
 | events with an unknown project API key | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), and the first of each minute is logged |
 `

@@ -43,6 +43,7 @@ const long = [
   'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
   'test/queries/paths/generated.test.ts',
   'test/queries/trends/{displays.generated,relations}.test.ts',
+  'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
 ]
 

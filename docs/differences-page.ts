@@ -79,6 +79,13 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
 | unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
+| sessions of web analytics | overviews count sessions that began in the range; tables without a comparison count those with events in it | both count sessions that began in the range, so that their numbers agree ([web.md](web.md#what-counts)) |
+| the visitor of a session with several persons | any of them | the one who was created first, so that the same question has the same answer |
+| tables by language | \`en-\` for a language without a region; no column for the share of a row | \`en\`; the columns of other tables |
+| goals of web analytics | the five actions that were pinned or computed last | the first five actions by their ids; more with \`limit\` and \`offset\` |
+| revenue in web analytics (\`includeRevenue\`) | supported | refused |
+| external clicks, searches of addresses | no \`offset\`; a tenth of the events is searched in older versions | \`offset\`; all events are searched |
+| completion in an editor | all functions at once; nothing within texts | those that contain the word, 220 of each kind; names of events behind \`event =\` |
 | events with an unknown project API key | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), and the first of each minute is logged |
 | \`POST persons/:id/\`, \`update_property\`, \`delete_property\` | an event \`$set\` is sent, and the change is visible some time later | a record of the log that is no event; applied when it is answered, with the changed person as the answer |
 | \`DELETE persons/:id/?delete_events=true\` | events are deleted some days later | they are gone when it is answered ([records.md](records.md#deleting)) |

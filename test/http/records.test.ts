@@ -108,6 +108,10 @@ describe('events', () => {
     }
     expect(walked).toHaveLength(5)
     expect(new Set(walked).size).toBe(5)
+    // Those of the last day fill a page.
+    const [latest] = (await send('GET', events)).body.results
+    expect(latest.event).toBe('later')
+    expect((await send('GET', `${events}?limit=1`)).body.results).toEqual([latest])
   })
 
   test('values of a property', async () => {
@@ -264,8 +268,18 @@ describe('persons', () => {
   test('its cohorts', async () => {
     const { body: made } = await send('POST', '/api/projects/@current/cohorts/', { name: 'C', is_static: true, distinct_ids: ['cid'] })
     await send('POST', '/api/projects/@current/cohorts/', { name: 'Empty', is_static: true })
+    const plan = (value: string) => ({
+      filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', value, operator: 'exact' }] } },
+    })
+    const { body: free } = await send('POST', '/api/projects/@current/cohorts/', { name: 'Free', ...plan('free') })
+    await send('POST', '/api/projects/@current/cohorts/', { name: 'Pro', ...plan('pro') })
     const found = await send('GET', `${persons}cohorts/?person_id=${ids[2]}`)
-    expect(found.body).toEqual({ results: [{ id: made.id, name: 'C', is_static: true }] })
+    expect(found.body).toEqual({
+      results: [
+        { id: made.id, name: 'C', is_static: true },
+        { id: free.id, name: 'Free', is_static: false },
+      ],
+    })
     expect(await send('GET', `${persons}cohorts/`)).toMatchObject(refused(400, 'required', undefined, 'person_id'))
   })
 })

@@ -86,6 +86,10 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | revenue in web analytics (\`includeRevenue\`) | supported | refused |
 | external clicks, searches of addresses | no \`offset\`; a tenth of the events is searched in older versions | \`offset\`; all events are searched |
 | completion in an editor | all functions at once; nothing within texts | those that contain the word, 220 of each kind; names of events behind \`event =\` |
+| a \`refresh\` of an insight or a dashboard that does not exist | as \`force_cache\` | refused with the likely name |
+| a saved query with a misspelled field | saved; its answer fails | refused with the place of the field ([saved.md](saved.md)) |
+| the removal or the change of a view that others read | allowed; the others fail | refused with their names |
+| names of views | may have dots | letters, digits and underscores |
 | events with an unknown project API key | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), and the first of each minute is logged |
 | \`POST persons/:id/\`, \`update_property\`, \`delete_property\` | an event \`$set\` is sent, and the change is visible some time later | a record of the log that is no event; applied when it is answered, with the changed person as the answer |
 | \`DELETE persons/:id/?delete_events=true\` | events are deleted some days later | they are gone when it is answered ([records.md](records.md#deleting)) |

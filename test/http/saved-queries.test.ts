@@ -202,6 +202,7 @@ test.each([
   ['the name of a function', { name: 'numbers', query: statement('select 1') }, 'invalid_input', 'name'],
   ['a name with a dot', { name: 'a.b', query: statement('select 1') }, 'invalid_input', 'name'],
   ['a name with a hyphen', { name: 'a-b', query: statement('select 1') }, 'invalid_input', 'name'],
+  ['the prototype of objects', { name: '__proto__', query: statement('select 1') }, 'invalid_input', 'name'],
   ['an internal name', { name: '@people', query: statement('select 1') }, 'invalid_input', 'name'],
   ['no query', { name: 'x1' }, 'required', 'query'],
   ['another kind', { name: 'x1', query: { kind: 'TrendsQuery', series: [] } }, 'invalid_choice', 'query__kind'],
@@ -241,6 +242,21 @@ test('the settings of a project do not show its views, and keep them', async () 
   expect(body).not.toHaveProperty('views')
   expect(await rows('select n from kept')).toEqual([[3]])
   expect(await rows('select count() from events')).toEqual([[4]])
+})
+
+test.each(['constructor', 'toString', 'hasOwnProperty', '_x', 'SELECT'])('%s may be the name of a view', async (name) => {
+  await made(name, 'select 7 as n')
+  expect(await rows(`select n from \`${name}\``)).toEqual([[7]])
+})
+
+test('filters of a request hold for the times of a view', async () => {
+  await made('timed', 'select event, timestamp from events')
+  await made('timeless', 'select event from events')
+  const count = async (view: string, date_from: string) => {
+    const query = { ...statement(`select count() from ${view} where {filters}`), filters: { dateRange: { date_from } } }
+    return (await ask('POST', 'query/', { query })).body.results[0][0]
+  }
+  expect([await count('timed', '-1d'), await count('timed', '2999-01-01'), await count('timeless', '2999-01-01')]).toEqual([4, 0, 4])
 })
 
 test('an error has its position in the statement', async () => {

@@ -5,6 +5,7 @@ import { retentionChart } from './charts/retention.ts'
 import { statementChart } from './charts/statement.ts'
 import { trendsChart } from './charts/trends.ts'
 import { type Fields, fieldsOf } from './charts/values.ts'
+import { overviewChart, vitalsPathsChart, webTableChart } from './charts/web.ts'
 
 const readers: Readonly<Record<string, (query: Fields, answer: Fields, timezone: string) => Chart>> = {
   TrendsQuery: trendsChart,
@@ -14,6 +15,11 @@ const readers: Readonly<Record<string, (query: Fields, answer: Fields, timezone:
   LifecycleQuery: lifecycleChart,
   PathsQuery: pathsChart,
   FunnelCorrelationQuery: correlationChart,
+  WebOverviewQuery: overviewChart,
+  WebStatsTableQuery: webTableChart,
+  WebGoalsQuery: webTableChart,
+  WebExternalClicksTableQuery: webTableChart,
+  WebVitalsPathBreakdownQuery: vitalsPathsChart,
 }
 
 /** The query whose answer it is: others only say how it is shown. */

@@ -20,6 +20,10 @@ const browsers = { breakdown: 'browser', breakdown_type: 'event' }
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2026-01-07T18:00:00Z') })
   project = await waymark.createProject({ timezone: 'Europe/Berlin' })
+  const sessionAt = (time: string) => {
+    const hex = Date.parse(time).toString(16).padStart(12, '0')
+    return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+  }
   const batch = Array.from({ length: 120 }, (_, i) => {
     const at = (minutes: number) =>
       new Date(Date.parse('2026-01-01T08:00:00Z') + (i % 6) * 86_400_000 + i * 600_000 + minutes * 60_000).toISOString()
@@ -28,6 +32,7 @@ beforeAll(async () => {
       price: i,
       $current_url: `https://a.test/${i % 4}`,
       $pathname: `/${i % 4}`,
+      $session_id: sessionAt(at(0)),
     }
     const one = (event: string, minutes: number) => ({ event, distinct_id: `u${i % 20}`, timestamp: at(minutes), properties })
     return [
@@ -37,7 +42,12 @@ beforeAll(async () => {
       ...(i % 4 === 1 ? [one('purchase', 9), one('$pageview', 10)] : []),
     ]
   }).flat()
-  await project.ingest({ batch })
+  const sent = (event: string, properties: object) => ({ event, distinct_id: 'u1', timestamp: '2026-01-03T10:00:00Z', properties })
+  const click = { $event_type: 'click', $external_click_url: 'https://other.test/x?q=1', $session_id: sessionAt('2026-01-03T10:00:00Z') }
+  await project.ingest({
+    batch: [...batch, sent('$web_vitals', { $web_vitals_LCP_value: 1200, $pathname: '/1' }), sent('$autocapture', click)],
+  })
+  await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] })
 })
 afterAll(() => waymark.close())
 
@@ -118,17 +128,18 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
       source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: steps, dateRange } },
     },
   ],
-  'web overview': ['table', { kind: 'WebOverviewQuery', dateRange, properties: [] }],
-  'web pages': ['nothing', { kind: 'WebStatsTableQuery', breakdownBy: 'Page', dateRange, properties: [] }],
-  'web goals': ['nothing', { kind: 'WebGoalsQuery', dateRange, properties: [] }],
-  'clicks that lead away': ['nothing', { kind: 'WebExternalClicksTableQuery', dateRange, properties: [] }],
-  'vitals by path': [
-    'table',
-    { kind: 'WebVitalsPathBreakdownQuery', dateRange, properties: [], metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] },
-  ],
   actors: ['table', { kind: 'ActorsQuery', select: ['id', 'created_at'] }],
   events: ['table', { kind: 'EventsQuery', select: ['event', 'timestamp', 'properties.browser'], after: '2026-01-01' }],
   statement: ['table', { kind: 'SqlLikeQuery', query: 'select event, count() as n, max(timestamp) from events group by event' }],
+  'web overview': ['table', { kind: 'WebOverviewQuery', dateRange, properties: [], compareFilter: { compare: true } }],
+  'web table': ['table', { kind: 'WebStatsTableQuery', dateRange, properties: [], breakdownBy: 'Page', includeBounceRate: true }],
+  'web goals': ['table', { kind: 'WebGoalsQuery', dateRange, properties: [] }],
+  'web vitals': [
+    'table',
+    { kind: 'WebVitalsPathBreakdownQuery', dateRange, properties: [], metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] },
+  ],
+  'external clicks': ['table', { kind: 'WebExternalClicksTableQuery', dateRange, properties: [], stripQueryParams: true }],
+  'searched addresses': ['table', { kind: 'WebPageURLSearchQuery', dateRange, properties: [], searchTerm: 'a' }],
   'a statement with bars': [
     'bars',
     {
@@ -160,7 +171,6 @@ test.each(Object.entries(queries))('%s', async (_, [kind, query]) => {
 /** Their answers are for programs. */
 const withoutPicture = new Set([
   'InsightActorsQueryOptions',
-  'WebPageURLSearchQuery',
   'HogQLMetadata',
   'HogQLAutocomplete',
   'DatabaseSchemaQuery',

@@ -183,6 +183,6 @@ test('any answer of any kind becomes a picture', () => {
     fc.property(query, answer, anyText, (asked, given, title) => {
       checked(asked, given, { title })
     }),
-    { numRuns: 600 },
+    { numRuns: Number(process.env.WAYMARK_RUNS ?? 600) },
   )
 })

@@ -9,7 +9,11 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const objectsOf = (value: unknown): readonly Fields[] => listOf(value).filter(isObject)
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '')
 export const textsOf = (value: unknown): readonly string[] => listOf(value).map(textOf)
-export const numberOf = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null)
+/** Sums of numbers up to this one are still numbers. */
+const largest = 1e300
+
+export const numberOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? Math.max(-largest, Math.min(largest, value)) : null
 export const numbersOf = (value: unknown): readonly (number | null)[] => listOf(value).map(numberOf)
 export const isPreviousRow = (row: Fields): boolean => row.compare_label === 'previous'
 

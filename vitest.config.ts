@@ -37,6 +37,7 @@ const long = [
   'test/isolation/**',
   'test/leaving.test.ts',
   'test/memory/**',
+  'test/notifications/kills.test.ts',
   'test/odd-names.test.ts',
   'test/plan/budgets.test.ts',
   'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',

@@ -11,6 +11,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import type { RowsAnswer } from './execution/answer-rows.ts'
 import type { Wanted } from './execution/asking/admission.ts'
+import type { Answer } from './execution/asking/answer.ts'
 import {
   type AskedRequest,
   type Asking,
@@ -33,6 +34,7 @@ import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, Property
 import type { BatchFacts, IngestAnswer } from './ingestion/intake.ts'
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
+import type { GroupChange, PersonChange } from './ingestion/work.ts'
 import type { EventReader } from './plugins/delivery/ports.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import { queryAsked } from './queries/asked-query.ts'
@@ -176,6 +178,16 @@ export class Project {
     return this.backend.definePropertyTypes(rows)
   }
 
+  /** @internal Changes of persons by users, for the HTTP API. */
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    return this.backend.changePersons(changes)
+  }
+
+  /** @internal */
+  changeGroup(change: GroupChange): Promise<void> {
+    return this.backend.changeGroup(change)
+  }
+
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
   async createAction(fields: ActionInput): Promise<StoredAction> {
     checkOptionNames(fields, actionFieldNames, 'createAction')
@@ -242,6 +254,12 @@ export class Project {
       compute: (query, computing) => this.backend.answer(query, { ...computing, rows }),
     }
     return this.home.asking().ask(source, asked, asker)
+  }
+
+  /** @internal The cached answer of a query, however old it is. */
+  async cachedAnswer(query: AskedRequest['query']): Promise<Answer | null> {
+    await this.refresh()
+    return this.home.asking().cached(this.current.record, query)
   }
 
   /**

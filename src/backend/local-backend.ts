@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
-import { settingsWithDefaults } from '../accounts/project-fields.ts'
+import { settingsWithDefaults, viewsOf } from '../accounts/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { ColumnSource } from '../core/ports.ts'
 import { ProjectLists } from '../core/project-lists.ts'
@@ -27,10 +27,12 @@ import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import { Pipeline } from '../ingestion/pipeline.ts'
 import type { Transform } from '../ingestion/transforming/transform.ts'
 import { Transformer } from '../ingestion/transforming/transformer.ts'
+import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
+import { viewsNamedIn } from '../queries/views.ts'
 import { listFiles } from '../storage/list-files.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
@@ -181,6 +183,14 @@ export class LocalBackend implements ProjectBackend {
 
   definePropertyTypes(rows: unknown): Promise<void> {
     return this.pipeline.definePropertyTypes(rows)
+  }
+
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    return this.pipeline.changePersons(changes)
+  }
+
+  changeGroup(change: GroupChange): Promise<void> {
+    return this.pipeline.changeGroup(change)
   }
 
   answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
@@ -357,7 +367,9 @@ export class LocalBackend implements ProjectBackend {
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
     const project = await claim.awaits(this.forQueries(claim))
-    if (!namesCohorts([query, project.settings.testAccountFilters])) return project
+    const { testAccountFilters, views } = project.settings
+    const read = views && Object.keys(views).length > 0 ? viewsNamedIn(JSON.stringify(query) ?? '', views) : []
+    if (!namesCohorts([query, testAccountFilters, read])) return project
     const failures = await claim.awaits(this.cohorts.refresh())
     return failures.size > 0 ? { ...project, failedCohorts: failures } : project
   }
@@ -397,6 +409,7 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
     testAccountFilters: list<unknown>('test_account_filters'),
     personDisplayNameProperties: list<string>('person_display_name_properties'),
     pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
+    views: viewsOf(record.settings),
   }
 }
 

@@ -3,7 +3,7 @@ import { BoundedCache } from '../lib/bounded-cache.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
-import type { EventWriter, FoundPerson, StagedGroup } from './ports.ts'
+import type { EventWriter, FoundPerson, StagedGroup, WriterState } from './ports.ts'
 import { lengthOf, TransactionTooLarge, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
@@ -37,6 +37,9 @@ export class People {
   /** Numbers whose survivor was decided again since the last `forget`. */
   private readonly placed = new Set<number>()
   private nextNo: number
+  /** Uuids that persons kept when the id that they were made from left them. */
+  private readonly keptUuids: Set<string>
+  private hasOtherUuids = false
   /** Maximum characters of cached properties. */
   private readonly keptLength: number
   // Of the group being processed:
@@ -49,6 +52,7 @@ export class People {
   private readonly merged: number[] = []
   private readonly rewritten = new Set<number>()
   private readonly movedIds = new Set<string>()
+  private readonly removedIds = new Set<string>()
   private changedLength = 0
   /** Characters read by the current `load`. */
   private loaded = 0
@@ -60,12 +64,13 @@ export class People {
   refusedWrites = 0
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
-  constructor(store: EventWriter, projectId: number, nextNo: number, kept: number) {
+  constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids }: WriterState, kept: number) {
     this.store = store
     this.people = new BoundedCache(kept)
     this.keptLength = kept * usualLength
     this.projectId = projectId
-    this.nextNo = nextNo
+    this.nextNo = nextPersonNo
+    this.keptUuids = new Set(keptUuids)
   }
 
   /** Throws `TransactionTooLarge` if `mayRefuse` and these persons exceed the memory limit. */
@@ -88,6 +93,16 @@ export class People {
       }
     for (const numbers of portions([...absent])) for (const found of await this.store.personsByNo(numbers)) this.keep(found, mayRefuse)
     this.loaded = 0
+  }
+
+  /** Loads persons by their numbers. Returns all their ids. */
+  async loadPersons(numbers: readonly number[]): Promise<string[]> {
+    for (const some of portions(numbers)) for (const found of await this.store.personsByNo(some)) this.keep(found, false)
+    const owned = await this.store.idsOf(numbers)
+    for (const { personNo, distinctId } of owned)
+      if (this.numberOf(distinctId) === undefined)
+        this.ids.set(distinctId, this.people.get(this.current(personNo))?.hasRecord ? personNo : -personNo)
+    return owned.map(({ distinctId }) => distinctId)
   }
 
   /** Loads all ids and merged numbers of the persons of these ids, for `idsOf` and `mergedInto`. */
@@ -177,12 +192,18 @@ export class People {
     return no === undefined ? undefined : this.people.get(no)
   }
 
+  /** The person of a number, which must have been loaded. Undefined: there is none (any more). */
+  recordOf(no: number | undefined): Person | undefined {
+    const person = no === undefined ? undefined : this.people.get(this.current(no))
+    return person?.hasRecord ? person : undefined
+  }
+
   /** Assigns a new number to an id. */
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
     const person: Person = {
       ...from,
       no: this.nextNo++,
-      uuid: personUuid(this.projectId, distinctId),
+      uuid: this.freeUuid(distinctId),
       version: 0,
       updatedAt: now,
       importedAt: null,
@@ -192,6 +213,52 @@ export class People {
     this.touch(person)
     this.addId(distinctId, person)
     return person
+  }
+
+  private freeUuid(distinctId: string): string {
+    const uuid = personUuid(this.projectId, distinctId)
+    return this.keptUuids.has(uuid) ? personUuid(this.projectId, `${distinctId} ${this.seq}`) : uuid
+  }
+
+  /** The id that the person was made from, if it still has it. */
+  ownIdOf(person: Person, ids: readonly string[]): string | undefined {
+    return ids.find((id) => personUuid(this.projectId, id) === person.uuid)
+  }
+
+  /** Takes ids from their person, which must be loaded whole. */
+  removeIds(distinctIds: readonly string[], { no, uuid }: Person): void {
+    const removed = new Set(distinctIds)
+    for (const one of [no, ...(this.addedMerges.get(no) ?? [])])
+      for (const ids of [this.storedIds, this.addedIds]) {
+        const known = ids.get(one)
+        if (known?.some((id) => removed.has(id)))
+          ids.set(
+            one,
+            known.filter((id) => !removed.has(id)),
+          )
+      }
+    for (const id of distinctIds) {
+      this.ids.delete(id)
+      this.newIds.delete(id)
+      this.removedIds.add(id)
+      if (personUuid(this.projectId, id) !== uuid) continue
+      this.keptUuids.add(uuid)
+      this.hasOtherUuids = true
+    }
+  }
+
+  /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */
+  empty(person: Person, id: string | undefined): void {
+    Object.assign(person, { hasRecord: false, isIdentified: false, properties: {}, times: null, importedAt: null, length: undefined })
+    if (id !== undefined) this.ids.set(id, -person.no)
+    this.touch(person)
+  }
+
+  /** Forgets the number as well. */
+  drop(person: Person): void {
+    this.people.delete(person.no)
+    this.changed.delete(person.no)
+    if (this.keptUuids.delete(person.uuid)) this.hasOtherUuids = true
   }
 
   addId(distinctId: string, person: Person): void {
@@ -310,10 +377,13 @@ export class People {
       if (isSliceFull()) await pass()
       group.put('person_versions', version, true)
     }
+    if (this.removedIds.size > 0) group.removeIds([...this.removedIds])
     for (const no of this.merged) group.merge(no, this.current(no))
     for (const no of this.rewritten) group.rewrite(no, this.current(no))
     for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
+    if (this.hasOtherUuids) group.setMeta('kept_uuids', JSON.stringify([...this.keptUuids]))
+    this.hasOtherUuids = false
     this.changed.clear()
     this.changedSeqs.clear()
     this.changedLength = 0
@@ -322,6 +392,7 @@ export class People {
     this.merged.length = 0
     this.rewritten.clear()
     this.movedIds.clear()
+    this.removedIds.clear()
     this.versions = []
   }
 

@@ -12,6 +12,11 @@ const held = withHome()
 
 /** What they do is nobody's change of a record. */
 const changesNothing = new Set([
+  'warehouse_saved_queries.ancestors',
+  'warehouse_saved_queries.descendants',
+  'insights.viewed',
+  'insights.viewed_many',
+  'insights.cancel',
   'login.create',
   'login.remove',
   'organization_batch_exports.run_test_step_new',
@@ -22,6 +27,9 @@ const changesNothing = new Set([
   'query.export',
   'query.cancel',
   'query.upgrade',
+  'alerts.retry_delivery',
+  'subscriptions.retry_delivery',
+  'subscriptions.test_delivery',
   'query.check_auth_for_async',
 ])
 
@@ -29,13 +37,13 @@ const rows = new Map(routes.flatMap(({ path, rows }) => [...rows.values()].map((
 const asked = new Set<string>()
 
 /** Asks a route by its name, and answers its body, once the log has a new entry. */
-const does = async (name: string, params: Readonly<Record<string, string | number>>, body?: unknown) => {
+const does = async (name: string, params: Readonly<Record<string, string | number>>, body?: unknown, query = '') => {
   const { call, owner, world } = held.home
   const { row, path } = rows.get(name)!
   const { activity } = world.accounts.context.store.read
   const before = new Set((await activity.find({})).map(({ id }) => id))
   const target = path.replace(/:(\w+)/g, (_, param: string) => String(params[param]))
-  const answer = await call(row.method as Method, `${target}/`, { as: owner, ...(body === undefined ? {} : { body }) })
+  const answer = await call(row.method as Method, `${target}/${query}`, { as: owner, ...(body === undefined ? {} : { body }) })
   expect(answer.status, `${name} ${JSON.stringify(answer.body)}`).toBe(row.status)
   // What is deleted takes its older entries with it.
   expect((await activity.find({})).filter(({ id }) => !before.has(id)).length, name).toBeGreaterThan(0)
@@ -111,6 +119,39 @@ test('projects and what is in them', async () => {
   await does('property_definitions.update', { ...inside, id: price.id }, { property_type: 'Numeric' })
   await does('historical_import.update', inside, { source: 'mixpanel' })
   await does('historical_import.replace', inside, { source: 'amplitude' })
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] }
+  const insight = await does('insights.create', inside, { query })
+  await does('insights.update', { ...inside, id: insight.id }, { name: 'Purchases' })
+  const dashboard = await does('dashboards.create', inside, { tiles: [{ insight: insight.id }, { text: { body: 'Hello' } }] })
+  const other = await does('dashboards.create', inside, {})
+  const [first, second] = dashboard.tiles.map((tile: { id: number }) => tile.id)
+  await does('dashboards.update', { ...inside, id: dashboard.id }, { name: 'Shop' })
+  await does('dashboards.reorder_tiles', { ...inside, id: dashboard.id }, { tile_order: [second, first] })
+  await does('dashboards.copy_tile', { ...inside, id: other.id }, { fromDashboardId: dashboard.id, tileId: first })
+  await does('dashboards.move_tile', { ...inside, id: dashboard.id }, { tile: second, to_dashboard: other.id })
+  await does('insight_sharing.update', { ...inside, insight_id: insight.id }, { enabled: true })
+  await does('insight_sharing.refresh', { ...inside, insight_id: insight.id })
+  await does('dashboard_sharing.update', { ...inside, dashboard_id: dashboard.id }, { enabled: true })
+  await does('dashboard_sharing.refresh', { ...inside, dashboard_id: dashboard.id })
+  const threshold = { configuration: { type: 'absolute', bounds: { upper: 1 } } }
+  const rule = { insight: insight.id, condition: { type: 'absolute_value' }, threshold }
+  const alert = await does('alerts.create', inside, { ...rule, webhook_url: 'https://hooks.example.com/in' })
+  await does('alerts.update', { ...inside, id: alert.id }, { name: 'Many' })
+  await does('alerts.replace', { ...inside, id: alert.id }, { ...rule, name: 'Too many' })
+  await does('alerts.remove', { ...inside, id: alert.id })
+  const target = { target_type: 'webhook', target_value: 'https://hooks.example.com/in' }
+  const schedule = { insight: insight.id, ...target, frequency: 'daily', start_date: '2026-01-05T09:00:00Z' }
+  const subscription = await does('subscriptions.create', inside, schedule)
+  await does('subscriptions.update', { ...inside, id: subscription.id }, { title: 'Numbers' })
+  await does('subscriptions.replace', { ...inside, id: subscription.id }, { ...schedule, frequency: 'weekly' })
+  const statement = (sql: string) => ({ kind: 'HogQLQuery', query: sql })
+  const view = await does('warehouse_saved_queries.create', inside, { name: 'one', query: statement('select 1 as n') })
+  await does('warehouse_saved_queries.update', { ...inside, id: view.id }, { name: 'uno' })
+  await does('warehouse_saved_queries.replace', { ...inside, id: view.id }, { name: 'due', query: statement('select 2 as n') })
+  await does('warehouse_saved_queries.remove', { ...inside, id: view.id })
+  const annotation = await does('annotations.create', inside, { content: 'Release', date_marker: '2026-01-01T00:00:00Z' })
+  await does('annotations.update', { ...inside, id: annotation.id }, { content: 'Second release' })
+  await does('annotations.replace', { ...inside, id: annotation.id }, { content: 'Third release', date_marker: null })
   await does('projects.remove', { id: two.id })
 })
 
@@ -183,6 +224,34 @@ test.each(Object.entries(configFamilies))('%s', async (name, family) => {
   await does(`${name}.retry_deliveries`, { ...at, id })
   await does(`${name}.discard_deliveries`, { ...at, id })
   await does(`${name}.remove`, { ...at, id })
+})
+
+test('persons, groups and definitions', async () => {
+  const { project, world } = held.home
+  const at = { project_id: project.id }
+  const data = await world.projectData(project.id)
+  const { ids } = await data.importPersons(['a', 'b', 'c', 'd'].map((id) => ({ distinct_ids: [id, `${id}2`], properties: {} })))
+  await data.importGroups([{ group_type: 'company', group_key: 'acme' }])
+  const [a, b, c, d] = ids as [string, string, string, string]
+  await does('persons.update', { ...at, id: a }, { properties: { x: 1 } })
+  await does('persons.update_by_post', { ...at, id: a }, { properties: { x: 2 } })
+  await does('persons.update_property', { ...at, id: a }, { key: 'x', value: 3 })
+  await does('persons.delete_property', { ...at, id: a }, { $unset: 'x' })
+  await does('persons.split', { ...at, id: a }, { main_distinct_id: 'a' })
+  await does('persons.merge', { ...at, id: a }, { ids: [b] })
+  await does('persons.remove', { ...at, id: c })
+  await does('persons.bulk_delete', at, { ids: [d] })
+  await does('groups_types.update', at, [{ group_type_index: 0, name_plural: 'Companies' }])
+  for (const [name, body] of [
+    ['groups.update_property', { key: 'x', value: 1 }],
+    ['groups.delete_property', { $unset: 'x' }],
+  ] as const)
+    await does(name, at, body, '?group_type_index=0&group_key=acme')
+  await data.ingest([{ event: 'seen', distinct_id: 'a', properties: { p: 1 } }])
+  const one = async (list: string) =>
+    (await held.home.call('GET', `/api/projects/${project.id}/${list}`, { as: held.home.owner })).body.results[0].id
+  await does('event_definitions.remove', { ...at, id: await one('event_definitions/') })
+  await does('property_definitions.remove', { ...at, id: await one('property_definitions/') })
 })
 
 test('no route that changes something was left out', () => {

@@ -10,7 +10,7 @@ import { type Answer, type Home, startHome } from './conversation.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [] }
 })
 afterAll(() => home.world.close())
 
@@ -101,6 +101,8 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/logout',
     '/api/signup/:secret',
     '/api/signup/:secret',
+    '/embedded/:token',
+    '/shared/:token',
   ])
 })
 

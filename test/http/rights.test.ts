@@ -16,7 +16,7 @@ import { type Known, sample, withOtherTexts } from './sample.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [] }
 })
 afterAll(async () => {
   expect(home.world.reports).toEqual([])
@@ -60,6 +60,9 @@ const makePlace = async (): Promise<Place> => {
   const n = ++made
   const organization = await world.makeOrganization({ name: `Place ${n}`, owner: null, withProject: false })
   const project = await world.makeProject(organization.id, {})
+  const data = await world.projectData(project.id)
+  await data.importPersons([{ distinct_ids: ['known'] }])
+  await data.importGroups([{ group_type: 'company', group_key: 'acme' }])
   const sibling = await world.makeProject(organization.id, {})
   const inside = (name: string, level: 'member' | 'admin' | 'owner') => world.user(`${name}.${n}@rights.test`, organization.id, level)
   const [member, admin, owner] = [await inside('member', 'member'), await inside('admin', 'admin'), await inside('owner', 'owner')]
@@ -202,6 +205,30 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
+  insights: async (at) => {
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'seen' }] }
+    const { body } = await home.call('POST', `/api/projects/${at.project.id}/insights/`, {
+      ...(await at.as('the owner', '')),
+      body: { query },
+    })
+    shown.insight = body.id
+    return body.id
+  },
+  dashboards: async (at) => {
+    const body = { tiles: [{ text: { body: 'Text' } }] }
+    const made = await home.call('POST', `/api/projects/${at.project.id}/dashboards/`, { ...(await at.as('the owner', '')), body })
+    Object.assign(shown, { dashboard: made.body.id, tile: made.body.tiles[0].id })
+    return made.body.id
+  },
+  warehouse_saved_queries: async (at) => {
+    const body = { name: `view_${++made}`, query: { kind: 'HogQLQuery', query: 'select 1' } }
+    const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
+  annotations: async (at) => {
+    const path = `/api/projects/${at.project.id}/annotations/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { content: 'Release' } })).body.id
+  },
   event_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
     return 'seen'
@@ -209,6 +236,29 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   property_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', properties: { price: 1 } }] })
     return propertyDefinitionId(project.id, 'event', 'price')
+  },
+  persons: async ({ project }) => {
+    const distinct_ids = [`person ${++made}`, `other ${made}`]
+    return (await (await home.world.projectData(project.id)).importPersons([{ distinct_ids }])).ids[0]!
+  },
+  events: async ({ project }) => {
+    const uuid = home.world.accounts.context.newId()
+    await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', uuid }] })
+    return uuid
+  },
+  insight_sharing: (at, caller) => records.insights!(at, caller),
+  dashboard_sharing: (at, caller) => records.dashboards!(at, caller),
+  alerts: async (at) => {
+    const rule = { condition: { type: 'absolute_value' }, threshold: { configuration: { type: 'absolute', bounds: { upper: 1 } } } }
+    const body = { insight: await insightIn(at), ...rule }
+    const path = `/api/projects/${at.project.id}/alerts/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
+  subscriptions: async (at) => {
+    const target = { target_type: 'webhook', target_value: 'https://hooks.example.com/in' }
+    const body = { insight: await insightIn(at), ...target, frequency: 'daily', start_date: '2026-01-05T09:00:00Z' }
+    const path = `/api/projects/${at.project.id}/subscriptions/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },
   query: ({ project }) =>
     insert('query_runs', {
@@ -223,7 +273,45 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       expiration_time: new Date(Date.now() + 600_000),
     }),
 }
-const insert = async (table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs', row: object): Promise<string> => {
+/** One insight of a project. */
+const heldInsights = new Map<number, Promise<number>>()
+const insightIn = (at: Place): Promise<number> => {
+  const known = heldInsights.get(at.project.id) ?? at.as('the owner', '').then((owner) => records.insights!(at, owner) as Promise<number>)
+  heldInsights.set(at.project.id, known)
+  return known
+}
+/** A delivery of an alert or a subscription that can be retried. */
+const insertDelivery = async (at: Place, resource: string, of: string | number): Promise<string> => {
+  const now = new Date()
+  const isAlert = resource === 'alerts'
+  return insert('notice_deliveries', {
+    project_id: at.project.id,
+    notice_id: 'none',
+    alert_id: isAlert ? of : null,
+    subscription_id: isAlert ? null : of,
+    target_type: 'webhook',
+    target: 'https://hooks.example.com/in',
+    status: 'failed',
+    attempts: 1,
+    due_at: now,
+    latest_error: 'failed',
+    created_at: now,
+    last_attempt_at: now,
+    delivered_at: null,
+  })
+}
+/** The token of a public link. */
+const linkIn = async (at: Place): Promise<string> => {
+  const path = `/api/projects/${at.project.id}/insights/${await insightIn(at)}/sharing/`
+  return (await home.call('PATCH', path, { ...(await at.as('the owner', '')), body: { enabled: true } })).body.access_token
+}
+
+/** The last ones that were made. */
+const shown = { insight: 1, dashboard: 1, tile: 1 }
+const insert = async (
+  table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs' | 'notice_deliveries',
+  row: object,
+): Promise<string> => {
   const { store, newId } = home.world.accounts.context
   const id = newId()
   await store.write((tables) => tables[table].insert({ ...row, id } as never))
@@ -258,7 +346,19 @@ const known: Known = {
   is_static: () => true,
   destination: () => ({ type: 'LocalFiles', config: {} }),
   step: () => 0,
+  ids: () => [],
+  main_distinct_id: () => null,
+  group_type_index: () => 0,
+  target_type: () => 'webhook',
+  target_value: () => 'https://hooks.example.com/in',
+  start_date: () => '2026-01-05T09:00:00Z',
   job: () => ({ type: 'sync' }),
+  insight_ids: () => [shown.insight],
+  tile: () => shown.tile,
+  tileId: () => shown.tile,
+  tile_order: () => [shown.tile],
+  to_dashboard: () => shown.dashboard,
+  fromDashboardId: () => shown.dashboard,
   start_at: () => '2026-02-01T00:00:00Z',
   end_at: () => '2026-02-02T00:00:00Z',
 }
@@ -266,6 +366,10 @@ const known: Known = {
 const besides: Readonly<Record<string, readonly string[]>> = {
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],
+  'persons.bulk_delete': ['ids'],
+  'dashboards.move_tile': ['to_dashboard'],
+  'subscriptions.create': ['insight'],
+  'subscriptions.replace': ['insight'],
   ...Object.fromEntries(
     ['organization_batch_exports', 'batch_exports'].flatMap((name) =>
       ['backfill', 'create_backfill'].map((route) => [`${name}.${route}`, ['start_at', 'end_at']]),
@@ -285,7 +389,9 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const joined =
     row.name === 'role_memberships.create' ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid : ''
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
-  const more: Known = { ...known, user_uuid: () => joined, plugin: () => plugin }
+  const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(at) : 1
+  const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}
+  const more: Known = { ...known, ...view, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()
@@ -341,6 +447,14 @@ const queries: Readonly<Record<string, string>> = {
   'query.draft_sql': '?prompt=how%20many%20events%20per%20day',
   'organization_batch_exports.test': '?destination=LocalFiles',
   'batch_exports.test': '?destination=LocalFiles',
+  'events.values': '?key=price',
+  'persons.values': '?key=name',
+  'persons.cohorts': '?person_id=known',
+  'groups.find': '?group_type_index=0&group_key=acme',
+  'groups.related': '?group_type_index=0&id=acme',
+  'groups.property_values': '?group_type_index=0&key=name',
+  'groups.update_property': '?group_type_index=0&group_key=acme',
+  'groups.delete_property': '?group_type_index=0&group_key=acme',
 }
 const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayChange = false): Promise<string> => {
   const [resource] = row.name.split('.') as [string]
@@ -351,15 +465,19 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     uuid: '@me',
   }
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
+  if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of names) {
     if (name in ids) continue
     if (row.reach.endsWith('record')) ids[name] = row.reach === 'project record' ? at.project.id : at.organization.id
     else ids[name] = await recordOf(resource, at, caller, mayChange)
   }
-  const config = names.includes('delivery_id')
-    ? await home.world.accounts.context.store.read.plugin_configs.first({ id: Number(ids.id) })
-    : undefined
+  const isNotice = resource === 'alerts' || resource === 'subscriptions'
+  if (isNotice && names.includes('delivery_id')) ids.delivery_id = await insertDelivery(at, resource, ids.id!)
+  const config =
+    !isNotice && names.includes('delivery_id')
+      ? await home.world.accounts.context.store.read.plugin_configs.first({ id: Number(ids.id) })
+      : undefined
   if (config) ids.delivery_id = (await insertFailedDeliveries(home.world, config, 1))[0]!.id
   return `${path.replace(/:(\w+)/g, (_, name: string) => String(ids[name]))}/${queries[row.name] ?? ''}`
 }
@@ -418,7 +536,8 @@ describe.each(placedRows.filter(({ row }) => row.reach === 'open').map((one) => 
       const secret = `secret-${++made}`
       await invite(at, at.invited.email, secret)
       const body = row.body ? sample(row.body, { email: () => email, password: () => password }) : undefined
-      const answer = await home.call(row.method, `${path.replace(':secret', secret)}/`, {
+      const token = path.includes(':token') ? await linkIn(at) : ''
+      const answer = await home.call(row.method, `${path.replace(':secret', secret).replace(':token', token)}/`, {
         headers: caller.headers,
         ...(body ? { body } : {}),
       })

@@ -107,7 +107,11 @@ export async function openEventWriter(
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
         const found = await inTurn(async () => {
-          const result = await reader.runAndReadAll(`SELECT uuid::VARCHAR FROM ${main}.events WHERE log_seq BETWEEN ${from} AND ${to}`)
+          const result = await reader.runAndReadAll(
+            ['events', 'removed_events']
+              .map((table) => `SELECT uuid::VARCHAR FROM ${main}.${table} WHERE log_seq BETWEEN ${from} AND ${to}`)
+              .join(' UNION ALL '),
+          )
           return result.getColumns()[0] as string[] | undefined
         })
         yield { uuids: found ?? [], toSeq: to }
@@ -165,6 +169,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     touched: ReadonlySet<ChangedTable>,
     metas: ReadonlyMap<string, string>,
     removals: readonly string[],
+    { movesEvents, emptied, removed }: PeopleChanges,
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
     events.finish()
@@ -175,14 +180,16 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     if (events.rows && !isLarge) statements.push(insertEvents(main, slots.event))
     if (moves.rows) statements.push(...moveStatements(main))
     if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
-    statements.push(...removals)
+    statements.push(...removals, ...removePeople(main, emptied, false), ...removePeople(main, removed, true))
     for (const table of touched) {
       if (changedTables[table].keys.length) statements.push(deleteChanged(main, table))
       statements.push(insertStaged(main, table, table === 'persons' ? slots.person : []))
     }
     const written = new Map(metas)
     // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-    if (rewrites.rows || movedIds.rows) written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+    if (rewrites.rows || movedIds.rows || movesEvents || emptied.length || removed.length)
+      written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+    if (movesEvents || removed.length) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
     statements.push('COMMIT')
@@ -203,6 +210,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
+      const changes: PeopleChanges = { movesEvents: false, emptied: [], removed: [] }
       for (const stage of [moves, rewrites, movedIds, ...stages.values()]) stage.clear()
       await events.begin()
       return {
@@ -228,9 +236,20 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
             `DELETE FROM ${main}.import_families WHERE family = ${family}`,
             `DELETE FROM ${main}.import_members WHERE family = ${family}`,
           ),
+        moveEvents(ids, from) {
+          removals.push(...portions(ids).map((some) => moveEvents(main, some, from)))
+          changes.movesEvents = true
+        },
+        removeIds: (ids) =>
+          removals.push(
+            ...portions(ids).map((some) => `DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (${some.map(text).join(', ')})`),
+          ),
+        removePeople(numbers, withEvents) {
+          for (const no of numbers) (withEvents ? changes.removed : changes.emptied).push(no)
+        },
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
-        commit: (slots) => commit(touched, metas, removals, slots),
+        commit: (slots) => commit(touched, metas, removals, changes, slots),
       }
     },
     close() {
@@ -291,6 +310,43 @@ const rewriteStatements = (main: string, hasMovedIds: boolean): string[] => [
     : []),
 ]
 
+/** Ids in one statement. */
+const idsOfStatement = 5_000
+
+function portions<T>(all: readonly T[]): T[][] {
+  const parts: T[][] = []
+  for (let at = 0; at < all.length; at += idsOfStatement) parts.push(all.slice(at, at + idsOfStatement))
+  return parts
+}
+
+const moveEvents = (main: string, ids: readonly (readonly [string, number])[], from: readonly number[]): string =>
+  `UPDATE ${main}.events t SET person_no = s.no FROM (VALUES ${ids.map(([id, no]) => `(${text(id)}, ${no})`).join(', ')}) s(id, no)
+   WHERE t.distinct_id = s.id AND t.person_no IN (${from.join(', ')})`
+
+/** Changes of a group by users. */
+interface PeopleChanges {
+  movesEvents: boolean
+  /** Numbers about which everything but their events is removed. */
+  readonly emptied: number[]
+  /** Numbers that are removed with their events. */
+  readonly removed: number[]
+}
+
+function removePeople(main: string, numbers: readonly number[], withEvents: boolean): string[] {
+  if (numbers.length === 0) return []
+  const among = (column: string) => `${column} IN (${numbers.join(', ')})`
+  const from = (table: string, column = 'person_no') => `DELETE FROM ${main}.${table} WHERE ${among(column)}`
+  const statements = [from('person_versions'), from('cohort_members')]
+  if (!withEvents) return statements
+  return [
+    ...statements,
+    `INSERT INTO ${main}.removed_events SELECT uuid, log_seq FROM ${main}.events WHERE ${among('person_no')}`,
+    from('events'),
+    from('persons'),
+    from('person_merges', 'merged'),
+  ]
+}
+
 const words = (text: unknown): string[] => (text as string).split(' ').filter((word) => word !== '')
 
 async function readState(rows: (sql: string) => Promise<Record<string, unknown>[]>, tables: string): Promise<WriterState> {
@@ -312,6 +368,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     appliedSeq,
     hasFamilies: families!.n !== 0,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
+    keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,
     eventNames: eventNames.map((row) => ({

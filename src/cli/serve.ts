@@ -168,7 +168,7 @@ export const serve: Command = {
     },
     'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
     geoip: geoipOption,
-    'private-plugin-requests': { summary: 'plugins may send requests to addresses of private networks' },
+    'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may reach addresses of private networks' },
     'private-destinations': { summary: 'with --hosted: batch exports may be sent to addresses of private networks' },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },

@@ -17,7 +17,8 @@ export function niceTicks(low: number, high: number, count = 5): readonly number
   const first = Math.floor(from / step + 1e-9)
   const last = Math.ceil(to / step - 1e-9)
   const ticks = Array.from({ length: Math.min(last - first + 1, 4 * count) }, (_, i) => Number(((first + i) * step).toPrecision(12)))
-  return ticks.every(Number.isFinite) ? ticks : [from, to]
+  const doRise = ticks.every((tick, i) => Number.isFinite(tick) && (i === 0 || tick > ticks[i - 1]!))
+  return doRise ? ticks : [from, to]
 }
 
 const isNumber = (value: number | null | undefined): value is number => typeof value === 'number' && Number.isFinite(value)
@@ -36,7 +37,9 @@ export function linear(values: Iterable<number | null>, range: readonly [from: n
   const [from, to] = range
   // Each in halves, as above.
   const width = domain[1] / 2 - domain[0] / 2
-  return { ticks, domain, at: (value) => from + ((value / 2 - domain[0] / 2) / width) * (to - from) }
+  // Half of the smallest numbers is zero.
+  const share = (value: number) => (width > 0 ? (value / 2 - domain[0] / 2) / width : value > domain[0] ? 1 : 0)
+  return { ticks, domain, at: (value) => from + share(value) * (to - from) }
 }
 
 export interface Band {

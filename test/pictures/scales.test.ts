@@ -32,6 +32,7 @@ test('ticks enclose their values, rise, and are few', () => {
       expect(ticks.at(-1)!).toBeGreaterThanOrEqual(high - slack)
       for (let i = 1; i < ticks.length; i++) expect(ticks[i]!).toBeGreaterThan(ticks[i - 1]!)
     }),
+    { endOnFailure: true }, // to find the simplest double takes minutes
   )
 })
 
@@ -46,7 +47,13 @@ test('a scale begins at zero, is monotonic, and stays in its range', () => {
       const sorted = [...values].sort((a, b) => a - b)
       for (let i = 1; i < sorted.length; i++) expect(scale.at(sorted[i]!)).toBeLessThanOrEqual(scale.at(sorted[i - 1]!) + 1e-9)
     }),
+    { endOnFailure: true }, // to find the simplest double takes minutes
   )
+})
+
+test('numbers at the edge of what a double can tell apart', () => {
+  expect(niceTicks(-9.999999999999998e299, -9.999999999999984e299)).toEqual([-9.999999999999998e299, -9.999999999999984e299])
+  expect(linear([5e-324], [300, 20]).at(5e-324)).toBe(20)
 })
 
 test('bands and points fill their range', () => {
@@ -70,6 +77,7 @@ test('slices of a pie add up to a turn', () => {
       expect(slices.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9)
       expect(slices.at(-1)!.to).toBeCloseTo(1, 9)
     }),
+    { endOnFailure: true }, // to find the simplest double takes minutes
   )
 })
 
@@ -80,6 +88,7 @@ test('columns of a table fit its width', () => {
       expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(700, 6)
       expect(widths.every((width) => width > 0)).toBe(true)
     }),
+    { endOnFailure: true }, // to find the simplest double takes minutes
   )
 })
 
@@ -98,6 +107,7 @@ test('the bands of a flow stay inside their nodes', () => {
         expect(toTop).toBeGreaterThanOrEqual(to.top)
       }
     }),
+    { endOnFailure: true }, // to find the simplest double takes minutes
   )
 })
 

@@ -75,7 +75,8 @@ describe.skipIf(missing !== null)('PostgreSQL', () => {
         ),
       ).toBe(1)
       expect(await all.update({}, empty)).toBe(1)
-      expect(await all.find(Object.fromEntries(nulls.map(([column]) => [column, null])))).toEqual([empty])
+      const searched = nulls.filter(([, kind]) => kindOf(kind as string) !== 'json')
+      expect(await all.find(Object.fromEntries(searched.map(([column]) => [column, null])))).toEqual([empty])
       expect(await all.update({}, {})).toBe(1)
       expect(await all.remove({})).toBe(1)
     })

@@ -7,7 +7,7 @@ import { eventDefinitions } from './resources/event-definitions.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { invites } from './resources/invites.ts'
-import { login, signup } from './resources/login.ts'
+import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
@@ -49,5 +49,6 @@ export const resources: readonly Resource[] = [
   users,
   login,
   signup,
+  setup,
   ...notKeptResources,
 ]

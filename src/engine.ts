@@ -19,11 +19,15 @@ import { type ExportOptions, type OpenedExports, openExports } from './exports/o
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
+import { type OpenedNotifications, openNotifications } from './notifications/open-notifications.ts'
 import { openDeliveries } from './plugins/delivery/open-deliveries.ts'
 import { type OpenedPlugins, openPlugins, type PluginOptions, pluginOptionNames } from './plugins/open-plugins.ts'
+import { createOutbound } from './plugins/outbound.ts'
 import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
 import type { PluginRuntime } from './plugins/runtime.ts'
 import type { Project } from './project.ts'
+import { openSaved, type Saved } from './saved/open-saved.ts'
+import { type OpenedSharing, openSharing } from './sharing/open-sharing.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
@@ -75,6 +79,8 @@ export interface OpenOptions {
   readonly exports?: ExportOptions
   /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
+  /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
+  readonly notifications?: { readonly runs?: boolean }
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
@@ -103,6 +109,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   surroundings: true,
   exports: true,
   plugins: true,
+  notifications: true,
   onError: true,
   onRecovery: true,
 }
@@ -113,6 +120,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
+  checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
@@ -262,8 +270,36 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
+    const saved = openSaved({ context: accounts.context, project: ({ id }) => projects.get(id) })
+    const sharing = openSharing(accounts.context, saved)
+    const notifications = openNotifications(
+      {
+        context: accounts.context,
+        box,
+        saved,
+        fetch: createOutbound(allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)),
+        report: onError,
+      },
+      options.notifications?.runs ?? true,
+    )
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({ dataDir, instance, backends, lock, accounts, asking, projects, exports, plugins, resealing, clock, minFreeBytes })
+    return new Waymark({
+      saved,
+      sharing,
+      notifications,
+      dataDir,
+      instance,
+      backends,
+      lock,
+      accounts,
+      asking,
+      projects,
+      exports,
+      plugins,
+      resealing,
+      clock,
+      minFreeBytes,
+    })
   } catch (error) {
     await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
@@ -396,6 +432,9 @@ interface Parts {
   readonly projects: OpenProjects
   readonly exports: OpenedExports
   readonly plugins: OpenedPlugins
+  readonly saved: Saved
+  readonly sharing: OpenedSharing
+  readonly notifications: OpenedNotifications
   readonly resealing: Resealing
   readonly clock: () => Date
 }
@@ -412,6 +451,12 @@ export class Waymark {
   readonly exports: OpenedExports
   /** @internal Plugins and their configs, for the HTTP API. */
   readonly plugins: OpenedPlugins
+  /** @internal Insights and dashboards, for the HTTP API. */
+  readonly saved: Saved
+  /** @internal Public links, for the HTTP API. */
+  readonly sharing: OpenedSharing
+  /** @internal Alerts and subscriptions, for the HTTP API. */
+  readonly notifications: OpenedNotifications
   private readonly parts: Parts
   private closing: Promise<void> | null = null
 
@@ -424,6 +469,9 @@ export class Waymark {
     this.asking = parts.asking
     this.exports = parts.exports
     this.plugins = parts.plugins
+    this.saved = parts.saved
+    this.sharing = parts.sharing
+    this.notifications = parts.notifications
   }
 
   /** @example const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' }) */
@@ -545,6 +593,7 @@ export class Waymark {
     const { asking, parts } = this
     const counts = () => this.accounts.historicalImports.flush()
     for (const step of [
+      () => parts.notifications.close(),
       () => asking.runs.drain(0),
       () => parts.exports.close(),
       () => parts.resealing.close(),

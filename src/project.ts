@@ -11,6 +11,7 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import type { RowsAnswer } from './execution/answer-rows.ts'
 import type { Wanted } from './execution/asking/admission.ts'
+import type { Answer } from './execution/asking/answer.ts'
 import {
   type AskedRequest,
   type Asking,
@@ -242,6 +243,12 @@ export class Project {
       compute: (query, computing) => this.backend.answer(query, { ...computing, rows }),
     }
     return this.home.asking().ask(source, asked, asker)
+  }
+
+  /** @internal The cached answer of a query, however old it is. */
+  async cachedAnswer(query: AskedRequest['query']): Promise<Answer | null> {
+    await this.refresh()
+    return this.home.asking().cached(this.current.record, query)
   }
 
   /**

@@ -8,6 +8,15 @@ export interface Mail {
   readonly replyTo?: string
   readonly subject: string
   readonly text: string
+  readonly html?: string
+  readonly attachments?: readonly MailAttachment[]
+  /** The same at every attempt, so that mail servers recognize a repeated mail. */
+  readonly messageId?: string
+}
+export interface MailAttachment {
+  readonly filename: string
+  readonly contentType: string
+  readonly content: string
 }
 export interface Mailer {
   send(mail: Mail): Promise<void>
@@ -95,6 +104,7 @@ export interface ActivityEntry {
   readonly item_id: string | number
   readonly activity: string
   readonly name: string | null
+  readonly short_id?: string
   readonly changes?: readonly Change[]
   /** What a user started: a job. */
   readonly trigger?: Json
@@ -112,7 +122,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
     item_id: String(entry.item_id),
     detail: {
       name: entry.name,
-      short_id: null,
+      short_id: entry.short_id ?? null,
       type: null,
       trigger: entry.trigger ?? null,
       changes: entry.changes ? (entry.changes as unknown as Json) : null,
@@ -125,7 +135,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
 /** Integer ids are never reused, not even after a delete. */
 export const nextNumber = async (
   tables: AccountTables,
-  name: 'user' | 'project' | 'dashboard' | 'plugin' | 'plugin_config',
+  name: 'user' | 'project' | 'annotation' | 'dashboard' | 'dashboard_tile' | 'insight' | 'plugin' | 'plugin_config' | 'subscription',
 ): Promise<number> => {
   const value = ((await tables.counters.first({ name }))?.value ?? 0) + 1
   if (value === 1) await tables.counters.insert({ name, value })

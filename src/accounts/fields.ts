@@ -74,6 +74,28 @@ export const email = () =>
       }),
   )
 export const listOf = <S extends z.ZodType>(of: S) => z.array(of, { error: 'Expected a list of items.' })
+const isoForm = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i
+
+/** ISO 8601; without an offset it is UTC. Null for any other text. */
+export function readTime(given: string): Date | null {
+  const written = given.trim()
+  if (!isoForm.test(written)) return null
+  const hasZone = /(Z|[+-]\d\d:?\d\d)$/i.test(written.slice(10))
+  const whole = written.length === 10 ? `${written}T00:00:00` : written.replace(/^(.{10})[ t]/, '$1T').replace(' ', '')
+  const read = new Date(hasZone ? whole.toUpperCase() : `${whole}Z`)
+  return Number.isNaN(read.getTime()) ? null : read
+}
+
+const wrongTime = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'
+/** A time as text; read by `readTime`. */
+export const time = () =>
+  z.string({ error: wrongTime }).transform((given, context) => {
+    const read = readTime(given)
+    if (read) return read
+    context.addIssue({ code: 'custom', message: wrongTime, params: { rule: 'invalid_input' } })
+    return z.NEVER
+  })
+
 /** With these fields and no others. */
 export const objectOf = <S extends z.ZodRawShape>(shape: S) =>
   z.strictObject(shape, {

@@ -10,6 +10,7 @@ import { hashKey, longestSecret, maskKey, randomKey } from './secrets.ts'
 export const scopeObjects = [
   'action',
   'activity_log',
+  'alert',
   'annotation',
   'batch_export',
   'cohort',
@@ -36,6 +37,7 @@ export const scopeObjects = [
   'subscription',
   'survey',
   'user',
+  'warehouse_view',
   'webhook',
 ] as const
 export type ScopeObject = (typeof scopeObjects)[number]

@@ -210,5 +210,11 @@ export interface NewProjectSettings {
 
 const defaults: Record<string, Json> = Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default]))
 
-export const settingsWithDefaults = (stored: Json): Record<string, Json> => ({ ...defaults, ...(stored as Record<string, Json>) })
+export const settingsWithDefaults = (stored: Json): Record<string, Json> => {
+  const { views: _, ...settings } = stored as Record<string, Json>
+  return { ...defaults, ...settings }
+}
+/** The statements of the project's views, by their names. They are stored with the settings, because every query needs them. */
+export const viewsOf = (stored: Json): Readonly<Record<string, string>> =>
+  ((stored as Readonly<Record<string, Json>>).views ?? {}) as Readonly<Record<string, string>>
 export const isSetting = (name: string): boolean => Object.hasOwn(projectSettings, name)

@@ -2,7 +2,12 @@ import type { AccountTables } from './records.ts'
 
 const tablesOfProjects = [
   'project_memberships',
+  'insights',
+  'insight_views',
   'dashboards',
+  'dashboard_tiles',
+  'saved_queries',
+  'annotations',
   'definition_notes',
   'historical_imports',
   'activity',
@@ -15,6 +20,12 @@ const tablesOfProjects = [
   'plugin_attachments',
   'plugin_deliveries',
   'plugin_failed_deliveries',
+  'sharing_links',
+  'alerts',
+  'alert_checks',
+  'subscriptions',
+  'notices',
+  'notice_deliveries',
 ] as const satisfies readonly (keyof AccountTables)[]
 
 /** Removes everything that belongs to projects, but not the projects. */

@@ -1,6 +1,7 @@
 import { isObject } from '../lib/is-object.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { newDashboard } from './dashboard-rows.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
 import { isSetting, newProjectInput, projectInput, settingsWithDefaults } from './project-fields.ts'
@@ -71,7 +72,7 @@ export const insertProject = async (
     ...columns,
   }
   await tables.projects.insert(project)
-  await tables.dashboards.insert({ id: dashboard, project_id: project.id, name: 'My App Dashboard' })
+  await tables.dashboards.insert(newDashboard({ id: dashboard, project_id: project.id, name: 'My App Dashboard', now, by }))
   await log(context, tables, {
     by,
     organization_id: organizationId,
@@ -101,7 +102,7 @@ export const createProjects = (context: AccountContext) => {
   }
   const mustBeOwnDashboard = async (tables: AccountTables, projectId: number | null, id: unknown) => {
     const found = typeof id === 'number' ? await tables.dashboards.first({ id }) : undefined
-    if (typeof id === 'number' && !found)
+    if (typeof id === 'number' && (!found || found.deleted))
       throw invalid(`Invalid pk "${id}" - object does not exist.`, 'primary_dashboard', 'does_not_exist')
     if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
   }

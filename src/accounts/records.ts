@@ -107,7 +107,87 @@ export const accountShapes = {
     updated_at: 'time',
   },
   definition_notes: { id: 'text', project_id: 'integer', description: 'text', updated_at: 'time', updated_by_id: 'integer?' },
-  dashboards: { id: 'integer', project_id: 'integer', name: 'text' },
+  insights: {
+    id: 'integer',
+    project_id: 'integer',
+    short_id: 'text',
+    name: 'text?',
+    derived_name: 'text?',
+    description: 'text',
+    query: 'json', // as it was sent, with the nodes around it that say how it is shown
+    kind: 'text', // of the query inside
+    position: 'integer?',
+    favorited: 'boolean',
+    saved: 'boolean',
+    deleted: 'boolean',
+    tags: 'json',
+    created_at: 'time',
+    created_by_id: 'integer?',
+    last_modified_at: 'time',
+    last_modified_by_id: 'integer?',
+    updated_at: 'time',
+    last_viewed_at: 'time?',
+  },
+  insight_views: { id: 'text', project_id: 'integer', insight_id: 'integer', user_id: 'integer', viewed_at: 'time' },
+  /** Rows of older versions have the first three columns only. */
+  dashboards: {
+    id: 'integer',
+    project_id: 'integer',
+    name: 'text',
+    description: 'text?',
+    pinned: 'boolean?',
+    deleted: 'boolean?',
+    tags: 'json?',
+    filters: 'json?', // for every tile
+    variables: 'json?',
+    breakdown_colors: 'json?',
+    data_color_theme_id: 'integer?',
+    creation_mode: 'text?',
+    created_at: 'time?',
+    created_by_id: 'integer?',
+    last_modified_at: 'time?',
+    last_accessed_at: 'time?',
+  },
+  dashboard_tiles: {
+    id: 'integer',
+    project_id: 'integer',
+    dashboard_id: 'integer',
+    insight_id: 'integer?', // null: a text
+    body: 'text?',
+    body_modified_at: 'time?',
+    body_modified_by_id: 'integer?',
+    position: 'integer',
+    layouts: 'json',
+    color: 'text?',
+    show_description: 'boolean?',
+    filters_overrides: 'json',
+    deleted: 'boolean',
+  },
+  annotations: {
+    id: 'integer',
+    project_id: 'integer', // where it was made
+    scope: 'text',
+    place: 'text', // where it is shown: the project, or the organization
+    content: 'text?',
+    date_marker: 'time?',
+    creation_type: 'text',
+    dashboard_id: 'integer?',
+    insight_id: 'integer?',
+    deleted: 'boolean',
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
+  saved_queries: {
+    id: 'text',
+    project_id: 'integer',
+    name: 'text', // of the view that the statement is
+    query: 'text',
+    columns: 'json', // names and types
+    created_at: 'time',
+    created_by_id: 'integer?',
+    updated_at: 'time',
+  },
   proxy_records: {
     id: 'text',
     organization_id: 'text',
@@ -270,6 +350,101 @@ export const accountShapes = {
     created_at: 'time',
     last_attempt_at: 'time',
   },
+  /** Public links, each to one insight or one dashboard. */
+  sharing_links: {
+    id: 'text',
+    project_id: 'integer',
+    insight_id: 'integer?',
+    dashboard_id: 'integer?',
+    enabled: 'boolean',
+    access_token: 'text',
+    settings: 'json',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  alerts: {
+    id: 'text',
+    project_id: 'integer',
+    insight_id: 'integer',
+    name: 'text',
+    enabled: 'boolean',
+    condition: 'text',
+    threshold: 'json',
+    config: 'json',
+    subscribed_users: 'json',
+    webhook_url: 'text?',
+    webhook_secret: 'text?', // encrypted
+    calculation_interval: 'text',
+    skip_weekend: 'boolean',
+    state: 'text',
+    snoozed_until: 'time?',
+    last_checked_at: 'time?',
+    last_notified_at: 'time?',
+    last_value: 'json',
+    next_check_at: 'time', // when the next check is due
+    created_by_id: 'integer?',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  alert_checks: {
+    id: 'text',
+    project_id: 'integer',
+    alert_id: 'text',
+    due_at: 'time',
+    created_at: 'time',
+    calculated_value: 'json',
+    state: 'text',
+    error: 'text?',
+    targets: 'json', // who is told
+  },
+  subscriptions: {
+    id: 'integer',
+    project_id: 'integer',
+    insight_id: 'integer?',
+    dashboard_id: 'integer?',
+    title: 'text?',
+    target_type: 'text',
+    target_value: 'text',
+    webhook_secret: 'text?', // encrypted
+    frequency: 'text',
+    interval: 'integer',
+    byweekday: 'json',
+    bysetpos: 'integer?',
+    count: 'integer?', // of occurrences
+    start_date: 'time',
+    until_date: 'time?',
+    next_delivery_date: 'time?', // null: over
+    deleted: 'boolean',
+    created_by_id: 'integer?',
+    created_at: 'time',
+    updated_at: 'time',
+  },
+  /** What an alert or a subscription has to say at one due time. */
+  notices: {
+    id: 'text',
+    project_id: 'integer',
+    alert_id: 'text?',
+    subscription_id: 'integer?',
+    due_at: 'time',
+    content: 'json',
+    created_at: 'time',
+  },
+  notice_deliveries: {
+    id: 'text',
+    project_id: 'integer',
+    notice_id: 'text',
+    alert_id: 'text?',
+    subscription_id: 'integer?',
+    target_type: 'text',
+    target: 'text',
+    status: 'text',
+    attempts: 'integer',
+    due_at: 'time', // of the next attempt
+    latest_error: 'text?',
+    created_at: 'time',
+    last_attempt_at: 'time?',
+    delivered_at: 'time?',
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -349,6 +524,12 @@ export type Role = RowOf<Shapes['roles']>
 export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
+export type Insight = RowOf<Shapes['insights']>
+export type InsightView = RowOf<Shapes['insight_views']>
+export type Dashboard = RowOf<Shapes['dashboards']>
+export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
+export type Annotation = RowOf<Shapes['annotations']>
+export type SavedQuery = RowOf<Shapes['saved_queries']>
 export type ProxyRecord = RowOf<Shapes['proxy_records']>
 export type BatchExport = RowOf<Shapes['batch_exports']>
 export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
@@ -360,6 +541,12 @@ export type PluginConfig = RowOf<Shapes['plugin_configs']>
 export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
 export type PluginDelivery = RowOf<Shapes['plugin_deliveries']>
 export type PluginFailedDelivery = RowOf<Shapes['plugin_failed_deliveries']>
+export type SharingLink = RowOf<Shapes['sharing_links']>
+export type Alert = RowOf<Shapes['alerts']>
+export type AlertCheck = RowOf<Shapes['alert_checks']>
+export type Subscription = RowOf<Shapes['subscriptions']>
+export type Notice = RowOf<Shapes['notices']>
+export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
@@ -369,6 +556,12 @@ export type ActivityEntry = RowOf<Shapes['activity']>
 /** Never held in memory as a whole. */
 export const longTables: readonly (keyof Shapes)[] = [
   'activity',
+  'insights',
+  'insight_views',
+  'dashboards',
+  'dashboard_tiles',
+  'saved_queries',
+  'annotations',
   'idempotent_answers',
   'query_runs',
   'batch_export_runs',
@@ -376,6 +569,9 @@ export const longTables: readonly (keyof Shapes)[] = [
   'plugin_files',
   'plugin_attachments',
   'plugin_failed_deliveries',
+  'alert_checks',
+  'notices',
+  'notice_deliveries',
 ]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const

@@ -10,6 +10,8 @@ export const sealedFor = {
   pluginUrl: (id: number) => `plugin ${id} url`,
   pluginSetting: (configId: number, key: string) => `plugin_config ${configId} ${key}`,
   pluginAttachment: (configId: number, key: string) => `plugin_attachment ${configId} ${key}`,
+  alertWebhook: (id: string) => `alert ${id} webhook`,
+  subscriptionWebhook: (id: number) => `subscription ${id} webhook`,
 }
 
 export interface ResealingParts {
@@ -63,6 +65,20 @@ export async function resealSecrets({ context: { store }, box, report }: Reseali
           ),
         )
   }
+  for (const { id, webhook_secret } of await read.alerts.find({}))
+    if (webhook_secret !== null && !box.isCurrent(webhook_secret))
+      await guarded(() =>
+        store.write((tables) =>
+          tables.alerts.update({ id, webhook_secret }, { webhook_secret: again(webhook_secret, sealedFor.alertWebhook(id)) }),
+        ),
+      )
+  for (const { id, webhook_secret } of await read.subscriptions.find({}))
+    if (webhook_secret !== null && !box.isCurrent(webhook_secret))
+      await guarded(() =>
+        store.write((tables) =>
+          tables.subscriptions.update({ id, webhook_secret }, { webhook_secret: again(webhook_secret, sealedFor.subscriptionWebhook(id)) }),
+        ),
+      )
   return count
 }
 

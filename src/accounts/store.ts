@@ -9,8 +9,8 @@ interface Kinds {
   time: Date
   json: Json
 }
-/** The kind of a column; a question mark allows null. */
-export type ColumnKind = keyof Kinds | `${Exclude<keyof Kinds, 'json'>}?`
+/** The kind of a column; a question mark allows null, which JSON always does: there it marks a column that older rows do not have. */
+export type ColumnKind = keyof Kinds | `${keyof Kinds}?`
 export type Shape = Readonly<Record<string, ColumnKind>>
 
 type ValueOf<K extends ColumnKind> = K extends `${infer B extends keyof Kinds}?`
@@ -23,8 +23,18 @@ export type RowOf<S extends Shape> = { readonly [C in keyof S]: ValueOf<S[C]> }
 /** Each given column must have the value, or one of the values of the list. */
 export type Where<R> = { readonly [C in keyof R]?: R[C] | readonly R[C][] }
 
-export interface FindOptions<R> {
+/** What holds of a row besides equal values. */
+export interface Condition<R> {
+  /** Each text is contained in one of its columns, in any case of its letters. */
+  readonly search?: readonly { readonly text: string; readonly in: readonly (keyof R & string)[] }[]
+  /** Times of at least `from`, and before `to`. */
+  readonly between?: { readonly [C in keyof R]?: { readonly from?: Date | undefined; readonly to?: Date | undefined } }
+}
+
+export interface FindOptions<R> extends Condition<R> {
   readonly newestFirst?: keyof R & string
+  /** Rows without a value are last; equal ones are ordered by their ids. */
+  readonly orderBy?: readonly { readonly column: keyof R & string; readonly isDescending?: boolean }[]
   readonly limit?: number
   readonly offset?: number
 }
@@ -32,7 +42,7 @@ export interface FindOptions<R> {
 export interface Rows<R> {
   find(where: Where<R>, options?: FindOptions<R>): Promise<readonly R[]>
   first(where: Where<R>): Promise<R | undefined>
-  count(where: Where<R>): Promise<number>
+  count(where: Where<R>, condition?: Condition<R>): Promise<number>
 }
 export interface WritableRows<R> extends Rows<R> {
   insert(row: R): Promise<void>

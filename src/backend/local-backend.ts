@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
-import { settingsWithDefaults } from '../accounts/project-fields.ts'
+import { settingsWithDefaults, viewsOf } from '../accounts/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { ColumnSource } from '../core/ports.ts'
 import { ProjectLists } from '../core/project-lists.ts'
@@ -31,6 +31,7 @@ import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
+import { viewsNamedIn } from '../queries/views.ts'
 import { listFiles } from '../storage/list-files.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
@@ -357,7 +358,9 @@ export class LocalBackend implements ProjectBackend {
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
     const project = await claim.awaits(this.forQueries(claim))
-    if (!namesCohorts([query, project.settings.testAccountFilters])) return project
+    const { testAccountFilters, views } = project.settings
+    const read = views && Object.keys(views).length > 0 ? viewsNamedIn(JSON.stringify(query) ?? '', views) : []
+    if (!namesCohorts([query, testAccountFilters, read])) return project
     const failures = await claim.awaits(this.cohorts.refresh())
     return failures.size > 0 ? { ...project, failedCohorts: failures } : project
   }
@@ -397,6 +400,7 @@ const settingsOf = (record: ProjectRecord): ProjectSettings => {
     testAccountFilters: list<unknown>('test_account_filters'),
     personDisplayNameProperties: list<string>('person_display_name_properties'),
     pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
+    views: viewsOf(record.settings),
   }
 }
 

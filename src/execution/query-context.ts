@@ -8,6 +8,7 @@ import type { ThreadPool } from '../folds/thread-pool.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../queries/kind.ts'
 import { actionCondition } from '../queries/property-filters.ts'
 import type { Road } from '../queries/schemas.ts'
+import { viewTree } from '../queries/views.ts'
 import type { JsonRead, Slot } from '../resolver/typed.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Engine, Statements } from './ports.ts'
@@ -55,6 +56,7 @@ export function queryContext(
   checkpoint?: Checkpoint,
 ): QueryContext {
   const action = actionsOf(facts)
+  const { views = {} } = settings
   const context: QueryContext = {
     now,
     project: isUtc ? { ...settings, timezone: 'UTC' } : settings,
@@ -72,6 +74,8 @@ export function queryContext(
       return name.length > longestKey || facts.fullScopes.has(scope) ? 'marked' : 'none'
     },
     knownProperties: namesOf(facts),
+    view: (name) => viewTree(views, name),
+    viewNames: Object.keys(views),
     groupTypes: facts.groupTypes,
     lastPersonNo: facts.lastPersonNo,
     hasMerges: facts.hasMerges,

@@ -1,31 +1,10 @@
 import { z } from 'zod'
-import { choice, flag, jsonObject, listOf, text } from '../accounts/fields.ts'
+import { choice, flag, jsonObject, listOf, text, time } from '../accounts/fields.ts'
 import { destinations } from './destinations/registry.ts'
 import { models } from './ports.ts'
 import { intervals } from './schedule.ts'
 
 // What requests about batch exports may send.
-
-const isoForm = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i
-
-/** ISO 8601; without an offset it is UTC. Null for any other text. */
-export function readTime(given: string): Date | null {
-  const written = given.trim()
-  if (!isoForm.test(written)) return null
-  const hasZone = /(Z|[+-]\d\d:?\d\d)$/i.test(written.slice(10))
-  const whole = written.length === 10 ? `${written}T00:00:00` : written.replace(/^(.{10})[ t]/, '$1T').replace(' ', '')
-  const read = new Date(hasZone ? whole.toUpperCase() : `${whole}Z`)
-  return Number.isNaN(read.getTime()) ? null : read
-}
-
-const wrongTime = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'
-const time = () =>
-  z.string({ error: wrongTime }).transform((given, context) => {
-    const read = readTime(given)
-    if (read) return read
-    context.addIssue({ code: 'custom', message: wrongTime, params: { rule: 'invalid_input' } })
-    return z.NEVER
-  })
 
 const types = [...destinations.keys()] as [string, ...string[]]
 const query = () => text({ blank: true }).nullable().optional()

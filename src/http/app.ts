@@ -7,8 +7,11 @@ import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { OpenedExports } from '../exports/open-exports.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { OpenedNotifications } from '../notifications/open-notifications.ts'
 import type { OpenedPlugins } from '../plugins/open-plugins.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
+import type { Saved } from '../saved/open-saved.ts'
+import type { OpenedSharing } from '../sharing/open-sharing.ts'
 import type { CaptureTarget } from './capture/handler.ts'
 import type { LoginAttempts } from './login-attempts.ts'
 import type { Concurrency } from './queries/concurrency.ts'
@@ -44,6 +47,9 @@ export interface App {
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
   readonly asking: Asking
+  readonly saved: Saved
+  readonly sharing: OpenedSharing
+  readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
   readonly concurrency: Concurrency
   readonly requestBodies: RequestBodies
   readonly rows: () => QueryOptions['rows']

@@ -76,6 +76,9 @@ export const createHandler = (
     clock: waymark.clock,
     limits,
     asking: waymark.asking,
+    saved: waymark.saved,
+    sharing: waymark.sharing,
+    notifications: waymark.notifications,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),
@@ -93,6 +96,7 @@ export const createHandler = (
     allowsDownloads,
     readiness: async () => readinessOf(await waymark.condition()),
   }
+  waymark.saved.answers.limitRows(rows)
   const handle = createService(app, { log, publicUrl, trustedProxies })
   return Object.assign(handle, { drain: (withinMs = 20_000) => app.asking.runs.drain(withinMs) })
 }

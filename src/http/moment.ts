@@ -1,5 +1,5 @@
+import { readTime } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
-import { readTime } from '../exports/fields.ts'
 import type { Visit } from './resource.ts'
 
 const hour = 3_600_000

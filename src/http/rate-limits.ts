@@ -4,8 +4,9 @@ export interface Limit {
   readonly count: number
   readonly seconds: number
 }
-export type LimitName = 'api' | 'query' | 'draft'
-export type RateLimits = Readonly<Record<LimitName, readonly Limit[]>>
+export type LimitName = 'api' | 'query' | 'draft' | 'shared'
+/** Without limits for public links, those of `defaultRateLimits` apply. */
+export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared'>, readonly Limit[]>> & { readonly shared?: readonly Limit[] }
 
 const minute = 60
 const hour = 3600
@@ -23,6 +24,8 @@ export const defaultRateLimits: RateLimits = {
     { count: 10, seconds: minute },
     { count: 40, seconds: day },
   ],
+  // Per address that reads public links.
+  shared: [{ count: 120, seconds: minute }],
 }
 
 /** The times of the last `count` requests. The oldest decides when the next one is allowed. */
@@ -71,7 +74,9 @@ export const createThrottle = (limits: () => RateLimits, clock: () => Date) => {
   /** Counts one request in all windows, or refuses. Returns the headers with the remaining requests. */
   return (names: readonly LimitName[], callers: Callers): Record<string, string> => {
     const now = clock().getTime()
-    const all = names.flatMap((name) => limits()[name].map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)))
+    const all = names.flatMap((name) =>
+      (limits()[name] ?? defaultRateLimits[name] ?? []).map((limit) => windowOf(`${name} ${limit.seconds} ${callers[name]}`, limit)),
+    )
     let tightest: { window: Window; remaining: number; reset: number } | undefined
     for (const window of all) {
       const { remaining, reset } = window.room(now)

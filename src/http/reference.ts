@@ -58,7 +58,7 @@ invitation expires after three days, or when its sender may no longer invite to 
 \`position\` (\`line\` and \`column\` from 1, \`offset\` from 0, \`length\`), \`suggestions\` (likely names), \`expected\` and \`others\` (further errors), as far as they are known.
 [errors.md](errors.md) lists the codes.
 
-**Not supported.** Insights, dashboards, annotations, experiments, notebooks, session recordings, surveys and early access features answer 404 with an explanation, for every method. Feature flags are an
+**Not supported.** Experiments, notebooks, session recordings, surveys and early access features answer 404 with an explanation, for every method. Feature flags are an
 empty list, because clients request it for every project. What client libraries request besides sending events (\`/flags/\`, \`/decide/\`, \`/api/surveys/\`, \`/s/\` and the like) gets the empty
 answer that they expect, with the header \`${notKeptHeader.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())}\` that names the missing feature.
 

@@ -1,11 +1,15 @@
 import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
+import { alerts } from './resources/alerts.ts'
+import { annotations } from './resources/annotations.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
+import { dashboards } from './resources/dashboards.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
+import { insights } from './resources/insights.ts'
 import { invites } from './resources/invites.ts'
 import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
@@ -19,6 +23,10 @@ import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
+import { savedQueries } from './resources/saved-queries.ts'
+import { shared } from './resources/shared.ts'
+import { sharingResources } from './resources/sharing.ts'
+import { subscriptions } from './resources/subscriptions.ts'
 import { users } from './resources/users.ts'
 
 /** Every resource of the API, in the order of its description. */
@@ -41,10 +49,18 @@ export const resources: readonly Resource[] = [
   historicalImport,
   ingestionWarnings,
   query,
+  insights,
+  dashboards,
+  annotations,
+  savedQueries,
   actions,
   cohorts,
   eventDefinitions,
   propertyDefinitions,
+  ...sharingResources,
+  shared,
+  alerts,
+  subscriptions,
   personalKeys,
   users,
   login,

@@ -9,6 +9,9 @@ const safeHeaders: Readonly<Record<string, string>> = {
 }
 
 export const withSafeHeaders = (response: Response): Response => {
-  for (const [name, value] of Object.entries(safeHeaders)) if (!response.headers.has(name)) response.headers.set(name, value)
+  // Older browsers would not frame a page that allows it.
+  const isFrameable = response.headers.get('content-security-policy')?.endsWith('frame-ancestors *') === true
+  for (const [name, value] of Object.entries(safeHeaders))
+    if (!response.headers.has(name) && !(isFrameable && name === 'x-frame-options')) response.headers.set(name, value)
   return response
 }

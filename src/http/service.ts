@@ -10,6 +10,7 @@ import { authenticate, type Caller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, captureRoute, handleCapture } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
+import { networkOf } from './client-address.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
 import { createIdempotency } from './idempotency.ts'
 import { ignoredFields, ignoredFieldsHeader } from './ignored-fields.ts'
@@ -21,7 +22,7 @@ import { type Callers, createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
-import { createSites, type SiteOptions } from './site.ts'
+import { createSites, type Site, type SiteOptions } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
@@ -118,7 +119,8 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
-    if (caller?.via === 'key') onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
+    if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
+    else if (caller?.via === 'key') onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
     let admitted = await enter(caller)
     if (!row) {
       const { missing } = route.resource
@@ -151,7 +153,13 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     { project_id: id }: Record<string, string>,
   ): Promise<Callers> => {
     const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
-    return { api: key.id, draft: key.id, query: `${user.id} ${project}` }
+    return { api: key.id, draft: key.id, query: `${user.id} ${project}`, shared: key.id }
+  }
+
+  /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */
+  const readerOf = ({ client }: Site, { token = '' }: Record<string, string>): Callers => {
+    const reader = client === null ? `token ${token.slice(0, 64)}` : networkOf(client).host
+    return { api: reader, draft: reader, query: reader, shared: reader }
   }
 
   const failed = (error: unknown, id: string): Response => {

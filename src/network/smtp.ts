@@ -19,6 +19,9 @@ export const createMailer = async (url: string, from: string) => {
       readonly replyTo?: string
       readonly subject: string
       readonly text: string
+      readonly html?: string
+      readonly attachments?: readonly { readonly filename: string; readonly contentType: string; readonly content: string }[]
+      readonly messageId?: string
     }): Promise<void> => {
       await transport.sendMail({ from, ...mail })
     },

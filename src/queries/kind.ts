@@ -67,6 +67,8 @@ export interface ProjectSettings {
   readonly testAccountFilters: readonly unknown[]
   readonly personDisplayNameProperties: readonly string[]
   readonly pathCleaningFilters: readonly { readonly regex: string; readonly alias: string }[]
+  /** The statements of views, by their names. */
+  readonly views?: Readonly<Record<string, string>>
 }
 
 export type PropertyType = 'String' | 'Numeric' | 'Boolean' | 'DateTime'

@@ -153,6 +153,8 @@ export interface AnswerFacts {
   /** For charts, whose answers are cached while nothing changes. */
   readonly is_cached?: boolean
   readonly cache_key?: string
+  /** When the answer becomes too old; null: never, because its date range has ended. */
+  readonly cache_target_age?: string | null
   readonly last_refresh?: string
   readonly next_allowed_client_refresh?: string
   readonly timezone?: string

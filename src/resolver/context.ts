@@ -1,4 +1,4 @@
-import type { Expr } from '../ast/nodes.ts'
+import type { Expr, Query } from '../ast/nodes.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
 import type { NumberKind } from '../types/property-info.ts'
 
@@ -17,6 +17,10 @@ export interface ResolveContext {
   cohort(idOrName: number | string): { readonly id: number } | undefined
   /** The condition of an action. */
   actionCondition?(idOrName: number | string): Expr | undefined
+  /** The statement of a view of the project: a saved statement that can be read as a table. */
+  view?(name: string): Query | undefined
+  /** For suggestions, and for SHOW TABLES. */
+  readonly viewNames?: readonly string[]
   /** A session with one page that is shorter than this is a bounce. */
   readonly bounceSeconds?: number
 }

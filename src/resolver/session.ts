@@ -38,6 +38,8 @@ export interface Session extends Planning {
   query(query: Query, parent: Scope | null, outer?: Outer | null): TypedQuery
   /** The name of a column without an alias. */
   nameOf(expr: Expr): string
+  /** The names of the views whose statements are being resolved, the outermost first. */
+  readonly views: string[]
   readonly problems: readonly QueryError[]
   /** There were more errors than were collected. */
   readonly hasMoreProblems: boolean
@@ -63,6 +65,7 @@ export function openSession(
     budget,
     idOf,
     scans: new Map(),
+    views: [],
     starNames: new Map(),
     resolvedIn(scope) {
       const known = resolved.get(scope) ?? new Map<Expr, TypedExpr>()

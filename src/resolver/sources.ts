@@ -1,4 +1,5 @@
 import type { Expr, JoinSource, Query, QuerySource, Sample, Source, TableSource } from '../ast/nodes.ts'
+import { assertSize } from '../ast/walk.ts'
 import { tables } from '../catalog/tables.ts'
 import { QueryError } from '../errors/errors.ts'
 import { isSpanned } from '../errors/span.ts'
@@ -133,7 +134,10 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   // Internal tables are available to generated trees only, which have no position in a text.
   const table = Object.hasOwn(tables, name) && (!tables[name]!.internal || !isSpanned(source.span)) ? name : null
   if (!table) {
-    const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys()]
+    const view = source.chain.length === 1 ? session.context.view?.(name) : undefined
+    if (view) return bindView(session, view, source, name)
+    const { viewNames = [] } = session.context
+    const known = [...Object.keys(tables).filter((t) => !tables[t]!.internal), ...scope.ctes.keys(), ...viewNames]
     throw new QueryError('unknown-table', { name, candidates: nearestSpellings(name, known) }, source.span)
   }
   if (source.columnAliases.length)
@@ -150,6 +154,24 @@ function bindTable(session: Session, source: TableSource, scope: Scope): Binding
   }
   session.scans.set(binding.alias, binding)
   return binding
+}
+
+/** A view is a subquery that sees no names of the statement around it. */
+function bindView(session: Session, view: Query, source: TableSource, name: string): Binding {
+  const { span, alias, columnAliases } = source
+  const what = source.sample ? 'SAMPLE' : source.final ? 'FINAL' : null
+  if (what) throw new QueryError('unsupported-syntax', { what: `${what} of a view` }, source.sample?.span ?? span)
+  if (session.views.includes(name)) {
+    const road = [...session.views.slice(session.views.indexOf(name)), name].join(' → ')
+    throw new QueryError('invalid-query', { message: `The view '${name}' reads itself: ${road}. Change one of these views.` }, span)
+  }
+  assertSize(view, session.budget)
+  session.views.push(name)
+  try {
+    return bindQuery(session, view, { alias: alias ?? name, columnAliases, span }, openScope())
+  } finally {
+    session.views.pop()
+  }
 }
 
 /** Groups of events can be read by the names of their types. */

@@ -1,5 +1,5 @@
 import type { Accounts } from '../../src/accounts/accounts.ts'
-import { type AccountSettings, defaultSettings, type Mail } from '../../src/accounts/context.ts'
+import { type AccountSettings, defaultSettings, type Mail, type Mailer } from '../../src/accounts/context.ts'
 import { insertMembership, insertOrganization } from '../../src/accounts/organizations.ts'
 import { insertProject } from '../../src/accounts/projects.ts'
 import { type BatchExport, level, type Organization, type PersonalKey, type ProjectRecord, type User } from '../../src/accounts/records.ts'
@@ -45,6 +45,10 @@ export interface World {
   /** Whether mail is set up. What was sent is in `outbox`. */
   hasMail: boolean
   readonly outbox: Mail[]
+  /** A real mail server instead. */
+  mailer: Mailer | null
+  /** Webhooks and plugins may reach private addresses. */
+  reachesPrivate: boolean
   readonly txt: Map<string, readonly string[]>
   readonly cname: Map<string, string>
   readonly reports: unknown[]
@@ -102,10 +106,18 @@ export async function startWorld(): Promise<World> {
     clock,
     threads: 1,
     exports: { runs: false }, // tests say when the scheduler looks: `world.waymark.exports.scheduler.tick()`
-    plugins: { hosts: pluginHosts.hosts, allowsPrivateAddresses: true, catalogue: pluginCatalogue },
+    notifications: { runs: false }, // the same
+    plugins: {
+      hosts: pluginHosts.hosts,
+      allowsPrivateAddresses: true,
+      catalogue: pluginCatalogue,
+      get allowsPrivateRequests() {
+        return world.reachesPrivate
+      },
+    },
     surroundings: {
       settings: () => world.settings,
-      mailer: () => (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
+      mailer: () => world.mailer ?? (world.hasMail ? { send: async (mail) => void world.outbox.push(mail) } : null),
       lookupTxt: async (name) => world.txt.get(name) ?? [],
       lookupCname: async (name) => world.cname.get(name) ?? null,
       report: (message, error) => world.reports.push([message, error]),
@@ -142,6 +154,8 @@ export async function startWorld(): Promise<World> {
     concurrentQueries: 3,
     hasMail: false,
     outbox: [],
+    mailer: null,
+    reachesPrivate: false,
     txt: new Map(),
     cname: new Map(),
     reports: [],

@@ -12,6 +12,11 @@ const held = withHome()
 
 /** What they do is nobody's change of a record. */
 const changesNothing = new Set([
+  'warehouse_saved_queries.ancestors',
+  'warehouse_saved_queries.descendants',
+  'insights.viewed',
+  'insights.viewed_many',
+  'insights.cancel',
   'login.create',
   'login.remove',
   'organization_batch_exports.run_test_step_new',
@@ -22,6 +27,9 @@ const changesNothing = new Set([
   'query.export',
   'query.cancel',
   'query.upgrade',
+  'alerts.retry_delivery',
+  'subscriptions.retry_delivery',
+  'subscriptions.test_delivery',
   'query.check_auth_for_async',
 ])
 
@@ -111,6 +119,39 @@ test('projects and what is in them', async () => {
   await does('property_definitions.update', { ...inside, id: price.id }, { property_type: 'Numeric' })
   await does('historical_import.update', inside, { source: 'mixpanel' })
   await does('historical_import.replace', inside, { source: 'amplitude' })
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] }
+  const insight = await does('insights.create', inside, { query })
+  await does('insights.update', { ...inside, id: insight.id }, { name: 'Purchases' })
+  const dashboard = await does('dashboards.create', inside, { tiles: [{ insight: insight.id }, { text: { body: 'Hello' } }] })
+  const other = await does('dashboards.create', inside, {})
+  const [first, second] = dashboard.tiles.map((tile: { id: number }) => tile.id)
+  await does('dashboards.update', { ...inside, id: dashboard.id }, { name: 'Shop' })
+  await does('dashboards.reorder_tiles', { ...inside, id: dashboard.id }, { tile_order: [second, first] })
+  await does('dashboards.copy_tile', { ...inside, id: other.id }, { fromDashboardId: dashboard.id, tileId: first })
+  await does('dashboards.move_tile', { ...inside, id: dashboard.id }, { tile: second, to_dashboard: other.id })
+  await does('insight_sharing.update', { ...inside, insight_id: insight.id }, { enabled: true })
+  await does('insight_sharing.refresh', { ...inside, insight_id: insight.id })
+  await does('dashboard_sharing.update', { ...inside, dashboard_id: dashboard.id }, { enabled: true })
+  await does('dashboard_sharing.refresh', { ...inside, dashboard_id: dashboard.id })
+  const threshold = { configuration: { type: 'absolute', bounds: { upper: 1 } } }
+  const rule = { insight: insight.id, condition: { type: 'absolute_value' }, threshold }
+  const alert = await does('alerts.create', inside, { ...rule, webhook_url: 'https://hooks.example.com/in' })
+  await does('alerts.update', { ...inside, id: alert.id }, { name: 'Many' })
+  await does('alerts.replace', { ...inside, id: alert.id }, { ...rule, name: 'Too many' })
+  await does('alerts.remove', { ...inside, id: alert.id })
+  const target = { target_type: 'webhook', target_value: 'https://hooks.example.com/in' }
+  const schedule = { insight: insight.id, ...target, frequency: 'daily', start_date: '2026-01-05T09:00:00Z' }
+  const subscription = await does('subscriptions.create', inside, schedule)
+  await does('subscriptions.update', { ...inside, id: subscription.id }, { title: 'Numbers' })
+  await does('subscriptions.replace', { ...inside, id: subscription.id }, { ...schedule, frequency: 'weekly' })
+  const statement = (sql: string) => ({ kind: 'HogQLQuery', query: sql })
+  const view = await does('warehouse_saved_queries.create', inside, { name: 'one', query: statement('select 1 as n') })
+  await does('warehouse_saved_queries.update', { ...inside, id: view.id }, { name: 'uno' })
+  await does('warehouse_saved_queries.replace', { ...inside, id: view.id }, { name: 'due', query: statement('select 2 as n') })
+  await does('warehouse_saved_queries.remove', { ...inside, id: view.id })
+  const annotation = await does('annotations.create', inside, { content: 'Release', date_marker: '2026-01-01T00:00:00Z' })
+  await does('annotations.update', { ...inside, id: annotation.id }, { content: 'Second release' })
+  await does('annotations.replace', { ...inside, id: annotation.id }, { content: 'Third release', date_marker: null })
   await does('projects.remove', { id: two.id })
 })
 

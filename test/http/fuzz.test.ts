@@ -114,7 +114,7 @@ const type = fc.constantFrom(
 
 test(`${runs} requests, no fault of ours`, async () => {
   const { world, admin, owner, outsider, key } = held.home
-  world.limits = { api: [], query: [], draft: [] }
+  world.limits = { api: [], query: [], draft: [], shared: [] }
   world.hasMail = true
   const callers = [
     ...(await Promise.all([admin, owner, outsider].map((user) => world.login(user)))),

@@ -10,7 +10,7 @@ import { type Answer, type Home, startHome } from './conversation.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [] }
 })
 afterAll(() => home.world.close())
 

@@ -5,7 +5,7 @@ const held = withHome()
 const base = '/api/projects/@current'
 const header = 'x-waymark-not-kept'
 
-test.each(['insights', 'dashboards', 'annotations', 'experiments', 'notebooks', 'session_recordings', 'surveys', 'early_access_feature'])(
+test.each(['experiments', 'notebooks', 'session_recordings', 'surveys', 'early_access_feature'])(
   '%s are not kept, and every method says so',
   async (name) => {
     const { call, member } = held.home

@@ -71,6 +71,14 @@ describe.each(listing.map((one) => ({ title: one.path, ...one })))('$title', ({ 
   })
 })
 
+/** Of the record; most have a name. */
+const changeOf = (path: string, i: number) =>
+  path.endsWith('/annotations')
+    ? { content: `Content ${i}` }
+    : path.endsWith('/subscriptions')
+      ? { title: `Name ${i}` }
+      : { name: path.includes('/warehouse_') ? `name_${i}` : `Name ${i}` }
+
 const logs = placedRows.filter(({ row }) => row.method === 'GET' && 'page' in row.queryParameters)
 describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ path: pattern }) => {
   test('pages of a log', async () => {
@@ -87,7 +95,7 @@ describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ pat
       const list = await pathIn(made.path, held.home)
       const { body } = await call('POST', list, { as: owner, body: await newBody(made, held.home) })
       id = String(body.id)
-      for (let i = 0; i < 11; i++) await call('PATCH', `${list}${id}/`, { as: owner, body: { name: `Name ${i}` } })
+      for (let i = 0; i < 11; i++) await call('PATCH', `${list}${id}/`, { as: owner, body: changeOf(made.path, i) })
     }
     const path = await pathIn(pattern.replace(':id', id), held.home)
     const get = (query: string) => call('GET', path + query, { as: owner })

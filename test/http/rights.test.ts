@@ -16,7 +16,7 @@ import { type Known, sample, withOtherTexts } from './sample.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [] }
 })
 afterAll(async () => {
   expect(home.world.reports).toEqual([])
@@ -202,6 +202,30 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
+  insights: async (at) => {
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'seen' }] }
+    const { body } = await home.call('POST', `/api/projects/${at.project.id}/insights/`, {
+      ...(await at.as('the owner', '')),
+      body: { query },
+    })
+    shown.insight = body.id
+    return body.id
+  },
+  dashboards: async (at) => {
+    const body = { tiles: [{ text: { body: 'Text' } }] }
+    const made = await home.call('POST', `/api/projects/${at.project.id}/dashboards/`, { ...(await at.as('the owner', '')), body })
+    Object.assign(shown, { dashboard: made.body.id, tile: made.body.tiles[0].id })
+    return made.body.id
+  },
+  warehouse_saved_queries: async (at) => {
+    const body = { name: `view_${++made}`, query: { kind: 'HogQLQuery', query: 'select 1' } }
+    const path = `/api/projects/${at.project.id}/warehouse_saved_queries/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
+  annotations: async (at) => {
+    const path = `/api/projects/${at.project.id}/annotations/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body: { content: 'Release' } })).body.id
+  },
   event_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u' }] })
     return 'seen'
@@ -209,6 +233,20 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   property_definitions: async ({ project }) => {
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', properties: { price: 1 } }] })
     return propertyDefinitionId(project.id, 'event', 'price')
+  },
+  insight_sharing: (at, caller) => records.insights!(at, caller),
+  dashboard_sharing: (at, caller) => records.dashboards!(at, caller),
+  alerts: async (at) => {
+    const rule = { condition: { type: 'absolute_value' }, threshold: { configuration: { type: 'absolute', bounds: { upper: 1 } } } }
+    const body = { insight: await insightIn(at), ...rule }
+    const path = `/api/projects/${at.project.id}/alerts/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
+  },
+  subscriptions: async (at) => {
+    const target = { target_type: 'webhook', target_value: 'https://hooks.example.com/in' }
+    const body = { insight: await insightIn(at), ...target, frequency: 'daily', start_date: '2026-01-05T09:00:00Z' }
+    const path = `/api/projects/${at.project.id}/subscriptions/`
+    return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },
   query: ({ project }) =>
     insert('query_runs', {
@@ -223,7 +261,45 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
       expiration_time: new Date(Date.now() + 600_000),
     }),
 }
-const insert = async (table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs', row: object): Promise<string> => {
+/** One insight of a project. */
+const heldInsights = new Map<number, Promise<number>>()
+const insightIn = (at: Place): Promise<number> => {
+  const known = heldInsights.get(at.project.id) ?? at.as('the owner', '').then((owner) => records.insights!(at, owner) as Promise<number>)
+  heldInsights.set(at.project.id, known)
+  return known
+}
+/** A delivery of an alert or a subscription that can be retried. */
+const insertDelivery = async (at: Place, resource: string, of: string | number): Promise<string> => {
+  const now = new Date()
+  const isAlert = resource === 'alerts'
+  return insert('notice_deliveries', {
+    project_id: at.project.id,
+    notice_id: 'none',
+    alert_id: isAlert ? of : null,
+    subscription_id: isAlert ? null : of,
+    target_type: 'webhook',
+    target: 'https://hooks.example.com/in',
+    status: 'failed',
+    attempts: 1,
+    due_at: now,
+    latest_error: 'failed',
+    created_at: now,
+    last_attempt_at: now,
+    delivered_at: null,
+  })
+}
+/** The token of a public link. */
+const linkIn = async (at: Place): Promise<string> => {
+  const path = `/api/projects/${at.project.id}/insights/${await insightIn(at)}/sharing/`
+  return (await home.call('PATCH', path, { ...(await at.as('the owner', '')), body: { enabled: true } })).body.access_token
+}
+
+/** The last ones that were made. */
+const shown = { insight: 1, dashboard: 1, tile: 1 }
+const insert = async (
+  table: 'domains' | 'roles' | 'role_memberships' | 'proxy_records' | 'query_runs' | 'notice_deliveries',
+  row: object,
+): Promise<string> => {
   const { store, newId } = home.world.accounts.context
   const id = newId()
   await store.write((tables) => tables[table].insert({ ...row, id } as never))
@@ -258,7 +334,16 @@ const known: Known = {
   is_static: () => true,
   destination: () => ({ type: 'LocalFiles', config: {} }),
   step: () => 0,
+  target_type: () => 'webhook',
+  target_value: () => 'https://hooks.example.com/in',
+  start_date: () => '2026-01-05T09:00:00Z',
   job: () => ({ type: 'sync' }),
+  insight_ids: () => [shown.insight],
+  tile: () => shown.tile,
+  tileId: () => shown.tile,
+  tile_order: () => [shown.tile],
+  to_dashboard: () => shown.dashboard,
+  fromDashboardId: () => shown.dashboard,
   start_at: () => '2026-02-01T00:00:00Z',
   end_at: () => '2026-02-02T00:00:00Z',
 }
@@ -266,6 +351,9 @@ const known: Known = {
 const besides: Readonly<Record<string, readonly string[]>> = {
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],
+  'dashboards.move_tile': ['to_dashboard'],
+  'subscriptions.create': ['insight'],
+  'subscriptions.replace': ['insight'],
   ...Object.fromEntries(
     ['organization_batch_exports', 'batch_exports'].flatMap((name) =>
       ['backfill', 'create_backfill'].map((route) => [`${name}.${route}`, ['start_at', 'end_at']]),
@@ -285,7 +373,9 @@ const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   const joined =
     row.name === 'role_memberships.create' ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid : ''
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
-  const more: Known = { ...known, user_uuid: () => joined, plugin: () => plugin }
+  const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(at) : 1
+  const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}
+  const more: Known = { ...known, ...view, user_uuid: () => joined, plugin: () => plugin, insight: () => insight }
   const body = sample(row.body, more)
   for (const name of besides[row.name] ?? []) Object.assign(body as object, { [name]: more[name]!(0) })
   expect(row.body.safeParse(body).error, `${row.name}: say in \`known\` what its schema does not say`).toBeUndefined()
@@ -351,15 +441,19 @@ const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayCh
     uuid: '@me',
   }
   if (path.includes('/batch_exports/')) Object.assign(ids, await exportIds(row.name, at, mayChange))
+  if (row.name === 'insights.viewed_many') await recordOf(resource, at, caller, true)
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   for (const name of names) {
     if (name in ids) continue
     if (row.reach.endsWith('record')) ids[name] = row.reach === 'project record' ? at.project.id : at.organization.id
     else ids[name] = await recordOf(resource, at, caller, mayChange)
   }
-  const config = names.includes('delivery_id')
-    ? await home.world.accounts.context.store.read.plugin_configs.first({ id: Number(ids.id) })
-    : undefined
+  const isNotice = resource === 'alerts' || resource === 'subscriptions'
+  if (isNotice && names.includes('delivery_id')) ids.delivery_id = await insertDelivery(at, resource, ids.id!)
+  const config =
+    !isNotice && names.includes('delivery_id')
+      ? await home.world.accounts.context.store.read.plugin_configs.first({ id: Number(ids.id) })
+      : undefined
   if (config) ids.delivery_id = (await insertFailedDeliveries(home.world, config, 1))[0]!.id
   return `${path.replace(/:(\w+)/g, (_, name: string) => String(ids[name]))}/${queries[row.name] ?? ''}`
 }
@@ -418,7 +512,8 @@ describe.each(placedRows.filter(({ row }) => row.reach === 'open').map((one) => 
       const secret = `secret-${++made}`
       await invite(at, at.invited.email, secret)
       const body = row.body ? sample(row.body, { email: () => email, password: () => password }) : undefined
-      const answer = await home.call(row.method, `${path.replace(':secret', secret)}/`, {
+      const token = path.includes(':token') ? await linkIn(at) : ''
+      const answer = await home.call(row.method, `${path.replace(':secret', secret).replace(':token', token)}/`, {
         headers: caller.headers,
         ...(body ? { body } : {}),
       })

@@ -329,6 +329,84 @@ test('queries', async () => {
   expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(403, 'permission_denied'))
 })
 
+test('insights and dashboards', async () => {
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] }
+  const { body: dashboard } = await call('POST', inside('dashboards/'), { name: 'Shop' })
+  const { body: insight } = await call('POST', inside('insights/'), { name: 'Sign-ups', query, dashboards: [dashboard.id] })
+  expect((await asGuest('GET', inside(`insights/${insight.short_id}/?refresh=blocking`))).body.result).toMatchObject([{ count: 2 }])
+  const { body } = await asGuest('GET', inside(`dashboards/${dashboard.id}/`))
+  expect(body.tiles).toMatchObject([{ is_cached: true, insight: { id: insight.id, result: [{ count: 2 }] } }])
+  expect(await call('POST', inside('insights/'), { query: { kind: 'Soup' } })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'query__kind'),
+  )
+  expect(await call('GET', inside('dashboards/999/'))).toMatchObject(refused(404, 'not_found'))
+})
+
+test('public links', async () => {
+  const [insight] = await list(inside('insights/'))
+  const dashboard = (await list(inside('dashboards/'))).find(({ name }: { name: string }) => name === 'Shop')
+  for (const path of [`insights/${insight.id}`, `dashboards/${dashboard.id}`]) {
+    const sharing = inside(`${path}/sharing/`)
+    expect((await asGuest('GET', sharing)).body).toMatchObject({ enabled: false, access_token: null })
+    const { body } = await asGuest('PATCH', sharing, { enabled: true })
+    const page = await call('GET', `/shared/${body.access_token}`, undefined, {})
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('<svg') })
+    expect((await call('GET', `/shared/${body.access_token}.json`, undefined, {})).body.type).toBe(path.split('s/')[0])
+    expect((await call('GET', `/embedded/${body.access_token}`, undefined, {})).status).toBe(200)
+    expect((await call('PATCH', sharing, { enabled: false })).status).toBe(200)
+    expect(await call('GET', `/shared/${body.access_token}`, undefined, {})).toMatchObject(refused(404, 'not_found'))
+    expect(await call('PATCH', sharing, { enabled: 'perhaps' })).toMatchObject(refused(400, 'invalid_input', undefined, 'enabled'))
+  }
+})
+
+test('alerts and subscriptions', async () => {
+  const [insight] = await list(inside('insights/'))
+  const threshold = { configuration: { type: 'absolute', bounds: { upper: 1 } } }
+  const rule = {
+    insight: insight.id,
+    condition: { type: 'absolute_value' },
+    threshold,
+    config: { series_index: 0, check_ongoing_interval: true },
+  }
+  const { body: alert } = await asGuest('POST', inside('alerts/'), rule)
+  await vi.waitFor(
+    async () => expect((await call('GET', inside(`alerts/${alert.id}/`))).body).toMatchObject({ state: 'Firing', last_value: 2 }),
+    {
+      timeout: 60_000,
+    },
+  )
+  expect(await list(inside(`alerts/${alert.id}/checks/`))).toMatchObject([{ state: 'Firing', calculated_value: 2 }])
+  expect(await call('POST', inside('alerts/'), { ...rule, insight: 999 })).toMatchObject(
+    refused(400, 'does_not_exist', undefined, 'insight'),
+  )
+  const target = { target_type: 'webhook', target_value: 'http://127.0.0.1:9/' }
+  const schedule = { insight: insight.id, ...target, frequency: 'weekly', byweekday: ['monday'], start_date: '2026-01-05T09:00:00Z' }
+  const { body: subscription } = await asGuest('POST', inside('subscriptions/'), schedule)
+  expect((await call('POST', inside(`subscriptions/${subscription.id}/test-delivery/`))).status).toBe(202)
+  const deliveries = () => list(inside(`subscriptions/${subscription.id}/deliveries/`))
+  await vi.waitFor(
+    async () => expect(await deliveries()).toMatchObject([{ status: 'failed', error: expect.stringContaining('127.0.0.1') }]),
+    {
+      timeout: 60_000,
+    },
+  )
+  expect(await call('GET', inside('subscriptions/999/'))).toMatchObject(refused(404, 'not_found'))
+})
+
+test('annotations and views', async () => {
+  const { body: annotation } = await call('POST', inside('annotations/'), { content: 'Release', date_marker: '2026-01-05T10:00:00Z' })
+  expect(await list(inside('annotations/?search=rel'))).toMatchObject([{ id: annotation.id, content: 'Release', scope: 'project' }])
+  expect(await call('POST', inside('annotations/'), { scope: 'world' })).toMatchObject(refused(400, 'invalid_choice', undefined, 'scope'))
+  const view = (query: string) => ({ name: 'signups', query: { kind: 'HogQLQuery', query } })
+  expect(await call('POST', inside('warehouse_saved_queries/'), view('select nope from events'))).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'query__query'),
+  )
+  const { body: made } = await call('POST', inside('warehouse_saved_queries/'), view("select event from events where event = 'signup'"))
+  expect(made.columns).toMatchObject([{ name: 'event', type: 'string' }])
+  const asked = { query: { kind: 'HogQLQuery', query: 'select count() from signups' } }
+  expect((await asGuest('POST', inside('query/'), asked)).body.results).toEqual([[2]])
+})
+
 test('definitions of events and properties', async () => {
   const [signup] = await list(inside('event_definitions/'))
   expect(signup).toMatchObject({ name: 'signup', count: 2 })

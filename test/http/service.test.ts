@@ -1,6 +1,6 @@
-import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { createMailer } from '../../src/network/smtp.ts'
+import { startSmtp } from '../harness/smtp-server.ts'
 import { refused, withHome } from './conversation.ts'
 
 const held = withHome()
@@ -201,31 +201,12 @@ test('the front page tells a person where they are, and a program the same as JS
 })
 
 test('mail goes out over SMTP', async () => {
-  const lines: string[] = []
-  const server = createServer((socket) => {
-    let isData = false
-    socket.write('220 test\r\n')
-    let rest = ''
-    socket.on('data', (chunk) => {
-      rest += chunk.toString()
-      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
-        const line = rest.slice(0, end)
-        rest = rest.slice(end + 2)
-        lines.push(line)
-        if (isData && line !== '.') continue
-        if (isData) isData = false
-        else if (line === 'DATA') isData = true
-        socket.write(isData ? '354 go on\r\n' : line === 'QUIT' ? '221 bye\r\n' : '250 ok\r\n')
-      }
-    })
-  })
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
-  const { port } = server.address() as { port: number }
-  const mailer = await createMailer(`smtp://127.0.0.1:${port}`, 'Waymark <no-reply@acme.test>')
+  const server = await startSmtp()
+  const mailer = await createMailer(server.url, 'Waymark <no-reply@acme.test>')
   await mailer.send({ to: 'new@acme.test', replyTo: 'boss@acme.test', subject: 'Grüße', text: 'Line one\n.\nLine three' })
   mailer.close()
-  await new Promise((done) => server.close(done))
-  expect(lines).toEqual(
+  await server.close()
+  expect(server.lines).toEqual(
     expect.arrayContaining([
       'MAIL FROM:<no-reply@acme.test>',
       'RCPT TO:<new@acme.test>',

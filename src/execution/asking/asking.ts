@@ -7,7 +7,7 @@ import type { Wanted } from './admission.ts'
 import type { Answer } from './answer.ts'
 import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
-import { cachedAnswer, createResultCache, isCachedKind, newAnswer } from './result-cache.ts'
+import { cachedAnswer, createResultCache, isCachedKind, newAnswer, staleAt } from './result-cache.ts'
 
 // Handles one request, over HTTP or from the library: returns a cached answer, waits for a new one, or returns a status to poll.
 
@@ -17,6 +17,8 @@ export interface AskedRequest {
   readonly client_query_id: string | null
   /** The caller gets a status to poll, even if the answer exists already. */
   readonly wantsStatus: boolean
+  /** The answer is cached whatever the kind of the query: it belongs to something that is saved. */
+  readonly isSaved?: boolean
 }
 
 /** The caller. */
@@ -25,6 +27,8 @@ export interface QueryCaller {
   readonly name?: string
   /** Aborts when the caller leaves. */
   readonly signal?: AbortSignal | undefined
+  /** Nobody waits for its answers: the queries of people go first. */
+  readonly isBackground?: boolean
   /** Counts one more concurrent query of the caller, or refuses it; the returned function ends it. */
   acquire?(): () => void
 }
@@ -77,6 +81,8 @@ export interface Asking {
     more?: Pick<Wanted, 'begin' | 'isBackground' | 'seconds'>,
   ): Wanted
   ask(source: Source, asked: AskedRequest, asker: QueryCaller): Promise<Outcome>
+  /** The cached answer, however old it is. */
+  cached(project: ProjectRecord, query: AskedRequest['query']): Promise<Answer | null>
 }
 
 export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
@@ -95,20 +101,22 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
     load,
     wanted,
 
-    async ask(source: Source, { query, refresh, client_query_id, wantsStatus }: AskedRequest, asker: QueryCaller): Promise<Outcome> {
+    async ask(source: Source, asked: AskedRequest, asker: QueryCaller): Promise<Outcome> {
+      const { query, refresh, client_query_id, wantsStatus } = asked
       const { project } = source
-      const isCached = isCachedKind(query.kind)
+      const isCached = asked.isSaved === true || isCachedKind(query.kind)
       const key = results.keyOf(query, project)
 
       const compute: Work = async (signal, begin, working) => {
         const position = source.position()
         const computedAt = clock()
-        const background = working && { isBackground: true, seconds: working.seconds }
+        const background = working ? { isBackground: true, seconds: working.seconds } : { isBackground: asker.isBackground === true }
         const context = wanted(project, query, { ...asker, signal }, { begin, ...background })
         const { answer, endsAt } = await source.compute(query, { wanted: context, progress: working?.progress })
         if (!isCached) return answer
         const { length } = await answer.text()
-        const entry = { key, answer, length, endsAt, position, computedAt, timezone: project.timezone }
+        const stale = staleAt({ endsAt, computedAt }, query)
+        const entry = { key, answer, length, endsAt, position, computedAt, staleAt: stale, timezone: project.timezone }
         results.keep(entry)
         return newAnswer(entry)
       }
@@ -147,6 +155,11 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       }
       if (refresh === 'blocking' || (refresh === 'async_except_on_cache_miss' && !known)) return wait()
       return start(false)
+    },
+
+    async cached(project, query) {
+      const entry = results.entry(results.keyOf(query, project))
+      return entry ? cachedAnswer(entry) : null
     },
   }
 }

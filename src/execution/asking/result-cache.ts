@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ProjectRecord } from '../../accounts/records.ts'
 import { own } from '../../lib/own.ts'
-import { time } from '../../lib/wire-time.ts'
+import { maybeTime, time } from '../../lib/wire-time.ts'
 import { queryKinds } from '../../queries/registry.ts'
 import type { Answer } from './answer.ts'
 
@@ -17,6 +17,8 @@ export interface Entry {
   readonly endsAt: string | null
   readonly position: number
   readonly computedAt: Date
+  /** When it is too old for most callers; null: never. */
+  readonly staleAt: Date | null
   readonly timezone: string
 }
 
@@ -82,9 +84,19 @@ const keysOf = () => {
   }
 }
 
+const agesOf = (query: Query) => own(ages, String(query.interval)) ?? ages.day!
+const isFinal = ({ endsAt, computedAt }: Pick<Entry, 'endsAt' | 'computedAt'>): boolean =>
+  endsAt !== null && Date.parse(endsAt) + slack < computedAt.getTime()
+
+/** When an answer becomes too old for most callers; null: never, because its date range had ended. */
+export const staleAt = (entry: Pick<Entry, 'endsAt' | 'computedAt'>, query: Query): Date | null => {
+  const [usual] = agesOf(query)
+  return isFinal(entry) || !Number.isFinite(usual) ? null : new Date(entry.computedAt.getTime() + usual)
+}
+
 const isYoung = (entry: Entry, query: Query, now: Date, isLazy: boolean): boolean => {
-  if (entry.endsAt !== null && Date.parse(entry.endsAt) + slack < entry.computedAt.getTime()) return true
-  const [usual, lazy] = own(ages, String(query.interval)) ?? ages.day!
+  if (isFinal(entry)) return true
+  const [usual, lazy] = agesOf(query)
   const age = now.getTime() - entry.computedAt.getTime()
   return age >= 0 && age <= (isLazy ? lazy : usual)
 }
@@ -109,6 +121,7 @@ export const createResultCache = () => {
       const { entry } = found
       return { entry, isFresh: (isLazy || entry.position === position) && isYoung(entry, query, now, isLazy) }
     },
+    entry: (key: string): Entry | undefined => entries.get(key)?.entry,
     keep(entry: Entry): void {
       drop(entry.key)
       const bytes = 5 * entry.length // the answer, its text, and the text for repeated requests
@@ -124,10 +137,11 @@ export const createResultCache = () => {
 }
 export type ResultCache = ReturnType<typeof createResultCache>
 
-const withFacts = ({ key, answer, computedAt, timezone }: Entry, isCached: boolean): Promise<Answer> =>
+const withFacts = ({ key, answer, computedAt, staleAt, timezone }: Entry, isCached: boolean): Promise<Answer> =>
   answer.with({
     is_cached: isCached,
     cache_key: key,
+    cache_target_age: maybeTime(staleAt),
     last_refresh: time(computedAt),
     next_allowed_client_refresh: time(new Date(computedAt.getTime() + clientPause)),
     timezone,

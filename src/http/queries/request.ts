@@ -8,7 +8,7 @@ import { type DownloadFormat, downloadFormats } from '../../execution/download.t
 import { excerpt } from '../../lib/excerpt.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
-import { withOverrides } from './overrides.ts'
+import { withOverrides } from '../../queries/overrides.ts'
 
 // The body of the query endpoint. Unlike record routes it is strict, and reports errors in the format that PostHog clients parse.
 

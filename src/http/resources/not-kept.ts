@@ -14,13 +14,10 @@ interface NotKept {
   readonly hasEmptyList?: true
 }
 
-const queries = 'Keep the query where you use it, and ask POST /api/projects/:project_id/query/.'
 const none = 'There is nothing like it here.'
 
 /** Resources of PostHog that Waymark does not support. */
 const resources: readonly NotKept[] = [
-  { path: 'annotations', object: 'annotation', words: 'annotations', instead: none },
-  { path: 'dashboards', object: 'dashboard', words: 'dashboards', instead: queries },
   { path: 'early_access_feature', object: 'early_access_feature', words: 'early access features', instead: none },
   { path: 'experiments', object: 'experiment', words: 'experiments', instead: none },
   {
@@ -30,7 +27,6 @@ const resources: readonly NotKept[] = [
     instead: 'Flags that are decided elsewhere can be sent as properties of events.',
     hasEmptyList: true,
   },
-  { path: 'insights', object: 'insight', words: 'insights', instead: queries },
   { path: 'notebooks', object: 'notebook', words: 'notebooks', instead: none },
   { path: 'session_recordings', object: 'session_recording', words: 'session recordings', instead: none },
   { path: 'surveys', object: 'survey', words: 'surveys', instead: 'Answers of surveys can be sent as events.' },

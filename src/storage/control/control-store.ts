@@ -9,8 +9,13 @@ type Column = Kind | `${Kind}?`
 type Shape = Readonly<Record<string, Column>>
 type Row = Readonly<Record<string, unknown>>
 type Where = Row
-interface FindOptions {
+interface Condition {
+  readonly search?: readonly { readonly text: string; readonly in: readonly string[] }[]
+  readonly between?: Readonly<Record<string, { readonly from?: Date | undefined; readonly to?: Date | undefined } | undefined>>
+}
+interface FindOptions extends Condition {
   readonly newestFirst?: string
+  readonly orderBy?: readonly { readonly column: string; readonly isDescending?: boolean }[]
   readonly limit?: number
   readonly offset?: number
 }
@@ -66,9 +71,21 @@ const fromSql = (value: unknown, kind: Kind): unknown => {
   return kind === 'json' ? JSON.parse(String(value)) : value
 }
 
+const likeText = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
 /** `a = $1 AND b IN ($2, $3)`, numbered after the parameters already used. */
-const condition = (where: Where, shape: Shape, params: SqlValue[]): string => {
-  const parts = Object.entries(where).map(([name, value]) => {
+const condition = (where: Where, shape: Shape, params: SqlValue[], { search = [], between = {} }: Condition = {}): string => {
+  const next = (value: SqlValue): string => `$${params.push(value)}`
+  const time = (value: Date): string => `CAST(${next(toSql(value, 'time'))} AS TIMESTAMP)`
+  const searched = search.map(({ text, in: columns }) => {
+    const pattern = next(likeText(text))
+    return columns.length > 0 ? `(${columns.map((name) => `${name} ILIKE ${pattern} ESCAPE '\\'`).join(' OR ')})` : '1 = 0'
+  })
+  const ranges = Object.entries(between).flatMap(([name, range]) => [
+    ...(range?.from ? [`${name} >= ${time(range.from)}`] : []),
+    ...(range?.to ? [`${name} < ${time(range.to)}`] : []),
+  ])
+  const equal = Object.entries(where).map(([name, value]) => {
     const kind = kindOf(shape[name]!)
     const parameter = (one: unknown) => {
       params.push(toSql(one, kind))
@@ -84,7 +101,15 @@ const condition = (where: Where, shape: Shape, params: SqlValue[]): string => {
     }
     return value === null ? `${name} IS NULL` : `${name} = ${parameter(value)}`
   })
+  const parts = [...equal, ...searched, ...ranges]
   return parts.length > 0 ? ` WHERE ${parts.join(' AND ')}` : ''
+}
+
+/** The columns of an order, the last of them unique. */
+const orderOf = ({ newestFirst, orderBy }: FindOptions): NonNullable<FindOptions['orderBy']> => {
+  const asked = orderBy ?? (newestFirst ? [{ column: newestFirst, isDescending: true }] : [])
+  const last = asked.at(-1)
+  return last && last.column !== 'id' ? [...asked, { column: 'id', isDescending: last.isDescending === true }] : asked
 }
 
 /** One table, accessed by statements only. */
@@ -100,9 +125,13 @@ class SqlTable {
     const columns = Object.entries(this.shape).map(([name, kind]) =>
       kindOf(kind) === 'time' ? `CAST(${name} AS VARCHAR) AS ${name}` : name,
     )
-    const order = options.newestFirst ? ` ORDER BY control.${this.name}.${options.newestFirst} DESC, control.${this.name}.id DESC` : ''
+    // Qualified: a time is selected as text under the name of its column.
+    const order = orderOf(options).map(
+      ({ column, isDescending }) => `control.${this.name}.${column}${isDescending ? ' DESC' : ''} NULLS LAST`,
+    )
+    const ordered = order.length > 0 ? ` ORDER BY ${order.join(', ')}` : ''
     const limit = options.limit === undefined ? '' : ` LIMIT ${Math.trunc(options.limit)} OFFSET ${Math.trunc(options.offset ?? 0)}`
-    const text = `SELECT ${columns.join(', ')} FROM control.${this.name}${condition(where, this.shape, params)}${order}${limit}`
+    const text = `SELECT ${columns.join(', ')} FROM control.${this.name}${condition(where, this.shape, params, options)}${ordered}${limit}`
     return (await this.sql.rows(text, params)).map((row) => this.read(row))
   }
 
@@ -110,9 +139,10 @@ class SqlTable {
     return (await this.find(where, { limit: 1 }))[0]
   }
 
-  async count(where: Where): Promise<number> {
+  async count(where: Where, more: Condition = {}): Promise<number> {
     const params: SqlValue[] = []
-    const rows = await this.sql.rows(`SELECT count(*) AS n FROM control.${this.name}${condition(where, this.shape, params)}`, params)
+    const text = `SELECT count(*) AS n FROM control.${this.name}${condition(where, this.shape, params, more)}`
+    const rows = await this.sql.rows(text, params)
     return Number(rows[0]?.n)
   }
 
@@ -180,10 +210,31 @@ class Snapshot {
   }
 }
 
-const time = (value: unknown) => (value instanceof Date ? value.getTime() : Number(value))
-const arrange = (rows: readonly Row[], options: FindOptions = {}): readonly Row[] => {
-  const { newestFirst: by, limit, offset = 0 } = options
-  const ordered = by ? [...rows].sort((a, b) => time(b[by]) - time(a[by]) || (String(a.id) < String(b.id) ? 1 : -1)) : rows
+const isIn = (row: Row, { search = [], between = {} }: Condition): boolean =>
+  search.every(({ text, in: columns }) => columns.some((name) => textOf(row[name]).toLowerCase().includes(text.toLowerCase()))) &&
+  Object.entries(between).every(([name, range]) => {
+    const value = row[name]
+    return value instanceof Date && !(range?.from && value < range.from) && !(range?.to && value >= range.to)
+  })
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+
+const compared = (a: unknown, b: unknown, isDescending: boolean): number => {
+  if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0)
+  const [x, y] = [a, b].map((one) => (one instanceof Date ? one.getTime() : (one as number | string))) as [number, number]
+  return (x < y ? -1 : x > y ? 1 : 0) * (isDescending ? -1 : 1)
+}
+const arrange = (found: readonly Row[], options: FindOptions = {}): readonly Row[] => {
+  const { search, between, limit, offset = 0 } = options
+  const rows = search || between ? found.filter((row) => isIn(row, options)) : found
+  const order = orderOf(options)
+  const compare = (a: Row, b: Row) => {
+    for (const { column, isDescending = false } of order) {
+      const difference = compared(a[column] ?? null, b[column] ?? null, isDescending)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+  const ordered = order.length > 0 ? [...rows].sort(compare) : rows
   return limit === undefined && offset === 0 ? ordered : ordered.slice(offset, limit === undefined ? undefined : offset + limit)
 }
 
@@ -197,7 +248,7 @@ class HeldTable {
 
   find = async (where: Where, options?: FindOptions) => arrange(this.current().matching(where), options)
   first = async (where: Where) => this.current().matching(where)[0]
-  count = async (where: Where) => this.current().matching(where).length
+  count = async (where: Where, more: Condition = {}) => arrange(this.current().matching(where), more).length
 
   insert = async (row: Row) => {
     await this.table.insert(row)

@@ -9,15 +9,18 @@ const statements = new Set(['SqlLikeQuery', 'HogQLQuery'])
 const isGroup = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /** Both must hold. */
-const both = (own: unknown, more: readonly unknown[]): unknown => {
-  if (isGroup(own)) return { type: 'AND', values: [own, { type: 'AND', values: more }] }
-  return [...(Array.isArray(own) ? own : []), ...more]
+const both = (own: unknown, more: readonly unknown[] | Fields): unknown => {
+  if (!isGroup(own) && !isGroup(more)) return [...(Array.isArray(own) ? own : []), ...(more as readonly unknown[])]
+  const grouped = (given: unknown) => (isGroup(given) ? [given] : Array.isArray(given) ? [{ type: 'AND', values: given }] : [])
+  return { type: 'AND', values: [...grouped(own), ...grouped(more)] }
 }
+const hasAny = (properties: unknown): properties is readonly unknown[] | Fields =>
+  Array.isArray(properties) ? properties.length > 0 : isGroup(properties) && Object.keys(properties).length > 0
 
 const narrowed = (fields: Fields, { date_from, date_to, properties }: Fields): Fields => ({
   ...fields,
   ...(date_from || date_to ? { dateRange: { date_from: date_from ?? null, date_to: date_to ?? null } } : {}),
-  ...(Array.isArray(properties) && properties.length > 0 ? { properties: both(fields.properties, properties) } : {}),
+  ...(hasAny(properties) ? { properties: both(fields.properties, properties) } : {}),
 })
 
 const isEmpty = (given: unknown): boolean =>

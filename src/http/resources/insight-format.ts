@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { QueryStatus } from '../../execution/asking/query-runs.ts'
+import { presentRun } from '../../execution/asking/query-runs.ts'
+import type { InsightAnswer } from '../../saved/answers.ts'
+import type { PlacedInsight } from '../../saved/insights.ts'
+import { tagsOf } from '../../saved/tags.ts'
+import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+
+// Insights as clients expect them: the fields of the record, and those of its answer beside them.
+
+/** Members may change what others made: private dashboards are not supported. */
+const everybodyMayEdit = 21
+
+export const answerSchema = z.object({
+  result: freeSchema,
+  columns: freeSchema,
+  types: freeSchema,
+  hasMore: z.boolean().nullable(),
+  hogql: z.string().nullable(),
+  warnings: freeSchema,
+  is_cached: z.boolean(),
+  last_refresh: timeSchema.nullable(),
+  cache_target_age: timeSchema.nullable(),
+  next_allowed_client_refresh: timeSchema.nullable(),
+  timezone: z.string().nullable(),
+  resolved_date_range: freeSchema,
+  query_status: freeSchema,
+})
+
+export const insightSchema = z.object({
+  id: z.int(),
+  short_id: z.string(),
+  name: z.string().nullable(),
+  derived_name: z.string().nullable(),
+  description: z.string(),
+  query: z.record(z.string(), freeSchema),
+  filters: z.record(z.string(), freeSchema),
+  order: z.int().nullable(),
+  favorited: z.boolean(),
+  saved: z.boolean(),
+  deleted: z.boolean(),
+  tags: z.array(z.string()),
+  dashboards: z.array(z.int()),
+  dashboard_tiles: z.array(z.object({ id: z.int(), dashboard_id: z.int(), deleted: z.boolean() })),
+  created_at: timeSchema,
+  created_by: userSchema.nullable(),
+  last_modified_at: timeSchema,
+  last_modified_by: userSchema.nullable(),
+  updated_at: timeSchema,
+  last_viewed_at: timeSchema.nullable(),
+  is_sample: z.literal(false),
+  effective_restriction_level: z.int(),
+  effective_privilege_level: z.int(),
+})
+export const answeredInsightSchema = insightSchema.extend(answerSchema.shape)
+
+type Fields = Readonly<Record<string, unknown>>
+
+const nothing: z.infer<typeof answerSchema> = {
+  result: null,
+  columns: null,
+  types: null,
+  hasMore: null,
+  hogql: null,
+  warnings: null,
+  is_cached: false,
+  last_refresh: null,
+  cache_target_age: null,
+  next_allowed_client_refresh: null,
+  timezone: null,
+  resolved_date_range: null,
+  query_status: null,
+}
+
+/** The status without the answer, which is beside it. */
+const statusOf = (status: NonNullable<InsightAnswer['status']>): Omit<QueryStatus, 'results'> & { results: null } => ({
+  ...presentRun({ ...status, answer: null }),
+  results: null,
+})
+
+export const presentAnswer = ({ answer, status }: InsightAnswer): z.infer<typeof answerSchema> => {
+  const { results, ...facts } = (answer?.object ?? {}) as Fields
+  const known = Object.keys(nothing).flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]] as const]))
+  return {
+    ...nothing,
+    ...Object.fromEntries(known),
+    result: results ?? null,
+    query_status: status ? statusOf(status) : null,
+  }
+}
+
+export const presentInsight = async (accounts: Accounts, { insight, tiles }: PlacedInsight): Promise<z.infer<typeof insightSchema>> => ({
+  id: insight.id,
+  short_id: insight.short_id,
+  name: insight.name,
+  derived_name: insight.derived_name,
+  description: insight.description,
+  query: insight.query as Record<string, unknown>,
+  filters: {},
+  order: insight.position,
+  favorited: insight.favorited,
+  saved: insight.saved,
+  deleted: insight.deleted,
+  tags: tagsOf(insight),
+  dashboards: tiles.map((one) => one.dashboard_id),
+  dashboard_tiles: tiles.map(({ id, dashboard_id, deleted }) => ({ id, dashboard_id, deleted })),
+  created_at: time(insight.created_at),
+  created_by: await presentAuthor(accounts, insight.created_by_id),
+  last_modified_at: time(insight.last_modified_at),
+  last_modified_by: await presentAuthor(accounts, insight.last_modified_by_id),
+  updated_at: time(insight.updated_at),
+  last_viewed_at: maybeTime(insight.last_viewed_at),
+  is_sample: false,
+  effective_restriction_level: everybodyMayEdit,
+  effective_privilege_level: 37,
+})

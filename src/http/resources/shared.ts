@@ -1,0 +1,52 @@
+import { pageHeaders, sharedPage } from '../../sharing/page.ts'
+import { sharedJson } from '../../sharing/shared-json.ts'
+import { failures } from '../errors.ts'
+import { defineResource, Reply, type Visit } from '../resource.ts'
+
+// What a public link opens. Withdrawn, unknown and deleted are the same: not found.
+
+const open = async ({ app, params }: Visit, token = params.token ?? '') => {
+  const opened = await app.sharing.links.open(token)
+  const view = opened && (await app.sharing.views.of(opened.project, opened.link))
+  // It may have been withdrawn while the answers were computed.
+  if (!view || !(await app.sharing.links.open(token))) throw failures.notFound()
+  return { view, settings: opened.link.settings as { readonly noHeader?: boolean } }
+}
+
+const json = /\.json$/
+
+const page = async (visit: Visit, isEmbedded: boolean): Promise<Reply> => {
+  const { view, settings } = await open(visit)
+  const hasHeader = settings.noHeader !== true
+  return new Reply(200, new TextEncoder().encode(sharedPage(view, { hasHeader })), pageHeaders(isEmbedded))
+}
+
+export const shared = defineResource({
+  name: 'shared',
+  summary: 'What a public link opens, for everybody who has its token ([sharing.md](sharing.md))',
+  path: '/',
+  reach: 'open',
+  object: null,
+  limits: ['shared'],
+  rows: (row) => [
+    row({
+      method: 'GET',
+      path: 'shared/:token',
+      name: 'page',
+      summary: 'A page with the answers of one insight or one dashboard, as pictures; with `.json` behind the token, the answers as JSON',
+      handle: async (visit) => {
+        const token = visit.params.token ?? ''
+        if (!json.test(token)) return page(visit, false)
+        const { view } = await open(visit, token.replace(json, ''))
+        return new Reply(200, sharedJson(view), { 'x-robots-tag': 'noindex, nofollow' })
+      },
+    }),
+    row({
+      method: 'GET',
+      path: 'embedded/:token',
+      name: 'embedded',
+      summary: 'The same page, which other sites may show in a frame',
+      handle: (visit) => page(visit, true),
+    }),
+  ],
+})

@@ -1,0 +1,101 @@
+import type { Notice, NoticeDelivery } from '../accounts/records.ts'
+import { sealedFor } from '../accounts/resealing.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import type { NotificationParts } from './parts.ts'
+import type { NoticeContent } from './records.ts'
+import { mostAttempts, retryWait } from './retry.ts'
+import { mailOf } from './sinks/email.ts'
+import { webhookBody, webhookRequest } from './sinks/webhook.ts'
+
+// One attempt to deliver. It is counted before it begins: what ends the process is not tried for ever. A process that ends between the receiver's answer
+// and its own note repeats the delivery under the same id.
+
+const sendingMs = 20_000
+
+class Refused extends Error {
+  readonly isFinal: boolean
+  constructor(message: string, isFinal: boolean) {
+    super(message)
+    this.isFinal = isFinal
+  }
+}
+
+/** Answers that a later attempt can change. */
+const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
+
+async function secretOf({ context, box }: NotificationParts, { alert_id, subscription_id }: NoticeDelivery): Promise<string> {
+  const { read } = context.store
+  const sealed = alert_id === null ? await read.subscriptions.first({ id: subscription_id! }) : await read.alerts.first({ id: alert_id })
+  if (!sealed?.webhook_secret) throw new Refused('The webhook was removed.', true)
+  return box.open(
+    sealed.webhook_secret,
+    alert_id === null ? sealedFor.subscriptionWebhook(subscription_id!) : sealedFor.alertWebhook(alert_id),
+  )
+}
+
+async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, notice: Notice, signal: AbortSignal): Promise<void> {
+  const body = webhookBody(notice.content as unknown as NoticeContent, notice)
+  const { headers, body: bytes } = webhookRequest(body, delivery.id, await secretOf(parts, delivery), parts.context.clock())
+  const answer = await parts.fetch({ url: delivery.target, method: 'POST', headers, body: bytes }, signal)
+  const { href, host } = new URL(delivery.target)
+  // A redirect of a POST may have become a GET of some page.
+  if (answer.url !== href) throw new Refused(`${host} redirects to another address. Use that one.`, true)
+  if (answer.status >= 200 && answer.status < 300) return
+  throw new Refused(`${host} answered with status ${answer.status}.`, !isPassing(answer.status))
+}
+
+async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
+  const mailer = context.mailer()
+  if (!mailer) throw new Refused('This server has no mail server. Start it with --smtp.', false)
+  const project = await context.store.read.projects.first({ id: delivery.project_id })
+  const { siteUrl } = context.settings()
+  const host = URL.canParse(siteUrl) ? new URL(siteUrl).hostname : 'waymark.localhost'
+  const what = delivery.alert_id === null ? `subscription ${delivery.subscription_id}` : `alert ${delivery.alert_id}`
+  const how = `This is ${what} of the project ${project?.name ?? delivery.project_id}. Its members can change or delete it.`
+  const mail = mailOf(notice.content as unknown as NoticeContent, delivery.target, `<${delivery.id}@${host}>`, how)
+  await context.outbound.mails(project?.organization_id ?? '', () => mailer.send(mail))
+}
+
+/** SMTP servers answer 5xx for what stays wrong. */
+const isFinalError = (error: unknown): boolean => {
+  if (error instanceof Refused) return error.isFinal
+  if (error instanceof WaymarkError) return error.code === 'private-address'
+  const { responseCode } = error as { responseCode?: unknown }
+  return typeof responseCode === 'number' && responseCode >= 500 && responseCode < 600
+}
+
+const messageOf = (error: unknown, { target, target_type }: NoticeDelivery): string => {
+  const text = error instanceof WaymarkError ? error.detail : error instanceof Error ? error.message : String(error)
+  // The path of an address may hold a token.
+  const shown = target_type === 'webhook' ? text.replaceAll(target, new URL(target).host) : text
+  return shown.slice(0, 500)
+}
+
+export async function deliver(parts: NotificationParts, id: string, signal: AbortSignal): Promise<void> {
+  const { context } = parts
+  const { store } = context
+  const claimed = await store.write(async (tables) => {
+    const delivery = await tables.notice_deliveries.first({ id, status: 'waiting' })
+    if (!delivery) return null
+    const attempt = { attempts: delivery.attempts + 1, last_attempt_at: context.clock() }
+    await tables.notice_deliveries.update({ id }, attempt)
+    return { ...delivery, ...attempt }
+  })
+  if (!claimed) return
+  const notice = await store.read.notices.first({ id: claimed.notice_id })
+  const end = (change: Partial<NoticeDelivery>) =>
+    store.write((tables) => tables.notice_deliveries.update({ id, status: 'waiting', attempts: claimed.attempts }, change))
+  if (!notice) return void (await end({ status: 'failed', latest_error: 'Its content is no longer kept.' }))
+  try {
+    if (claimed.target_type === 'webhook')
+      await sendWebhook(parts, claimed, notice, AbortSignal.any([signal, AbortSignal.timeout(sendingMs)]))
+    else await sendMail(parts, claimed, notice)
+    await end({ status: 'delivered', delivered_at: context.clock(), latest_error: null })
+  } catch (error) {
+    // The server is being closed: the next one sends it.
+    if (signal.aborted) return void (await end({ attempts: claimed.attempts - 1 }))
+    const isOver = isFinalError(error) || claimed.attempts >= mostAttempts
+    const due_at = new Date(context.clock().getTime() + retryWait(claimed.attempts))
+    await end({ status: isOver ? 'failed' : 'waiting', due_at, latest_error: messageOf(error, claimed) })
+  }
+}

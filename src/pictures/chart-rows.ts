@@ -1,0 +1,90 @@
+import type { Chart } from './chart.ts'
+import { durationText, numberText } from './format.ts'
+
+/** The numbers of a picture as a small table, for mails and for those who cannot see it. */
+export interface ChartRows {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+  readonly leftOut: readonly string[]
+}
+
+const mostRows = 31
+const mostSeries = 6
+
+const percent = (share: number) => numberText(share * 100, { style: 'percentage', prefix: '', postfix: '', decimals: 1 })
+
+export function chartRows(chart: Chart): ChartRows {
+  const leftOut = [...chart.leftOut]
+  switch (chart.kind) {
+    case 'lines':
+    case 'bars': {
+      const series = chart.series.slice(0, mostSeries)
+      const first = Math.max(0, chart.labels.length - mostRows)
+      if (first > 0) leftOut.push(`${first} earlier intervals`)
+      if (chart.series.length > mostSeries) leftOut.push(`${chart.series.length - mostSeries} series of the picture`)
+      return {
+        columns: ['Interval', ...series.map(({ label }) => label)],
+        rows: chart.labels
+          .slice(first)
+          .map((label, i) => [label, ...series.map(({ values }) => numberText(values[first + i] ?? null, chart.format))]),
+        leftOut,
+      }
+    }
+    case 'totals':
+    case 'pie':
+      return {
+        columns: ['Series', 'Total'],
+        rows: chart.items.map(({ label, value }) => [label, numberText(value, chart.format)]),
+        leftOut,
+      }
+    case 'number': {
+      const previous = chart.previous === null ? [] : [['Previous', numberText(chart.previous, chart.format)]]
+      return { columns: ['Series', 'Total'], rows: [[chart.label, numberText(chart.value, chart.format)], ...previous], leftOut }
+    }
+    case 'table':
+      return { columns: chart.columns, rows: chart.rows, leftOut }
+    case 'funnel':
+      return {
+        columns: ['Step', ...(chart.groups.length > 1 ? ['Group'] : []), 'Count', 'Of the first step', 'Average time'],
+        rows: chart.groups.flatMap(({ label, steps }) =>
+          steps.map(({ name, count, time }) => [
+            name,
+            ...(chart.groups.length > 1 ? [label ?? 'Current'] : []),
+            numberText(count),
+            steps[0]!.count > 0 ? percent(count / steps[0]!.count) : '–',
+            time === null ? '' : durationText(time),
+          ]),
+        ),
+        leftOut,
+      }
+    case 'grid':
+      return {
+        columns: ['', ...(chart.rows.some(({ note }) => note) ? ['Size'] : []), ...chart.columns],
+        rows: chart.rows.map(({ label, note, cells }) => [
+          label,
+          ...(chart.rows.some((row) => row.note) ? [note] : []),
+          ...chart.columns.map((_, i) => cells[i]?.text ?? ''),
+        ]),
+        leftOut,
+      }
+    case 'flow':
+      return {
+        columns: ['From', 'To', 'Paths'],
+        rows: chart.edges.slice(0, mostRows).map(({ from, to, value }) => [from, to, numberText(value)]),
+        leftOut,
+      }
+    case 'boxes':
+      return {
+        columns: ['Interval', 'Min', '25%', 'Median', '75%', 'Max', 'Mean'],
+        rows: chart.boxes
+          .slice(-mostRows)
+          .map((box) => [
+            chart.labels[box.at] ?? '',
+            ...[box.min, box.q1, box.median, box.q3, box.max, box.mean].map((value) => numberText(value, chart.format)),
+          ]),
+        leftOut,
+      }
+    case 'nothing':
+      return { columns: [chart.reason], rows: [], leftOut }
+  }
+}

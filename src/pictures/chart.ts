@@ -1,0 +1,128 @@
+import type { NumberFormat } from './format.ts'
+
+// What a picture shows, read from an answer and cut to a size that can be drawn. No coordinates yet.
+
+export interface Series {
+  readonly label: string
+  readonly values: readonly (number | null)[]
+  /** Of the palette. */
+  readonly color: number
+  /** Of a comparison: drawn weaker. */
+  readonly isPrevious: boolean
+}
+export interface Item {
+  readonly label: string
+  readonly value: number
+  readonly color: number
+  readonly isPrevious: boolean
+}
+
+interface OverTime {
+  readonly labels: readonly string[]
+  readonly series: readonly Series[]
+  readonly format: NumberFormat
+}
+export interface FunnelStep {
+  readonly name: string
+  readonly count: number
+  /** Seconds; null: nobody. */
+  readonly time: number | null
+}
+export interface FunnelGroup {
+  readonly label: string | null
+  readonly color: number
+  readonly isPrevious: boolean
+  readonly steps: readonly FunnelStep[]
+}
+export interface GridRow {
+  readonly label: string
+  /** Beside the label: the size of the row. */
+  readonly note: string
+  /** `shade` from 0 to 1; null: an empty cell. */
+  readonly cells: readonly ({ readonly text: string; readonly shade: number } | null)[]
+}
+export interface FlowEdge {
+  readonly from: string
+  readonly to: string
+  readonly value: number
+}
+export interface Box {
+  readonly label: string
+  readonly color: number
+  readonly min: number
+  readonly q1: number
+  readonly median: number
+  readonly q3: number
+  readonly max: number
+  readonly mean: number
+}
+
+export type ChartBody =
+  | ({ readonly kind: 'lines'; readonly isFilled: boolean } & OverTime)
+  | ({ readonly kind: 'bars'; readonly isStacked: boolean } & OverTime)
+  | { readonly kind: 'totals'; readonly items: readonly Item[]; readonly format: NumberFormat }
+  | { readonly kind: 'pie'; readonly items: readonly Item[]; readonly format: NumberFormat }
+  | {
+      readonly kind: 'number'
+      readonly label: string
+      readonly value: number | null
+      readonly previous: number | null
+      readonly format: NumberFormat
+    }
+  | { readonly kind: 'table'; readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] }
+  | { readonly kind: 'funnel'; readonly groups: readonly FunnelGroup[] }
+  | { readonly kind: 'grid'; readonly columns: readonly string[]; readonly rows: readonly GridRow[] }
+  | { readonly kind: 'flow'; readonly edges: readonly FlowEdge[] }
+  | {
+      readonly kind: 'boxes'
+      readonly labels: readonly string[]
+      readonly boxes: readonly (Box & { readonly at: number })[]
+      readonly format: NumberFormat
+    }
+  | { readonly kind: 'nothing'; readonly reason: string }
+
+export type Chart = ChartBody & {
+  /** What was left out: `12 more rows`. */
+  readonly leftOut: readonly string[]
+}
+
+export const nothing = (reason = 'No data for this range'): Chart => ({ kind: 'nothing', reason, leftOut: [] })
+
+export const most = {
+  series: 20,
+  /** Points of a line, in pixels of the picture. */
+  points: 400,
+  bars: 120,
+  items: 20,
+  slices: 10,
+  rows: 25,
+  columns: 8,
+  groups: 5,
+  steps: 20,
+  gridRows: 32,
+  gridColumns: 32,
+  edges: 50,
+  boxes: 100,
+  text: 60,
+} as const
+
+/** The first `count`, and what to say about the others. */
+export function cut<T>(
+  all: readonly T[],
+  count: number,
+  one: string,
+  many: string,
+): { readonly kept: readonly T[]; readonly leftOut: string[] } {
+  const more = all.length - count
+  return { kept: all.slice(0, count), leftOut: more > 0 ? [`${more} more ${more === 1 ? one : many}`] : [] }
+}
+
+/** At most that many characters, on one line. */
+export function clipped(text: string, count: number = most.text): string {
+  const line = text
+    .slice(0, 4 * count + 16)
+    .replace(/\s+/g, ' ')
+    .trim()
+  const characters = [...line]
+  return characters.length > count ? `${characters.slice(0, count - 1).join('')}…` : line
+}

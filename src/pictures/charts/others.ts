@@ -1,0 +1,64 @@
+import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
+import { cellText, numberText, plainNumbers } from '../format.ts'
+import { overTime } from './over-time.ts'
+import { seriesOf } from './trends.ts'
+import { type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
+
+/** Actors by the number of intervals in which they were active. */
+export function stickinessChart(query: Fields, answer: Fields): Chart {
+  const rows = objectsOf(answer.results)
+  const labels = rows.map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0] ?? []
+  const display = textOf(fieldsOf(query.stickinessFilter).display)
+  const kind = display.includes('Bar') ? 'bars' : 'lines'
+  return overTime(labels, seriesOf(rows), { kind, isFilled: display === 'ActionsAreaGraph', format: plainNumbers })
+}
+
+const statusColors: Readonly<Record<string, number>> = { new: 0, returning: 1, resurrecting: 2, dormant: 3 }
+
+export function lifecycleChart(_query: Fields, answer: Fields): Chart {
+  const rows = objectsOf(answer.results)
+  const series = rows.map((row) => ({ ...seriesOf([row])[0]!, label: textOf(row.status), color: statusColors[textOf(row.status)] ?? 4 }))
+  return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers })
+}
+
+export function pathsChart(_query: Fields, answer: Fields): Chart {
+  const edges = objectsOf(answer.results)
+    .map((edge) => ({ from: textOf(edge.source), to: textOf(edge.target), value: numberOf(edge.value) ?? 0 }))
+    .filter(({ value }) => value > 0)
+    .sort((a, b) => b.value - a.value)
+  if (edges.length === 0) return nothing('No paths in this range')
+  const { kept, leftOut } = cut(edges, most.edges, 'edge', 'edges')
+  return { kind: 'flow', edges: kept, leftOut }
+}
+
+export function correlationChart(_query: Fields, answer: Fields): Chart {
+  const all = objectsOf(fieldsOf(answer.results).events)
+  const { kept, leftOut } = cut(all, most.rows, 'row', 'rows')
+  const rows = kept.map((row) => [
+    clipped(textOf(fieldsOf(row.event).event)),
+    numberText(numberOf(row.success_count)),
+    numberText(numberOf(row.failure_count)),
+    numberText(numberOf(row.odds_ratio)),
+  ])
+  return rows.length === 0 ? nothing() : { kind: 'table', columns: ['Event', 'Converted', 'Dropped off', 'Odds ratio'], rows, leftOut }
+}
+
+/** Any list of rows: lists in the order of the columns, or objects. */
+export function tableChart(_query: Fields, answer: Fields, timezone: string): Chart {
+  const results = listOf(answer.results)
+  const objects = objectsOf(results)
+  const names = textsOf(answer.columns)
+  const found = names.length > 0 ? names : [...new Set(objects.flatMap((row) => Object.keys(row)))]
+  const width = Math.max(found.length, ...results.slice(0, most.rows).map((row) => (Array.isArray(row) ? row.length : 0)))
+  if (width === 0 || results.length === 0) return results.length === 0 ? nothing('No rows') : nothing('This answer has no rows to show')
+  const columns = cut(
+    Array.from({ length: width }, (_, i) => found[i] ?? ''),
+    most.columns,
+    'column',
+    'columns',
+  )
+  const { kept, leftOut } = cut(results, most.rows, 'row', 'rows')
+  const cells = (row: unknown) => (Array.isArray(row) ? row : found.map((name) => fieldsOf(row)[name]))
+  const rows = kept.map((row) => columns.kept.map((_, i) => clipped(cellText(cells(row)[i], timezone))))
+  return { kind: 'table', columns: columns.kept.map((name) => clipped(name)), rows, leftOut: [...leftOut, ...columns.leftOut] }
+}

@@ -1,0 +1,36 @@
+import { type Chart, clipped, cut, most, nothing, type Series } from '../chart.ts'
+import type { NumberFormat } from '../format.ts'
+
+/** The largest of each `size` values in a row, above or below zero. */
+const peaks = (values: readonly (number | null)[], size: number): (number | null)[] =>
+  Array.from({ length: Math.ceil(values.length / size) }, (_, i) => {
+    let peak: number | null = null
+    for (let at = i * size; at < Math.min(values.length, (i + 1) * size); at++) {
+      const value = values[at] ?? null
+      if (value !== null && (peak === null || Math.abs(value) > Math.abs(peak))) peak = value
+    }
+    return peak
+  })
+
+const total = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0)
+
+export interface OverTimeOptions {
+  readonly kind: 'lines' | 'bars'
+  readonly isFilled?: boolean
+  readonly isStacked?: boolean
+  readonly format: NumberFormat
+}
+
+/** Lines or bars over the intervals of a range. Of many series the largest are drawn. */
+export function overTime(labels: readonly string[], all: readonly Series[], { kind, format, ...more }: OverTimeOptions): Chart {
+  if (labels.length === 0 || all.length === 0) return nothing()
+  const largest = all.length > most.series ? [...all].sort((a, b) => total(b) - total(a)) : all
+  const { kept, leftOut } = cut(largest, most.series, 'series', 'series')
+  const length = kind === 'lines' ? most.points : most.bars
+  const size = Math.ceil(labels.length / length)
+  const series = kept.map((one) => ({ ...one, label: clipped(one.label), values: size > 1 ? peaks(one.values, size) : one.values }))
+  const shown = labels.filter((_, i) => i % size === 0).map((label) => clipped(label, 24))
+  const thinned = size > 1 ? [`each point is the largest of ${size} intervals`] : []
+  const base = { labels: shown, series, format, leftOut: [...leftOut, ...thinned] }
+  return kind === 'lines' ? { kind, isFilled: more.isFilled ?? false, ...base } : { kind, isStacked: more.isStacked ?? false, ...base }
+}

@@ -1,0 +1,44 @@
+import { type Chart, clipped, cut, type GridRow, most, nothing } from '../chart.ts'
+import { numberText } from '../format.ts'
+import { breakdownText, type Fields, fieldsOf, numberOf, objectsOf, textOf } from './values.ts'
+
+/** A row per interval in which actors started, a column per interval after it, as the share of those who started. */
+export function retentionChart(query: Fields, answer: Fields): Chart {
+  const all = objectsOf(answer.results)
+  const isSum = fieldsOf(query.retentionFilter).aggregationType === 'sum' || fieldsOf(query.retentionFilter).aggregationType === 'avg'
+  const { kept, leftOut } = cut(all, most.gridRows, 'row', 'rows')
+  const lists = kept.map((row) => objectsOf(row.values))
+  const longest = [...lists].sort((a, b) => b.length - a.length)[0] ?? []
+  if (longest.length === 0) return nothing()
+  const columns = cut(longest, most.gridColumns, 'column', 'columns')
+  const amount = (value: Fields) => (isSum ? (numberOf(value.aggregation_value) ?? 0) : (numberOf(value.count) ?? 0))
+  const largest = Math.max(0, ...lists.flat().map(amount))
+  const rows = kept.map((row, i): GridRow => {
+    const values = lists[i]!
+    const started = numberOf(values[0]?.count) ?? 0
+    const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
+    return {
+      label: clipped(`${split}${textOf(row.label)} ${textOf(row.date).slice(0, 10)}`, 32),
+      note: numberText(started),
+      cells: values.slice(0, most.gridColumns).map((value) => {
+        if (isSum)
+          return {
+            text: numberText(amount(value), { style: 'short', prefix: '', postfix: '', decimals: null }),
+            shade: largest > 0 ? amount(value) / largest : 0,
+          }
+        if (started === 0) return null
+        const share = amount(value) / started
+        return {
+          text: `${numberText(share * 100, { style: 'numeric', prefix: '', postfix: '', decimals: longest.length > 14 ? 0 : 1 })}%`,
+          shade: share,
+        }
+      }),
+    }
+  })
+  return {
+    kind: 'grid',
+    columns: columns.kept.map((value) => clipped(textOf(value.label), 12)),
+    rows,
+    leftOut: [...leftOut, ...columns.leftOut],
+  }
+}

@@ -1,0 +1,167 @@
+import { type Chart, clipped, cut, type Item, most, nothing, type Series } from '../chart.ts'
+import { type NumberFormat, numberText, plainNumbers } from '../format.ts'
+import { overTime } from './over-time.ts'
+import { type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
+
+const styles: readonly NumberFormat['style'][] = ['numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short']
+
+/** How the numbers of the axis are written. */
+export function axisFormat(filter: Fields): NumberFormat {
+  const style = styles.find((one) => one === filter.aggregationAxisFormat) ?? 'numeric'
+  const affix = (value: unknown) => clipped(textOf(value), 8)
+  return {
+    style,
+    prefix: affix(filter.aggregationAxisPrefix),
+    postfix: affix(filter.aggregationAxisPostfix),
+    decimals: numberOf(filter.decimalPlaces),
+  }
+}
+
+/** A row and what it is compared with have one color. */
+export function colorsOf(rows: readonly Fields[]): readonly number[] {
+  const known = new Map<string, number>()
+  return rows.map((row) => {
+    const key = JSON.stringify([row.order ?? null, row.breakdown_value ?? null, row.label ?? null])
+    const color = known.get(key) ?? known.size
+    known.set(key, color)
+    return color
+  })
+}
+
+export const labelOf = (row: Fields): string => `${textOf(row.label) || 'All events'}${isPreviousRow(row) ? ' (previous)' : ''}`
+
+export function seriesOf(rows: readonly Fields[]): Series[] {
+  const colors = colorsOf(rows)
+  return rows.map((row, i) => ({
+    label: labelOf(row),
+    values: numbersOf(row.data),
+    color: colors[i]!,
+    isPrevious: isPreviousRow(row),
+  }))
+}
+
+const itemsOf = (rows: readonly Fields[]): Item[] => {
+  const colors = colorsOf(rows)
+  return rows.map((row, i) => ({
+    label: clipped(labelOf(row)),
+    value: numberOf(row.aggregated_value) ?? numberOf(row.count) ?? 0,
+    color: colors[i]!,
+    isPrevious: isPreviousRow(row),
+  }))
+}
+
+export function trendsChart(query: Fields, answer: Fields): Chart {
+  const filter = fieldsOf(query.trendsFilter)
+  const format = axisFormat(filter)
+  if (filter.display === 'BoxPlot') return boxChart(answer, format)
+  const rows = objectsOf(answer.results)
+  if (rows.length === 0) return nothing()
+  const labels = [...rows].map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0]!
+  const isByDefaultStacked = filter.display === 'ActionsBar' || filter.display === 'ActionsStackedBar'
+  switch (filter.display) {
+    case 'BoldNumber':
+    case 'Metric':
+      return numberChart(rows, format)
+    case 'ActionsPie':
+      return pieChart(itemsOf(rows), format)
+    case 'ActionsBarValue': {
+      const { kept, leftOut } = cut(itemsOf(rows), most.items, 'bar', 'bars')
+      return { kind: 'totals', items: kept, format, leftOut }
+    }
+    case 'ActionsTable':
+    case 'WorldMap':
+    case 'RegionMap':
+      return totalsTable(itemsOf(rows), format)
+    case 'CalendarHeatmap':
+      return weekChart(rows, format)
+    case 'ActionsBar':
+    case 'ActionsStackedBar':
+    case 'ActionsUnstackedBar':
+      return overTime(labels, seriesOf(rows), { kind: 'bars', isStacked: isByDefaultStacked && !rows.some(isPreviousRow), format })
+    default:
+      return labels.length === 0 && rows.some((row) => numberOf(row.aggregated_value) !== null)
+        ? totalsTable(itemsOf(rows), format)
+        : overTime(labels, seriesOf(rows), { kind: 'lines', isFilled: filter.display === 'ActionsAreaGraph', format })
+  }
+}
+
+function numberChart(rows: readonly Fields[], format: NumberFormat): Chart {
+  const value = (row: Fields | undefined) => (row ? (numberOf(row.aggregated_value) ?? numberOf(row.count)) : null)
+  const current = rows.find((row) => !isPreviousRow(row))
+  const more = rows.filter((row) => !isPreviousRow(row)).length - 1
+  return {
+    kind: 'number',
+    label: clipped(current ? labelOf(current) : ''),
+    value: value(current),
+    previous: value(rows.find(isPreviousRow)),
+    format,
+    leftOut: more > 0 ? [`${more} more ${more === 1 ? 'number' : 'numbers'}`] : [],
+  }
+}
+
+/** A share needs numbers above zero. */
+function pieChart(all: readonly Item[], format: NumberFormat): Chart {
+  const shares = all.filter(({ value, isPrevious }) => value > 0 && !isPrevious).sort((a, b) => b.value - a.value)
+  if (shares.length === 0) return nothing()
+  const { kept, leftOut } = cut(shares, most.slices, 'slice', 'slices')
+  const rest = shares.slice(most.slices).reduce((sum, { value }) => sum + value, 0)
+  const other: Item[] = rest > 0 ? [{ label: 'Other', value: rest, color: -1, isPrevious: false }] : []
+  return { kind: 'pie', items: [...kept, ...other], format, leftOut: leftOut.map((text) => `${text} in “Other”`) }
+}
+
+function totalsTable(all: readonly Item[], format: NumberFormat): Chart {
+  const { kept, leftOut } = cut(all, most.rows, 'row', 'rows')
+  return { kind: 'table', columns: ['Series', 'Total'], rows: kept.map(({ label, value }) => [label, numberText(value, format)]), leftOut }
+}
+
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+/** Hours of the week. */
+function weekChart(rows: readonly Fields[], format: NumberFormat): Chart {
+  const [first] = rows
+  const cells = objectsOf(fieldsOf(first?.calendar_heatmap_data).data)
+  const values = new Map(cells.map((cell) => [`${cell.row} ${cell.column}`, numberOf(cell.value) ?? 0]))
+  const largest = Math.max(0, ...values.values())
+  return {
+    kind: 'grid',
+    columns: Array.from({ length: 24 }, (_, hour) => String(hour)),
+    rows: weekdays.map((label, day) => ({
+      label,
+      note: '',
+      cells: Array.from({ length: 24 }, (_, hour) => {
+        const value = values.get(`${day + 1} ${hour}`)
+        return value === undefined
+          ? null
+          : {
+              text: numberText(value, { ...format, style: format.style === 'numeric' ? 'short' : format.style }),
+              shade: largest > 0 ? Math.max(0, value / largest) : 0,
+            }
+      }),
+    })),
+    leftOut: rows.length > 1 ? [`${rows.length - 1} more series`] : [],
+  }
+}
+
+const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
+
+function boxChart(answer: Fields, format: NumberFormat = plainNumbers): Chart {
+  const data = objectsOf(answer.boxplot_data).filter((row) => measures.every((name) => numberOf(row[name]) !== null))
+  if (data.length === 0) return nothing()
+  const { kept, leftOut } = cut(data, most.boxes, 'box', 'boxes')
+  const labels = [...new Map(kept.map((row) => [textOf(row.day), clipped(textOf(row.label), 24)])).entries()].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  const places = new Map(labels.map(([day], i) => [day, i]))
+  return {
+    kind: 'boxes',
+    labels: labels.map(([, label]) => label),
+    boxes: kept.map((row) => ({
+      at: places.get(textOf(row.day))!,
+      label: clipped(textOf(row.series_label)),
+      color: numberOf(row.series_index) ?? 0,
+      ...(Object.fromEntries(measures.map((name) => [name, numberOf(row[name])!])) as Record<(typeof measures)[number], number>),
+    })),
+    format,
+    leftOut,
+  }
+}

@@ -1,0 +1,68 @@
+import type { Chart, FunnelStep } from '../chart.ts'
+import { durationText, numberText, plainNumbers } from '../format.ts'
+import type { Markup } from '../markup.ts'
+import { type Area, box, type Drawn, fitted, label, legend } from '../sheet.ts'
+import { filled } from '../style.ts'
+
+type Funnel = Extract<Chart, { kind: 'funnel' }>
+
+export interface StepShares {
+  /** Of those of the first step. */
+  readonly share: number
+  /** Of those of the step before. */
+  readonly kept: number
+  readonly lost: number
+}
+
+export function stepShares(steps: readonly FunnelStep[]): readonly StepShares[] {
+  const first = steps[0]?.count ?? 0
+  return steps.map(({ count }, i) => {
+    const before = i === 0 ? count : steps[i - 1]!.count
+    return { share: first > 0 ? count / first : 0, kept: before > 0 ? count / before : 0, lost: Math.max(0, before - count) }
+  })
+}
+
+const percent = (share: number) => `${numberText(share * 100, { ...plainNumbers, decimals: 1 })}%`
+
+/** A block per step, in it a bar per group; each says how many came through and how many dropped off. */
+export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Drawn {
+  const names =
+    groups.length > 1 || groups[0]?.label
+      ? legend(
+          groups.map((one) => ({ ...one, label: one.label ?? 'Current' })),
+          left,
+          top,
+          right - left,
+        )
+      : { nodes: [], height: 0 }
+  const shares = groups.map(({ steps }) => stepShares(steps))
+  const longest = [...groups].sort((a, b) => b.steps.length - a.steps.length)[0]!.steps
+  const nodes: Markup[] = [...names.nodes]
+  const texts = 250
+  let y = top + names.height
+  for (const [i, { name }] of longest.entries()) {
+    nodes.push(label(fitted(`${i + 1}. ${name}`, right - left), left, y + 16, { isBold: true }))
+    y += 24
+    for (const [g, { steps, color, isPrevious }] of groups.entries()) {
+      const step = steps[i]
+      if (!step) continue
+      const { share, kept, lost } = shares[g]![i]!
+      const end = right - texts
+      nodes.push(box({ left, right: end, top: y, bottom: y + 18 }, { class: 'track', rx: 2 }))
+      nodes.push(
+        box(
+          { left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + 18 },
+          { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null },
+        ),
+      )
+      const drop = i === 0 ? '' : ` · −${numberText(lost)} (${percent(1 - kept)})`
+      const time = step.time === null || i === 0 ? '' : ` · ${durationText(step.time)}`
+      nodes.push(
+        label(fitted(`${numberText(step.count)} (${percent(share)})${drop}${time}`, texts - 10), end + 10, y + 14, { className: 'faint' }),
+      )
+      y += 23
+    }
+    y += 6
+  }
+  return { nodes, height: y - top }
+}

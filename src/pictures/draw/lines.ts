@@ -1,0 +1,66 @@
+import { drawLabels, drawScale, type Plot, plotOf, valuesOf } from '../axes.ts'
+import type { Chart } from '../chart.ts'
+import { element, type Markup } from '../markup.ts'
+import { points, stacked } from '../scales.ts'
+import { type Area, type Drawn, legend } from '../sheet.ts'
+import { filled, lined } from '../style.ts'
+
+type Lines = Extract<Chart, { kind: 'lines' }>
+
+interface Point {
+  readonly x: number
+  readonly y: number
+  /** The lower edge, of a filled area. */
+  readonly base: number
+}
+
+/** Each line in its parts: a value that is missing is a gap. */
+export function linesGeometry({ series, labels, isFilled }: Lines, plot: Plot): readonly (readonly (readonly Point[])[])[] {
+  const x = points(labels.length, [plot.area.left, plot.area.right])
+  const stacks = isFilled ? stacked(series.map(({ values }) => values)) : null
+  return series.map(({ values }, row) => {
+    const parts: Point[][] = [[]]
+    for (const [i, value] of values.slice(0, labels.length).entries()) {
+      if (value === null && !stacks) {
+        if (parts.at(-1)!.length > 0) parts.push([])
+        continue
+      }
+      const [from, to] = stacks ? stacks[row]![i]! : [0, value ?? 0]
+      parts.at(-1)!.push({ x: x(i), y: plot.scale.at(to), base: plot.scale.at(from) })
+    }
+    return parts.filter((part) => part.length > 0)
+  })
+}
+
+const xy = ({ x }: Point, y: number) => `${Math.round(x * 10) / 10},${Math.round(y * 10) / 10}`
+const path = (part: readonly Point[]) => part.map((point) => xy(point, point.y)).join(' ')
+const around = (part: readonly Point[]) =>
+  `${path(part)} ${[...part]
+    .reverse()
+    .map((point) => xy(point, point.base))
+    .join(' ')}`
+
+export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Drawn {
+  const names = legend(chart.series, left, top, right - left)
+  const all = chart.isFilled ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
+  const plot = plotOf(all, { left, top: top + names.height + 6, right: right - 8, bottom }, chart.format)
+  const lines = linesGeometry(chart, plot).flatMap((parts, i): Markup[] => {
+    const { color, isPrevious } = chart.series[i]!
+    return parts.flatMap((part): Markup[] => {
+      if (part.length === 1) return [element('circle', { cx: part[0]!.x, cy: part[0]!.y, r: 3, class: filled(color) })]
+      const area = chart.isFilled ? [element('polygon', { points: around(part), class: filled(color), opacity: 0.25 })] : []
+      const stroke = {
+        points: path(part),
+        class: lined(color),
+        fill: 'none',
+        'stroke-width': 2,
+        'stroke-linejoin': 'round',
+        'stroke-dasharray': isPrevious ? '4 4' : null,
+        opacity: isPrevious ? 0.6 : null,
+      }
+      return [...area, element('polyline', stroke)]
+    })
+  })
+  const x = points(chart.labels.length, [plot.area.left, plot.area.right])
+  return { nodes: [...names.nodes, ...drawScale(plot), ...lines, ...drawLabels(chart.labels, plot, x)], height: bottom - top }
+}

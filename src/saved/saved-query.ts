@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { invalid } from '../accounts/refusals.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import { checkRequest } from '../execution/request.ts'
+import { isObject } from '../lib/is-object.ts'
+import { type AskedQuery, queryAsked } from '../queries/asked-query.ts'
+
+// The query of a saved record, checked when it is written, so that it can be asked later.
+
+/** Characters of its JSON. */
+const longest = 500_000
+
+export const savedQuerySchema = z.record(z.string(), z.unknown(), { error: 'Expected an object.' }).meta({
+  description: 'A query with its `kind`, possibly in a node that says how it is shown (`InsightVizNode`, `DataVisualizationNode`)',
+})
+
+/** The query to ask. An error names the field in the body: `query__source__interval`. */
+export function checkedQuery(given: unknown): AskedQuery {
+  let inner: AskedQuery | null = null
+  try {
+    inner = queryAsked(given)
+    checkRequest(inner)
+  } catch (error) {
+    if (!(error instanceof WaymarkError)) throw error
+    const place = [...(inner ? placeOf(given, inner) : []), ...(error.attr && error.attr !== 'query' ? [error.attr] : [])]
+    throw invalid(error.detail, ['query', ...place].join('__'), 'invalid_input', { candidates: error.suggestions })
+  }
+  if (JSON.stringify(given).length > longest)
+    throw invalid(`The query is too long to be saved: it can have ${longest} characters as JSON.`, 'query', 'max_length')
+  return inner
+}
+
+/** The names of the nodes around a query. */
+function placeOf(given: unknown, inner: AskedQuery): string[] {
+  const place: string[] = []
+  for (let at = given; at !== inner && isObject(at); at = at.source) place.push('source')
+  return place
+}

@@ -1,0 +1,59 @@
+import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
+import { type AccountContext, changesOf, log } from '../accounts/context.ts'
+import type { AccountTables, ProjectRecord } from '../accounts/records.ts'
+import { notFound } from '../accounts/refusals.ts'
+
+// Changes of saved records: by a member of the project, with an entry in the activity log.
+
+export type SavedScope = 'Insight' | 'Dashboard' | 'Annotation' | 'DataWarehouseSavedQuery'
+
+/** A member in a project. */
+export interface Place {
+  readonly by: ActingMember
+  readonly project: ProjectRecord
+}
+
+export const writeIn = <T>(context: AccountContext, { by, project }: Place, work: (tables: AccountTables) => Promise<T>): Promise<T> =>
+  writeAs(context, by, async (tables) => {
+    if (!(await tables.projects.first({ id: project.id }))) throw notFound()
+    return work(tables)
+  })
+
+/** A record as the activity log shows it. */
+export interface Logged {
+  readonly id: number | string
+  readonly name: string | null
+  readonly short_id?: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Writes what was changed. Null before: it was created; null after: it was removed. */
+export async function note(
+  context: AccountContext,
+  tables: AccountTables,
+  { by, project }: Place,
+  scope: SavedScope,
+  before: Logged | null,
+  after: Logged | null,
+): Promise<void> {
+  const record = after ?? before
+  if (!record) return
+  const changes = before && after ? changesOf(scope, before.fields, after.fields) : undefined
+  if (changes?.length === 0) return
+  const isGone = after === null || (before?.fields.deleted === false && after.fields.deleted === true)
+  await log(context, tables, {
+    by: by.user,
+    organization_id: project.organization_id,
+    project_id: project.id,
+    scope,
+    item_id: record.id,
+    activity: before === null ? 'created' : isGone ? 'deleted' : 'updated',
+    name: record.name,
+    short_id: record.short_id,
+    changes,
+  })
+}
+
+/** Without the fields that were not given. */
+export const definedOf = <T extends object>(fields: T): { -readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never

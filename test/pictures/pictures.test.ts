@@ -1,0 +1,188 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { pictureOf } from '../../src/pictures/picture.ts'
+import { readChart } from '../../src/pictures/read-chart.ts'
+import { elementsOf, parseXml, textsOf } from '../harness/xml.ts'
+import { samples } from './samples.ts'
+
+const options = { title: 'Weekly numbers', description: 'Last 7 days', timezone: 'Europe/Berlin', asOf: new Date('2026-01-05T10:00:00Z') }
+/** No answer makes a larger picture. */
+const largest = 300_000
+const tallest = 1500
+
+/** A picture that a browser can draw: well-formed, inside its bounds, with nothing that runs or is loaded. */
+function checked(query: unknown, answer: unknown, more: object = {}) {
+  const svg = pictureOf(query, answer, { ...options, ...more })
+  const root = parseXml(svg)
+  expect(root.name).toBe('svg')
+  expect(svg.length).toBeLessThan(largest)
+  expect(Number(root.attributes.get('height'))).toBeLessThan(tallest)
+  const all = [...elementsOf(root)]
+  expect(all.slice(1, 3).map(({ name }) => name)).toEqual(['title', 'desc'])
+  for (const { name, attributes } of all) {
+    expect(['svg', 'title', 'desc', 'style', 'rect', 'line', 'text', 'path', 'polyline', 'polygon', 'circle']).toContain(name)
+    for (const [key, value] of attributes) {
+      expect(key).not.toMatch(/^on|href|style/)
+      if (key !== 'class' && key !== 'xmlns') expect(value).not.toMatch(/NaN|Infinity|undefined|null/)
+    }
+  }
+  return root
+}
+
+describe('each sample', () => {
+  test.each(Object.entries(samples))('%s', async (name, { query, answer }) => {
+    checked(query, answer)
+    await expect(`${pictureOf(query, answer, options).replaceAll('><', '>\n<')}\n`).toMatchFileSnapshot(
+      join(import.meta.dirname, 'golden', `${name.replaceAll(' ', '-')}.svg`),
+    )
+  })
+})
+
+describe('what is shown', () => {
+  const shown = (name: string, more: object = {}) => textsOf(checked(samples[name]!.query, samples[name]!.answer, more))
+  test('the steps of a funnel say how many came through and how many dropped off', () => {
+    expect(shown('funnel')).toEqual(
+      expect.arrayContaining([
+        '1. visit',
+        '1,000 (100%)',
+        '2. signup',
+        '420 (42%) · −580 (58%) · 1m 35s',
+        '63 (6.3%) · −357 (85%) · 3m 10s',
+      ]),
+    )
+  })
+  test('a number says how it has changed', () => {
+    expect(shown('number')).toEqual(expect.arrayContaining(['1,234,567', '▲ 23.5% from 1,000,000']))
+  })
+  test('retention is a share of those who started', () => {
+    expect(shown('retention')).toEqual(expect.arrayContaining(['100%', '40%', '31%', '22%', '43.8%', '25%']))
+  })
+  test('times in cells are told in the zone of the project', () => {
+    expect(shown('statement')).toEqual(expect.arrayContaining(['2026-01-05 11:00', '2026-01-05 00:30', '12,345', '<script>', '{"a":[1]}']))
+    expect(shown('statement', { timezone: 'America/New_York' })).toContain('2026-01-05 05:00')
+  })
+  test('an unknown zone is UTC', () => {
+    expect(shown('statement', { timezone: 'Mars/Olympus' })).toContain('2026-01-05 10:00')
+  })
+  test('a table says how many rows and columns are left out', () => {
+    const columns = Array.from({ length: 11 }, (_, i) => `c${i}`)
+    const results = Array.from({ length: 1000 }, (_, n) => columns.map((_, i) => n * i))
+    const texts = textsOf(checked({ kind: 'HogQLQuery' }, { columns, results }))
+    expect(texts).toContain('Not shown: 975 more rows, 3 more columns.')
+  })
+  test('of many series the largest are drawn', () => {
+    const results = Array.from({ length: 500 }, (_, i) => ({
+      label: `s${i}`,
+      data: [i, i],
+      labels: ['a', 'b'],
+      days: ['a', 'b'],
+      count: 2 * i,
+      order: i,
+    }))
+    const chart = readChart({ kind: 'TrendsQuery' }, { results }, 'UTC')
+    expect(chart).toMatchObject({ kind: 'lines', leftOut: ['480 more series'] })
+    expect(chart.kind === 'lines' && chart.series[0]!.label).toBe('s499')
+  })
+  test('of many intervals the peaks stay', () => {
+    const data = Array.from({ length: 10_000 }, (_, i) => (i === 7_777 ? 1_000 : i % 7))
+    const text = data.map((_, i) => `m${i}`)
+    const chart = readChart({ kind: 'TrendsQuery' }, { results: [{ label: 'a', data, labels: text, days: text, order: 0 }] }, 'UTC')
+    if (chart.kind !== 'lines') throw new Error(chart.kind)
+    expect(chart.labels.length).toBeLessThanOrEqual(400)
+    expect(Math.max(...chart.series[0]!.values.map(Number))).toBe(1_000)
+    expect(chart.leftOut).toEqual(['each point is the largest of 25 intervals'])
+  })
+})
+
+test.each([
+  '<script>alert(1)</script>',
+  '"onload="x',
+  "'",
+  '&amp;',
+  ']]>',
+  '\0\u0001',
+  '\ud800',
+  '\ufffe',
+  'a\u202eb',
+  '😀'.repeat(500),
+  'x'.repeat(1e6),
+])('a text like %j stays a text', (text) => {
+  const named = { ...options, title: text, description: text }
+  const rows = [{ label: text, data: [1, 2], labels: [text, text], days: ['a', 'b'], order: 0, breakdown_value: text }]
+  checked({ kind: 'TrendsQuery' }, { results: rows }, named)
+  checked({ kind: 'HogQLQuery' }, { columns: [text], results: [[text]] }, named)
+  checked({ kind: 'PathsQuery' }, { results: [{ source: `1_${text}`, target: `2_${text}`, value: 3 }] }, named)
+  checked({ kind: 'FunnelsQuery' }, { results: [{ name: text, count: 3, order: 0 }] }, named)
+  const rowOf = { label: text, date: text, values: [{ count: 1, label: text }], breakdown_value: text }
+  checked({ kind: 'RetentionQuery' }, { results: [rowOf] }, named)
+})
+
+// Answers with the shape of a kind and any values, and answers with no shape at all.
+const anyNumber = fc.oneof(
+  fc.integer(),
+  fc.double(),
+  fc.constantFrom(0, -0, 1e-300, 1e300, -1e300, Number.MAX_VALUE, -Number.MAX_VALUE),
+  fc.constant(null),
+)
+const anyText = fc.oneof(fc.string(), fc.constantFrom('', '1_/a', '2_/b', '<&>"\'', 'previous', 'current', '2026-01-05T10:00:00Z'))
+const leaf = fc.oneof(anyNumber, anyText, fc.boolean())
+const texts = fc.array(anyText, { maxLength: 30 })
+const row = fc.record(
+  {
+    label: anyText,
+    data: fc.oneof(fc.array(anyNumber, { maxLength: 40 }), leaf),
+    labels: fc.oneof(texts, leaf),
+    days: texts,
+    count: anyNumber,
+    aggregated_value: anyNumber,
+    order: anyNumber,
+    compare_label: fc.constantFrom('current', 'previous', null),
+    breakdown_value: fc.oneof(leaf, texts),
+    name: fc.oneof(anyText, fc.constant(null)),
+    status: fc.constantFrom('new', 'dormant', 'x'),
+    source: anyText,
+    target: anyText,
+    value: anyNumber,
+    average_conversion_time: anyNumber,
+    values: fc.array(fc.record({ count: anyNumber, label: anyText, aggregation_value: anyNumber }), { maxLength: 40 }),
+    date: anyText,
+    calendar_heatmap_data: fc.record({ data: fc.array(fc.record({ row: anyNumber, column: anyNumber, value: anyNumber })) }),
+    event: fc.record({ event: anyText }),
+    day: anyText,
+    ...Object.fromEntries(['min', 'q1', 'median', 'q3', 'max', 'mean', 'series_index'].map((name) => [name, anyNumber])),
+    series_label: anyText,
+  },
+  { requiredKeys: [] },
+)
+const results = fc.oneof(
+  fc.array(row, { maxLength: 40 }),
+  fc.array(fc.array(row, { maxLength: 4 }), { maxLength: 8 }),
+  fc.array(fc.array(leaf, { maxLength: 12 }), { maxLength: 40 }),
+  fc.record({ bins: fc.array(fc.tuple(anyNumber, anyNumber)), events: fc.array(row) }),
+  fc.jsonValue(),
+)
+const answer = fc.oneof(fc.record({ results, columns: texts, boxplot_data: fc.array(row) }, { requiredKeys: [] }), fc.jsonValue())
+const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'StickinessQuery', 'LifecycleQuery', 'PathsQuery', 'FunnelCorrelationQuery', 'ActorsQuery', 'EventsQuery', 'HogQLQuery', 'constructor', ''] // biome-ignore format: names
+const displays = ['ActionsLineGraph', 'ActionsLineGraphCumulative', 'ActionsBar', 'ActionsUnstackedBar', 'ActionsStackedBar', 'ActionsAreaGraph', 'BoldNumber', 'ActionsPie', 'ActionsBarValue', 'ActionsTable', 'WorldMap', 'Metric', 'TwoDimensionalHeatmap', 'CalendarHeatmap', 'BoxPlot'] // biome-ignore format: names
+const filter = fc.record({
+  display: fc.constantFrom(...displays),
+  aggregationAxisFormat: fc.constantFrom('numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short', 'currency'),
+  aggregationAxisPrefix: anyText,
+  decimalPlaces: anyNumber,
+})
+const query = fc.record({
+  kind: fc.constantFrom(...kinds),
+  trendsFilter: filter,
+  stickinessFilter: filter,
+  retentionFilter: fc.record({ aggregationType: fc.constantFrom('count', 'sum') }),
+})
+
+test('any answer of any kind becomes a picture', () => {
+  fc.assert(
+    fc.property(query, answer, anyText, (asked, given, title) => {
+      checked(asked, given, { title })
+    }),
+    { numRuns: 600 },
+  )
+})

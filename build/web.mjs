@@ -1,0 +1,29 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import { build } from 'vite'
+
+const folder = (path) => fileURLToPath(new URL(path, import.meta.url))
+const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
+const largestUncompressed = 1024
+
+/** Writes dist/web: the web interface, each file with a hash of its contents in the name, and compressed beside it. */
+export async function buildWeb() {
+  const outDir = folder('../dist/web/')
+  await build({
+    root: folder('../src/web/'),
+    base: './',
+    configFile: false,
+    logLevel: 'warn',
+    esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
+    build: { outDir, emptyOutDir: true, target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+  })
+  for (const name of await readdir(outDir, { recursive: true })) {
+    if (!/\.(js|css|html|svg)$/.test(name)) continue
+    const bytes = await readFile(outDir + name)
+    if (bytes.length < largestUncompressed) continue
+    await writeFile(`${outDir}${name}.br`, await squeeze(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }))
+    await writeFile(`${outDir}${name}.gz`, await zip(bytes, { level: 9 }))
+  }
+}

@@ -1,0 +1,21 @@
+import type { ComponentType } from 'preact'
+import type { Place } from '../lib/router.ts'
+
+export interface PageProps {
+  readonly place: Place
+  /** What follows the name of the page in the address. */
+  readonly rest: readonly string[]
+}
+export interface PageEntry {
+  readonly name: string
+  readonly title: string
+  /** The letter that opens it after `g`. */
+  readonly key: string
+  load(): Promise<ComponentType<PageProps>>
+}
+
+/** Every page of a project, in the order of the navigation. Each is loaded when it is opened. */
+export const pages: readonly PageEntry[] = [
+  { name: 'live', title: 'Live', key: 'l', load: async () => (await import('./live.tsx')).Live },
+  { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
+]

@@ -37,12 +37,14 @@ const long = [
   'test/isolation/**',
   'test/leaving.test.ts',
   'test/memory/**',
+  'test/notifications/kills.test.ts',
   'test/odd-names.test.ts',
   'test/plan/budgets.test.ts',
   'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
   'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
   'test/queries/paths/generated.test.ts',
   'test/queries/trends/{displays.generated,relations}.test.ts',
+  'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
 ]
 

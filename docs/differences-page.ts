@@ -79,5 +79,21 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
 | unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
+| sessions of web analytics | overviews count sessions that began in the range; tables without a comparison count those with events in it | both count sessions that began in the range, so that their numbers agree ([web.md](web.md#what-counts)) |
+| the visitor of a session with several persons | any of them | the one who was created first, so that the same question has the same answer |
+| tables by language | \`en-\` for a language without a region; no column for the share of a row | \`en\`; the columns of other tables |
+| goals of web analytics | the five actions that were pinned or computed last | the first five actions by their ids; more with \`limit\` and \`offset\` |
+| revenue in web analytics (\`includeRevenue\`) | supported | refused |
+| external clicks, searches of addresses | no \`offset\`; a tenth of the events is searched in older versions | \`offset\`; all events are searched |
+| completion in an editor | all functions at once; nothing within texts | those that contain the word, 220 of each kind; names of events behind \`event =\` |
+| a \`refresh\` of an insight or a dashboard that does not exist | as \`force_cache\` | refused with the likely name |
+| a saved query with a misspelled field | saved; its answer fails | refused with the place of the field ([saved.md](saved.md)) |
+| the removal or the change of a view that others read | allowed; the others fail | refused with their names |
+| names of views | may have dots | letters, digits and underscores |
 | events with an unknown project API key | answers 200 and drops them silently | answers 401 \`invalid_api_key\`; clients report it and drop the batch. \`/metrics\` counts it (\`waymark_capture_refused_total\`), and the first of each minute is logged |
+| \`POST persons/:id/\`, \`update_property\`, \`delete_property\` | an event \`$set\` is sent, and the change is visible some time later | a record of the log that is no event; applied when it is answered, with the changed person as the answer |
+| \`DELETE persons/:id/?delete_events=true\` | events are deleted some days later | they are gone when it is answered ([records.md](records.md#deleting)) |
+| properties of events after their person was deleted without its events | events keep copies of the person's properties | nothing of the person remains |
+| events that were deleted and are sent again with the same \`uuid\` | stored again | dropped as duplicates |
+| \`GET events/\` | \`next\` names the time of the last event | \`next\` fixes the time of the first page, so that events with equal times are not skipped |
 `

@@ -1,5 +1,6 @@
 import { families } from '../src/functions/registry.ts'
-import { type Answered, type Arity, type Case, type Difference, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
+import { type Answered, type Case, type Difference, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
+import { signature } from '../src/functions/signature.ts'
 import { casesOf } from '../test/functions/cases-of.ts'
 
 // The reference of functions, from the registry's rows.
@@ -11,9 +12,6 @@ function supportOf({ sql }: FunctionRow): Support {
 }
 
 const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
-const arity = ([least, most]: Arity): string =>
-  most === null ? `${least} or more` : least === most ? String(least) : `${least} to ${most}`
-const signature = (row: FunctionRow): string => (row.params ? `(${arity(row.params)})(${arity(row.args)})` : arity(row.args))
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 const code = (text: string): string => {

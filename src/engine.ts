@@ -26,7 +26,7 @@ import { createOutbound } from './plugins/outbound.ts'
 import { openPluginHost, type PluginHost } from './plugins/plugin-host.ts'
 import type { PluginRuntime } from './plugins/runtime.ts'
 import type { Project } from './project.ts'
-import { openSaved, type Saved } from './saved/open-saved.ts'
+import { type InsightOptions, openSaved, type Saved } from './saved/open-saved.ts'
 import { type OpenedSharing, openSharing } from './sharing/open-sharing.ts'
 import { answerFiles } from './storage/answer-files.ts'
 import { exists } from './storage/exists.ts'
@@ -42,6 +42,7 @@ import { readSecretKeys } from './storage/secret-key-file.ts'
 
 export type { ExportOptions } from './exports/open-exports.ts'
 export type { PluginOptions } from './plugins/open-plugins.ts'
+export type { InsightOptions } from './saved/open-saved.ts'
 export type { EngineChoice } from './storage/open-stores.ts'
 
 export interface OpenOptions {
@@ -77,6 +78,8 @@ export interface OpenOptions {
   readonly surroundings?: Surroundings
   /** Batch exports: whether they run in this process, where local files go, and the keys for secrets. */
   readonly exports?: ExportOptions
+  /** Insights: whether this process refreshes the answers that people look at. Default: true. */
+  readonly insights?: InsightOptions
   /** Plugins: the folder of local ones, mirrors, what users are offered, a database of addresses, and what plugins may reach. */
   readonly plugins?: PluginOptions
   /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
@@ -108,6 +111,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   recovery: true,
   surroundings: true,
   exports: true,
+  insights: true,
   plugins: true,
   notifications: true,
   onError: true,
@@ -119,6 +123,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options ?? {}, optionNames, 'open')
   checkOptionNames(options?.logRetention ?? {}, ['days', 'bytes'], 'logRetention')
   checkOptionNames(options?.exports ?? {}, ['runs', 'folder', 'secretKeys', 'allowsPrivateAddresses'], 'exports')
+  checkOptionNames(options?.insights ?? {}, ['refreshes'], 'insights')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
   checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
@@ -270,13 +275,19 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
-    const saved = openSaved({ context: accounts.context, project: ({ id }) => projects.get(id) })
+    const saved = openSaved({
+      context: accounts.context,
+      project: ({ id }) => projects.get(id),
+      options: options.insights ?? {},
+      report: onError,
+    })
     const sharing = openSharing(accounts.context, saved)
     const notifications = openNotifications(
       {
         context: accounts.context,
         box,
         saved,
+        mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
         fetch: createOutbound(allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)),
         report: onError,
       },
@@ -593,6 +604,7 @@ export class Waymark {
     const { asking, parts } = this
     const counts = () => this.accounts.historicalImports.flush()
     for (const step of [
+      () => parts.saved.close(),
       () => parts.notifications.close(),
       () => asking.runs.drain(0),
       () => parts.exports.close(),

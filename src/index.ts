@@ -58,11 +58,28 @@ export type {
 } from './queries/query-types.ts'
 export type { RetentionAnswer as RetentionResponse, RetentionRow, RetentionValue } from './queries/retention/index.ts'
 export type { RetentionMean } from './queries/retention/mean.ts'
+export type { AutocompleteItem, HogQLAutocompleteAnswer as HogQLAutocompleteResponse } from './queries/sql/editor/autocomplete.ts'
+export type {
+  DatabaseSchemaAnswer as DatabaseSchemaResponse,
+  DatabaseSchemaField,
+  DatabaseSchemaTable,
+} from './queries/sql/editor/database-schema.ts'
+export type { EditorNotice, HogQLMetadataAnswer as HogQLMetadataResponse } from './queries/sql/editor/metadata.ts'
 export type { SqlAnswer as SqlResponse } from './queries/sql/index.ts'
 export type { StickinessAnswer as StickinessResponse, StickinessRow } from './queries/stickiness/index.ts'
+export type {
+  ActorsPropertyTaxonomyAnswer as ActorsPropertyTaxonomyResponse,
+  EventTaxonomyAnswer as EventTaxonomyResponse,
+  TeamTaxonomyAnswer as TeamTaxonomyResponse,
+} from './queries/taxonomy/index.ts'
 export type { BoxPlotDatum } from './queries/trends/box-plot.ts'
 export type { CalendarHeatmap } from './queries/trends/heatmap.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
 export type { TrendsRow } from './queries/trends/shape.ts'
+export type { WebGoalsAnswer as WebGoalsResponse } from './queries/web/goals.ts'
+export type { WebOverviewAnswer as WebOverviewResponse, WebOverviewItem } from './queries/web/overview.ts'
+export type { WebTableAnswer as WebTableResponse } from './queries/web/stats-table.ts'
+export type { WebPageURLSearchAnswer as WebPageURLSearchResponse } from './queries/web/url-search.ts'
+export type { WebVitalsPathsAnswer as WebVitalsPathsResponse } from './queries/web/vitals.ts'
 export type { LogDamage } from './storage/log/log.ts'
 export type { RecoveryReport } from './storage/recovery-report.ts'

@@ -34,6 +34,7 @@ import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, Property
 import type { BatchFacts, IngestAnswer } from './ingestion/intake.ts'
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import type { WarningSummary } from './ingestion/warnings.ts'
+import type { GroupChange, PersonChange } from './ingestion/work.ts'
 import type { EventReader } from './plugins/delivery/ports.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import { queryAsked } from './queries/asked-query.ts'
@@ -175,6 +176,16 @@ export class Project {
   /** @example await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }]) */
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void> {
     return this.backend.definePropertyTypes(rows)
+  }
+
+  /** @internal Changes of persons by users, for the HTTP API. */
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    return this.backend.changePersons(changes)
+  }
+
+  /** @internal */
+  changeGroup(change: GroupChange): Promise<void> {
+    return this.backend.changeGroup(change)
   }
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */

@@ -117,6 +117,9 @@ const uuidOf = (ms: number, row: number) => {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(row % 4096, 3)}-8000-${hex(row, 12)}`
 }
 
+/** Of the same shape; other ids make no sessions. */
+const sessionIdOf = (a: string, b: string) => `${a}-${b.slice(0, 4)}-7${b.slice(4, 7)}-8000-${b.slice(7)}00000000000`
+
 interface Session {
   readonly person: number
   readonly distinctId: string
@@ -154,7 +157,7 @@ const drawSession = (person: number, draw: () => number): Session => {
     distinctId: `${isAnonymous ? 'visitor' : 'user'}-${person}`,
     before: visitsFirst && !isAnonymous ? `visitor-${person}` : null,
     isLate: draw() < lateShare,
-    id: `${hex(Math.floor(draw() * 2 ** 32), 8)}-${hex(Math.floor(draw() * 2 ** 32), 8)}`,
+    id: sessionIdOf(hex(Math.floor(draw() * 2 ** 32), 8), hex(Math.floor(draw() * 2 ** 32), 8)),
     browser: pick(texts.$browser, draw),
     version: 100 + Math.floor(draw() * 40),
     os: pick(texts.$os, draw),

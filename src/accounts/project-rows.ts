@@ -4,6 +4,7 @@ const tablesOfProjects = [
   'project_memberships',
   'insights',
   'insight_views',
+  'insight_refreshes',
   'dashboards',
   'dashboard_tiles',
   'saved_queries',

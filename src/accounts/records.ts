@@ -106,7 +106,14 @@ export const accountShapes = {
     joined_at: 'time',
     updated_at: 'time',
   },
-  definition_notes: { id: 'text', project_id: 'integer', description: 'text', updated_at: 'time', updated_by_id: 'integer?' },
+  definition_notes: {
+    id: 'text',
+    project_id: 'integer',
+    description: 'text',
+    updated_at: 'time',
+    updated_by_id: 'integer?',
+    fields: 'text?', // JSON: what else users say: tags, whether it is verified or hidden, other names
+  },
   insights: {
     id: 'integer',
     project_id: 'integer',
@@ -129,6 +136,18 @@ export const accountShapes = {
     last_viewed_at: 'time?',
   },
   insight_views: { id: 'text', project_id: 'integer', insight_id: 'integer', user_id: 'integer', viewed_at: 'time' },
+  /** Answers that are refreshed as long as somebody looks at them. */
+  insight_refreshes: {
+    id: 'text',
+    project_id: 'integer',
+    insight_id: 'integer',
+    dashboard_id: 'integer?', // where it is shown; null: by itself
+    viewed_at: 'time',
+    due_at: 'time',
+    refreshed_at: 'time?',
+    failures: 'integer', // since the last success
+    latest_error: 'text?',
+  },
   /** Rows of older versions have the first three columns only. */
   dashboards: {
     id: 'integer',
@@ -525,6 +544,7 @@ export type RoleMembership = RowOf<Shapes['role_memberships']>
 export type ProjectRecord = RowOf<Shapes['projects']>
 export type ProjectMembership = RowOf<Shapes['project_memberships']>
 export type Insight = RowOf<Shapes['insights']>
+export type InsightRefresh = RowOf<Shapes['insight_refreshes']>
 export type InsightView = RowOf<Shapes['insight_views']>
 export type Dashboard = RowOf<Shapes['dashboards']>
 export type DashboardTile = RowOf<Shapes['dashboard_tiles']>
@@ -558,6 +578,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'activity',
   'insights',
   'insight_views',
+  'insight_refreshes',
   'dashboards',
   'dashboard_tiles',
   'saved_queries',

@@ -14,6 +14,7 @@ import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import type { Transformations } from '../ingestion/transforming/ports.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { QueryContext } from '../queries/kind.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
@@ -36,6 +37,10 @@ export interface ProjectBackend {
   importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }>
   importGroups(rows: unknown, options: GroupImportOptions): Promise<void>
   definePropertyTypes(rows: unknown): Promise<void>
+  /** For each change, whether its person exists, once it is stored. */
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  /** Sets and removes properties of groups that exist, once it is stored. */
+  changeGroup(change: GroupChange): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService
   /** Answers include everything acknowledged before the call. */

@@ -27,6 +27,7 @@ import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import { Pipeline } from '../ingestion/pipeline.ts'
 import type { Transform } from '../ingestion/transforming/transform.ts'
 import { Transformer } from '../ingestion/transforming/transformer.ts'
+import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
@@ -182,6 +183,14 @@ export class LocalBackend implements ProjectBackend {
 
   definePropertyTypes(rows: unknown): Promise<void> {
     return this.pipeline.definePropertyTypes(rows)
+  }
+
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    return this.pipeline.changePersons(changes)
+  }
+
+  changeGroup(change: GroupChange): Promise<void> {
+    return this.pipeline.changeGroup(change)
   }
 
   answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {

@@ -1,5 +1,5 @@
 import { alias, and, call, equals, field, from, groupBy, isIn, literal, select, table } from '../ast/build.ts'
-import type { Expr, Query } from '../ast/nodes.ts'
+import type { Expr, Query, TableSource } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
@@ -151,32 +151,50 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
 }
 
 /** Session ids are UUIDs of version 7; events with any other value belong to no session. */
+export const isSessionId = (id: Expr): Expr => call('match', id, literal(validId))
 const validId = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-7[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'
 
-export function sessionsQuery(fields: readonly string[], settings: SessionSettings): Query {
-  const columns = fields.map((name) => alias(sessionFields[name]!.value(settings), name))
-  return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse()), '@sessions') })
+/** Narrows and extends the sessions of a query. */
+export interface SessionOptions {
+  /** Further aggregates over the events of a session, as columns with these names. */
+  readonly also?: Readonly<Record<string, Expr>>
+  /** The events that are looked at. Default all. */
+  readonly events?: Expr
+  readonly from?: TableSource
+}
+
+export function sessionsQuery(
+  fields: readonly string[],
+  settings: SessionSettings,
+  { also = {}, events, from: source = table('events', '@session_events') }: SessionOptions = {},
+): Query {
+  const columns = [
+    ...fields.map((name) => alias(sessionFields[name]!.value(settings), name)),
+    ...Object.keys(also).map((name) => alias(measure(name), name)),
+  ]
+  const measured = (names: readonly string[]) => measuresQuery(names, { ...measures, ...also }, source, events)
+  return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse(), measured), '@sessions') })
 }
 
 /** The columns that `columns` need, from the last step to the measures. A step without any is left out. */
-function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[]): Query {
+function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[], measured: (names: readonly string[]) => Query): Query {
   const read = new Set<string>(['id'])
   for (const column of columns)
     walk(column, (node) => {
       if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
     })
-  if (!step) return measuresQuery([...read])
-  if (![...read].some((name) => name in step)) return stepQuery(columns, before)
+  if (!step) return measured([...read])
+  if (![...read].some((name) => name in step)) return stepQuery(columns, before, measured)
   const made = [...read].map((name) => alias(step[name] ?? measure(name), measureName(name)))
-  return select({ columns: made, from: from(stepQuery(made, before), '@steps') })
+  return select({ columns: made, from: from(stepQuery(made, before, measured), '@steps') })
 }
 
-function measuresQuery(names: readonly string[]): Query {
+function measuresQuery(names: readonly string[], known: Readonly<Record<string, Expr>>, source: TableSource, events?: Expr): Query {
   const sessionId = field('$session_id')
   return select({
-    columns: names.map((name) => alias(name === 'id' ? sessionId : measures[name]!, measureName(name))),
-    from: table('events', '@session_events'),
-    where: call('match', sessionId, literal(validId)),
+    columns: names.map((name) => alias(name === 'id' ? sessionId : known[name]!, measureName(name))),
+    from: source,
+    where: events ? and(events, isSessionId(sessionId)) : isSessionId(sessionId),
     groupBy: groupBy(sessionId),
   })
 }

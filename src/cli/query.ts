@@ -1,7 +1,7 @@
 import { tableToIPC, vectorFromArray } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
 import { type DownloadFormat, downloadFormats } from '../project.ts'
-import { chartTable } from '../queries/chart-table.ts'
+import { chartTable, isSiteTable } from '../queries/chart-table.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import { type ShownColumn, shownTable } from '../queries/rows.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
@@ -110,8 +110,8 @@ function queryOf(text: string): object {
 /** A chart becomes one row for each point. Other kinds without columns return objects: their fields are the columns. */
 function rowsOf(answer: object): Rows {
   const { columns, results } = answer as { columns?: readonly string[]; results?: unknown }
-  if (columns && Array.isArray(results)) return { columns, rows: results as unknown[][] }
-  const chart = chartTable(results)
+  if (columns && !isSiteTable(columns) && Array.isArray(results)) return { columns, rows: results as unknown[][] }
+  const chart = chartTable(results, columns)
   if (chart) {
     const shown = chart.schema.fields.map(({ name }) => name)
     return { columns: shown, rows: chart.toArray().map((row) => shown.map((name) => row[name] as unknown)) }

@@ -25,15 +25,18 @@ export class LoadedLists {
   /** The lists are complete up to this record, which may be none of an event. */
   upTo = 0
   merges: Merges
+  /** The last record that changed or removed older events. */
+  readonly changedSeq: number
   /** By key, in order of last use. */
   readonly columns = new Map<string, LoadedColumn>()
   readonly selections: Selections
 
-  constructor(lists: EventLists, seq: number, merges: Merges) {
+  constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number) {
     this.lists = lists
     this.selections = new Selections(lists)
     this.seq = seq
     this.merges = merges
+    this.changedSeq = changedSeq
   }
 
   get bytes(): number {
@@ -86,12 +89,13 @@ export class LoadedLists {
 
   /** Everything, as it is written to disk. `fingerprint`: of the events in the store. */
   image(fingerprint: string): ListImage {
-    const { lists, seq, merges, columns } = this
+    const { lists, seq, merges, changedSeq, columns } = this
     const { shape, arrays } = lists.image()
     const about: ImageHeader = {
       version: imageVersion,
       fingerprint,
       seq,
+      changedSeq,
       mark: merges.mark,
       merges: merges.survivorOf.size,
       shape,
@@ -104,9 +108,13 @@ export class LoadedLists {
   }
 
   /** The lists of an image, whose arrays are still to be filled; `finish` comes after that. Null: another version has written it. */
-  static ofImage(
-    about: unknown,
-  ): { readonly arrays: ListImage['arrays']; readonly fingerprint: string; readonly seq: number; finish(): LoadedLists } | null {
+  static ofImage(about: unknown): {
+    readonly arrays: ListImage['arrays']
+    readonly fingerprint: string
+    readonly seq: number
+    readonly changedSeq: number
+    finish(): LoadedLists
+  } | null {
     const header = about as ImageHeader
     if (header.version !== imageVersion) return null
     const { lists, arrays } = EventLists.ofShape(header.shape)
@@ -115,10 +123,11 @@ export class LoadedLists {
     return {
       fingerprint: header.fingerprint,
       seq: header.seq,
+      changedSeq: header.changedSeq,
       arrays: [merged, survivor, ...arrays, ...columns.map(({ column }) => column.values.subarray(0, header.shape.used))],
       finish() {
         const survivorOf = new Map(Array.from(merged, (from, i) => [from, survivor[i]!]))
-        const loaded = new LoadedLists(lists, header.seq, { mark: header.mark, survivorOf })
+        const loaded = new LoadedLists(lists, header.seq, { mark: header.mark, survivorOf }, header.changedSeq)
         for (const { key, seq, column } of columns) loaded.addColumn(key, column, seq)
         return loaded
       },
@@ -126,12 +135,13 @@ export class LoadedLists {
   }
 }
 
-const imageVersion = 2
+const imageVersion = 3
 
 interface ImageHeader {
   readonly version: number
   readonly fingerprint: string
   readonly seq: number
+  readonly changedSeq: number
   readonly mark: string
   readonly merges: number
   readonly shape: ListShape

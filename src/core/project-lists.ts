@@ -163,7 +163,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** The lists in the files, if the store still has the same events. */
-  private async restored(source: ListSource): Promise<LoadedLists | null> {
+  private async restored(source: ListSource, changedSeq: number): Promise<LoadedLists | null> {
     if (!this.files || !this.hasFiles) return null
     this.hasFiles = false // unless they turn out to be of use
     try {
@@ -174,6 +174,7 @@ export class ProjectLists implements MemoryHolder {
       }
       if (!(await this.files.read(open))) return null
       const { fingerprint, seq, finish } = found!
+      if (found!.changedSeq !== changedSeq) return null
       if ((await source.fingerprint(seq)) !== fingerprint) return null
       const loaded = finish()
       if (!this.makeRoom(loaded, 0, new Set())) return null
@@ -235,12 +236,13 @@ export class ProjectLists implements MemoryHolder {
   }
 
   private async catchUp(source: ListSource, upTo: number): Promise<boolean> {
-    const { seq, mergesMark: mark } = await source.state()
-    this.loaded ??= await this.restored(source)
+    const { seq, mergesMark: mark, changedSeq } = await source.state()
+    if (this.loaded && this.loaded.changedSeq !== changedSeq) this.forget()
+    this.loaded ??= await this.restored(source, changedSeq)
     const known = this.loaded?.merges
     const merges = known?.mark === mark ? known : { mark, survivorOf: await source.merges() }
     if (known && known !== merges && !follows(known.survivorOf, merges.survivorOf)) this.forget()
-    const loaded = this.loaded ?? (await this.begin(source, merges))
+    const loaded = this.loaded ?? (await this.begin(source, merges, changedSeq))
     if (!loaded) return false
     const { lists } = loaded
     this.isIncomplete = loaded.merges !== merges
@@ -338,7 +340,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Empty lists with room for all events. Null if there is not enough memory. */
-  private async begin(source: ListSource, merges: Merges): Promise<LoadedLists | null> {
+  private async begin(source: ListSource, merges: Merges, changedSeq: number): Promise<LoadedLists | null> {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
     if (!this.take(EventLists.bytesOf(all, person.length))) return null
@@ -349,10 +351,10 @@ export class ProjectLists implements MemoryHolder {
     }
     const lists = new EventLists()
     lists.expect(Int32Array.from(byPerson.keys()), Int32Array.from(byPerson.values()))
-    return new LoadedLists(lists, 0, merges)
+    return new LoadedLists(lists, 0, merges, changedSeq)
   }
 
-  /** Events are not removed, so what is too large stays so. */
+  /** Few events are ever removed, so what is too large stays so. */
   private take(bytes: number): boolean {
     this.isTooLarge = bytes > this.memory.most
     return this.memory.take(this, bytes)

@@ -1,7 +1,7 @@
+import { columnName } from '../ast/column-name.ts'
 import { identities } from '../ast/identity.ts'
-import type { Expr, Query } from '../ast/nodes.ts'
+import type { Query } from '../ast/nodes.ts'
 import { PlanningBudget } from '../ast/planning-budget.ts'
-import { print } from '../ast/print.ts'
 import { assertSize, maxTreeDepth } from '../ast/walk.ts'
 import { sessionsQuery } from '../catalog/sessions.ts'
 import type { Dialect, PrintedQuery } from '../dialects/dialect.ts'
@@ -100,10 +100,4 @@ function* compilingSteps(
   })
   yield
   return { resolved, planned, printed, uses: propertyUses(planned) }
-}
-
-/** What a column without an alias is called: the last part of a name, or the expression itself. */
-export function columnName(expr: Expr): string {
-  if (expr.kind === 'field') return expr.chain.at(-1)!
-  return print(expr)
 }

@@ -65,6 +65,7 @@ export function queryContext(
     foldsInEngine: dialect.capabilities.foldsInEngine,
     memoryLimit: limits.memoryLimit,
     action,
+    actions: () => [...facts.actions.keys()].sort((a, b) => a - b).map((id) => action(id)!),
     cohort: cohortsOf(facts, failedCohorts),
     ...(rowLimits ? { limits: rowLimits } : {}),
     propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
@@ -79,6 +80,7 @@ export function queryContext(
     groupTypes: facts.groupTypes,
     lastPersonNo: facts.lastPersonNo,
     hasMerges: facts.hasMerges,
+    knownEvents: () => facts.eventIds.keys(),
     eventId: (name) => facts.eventIds.get(name),
     slot(table, field, key, as) {
       const scope = field === 'properties' ? scopeOfTable[table] : undefined

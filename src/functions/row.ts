@@ -184,6 +184,9 @@ export function takesOf({ takes = 'text' }: Pick<FunctionRow, 'takes'>, args: re
 export const unsupported = (reason: string): UnsupportedCell => ({ unsupported: reason })
 export const isUnsupported = (cell: Cell): cell is UnsupportedCell => typeof cell !== 'function'
 
+/** Whether any engine supports it. */
+export const isAnswered = ({ sql }: FunctionRow): boolean => !Object.values(sql).every(isUnsupported)
+
 /** Whether the DuckDB store supports it. Otherwise it is rejected by name, whatever its arguments. */
 export const isEmbedded = ({ sql }: FunctionRow): boolean => !isUnsupported(sql.duckdb)
 

@@ -7,6 +7,7 @@ import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { OpenedExports } from '../exports/open-exports.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
+import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import type { OpenedNotifications } from '../notifications/open-notifications.ts'
 import type { OpenedPlugins } from '../plugins/open-plugins.ts'
 import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
@@ -25,8 +26,11 @@ export interface ProjectData extends CaptureTarget {
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
+  groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  changeGroup(change: GroupChange): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService
 }

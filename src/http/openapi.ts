@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { paging } from './pages.ts'
+import { querySchemas } from './query-schemas.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
 import { routes } from './routes.ts'
@@ -101,7 +102,7 @@ export const openApi = () => {
     tags: resources.map((one) => ({ name: one.name, description: one.summary })),
     paths,
     components: {
-      schemas: { Error: errorBody },
+      schemas: { Error: errorBody, ...querySchemas() },
       securitySchemes: {
         personalApiKey: { type: 'http', scheme: 'bearer', description: 'A personal API key, `phx_…`' },
         session: { type: 'apiKey', in: 'cookie', name: 'waymark_session' },

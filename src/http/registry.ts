@@ -7,6 +7,8 @@ import { cohorts } from './resources/cohorts.ts'
 import { dashboards } from './resources/dashboards.ts'
 import { domains } from './resources/domains.ts'
 import { eventDefinitions } from './resources/event-definitions.ts'
+import { events } from './resources/events.ts'
+import { groupResources } from './resources/groups.ts'
 import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { insights } from './resources/insights.ts'
@@ -16,6 +18,7 @@ import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
 import { personalKeys } from './resources/personal-keys.ts'
+import { persons } from './resources/persons.ts'
 import { pluginConfigResources } from './resources/plugin-configs.ts'
 import { pluginResources } from './resources/plugins.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
@@ -49,6 +52,9 @@ export const resources: readonly Resource[] = [
   historicalImport,
   ingestionWarnings,
   query,
+  events,
+  persons,
+  ...groupResources,
   insights,
   dashboards,
   annotations,

@@ -79,7 +79,7 @@ export type Sites = ReturnType<typeof createSites>
 /** A link to another page of the same request. Null removes a parameter. */
 export const pageLink = (
   { url, site }: { readonly url: URL; readonly site: Site },
-  change: Readonly<Record<string, number | null>>,
+  change: Readonly<Record<string, number | string | null>>,
 ): string => {
   const parameters = new URLSearchParams(url.searchParams)
   for (const [name, value] of Object.entries(change))

@@ -1,16 +1,18 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
+import { changePerson } from './change-person.ts'
 import { EventNames, nameLimit } from './event-names.ts'
 import { Families } from './families.ts'
 import { Groups, groupTypeLimit } from './groups.ts'
 import { type Arrival, alreadyIdentified, identify, personModes } from './identify.ts'
 import { importPerson } from './import-person.ts'
 import { People } from './people.ts'
+import type { Person } from './person.ts'
 import type { EventWriter, StagedGroup, WriterState } from './ports.ts'
 import type { PreparedEvent } from './prepare.ts'
 import { type PropertyKey, PropertyKeys } from './property-keys.ts'
 import { propertiesLimit } from './property-size.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
-import type { GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
+import type { GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
 const familiesKept = 50_000
 /** Fields of an event outside its properties. */
@@ -35,7 +37,7 @@ export class Applier {
 
   private constructor(store: EventWriter, projectId: number, peopleKept: number, state: WriterState) {
     this.store = store
-    this.people = new People(store, projectId, state.nextPersonNo, peopleKept)
+    this.people = new People(store, projectId, state, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
     this.groups = new Groups(store, state.groupTypes)
     this.names = new EventNames(state.eventNames)
@@ -84,13 +86,19 @@ export class Applier {
           if (group.group_key !== null) groups.push({ type: group.group_type, key: group.group_key })
         }
       else if (content.kind === 'records')
-        for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons.filter(isUuid))
+        for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons)
     }
-    await this.people.load(ids, inFull, mayRefuse)
+    for (const { content } of works.map(({ work }) => work))
+      if (content.kind === 'person_changes')
+        for (const change of content.changes) uuids.push(change.person, ...(change.change === 'merge' ? change.sources : []))
+    this.personNos = new Map((await this.store.personNosOfUuids(uuids.filter(isUuid))).map((found) => [found.uuid, found.personNo]))
+    const isChange = works.some(({ work }) => work.content.kind === 'person_changes')
+    if (isChange) for (const { distinctId } of await this.store.idsOf([...this.personNos.values()])) ids.add(distinctId)
+    if (isChange) for (const id of ids) inFull.add(id)
+    await this.people.load(ids, inFull, mayRefuse && !isChange)
     await this.families.load([...inFull].flatMap((id) => this.people.numberOf(id) ?? []))
-    if (hasPastMerges) await this.people.loadWhole(inFull)
+    if (hasPastMerges || isChange) await this.people.loadWhole(inFull)
     if (groups.length) await this.groups.load(groups)
-    this.personNos = new Map((await this.store.personNosOfUuids(uuids)).map((found) => [found.uuid, found.personNo]))
   }
 
   /**
@@ -119,6 +127,9 @@ export class Applier {
         break
       case 'records':
         for (const record of content.records) this.records.set(`${record.table}:${record.id}`, record)
+        break
+      case 'person_changes':
+        uuids = content.changes.map((change, i) => this.changePerson(change, arrival(i), group))
     }
     this.appliedSeq = work.firstSeq + next - 1
     return { next, uuids }
@@ -205,6 +216,13 @@ export class Applier {
     this.people.seq = arrival.seq
     for (const id of row.distinct_ids) this.families.end(id)
     const { person, merged } = importPerson(this.people, row, arrival)
+    this.noteMerged(merged, person, arrival, group)
+    this.keys.countValues('person', row.properties, row.created_at)
+    return person.uuid
+  }
+
+  /** Merges that no event has caused. */
+  private noteMerged(merged: readonly Person[], person: Person, arrival: Arrival, group: StagedGroup): void {
     for (const source of merged)
       group.put(
         'merge_journal',
@@ -220,15 +238,28 @@ export class Applier {
         },
         true,
       )
-    this.keys.countValues('person', row.properties, row.created_at)
-    return person.uuid
+  }
+
+  /** The person's uuid; '' if there is no such person. */
+  private changePerson(change: PersonChange, arrival: Arrival, group: StagedGroup): string {
+    const { people, families } = this
+    people.seq = arrival.seq
+    const find = (uuid: string) => {
+      const found = people.recordOf(this.personNos.get(uuid))
+      return found?.uuid === uuid ? found : undefined // it may have become part of another person
+    }
+    const changed = changePerson(change, { people, families, group, arrival, find })
+    if (!changed) return ''
+    this.noteMerged(changed.merged, changed.person, arrival, group)
+    if (change.change === 'write') this.keys.countValues('person', change.set, arrival.receivedAt)
+    return change.person
   }
 
   private applyGroup(row: GroupImport, arrival: Arrival): void {
     const index =
       row.group_type_index === null ? this.groupIndex(row.group_type, arrival) : this.groups.fix(row.group_type_index, row.group_type)
     if (index < 0 || row.group_key === null) return
-    const written = { set: row.properties, length: JSON.stringify(row.properties).length }
+    const written = { set: row.properties, unset: row.unset ?? null, length: JSON.stringify(row.properties).length }
     if (!this.groups.identify(index, row.group_key, written, row.created_at, { ...arrival, isHistorical: false })) {
       this.warnOfGroup(row.group_type, row.group_key, arrival)
       return
@@ -320,6 +351,10 @@ export class Applier {
 
   warningSummaries(): WarningSummary[] {
     return [...this.warnings.values()].map((summary) => ({ ...summary, samples: [...summary.samples] }))
+  }
+
+  groupType(index: number): string | undefined {
+    return this.groups.typeOf(index)
   }
 
   /** Number of persons that the group has changed so far. */

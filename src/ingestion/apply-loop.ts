@@ -43,6 +43,8 @@ interface Parts {
   committed(seq: number): void
 }
 
+const readsStore = ({ work }: QueuedBatch): boolean => work!.content.kind === 'records' || work!.content.kind === 'person_changes'
+
 /** Applies batches in log order, one transaction at a time. What fails is read from the log again. */
 export class ApplyLoop {
   private readonly parts: Parts
@@ -136,7 +138,7 @@ export class ApplyLoop {
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const rows = groupRows - group.events
       const next = this.peek(rows)
-      const isAlone = next[0]!.work!.content.kind === 'records' // it reads the store: earlier records must be applied first
+      const isAlone = readsStore(next[0]!) // earlier records must be applied first
       if (isAlone && (done.length > 0 || group.events > 0)) break
       if (isAlone) await this.writing
       await applier.load(
@@ -165,6 +167,7 @@ export class ApplyLoop {
       }
       if (isAlone) break
     }
+    const removesIds = done.some(({ kind }) => kind === 'person_changes')
     await applier.stage(group)
     const seq = applier.appliedSeq
     await this.writing
@@ -177,6 +180,7 @@ export class ApplyLoop {
         this.wake()
       })
     this.writing.catch(() => undefined) // the next caller that awaits it gets the error
+    if (removesIds) await this.writing // the store still has them, and the next group reads it
   }
 
   /**
@@ -211,10 +215,10 @@ export class ApplyLoop {
     let count = 0
     const next: QueuedBatch[] = []
     for (const waiting of this.queue) {
-      if (count >= rows || (next.length > 0 && waiting.work!.content.kind === 'records')) break
+      if (count >= rows || (next.length > 0 && readsStore(waiting))) break
       next.push(waiting)
       count += waiting.count - waiting.next
-      if (waiting.work!.content.kind === 'records') break
+      if (readsStore(waiting)) break
     }
     return next
   }

@@ -15,6 +15,13 @@ interface Group extends Measured {
   times: PropertyTimes | null
 }
 
+interface GroupWrites {
+  readonly set: Readonly<Record<string, unknown>>
+  readonly unset?: readonly string[] | null
+  /** Upper bound of the length of `set` as JSON. */
+  readonly length: number
+}
+
 export const groupTypeLimit = 5
 const groupsKept = 50_000
 const cacheKey = (index: number, key: string): string => `${index}:${key}`
@@ -51,6 +58,10 @@ export class Groups {
     return index
   }
 
+  typeOf(index: number): string | undefined {
+    return this.types[index]
+  }
+
   /** What `indexOf` would return, without assigning a number to a new type. */
   peek(type: string): number {
     return this.types.indexOf(type)
@@ -74,14 +85,8 @@ export class Groups {
     }
   }
 
-  /** Returns whether the properties were within the limit. `length`: upper bound of their length as JSON. */
-  identify(
-    index: number,
-    key: string,
-    { set, length }: { readonly set: Readonly<Record<string, unknown>>; readonly length: number },
-    time: number,
-    arrival: Omit<Arrival, 'seq'>,
-  ): boolean {
+  /** Returns whether the properties were within the limit. */
+  identify(index: number, key: string, { set, unset = null, length }: GroupWrites, time: number, arrival: Omit<Arrival, 'seq'>): boolean {
     let group = this.groups.get(cacheKey(index, key))
     if (!group) {
       group = { index, key, createdAt: time, updatedAt: arrival.receivedAt, version: 0, properties: {}, times: null }
@@ -89,7 +94,7 @@ export class Groups {
       this.fresh.add(group)
     }
     const isRoom = fits(group, length)
-    const writes = { set: isRoom ? set : null, setOnce: null, unset: null }
+    const writes = { set: isRoom ? set : null, setOnce: null, unset }
     let isChanged: boolean
     if (arrival.isHistorical) {
       isChanged = writeInThePast(group, writes, time, group.updatedAt).isChanged || time < group.createdAt

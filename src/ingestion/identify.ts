@@ -1,10 +1,9 @@
-import { setOwn } from '../lib/own.ts'
 import type { Families } from './families.ts'
 import { isIllegalId } from './illegal-ids.ts'
 import { isVisitFact } from './initial-properties.ts'
 import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
-import { absorbProperties, type Before, type Person, type PropertyWrites, saysMore, write, writeInThePast } from './person.ts'
+import { absorbProperties, type Person, type PropertyWrites, saysMore, write, writeInThePast, writtenTimes } from './person.ts'
 import type { PreparedEvent } from './prepare.ts'
 import { fits, noteWritten } from './property-size.ts'
 import type { Warning } from './warnings.ts'
@@ -145,7 +144,7 @@ function update(
     const before = write(person.properties, isOlderThanImport(person, event) ? withoutVisitFacts(told) : told)
     isChanged = before.size > 0
     isMore = saysMore(before.keys(), person.properties)
-    if (person.times && isChanged) person.times = timesAfter(person, before, event)
+    if (person.times && isChanged) person.times = writtenTimes(person, before, event.time)
   }
   if (isChanged) {
     noteWritten(person, room)
@@ -175,14 +174,6 @@ function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWri
   const rest = (writes: PropertyWrites['set']) =>
     writes && Object.fromEntries(Object.entries(writes).filter(([name]) => !isVisitFact(name)))
   return { set: rest(set), setOnce: rest(setOnce), unset }
-}
-
-/** Records the event's time for the properties that a live event wrote, for later imports. */
-function timesAfter(person: Person, before: Before, event: PreparedEvent): Person['times'] {
-  const times = { ...person.times }
-  for (const key of before.keys())
-    setOwn(times, key, { written: event.time, ...(!Object.hasOwn(person.properties, key) && { isUnset: true }) })
-  return times
 }
 
 const sideOf = (person: Person | undefined): Side => (!person?.hasRecord ? 'unknown' : person.isIdentified ? 'identified' : 'anonymous')

@@ -5,8 +5,9 @@ import { storableText } from '../lib/storable-text.ts'
 import { groupTypeLimit } from './groups.ts'
 import { parseTime } from './parse-time.ts'
 import { type PropertyType, propertyTypes } from './property-types.ts'
-import { cut, readableJson } from './text.ts'
+import { cut, isDeeperThan, readableJson } from './text.ts'
 import type { GroupImport, PersonImport, PropertyTypeRow } from './work.ts'
+import { nestingLimit } from './write-event.ts'
 
 const idLimit = 200
 const groupKeyLimit = 400
@@ -50,14 +51,21 @@ const typeRows: Rows = {
   fields: ['type', 'name', 'property_type', 'group_type_index'],
 }
 
-const propertiesOf = (value: unknown, attr: string): Record<string, unknown> => {
-  if (value === undefined || value === null) return {}
-  if (!isObject(value)) return refuse('properties must be an object.', attr)
+const jsonOf = (value: object, attr: string): string => {
   try {
-    return JSON.parse(readableJson(value)) as Record<string, unknown>
+    return readableJson(value)
   } catch (cause) {
     throw new WaymarkError('validation-failed', { message: 'properties have values that JSON cannot represent.', attr }, { cause })
   }
+}
+
+/** Properties of a person or group as they can be stored. */
+export const propertiesOf = (value: unknown, attr: string): Record<string, unknown> => {
+  if (value === undefined || value === null) return {}
+  if (!isObject(value)) return refuse('properties must be an object.', attr)
+  const text = jsonOf(value, attr)
+  if (isDeeperThan(nestingLimit, text)) return refuse(`properties are nested more than ${nestingLimit} levels deep.`, attr)
+  return JSON.parse(text) as Record<string, unknown>
 }
 
 const timeOf = (value: unknown, now: number, attr: string): number =>

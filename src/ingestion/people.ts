@@ -3,7 +3,7 @@ import { BoundedCache } from '../lib/bounded-cache.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
-import type { EventWriter, FoundPerson, StagedGroup } from './ports.ts'
+import type { EventWriter, FoundPerson, StagedGroup, WriterState } from './ports.ts'
 import { lengthOf, TransactionTooLarge, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
@@ -37,6 +37,8 @@ export class People {
   /** Numbers whose survivor was decided again since the last `forget`. */
   private readonly placed = new Set<number>()
   private nextNo: number
+  /** Uuids that persons kept when the id that they were made from left them. */
+  private readonly keptUuids: Set<string>
   /** Maximum characters of cached properties. */
   private readonly keptLength: number
   // Of the group being processed:
@@ -49,6 +51,7 @@ export class People {
   private readonly merged: number[] = []
   private readonly rewritten = new Set<number>()
   private readonly movedIds = new Set<string>()
+  private readonly removedIds = new Set<string>()
   private changedLength = 0
   /** Characters read by the current `load`. */
   private loaded = 0
@@ -60,12 +63,13 @@ export class People {
   refusedWrites = 0
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
-  constructor(store: EventWriter, projectId: number, nextNo: number, kept: number) {
+  constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids }: WriterState, kept: number) {
     this.store = store
     this.people = new BoundedCache(kept)
     this.keptLength = kept * usualLength
     this.projectId = projectId
-    this.nextNo = nextNo
+    this.nextNo = nextPersonNo
+    this.keptUuids = new Set(keptUuids)
   }
 
   /** Throws `TransactionTooLarge` if `mayRefuse` and these persons exceed the memory limit. */
@@ -177,12 +181,18 @@ export class People {
     return no === undefined ? undefined : this.people.get(no)
   }
 
+  /** The person of a number, which must have been loaded. Undefined: there is none (any more). */
+  recordOf(no: number | undefined): Person | undefined {
+    const person = no === undefined ? undefined : this.people.get(this.current(no))
+    return person?.hasRecord ? person : undefined
+  }
+
   /** Assigns a new number to an id. */
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
     const person: Person = {
       ...from,
       no: this.nextNo++,
-      uuid: personUuid(this.projectId, distinctId),
+      uuid: this.freeUuid(distinctId),
       version: 0,
       updatedAt: now,
       importedAt: null,
@@ -192,6 +202,42 @@ export class People {
     this.touch(person)
     this.addId(distinctId, person)
     return person
+  }
+
+  private freeUuid(distinctId: string): string {
+    const uuid = personUuid(this.projectId, distinctId)
+    return this.keptUuids.has(uuid) ? personUuid(this.projectId, `${distinctId} ${this.seq}`) : uuid
+  }
+
+  /** The id that the person was made from, if it still has it. */
+  ownIdOf(person: Person, ids: readonly string[]): string | undefined {
+    return ids.find((id) => personUuid(this.projectId, id) === person.uuid)
+  }
+
+  /** Takes an id from its person, which must be loaded whole. */
+  removeId(distinctId: string, person: Person): void {
+    const { no, uuid } = person
+    for (const one of [no, ...(this.addedMerges.get(no) ?? [])])
+      for (const ids of [this.storedIds.get(one), this.addedIds.get(one)])
+        if (ids?.includes(distinctId)) ids.splice(ids.indexOf(distinctId), 1)
+    this.ids.delete(distinctId)
+    this.newIds.delete(distinctId)
+    this.removedIds.add(distinctId)
+    if (personUuid(this.projectId, distinctId) === uuid) this.keptUuids.add(uuid)
+  }
+
+  /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */
+  empty(person: Person, id: string | undefined): void {
+    Object.assign(person, { hasRecord: false, isIdentified: false, properties: {}, times: null, importedAt: null, length: undefined })
+    if (id !== undefined) this.ids.set(id, -person.no)
+    this.touch(person)
+  }
+
+  /** Forgets the number as well. */
+  drop(person: Person): void {
+    this.people.delete(person.no)
+    this.changed.delete(person.no)
+    this.keptUuids.delete(person.uuid)
   }
 
   addId(distinctId: string, person: Person): void {
@@ -310,10 +356,12 @@ export class People {
       if (isSliceFull()) await pass()
       group.put('person_versions', version, true)
     }
+    if (this.removedIds.size > 0) group.removeIds([...this.removedIds])
     for (const no of this.merged) group.merge(no, this.current(no))
     for (const no of this.rewritten) group.rewrite(no, this.current(no))
     for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
+    group.setMeta('kept_uuids', JSON.stringify([...this.keptUuids]))
     this.changed.clear()
     this.changedSeqs.clear()
     this.changedLength = 0
@@ -322,6 +370,7 @@ export class People {
     this.merged.length = 0
     this.rewritten.clear()
     this.movedIds.clear()
+    this.removedIds.clear()
     this.versions = []
   }
 

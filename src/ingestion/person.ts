@@ -75,6 +75,13 @@ function put(properties: Properties, key: string, value: unknown, before: Map<st
   setOwn(properties, key, value)
 }
 
+/** The times of a person whose properties were written in order of arrival, for later imports. */
+export function writtenTimes({ times: known, properties }: Person, before: Before, at: number): PropertyTimes {
+  const times = { ...known }
+  for (const key of before.keys()) setOwn(times, key, { written: at, ...(!Object.hasOwn(properties, key) && { isUnset: true }) })
+  return times
+}
+
 const isAfter = (value: unknown, time: number, other: unknown, otherTime: number): boolean =>
   time !== otherTime ? time > otherTime : JSON.stringify(value) > JSON.stringify(other) // equal times: a rule independent of arrival
 

@@ -19,7 +19,7 @@ import type { Transform } from './transforming/transform.ts'
 import { TransformOrder } from './transforming/transform-order.ts'
 import { UuidIndex } from './uuid-index.ts'
 import type { WarningSummary } from './warnings.ts'
-import type { Content, RecordWrite, Work } from './work.ts'
+import type { Content, GroupChange, GroupImport, PersonChange, RecordWrite, Work } from './work.ts'
 
 /** Reading the log yields to the event loop after this time. */
 const sliceMs = 10
@@ -249,6 +249,20 @@ export class Pipeline {
   /** Definitions of actions and cohorts, and members of static cohorts. */
   async writeRecords(records: readonly RecordWrite[]): Promise<void> {
     await this.write('records', { kind: 'records', records }, records)
+  }
+
+  /** Changes persons by their uuids. Returns for each change whether its person exists, once it is stored. */
+  async changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    const found = await this.write('person_changes', { kind: 'person_changes', changes }, changes)
+    return found.map((uuid) => uuid !== '')
+  }
+
+  async changeGroup({ group_type_index, group_key, set, unset }: GroupChange): Promise<void> {
+    const type = this.loop.applier.groupType(group_type_index)
+    if (type === undefined) return
+    const created_at = this.intake.now() * 1000
+    const groups: GroupImport[] = [{ group_type: type, group_type_index, group_key, properties: set, unset, created_at }]
+    await this.write('groups', { kind: 'groups', groups }, groups)
   }
 
   /** Exact numbers of warnings about events, with a few samples of each kind. */

@@ -16,7 +16,7 @@ export interface IngestLog {
 }
 
 export interface LogRecords {
-  readonly kind: 'event' | 'persons' | 'groups' | 'property_types' | 'records'
+  readonly kind: 'event' | 'persons' | 'groups' | 'property_types' | 'records' | 'person_changes'
   /** Milliseconds. */
   readonly receivedAt: number
   readonly sentAt: string | null
@@ -82,6 +82,12 @@ export interface StagedGroup {
   /** Moves the id to another number. */
   moveId(distinctId: string, no: number): void
   removeFamily(family: number): void
+  /** Stores the events of these ids, as far as they belong to numbers in `from`, under other numbers. */
+  moveEvents(ids: readonly (readonly [distinctId: string, no: number])[], from: readonly number[]): void
+  /** Removes ids, before those of this group are added. */
+  removeIds(distinctIds: readonly string[]): void
+  /** Removes what is known about numbers: earlier properties and cohorts; `withEvents`: also the numbers themselves and their events. */
+  removePeople(numbers: readonly number[], withEvents: boolean): void
   remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
   commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
 }
@@ -111,7 +117,7 @@ export interface EventWriter {
    * concurrently with a commit.
    */
   fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[], toSeq: number): Promise<(() => Promise<void>)[]>
-  /** Uuids of the events in a range of the log, in chunks. */
+  /** Uuids of the events in a range of the log, in chunks; also of events that were removed, so that they stay so. */
   uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
   /** A random id created with the store, for cache files that belong to this store only. */
   identity(): Promise<number>
@@ -135,6 +141,8 @@ export interface WriterState {
   readonly appliedSeq: number
   readonly hasFamilies: boolean
   readonly nextPersonNo: number
+  /** Uuids that persons kept when the id that they were made from left them. */
+  readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
   readonly groupTypes: string[]
   readonly eventNames: readonly {

@@ -34,6 +34,11 @@ export function lengthOf(holders: Iterable<Measured>): number {
   return sum
 }
 
+/** Whether a write was not stored because of the limit: `now` are the properties after it. */
+export const isTooLarge = (set: Readonly<Record<string, unknown>>, now: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(set).some((name) => JSON.stringify(set[name]) !== JSON.stringify(now[name])) &&
+  JSON.stringify(now).length + JSON.stringify(set).length > propertiesLimit
+
 /** Typical number of characters of a person's properties. The memory budget assumes this much per cached person. */
 export const usualLength = 640
 

@@ -1,6 +1,6 @@
 import { readPayloads } from './decode-batch.ts'
 import type { LogRecords } from './ports.ts'
-import type { Content, GroupImport, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
+import type { Content, GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
 const contentOf = (batch: LogRecords): Content => {
   const rows = <T>() => batch.payloads.map((payload) => JSON.parse(payload) as T)
@@ -21,6 +21,8 @@ const contentOf = (batch: LogRecords): Content => {
       return { kind: 'property_types', types: rows<PropertyTypeRow>() }
     case 'records':
       return { kind: 'records', records: rows<RecordWrite>() }
+    case 'person_changes':
+      return { kind: 'person_changes', changes: rows<PersonChange>() }
   }
 }
 

@@ -21,6 +21,21 @@ export type Content =
   | { readonly kind: 'groups'; readonly groups: readonly GroupImport[] }
   | { readonly kind: 'property_types'; readonly types: readonly PropertyTypeRow[] }
   | { readonly kind: 'records'; readonly records: readonly RecordWrite[] }
+  | { readonly kind: 'person_changes'; readonly changes: readonly PersonChange[] }
+
+/** A change of a person by a user. Persons are named by their uuids; a change of one that does not exist has no effect. */
+export type PersonChange =
+  | {
+      readonly change: 'write'
+      readonly person: string
+      readonly set: Readonly<Record<string, unknown>>
+      readonly unset: readonly string[]
+    }
+  /** `sources` become part of the person, also when they are identified. */
+  | { readonly change: 'merge'; readonly person: string; readonly sources: readonly string[] }
+  /** Each of `ids` becomes a person of its own, with its events; null: all but one, and the person loses its properties. */
+  | { readonly change: 'split'; readonly person: string; readonly ids: readonly string[] | null }
+  | { readonly change: 'delete'; readonly person: string; readonly withEvents: boolean }
 
 /** Times are microseconds. */
 export interface PersonImport {
@@ -36,7 +51,17 @@ export interface GroupImport {
   readonly group_type_index: number | null
   readonly group_key: string | null
   readonly properties: Readonly<Record<string, unknown>>
+  /** Properties that are removed. */
+  readonly unset?: readonly string[]
   readonly created_at: number
+}
+
+/** A change of a group by a user. */
+export interface GroupChange {
+  readonly group_type_index: number
+  readonly group_key: string
+  readonly set: Readonly<Record<string, unknown>>
+  readonly unset: readonly string[]
 }
 
 export interface PropertyTypeRow {

@@ -19,7 +19,7 @@ import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Intake } from '../ingestion/intake.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
-import type { Work as Batch } from '../ingestion/work.ts'
+import type { Work as Batch, GroupChange, PersonChange } from '../ingestion/work.ts'
 import { arrowBatches } from '../lib/arrow-bytes.ts'
 import { KeepAlive } from '../lib/keep-alive.ts'
 import type { RowCount } from '../lib/progress.ts'
@@ -194,6 +194,14 @@ export class RemoteBackend implements ProjectBackend {
 
   definePropertyTypes(rows: unknown): Promise<void> {
     return this.service<[unknown], void>('project', 'definePropertyTypes', true)(rows)
+  }
+
+  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
+    return this.service<[readonly PersonChange[]], readonly boolean[]>('project', 'changePersons', true)(changes)
+  }
+
+  changeGroup(change: GroupChange): Promise<void> {
+    return this.service<[GroupChange], void>('project', 'changeGroup', true)(change)
   }
 
   async answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {

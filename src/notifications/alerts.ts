@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
 import { writeAs } from '../accounts/acting-member.ts'
-import type { AccountContext } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
-import type { SecretBox } from '../accounts/secret-box.ts'
 import { isObject } from '../lib/is-object.ts'
 import { type AskedQuery, queryAsked } from '../queries/asked-query.ts'
 import { isNumberPerRange } from './alert-display.ts'
 import { nextCheck } from './check-times.ts'
 import { alertChange, alertInput, snoozeEnd } from './fields.ts'
 import { note, type Place } from './logged.ts'
+import type { NotificationParts } from './parts.ts'
 import { asJson, checkTimesOf, ruleOf, type StoredThreshold, thresholdOf, usersOf } from './records.ts'
 
 // The rules of alerts, for requests. The scheduler checks what is written here.
@@ -20,9 +19,7 @@ import { asJson, checkTimesOf, ruleOf, type StoredThreshold, thresholdOf, usersO
 /** Of one project. */
 export const mostAlerts = 500
 
-export interface AlertServices {
-  readonly context: AccountContext
-  readonly box: SecretBox
+export interface AlertServices extends Pick<NotificationParts, 'context' | 'box' | 'mayRead'> {
   /** Something may be due. */
   wake(): void
 }
@@ -70,7 +67,7 @@ function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   if (lower !== null && upper !== null && lower > upper) throw invalid('The lower bound is above the upper bound.', attr)
 }
 
-export const createAlerts = ({ context, box, wake }: AlertServices) => {
+export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => {
   const { store, clock } = context
   const { read } = store
 
@@ -90,11 +87,14 @@ export const createAlerts = ({ context, box, wake }: AlertServices) => {
     return found
   }
 
-  /** Only members of the organization are sent mails. */
+  /** Only members with access to the project are sent mails. */
   const mustBeMembers = async (tables: AccountTables, project: ProjectRecord, ids: readonly number[]) => {
-    const members = new Set((await tables.memberships.find({ organization_id: project.organization_id })).map(({ user_id }) => user_id))
-    const stranger = ids.find((id) => !members.has(id))
-    if (stranger !== undefined) throw invalid(`User ${stranger} is not a member of the organization.`, 'subscribed_users', 'does_not_exist')
+    const members = await tables.memberships.find({ organization_id: project.organization_id })
+    for (const id of ids) {
+      const membership = members.find(({ user_id }) => user_id === id)
+      if (!membership || !(await mayRead(project, membership)))
+        throw invalid(`User ${id} has no access to the project.`, 'subscribed_users', 'does_not_exist')
+    }
   }
 
   const withChange = (alert: Alert, change: Change, timezone: string): Alert => {
@@ -125,12 +125,13 @@ export const createAlerts = ({ context, box, wake }: AlertServices) => {
       }),
       updated_at: now,
     }
+    const regular = () => new Date(nextCheck(checkTimesOf(changed, timezone), now.getTime()))
     const isOther = (names: readonly (keyof Alert)[]) => names.some((name) => JSON.stringify(changed[name]) !== JSON.stringify(alert[name]))
     // With other rules the last answer says nothing: it is checked at once.
     if (isOther(['insight_id', 'condition', 'threshold', 'config']) || (changed.enabled && !alert.enabled))
       return { ...changed, state: isSnoozed ? 'Snoozed' : 'Not firing', next_check_at: now }
-    if (isOther(['calculation_interval', 'skip_weekend']))
-      return { ...changed, next_check_at: new Date(nextCheck(checkTimesOf(changed, timezone), now.getTime())) }
+    // A snoozed alert is due again when its snooze ends.
+    if (isOther(['calculation_interval', 'skip_weekend', 'snoozed_until'])) return { ...changed, next_check_at: regular() }
     return changed
   }
 

@@ -1,6 +1,8 @@
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
-import type { Alert, NoticeDelivery, ProjectRecord, Subscription } from '../accounts/records.ts'
+import type { Alert, NoticeDelivery, Subscription } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
+import { WaymarkError } from '../errors/errors.ts'
+import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import type { NotificationParts } from './parts.ts'
 import { sendSubscription } from './produce.ts'
 import type { DeliveryState } from './records.ts'
@@ -10,9 +12,12 @@ import type { DeliveryState } from './records.ts'
 export type Source = { readonly alert: Alert } | { readonly subscription: Subscription }
 const idsOf = (source: Source) => ('alert' in source ? { alert_id: source.alert.id } : { subscription_id: source.subscription.id })
 
+const busy = () => new WaymarkError('busy', { what: 'test deliveries' })
+
 export const createDeliveries = (parts: NotificationParts & { wake(): void }) => {
   const { context, wake } = parts
   const { store } = context
+  const limit = createConcurrencyLimit({ atOnce: 2, waiting: 32, waitingOfGroup: 4, refusal: busy })
   return {
     /** The newest first. */
     async list(source: Source, states: readonly DeliveryState[], page: { readonly limit: number; readonly offset: number }) {
@@ -36,9 +41,9 @@ export const createDeliveries = (parts: NotificationParts & { wake(): void }) =>
     },
 
     /** Sends a subscription now, beside its schedule. */
-    async test(_project: ProjectRecord, record: Subscription): Promise<void> {
+    async test(record: Subscription, signal: AbortSignal): Promise<void> {
       if (record.deleted) throw invalid('The subscription is deleted.')
-      await sendSubscription(parts, record, new AbortController().signal, true)
+      await limit(String(record.project_id), () => sendSubscription(parts, record, signal, true))
       wake()
     },
   }

@@ -1,4 +1,4 @@
-import type { AccountTables, Alert, Insight, ProjectRecord, Subscription } from '../accounts/records.ts'
+import type { AccountTables, Alert, Insight, Membership, ProjectRecord, Subscription } from '../accounts/records.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { queryAsked } from '../queries/asked-query.ts'
 import { checkAnswer } from './alert-value.ts'
@@ -106,7 +106,7 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
   // A check that fails again and again is told once.
   const isTold = state === 'Firing' || (state === 'Errored' && alert.state !== 'Errored')
   await settle(async (tables) => {
-    const targets = isTold ? await targetsOf(tables, alert, project) : []
+    const targets = isTold ? await targetsOf(parts, tables, alert, project) : []
     await insertCheck(tables, checked.value, state, outcome.error, targets)
     const of = { project_id: project.id, alert_id: alert.id, subscription_id: null, due_at: dueAt }
     if (isTold) await insertNotice(parts, tables, of, alertContent(alert, checked, outcome, place), targets)
@@ -140,10 +140,18 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
   }
 }
 
-/** Members who have left are not told. */
-const targetsOf = async (tables: AccountTables, alert: Alert, project: ProjectRecord): Promise<readonly Target[]> => {
+/** Members who have no access any more are not told. */
+const targetsOf = async (
+  { mayRead }: NotificationParts,
+  tables: AccountTables,
+  alert: Alert,
+  project: ProjectRecord,
+): Promise<readonly Target[]> => {
   const ids = usersOf(alert)
-  const members = ids.length > 0 ? await tables.memberships.find({ organization_id: project.organization_id, user_id: ids }) : []
+  const members: Membership[] = []
+  if (ids.length > 0)
+    for (const one of await tables.memberships.find({ organization_id: project.organization_id, user_id: ids }))
+      if (await mayRead(project, one)) members.push(one)
   const users = members.length > 0 ? await tables.users.find({ id: members.map(({ user_id }) => user_id), is_active: true }) : []
   return [
     ...users.map(({ email }): Target => ({ type: 'email', to: email })),

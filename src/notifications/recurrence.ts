@@ -65,8 +65,8 @@ function candidates(rule: Recurrence, start: Micros, first: Micros): readonly Mi
   return chosen === undefined ? [] : [chosen]
 }
 
-/** Long enough for a 29th of February that is a Sunday; what is not found until then is never due. */
-const mostPeriods = 2000
+/** What is not due within 40 years is never due. */
+const horizon = 40 * 366 * day
 const approximate: Readonly<Record<Frequency, number>> = { daily: day, weekly: 7 * day, monthly: 31 * day, yearly: 366 * day }
 
 /** The first due time after a time; null if there is none. */
@@ -77,21 +77,20 @@ export function nextOccurrence(rule: Recurrence, after: number): number | null {
   const wall = zone.toWall(after * 1000)
   // Occurrences are counted from the first; without a count the search begins shortly before the time.
   const skipped = rule.count === null ? Math.max(0, Math.floor((wall - start) / (approximate[rule.frequency] * rule.interval)) - 1) : 0
+  const end = Math.max(start, wall) + horizon
   let found = 0
-  let empty = 0
-  for (let steps = skipped; empty < mostPeriods; steps++) {
-    empty++
-    for (const date of candidates(rule, start, period(rule, start, steps))) {
+  for (let steps = skipped; ; steps++) {
+    const first = period(rule, start, steps)
+    if (!(first <= end)) return null
+    for (const date of candidates(rule, start, first)) {
       if (date + time < start) continue
       found++
       if (rule.count !== null && found > rule.count) return null
-      empty = 0
       const instant = Math.ceil(zone.toInstant(date + time) / 1000)
       if (rule.until !== null && instant > rule.until) return null
       if (instant > after) return instant
     }
   }
-  return null
 }
 
 const ordinals: Readonly<Record<number, string>> = { 1: 'first', 2: 'second', 3: 'third', 4: 'fourth', [-1]: 'last' }

@@ -1,4 +1,3 @@
-import type { NoticeDelivery } from '../accounts/records.ts'
 import { deliver } from './deliver.ts'
 import type { NotificationParts } from './parts.ts'
 import { checkAlert, sendSubscription } from './produce.ts'
@@ -15,9 +14,11 @@ interface Task {
   run(signal: AbortSignal): Promise<void>
 }
 
-const atOnce: Readonly<Record<Task['kind'], number>> = { ask: 2, send: 6 }
+const atOnce: Readonly<Record<Task['kind'], number>> = { ask: 2, send: 8 }
+/** Receivers that do not answer take no more than these from other projects. */
+const atOnceOfProject: Readonly<Record<Task['kind'], number>> = { ask: 2, send: 5 }
 /** Deliveries read at a time. */
-const mostRead = 200
+const mostRead = 1000
 const sweepEveryMs = 86_400_000
 const sendingGraceMs = 5_000
 /** After an error of our own. */
@@ -34,38 +35,33 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
   let ticking: Promise<number> = Promise.resolve(0)
   const now = () => context.clock().getTime()
 
-  const alertTasks = async (): Promise<Task[]> =>
-    (await read.alerts.find({ enabled: true })).map((alert) => ({
-      key: `alert ${alert.id}`,
-      projectId: alert.project_id,
-      dueAt: alert.next_check_at.getTime(),
-      kind: 'ask',
-      run: (signal) => checkAlert(parts, alert, signal),
-    }))
-  const subscriptionTasks = async (): Promise<Task[]> =>
-    (await read.subscriptions.find({ deleted: false })).flatMap((record) =>
-      record.next_delivery_date === null
-        ? []
-        : [
-            {
-              key: `subscription ${record.id}`,
-              projectId: record.project_id,
-              dueAt: record.next_delivery_date.getTime(),
-              kind: 'ask' as const,
-              run: (signal: AbortSignal) => sendSubscription(parts, record, signal),
-            },
-          ],
-    )
-  const deliveryTask = ({ id, project_id, due_at }: NoticeDelivery): Task => ({
-    key: `delivery ${id}`,
-    projectId: project_id,
-    dueAt: due_at.getTime(),
-    kind: 'send',
-    run: (signal) => deliver(parts, id, signal),
-  })
-  const deliveryTasks = async (): Promise<Task[]> => {
+  /** What is due, and when something is due next. */
+  const tasks = async (): Promise<{ readonly due: readonly Task[]; readonly next: number }> => {
+    const at = now()
+    let next = Number.POSITIVE_INFINITY
+    const due: Task[] = []
+    const add = (key: string, dueAt: number, task: Omit<Task, 'key' | 'dueAt'>) => {
+      const from = Math.max(dueAt, resting.get(key) ?? 0)
+      if (from > at) next = Math.min(next, from)
+      else due.push({ ...task, key, dueAt })
+    }
+    for (const alert of await read.alerts.find({ enabled: true }))
+      add(`alert ${alert.id}`, alert.next_check_at.getTime(), {
+        projectId: alert.project_id,
+        kind: 'ask',
+        run: (signal) => checkAlert(parts, alert, signal),
+      })
+    for (const record of await read.subscriptions.find({ deleted: false }))
+      if (record.next_delivery_date)
+        add(`subscription ${record.id}`, record.next_delivery_date.getTime(), {
+          projectId: record.project_id,
+          kind: 'ask',
+          run: (signal) => sendSubscription(parts, record, signal),
+        })
     const waiting = await read.notice_deliveries.find({ status: 'waiting' }, { orderBy: [{ column: 'due_at' }], limit: mostRead })
-    return waiting.map(deliveryTask)
+    for (const { id, project_id, due_at } of waiting)
+      add(`delivery ${id}`, due_at.getTime(), { projectId: project_id, kind: 'send', run: (signal) => deliver(parts, id, signal) })
+    return { due, next }
   }
 
   const start = (task: Task): void => {
@@ -85,10 +81,23 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
 
   /** Those of projects with the least in progress, then the oldest: a project with many does not keep the others waiting. */
   const firstOf = (due: readonly Task[]): Task | undefined => {
-    const tasks = [...running.values()].map(({ task }) => task)
-    const inProgress = ({ projectId, kind }: Task) => tasks.filter((task) => task.projectId === projectId && task.kind === kind).length
-    const free = due.filter(({ key, kind }) => !running.has(key) && tasks.filter((task) => task.kind === kind).length < atOnce[kind])
-    return free.sort((a, b) => inProgress(a) - inProgress(b) || a.dueAt - b.dueAt)[0]
+    const inRun = [...running.values()].map(({ task }) => task)
+    const inProgress = ({ projectId, kind }: Task) => inRun.filter((task) => task.projectId === projectId && task.kind === kind).length
+    const hasSlot = (kind: Task['kind']) => inRun.filter((task) => task.kind === kind).length < atOnce[kind]
+    const slots = { ask: hasSlot('ask'), send: hasSlot('send') }
+    let first: Task | undefined
+    let least = Number.POSITIVE_INFINITY
+    const counts = new Map<string, number>()
+    for (const task of due) {
+      if (!slots[task.kind] || running.has(task.key)) continue
+      const name = `${task.kind} ${task.projectId}`
+      const count = counts.get(name) ?? inProgress(task)
+      counts.set(name, count)
+      if (count >= atOnceOfProject[task.kind] || count > least || (count === least && task.dueAt >= first!.dueAt)) continue
+      first = task
+      least = count
+    }
+    return first
   }
 
   const tickOnce = async (): Promise<number> => {
@@ -98,12 +107,10 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
       sweptAt = now()
       await sweepNotices(context.store, context.clock()).catch(report)
     }
-    const all = [...(await alertTasks()), ...(await subscriptionTasks()), ...(await deliveryTasks())]
     for (const [key, until] of resting) if (until <= now()) resting.delete(key)
-    const dueOf = ({ key, dueAt }: Task) => Math.max(dueAt, resting.get(key) ?? 0)
-    const due = all.filter((task) => dueOf(task) <= now())
+    const { due, next } = await tasks()
     for (let first = firstOf(due); first && !isClosed(); first = firstOf(due)) start(first)
-    return Math.min(...all.filter((task) => dueOf(task) > now()).map(dueOf), Number.POSITIVE_INFINITY)
+    return next
   }
 
   return {

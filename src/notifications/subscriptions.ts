@@ -76,9 +76,19 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
     mustBeTarget(record.target_type as TargetType, record.target_value)
     if (record.target_type === 'email' && context.mailer() === null)
       throw invalid('This server has no mail server. Start it with --smtp, or use a webhook.', 'target_type')
+    if (record.target_type === 'email' && context.settings().isHosted)
+      await mustBeMembers(tables, project, addressesOf(record.target_value))
     if (record.bysetpos !== null && (record.byweekday === null || record.bysetpos === 0))
       throw invalid('bysetpos needs byweekday, and counts from 1, or from -1 at the end.', 'bysetpos')
     if (record.until_date && record.until_date < record.start_date) throw invalid('until_date is before start_date.', 'until_date')
+  }
+
+  /** A server for many customers sends no mails to strangers. */
+  const mustBeMembers = async (tables: AccountTables, { organization_id }: ProjectRecord, addresses: readonly string[]) => {
+    const ids = (await tables.memberships.find({ organization_id })).map(({ user_id }) => user_id)
+    const known = new Set((await tables.users.find({ id: ids, is_active: true })).map(({ email }) => email.toLowerCase()))
+    const stranger = addresses.find((one) => !known.has(one.toLowerCase()))
+    if (stranger !== undefined) throw invalid(`${stranger} is not the address of a member of the organization.`, 'target_value')
   }
 
   const withChange = (record: Subscription, change: Change, timezone: string): Subscription => {

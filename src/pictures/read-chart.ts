@@ -2,6 +2,7 @@ import type { Chart } from './chart.ts'
 import { funnelsChart } from './charts/funnels.ts'
 import { correlationChart, lifecycleChart, pathsChart, stickinessChart, tableChart } from './charts/others.ts'
 import { retentionChart } from './charts/retention.ts'
+import { statementChart } from './charts/statement.ts'
 import { trendsChart } from './charts/trends.ts'
 import { type Fields, fieldsOf } from './charts/values.ts'
 
@@ -23,8 +24,18 @@ export function shownQuery(query: unknown): Fields {
   return fields
 }
 
+/** The node around a statement, which may say that its columns are a chart. */
+function visualization(query: unknown): Fields | null {
+  const fields = fieldsOf(query)
+  if (fields.kind === 'DataVisualizationNode') return fields
+  return /^(DataTable|InsightViz)Node$/.test(String(fields.kind)) ? visualization(fields.source) : null
+}
+
 /** What a picture of an answer shows. Kinds without a picture of their own are tables. */
 export function readChart(query: unknown, answer: unknown, timezone: string): Chart {
+  const shown = visualization(query)
+  const columns = shown && statementChart(shown, fieldsOf(answer), timezone)
+  if (columns) return columns
   const fields = shownQuery(query)
   const kind = String(fields.kind)
   const reader = Object.hasOwn(readers, kind) ? readers[kind]! : tableChart

@@ -10,12 +10,9 @@ export type AskedQuery = Readonly<Record<string, unknown>> & { readonly kind: st
 /** Kinds that PostHog clients may send and that are not supported. */
 const kindsElsewhere = [
   'ActionsNode',
-  'ActorsPropertyTaxonomyQuery',
   'CalendarHeatmapQuery',
   'DataWarehouseNode',
-  'DatabaseSchemaQuery',
   'ErrorTrackingQuery',
-  'EventTaxonomyQuery',
   'EventsNode',
   'ExperimentExposureQuery',
   'ExperimentFunnelsQuery',
@@ -24,8 +21,6 @@ const kindsElsewhere = [
   'FunnelCorrelationActorsQuery',
   'FunnelsActorsQuery',
   'GroupsQuery',
-  'HogQLAutocomplete',
-  'HogQLMetadata',
   'HogQuery',
   'InsightActorsQuery',
   'LogsQuery',
@@ -40,7 +35,6 @@ const kindsElsewhere = [
   'SessionsTimelineQuery',
   'StickinessActorsQuery',
   'SuggestedQuestionsQuery',
-  'TeamTaxonomyQuery',
   'TimeToSeeDataJSONNode',
   'TimeToSeeDataQuery',
   'TimeToSeeDataSessionsQuery',
@@ -48,18 +42,12 @@ const kindsElsewhere = [
   'TraceQuery',
   'TracesQuery',
   'VectorSearchQuery',
-  'WebExternalClicksTableQuery',
-  'WebGoalsQuery',
-  'WebOverviewQuery',
-  'WebStatsTableQuery',
   'WebTopClicksQuery',
-  'WebVitalsPathBreakdownQuery',
-  'WebVitalsQuery',
 ]
 const isElsewhere: ReadonlySet<string> = new Set(kindsElsewhere)
 
-/** Visualization nodes around a `source`. */
-export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode'] as const
+/** Visualization nodes around a `source`. Of web vitals the source is a trend. */
+export const wrapperKinds = ['DataTableNode', 'DataVisualizationNode', 'InsightVizNode', 'WebVitalsQuery'] as const
 const isWrapper: ReadonlySet<string> = new Set(wrapperKinds)
 const maxWrappings = 3
 

@@ -62,6 +62,9 @@ const odds = [
   number('p_value'),
   text('significance'),
 ]
+const change = (name: string): Column => ({ ...number(name), isOptional: true })
+const ofSite = [text('key'), text('kind'), number('value'), change('previous'), change('changeFromPreviousPct')]
+const vitals = [text('band'), text('path'), number('value')]
 const bins = [number('from_seconds'), number('people')]
 
 const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => {
@@ -77,6 +80,31 @@ const isHeatmap = (row: unknown): row is Fields & { calendar_heatmap_data: { dat
 const isStep = (row: unknown): row is Fields => isFields(row) && 'action_id' in row && 'average_conversion_time' in row
 const isEdge = (row: unknown): row is Fields => isFields(row) && 'source' in row && 'target' in row
 
+const isOfSite = (row: unknown): row is Fields => isFields(row) && 'changeFromPreviousPct' in row
+const vitalBands = ['good', 'needs_improvements', 'poor']
+const isVitals = (row: unknown): row is Readonly<Record<string, readonly Fields[]>> =>
+  isFields(row) && vitalBands.every((band) => Array.isArray(row[band]))
+
+const siteColumn = 'context.columns.'
+/** Tables of web analytics: a value, then pairs of numbers. */
+export const isSiteTable = (columns: unknown): columns is readonly string[] =>
+  Array.isArray(columns) && columns.length > 0 && columns.every((name) => typeof name === 'string' && name.startsWith(siteColumn))
+
+/** Columns that only serve to draw a row. */
+const drawn = new Set(['ui_fill_fraction', 'cross_sell'])
+
+function siteTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): Table {
+  const [value, ...pairs] = columns.map((name) => name.slice(siteColumn.length)).filter((name) => !drawn.has(name))
+  const fields = rows.map((row): Fields => {
+    const numbers = pairs.flatMap((name, i) => {
+      const [now, before] = row[i + 1] as readonly unknown[]
+      return [[name, now] as const, [`previous_${name}`, before] as const]
+    })
+    return { [value!]: row[0], ...Object.fromEntries(numbers) }
+  })
+  return tableOf([text(value!), ...pairs.flatMap((name) => [number(name), change(`previous_${name}`)])], fields)
+}
+
 const isRetention = (row: unknown): row is Fields & { values: readonly Fields[] } =>
   isFields(row) && Array.isArray(row.values) && row.values.every(isFields)
 
@@ -84,7 +112,8 @@ const isRetention = (row: unknown): row is Fields & { values: readonly Fields[] 
 export const boxTable = (rows: readonly Fields[]): Table => tableOf(boxes, rows)
 
 /** Null if the results are not a chart. */
-export function chartTable(results: unknown): Table | null {
+export function chartTable(results: unknown, columns?: unknown): Table | null {
+  if (isSiteTable(columns)) return siteTable(columns, results as readonly (readonly unknown[])[])
   if (isFields(results) && Array.isArray(results.bins))
     return tableOf(
       bins,
@@ -112,6 +141,12 @@ export function chartTable(results: unknown): Table | null {
     return tableOf(
       retained,
       results.flatMap((row) => row.values.map((value) => ({ ...row, ...value, label: row.label, interval: value.label }))),
+    )
+  if (results.every(isOfSite)) return tableOf(ofSite, results)
+  if (results.every(isVitals))
+    return tableOf(
+      vitals,
+      results.flatMap((row) => vitalBands.flatMap((band) => row[band]!.map((one) => ({ band, ...one })))),
     )
   if (results.every(isEdge)) return tableOf(edges, results)
   const flat = results.flat()

@@ -101,6 +101,10 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly project: ProjectSettings
   readonly groupTypes: readonly { readonly index: number; readonly name: string }[]
   action(idOrName: number | string): Action | undefined
+  /** Names of events that were received. */
+  knownEvents?(): Iterable<string>
+  /** All actions, by their ids. */
+  actions?(): readonly Action[]
   cohort(idOrName: number | string): CohortInfo | undefined
   /** The largest person number. Persons created later are not part of the query. */
   readonly lastPersonNo?: number

@@ -3,7 +3,9 @@
 type Query = Readonly<Record<string, unknown>> & { readonly kind: string }
 type Fields = Readonly<Record<string, unknown>>
 
-const insights = new Set(['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery', 'RetentionQuery', 'StickinessQuery', 'PathsQuery'])
+const charts = ['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery', 'RetentionQuery', 'StickinessQuery', 'PathsQuery']
+const ofSites = ['WebOverviewQuery', 'WebStatsTableQuery', 'WebGoalsQuery', 'WebExternalClicksTableQuery', 'WebVitalsPathBreakdownQuery']
+const insights = new Set([...charts, ...ofSites])
 const statements = new Set(['SqlLikeQuery', 'HogQLQuery'])
 
 const isGroup = (value: unknown): value is Fields => value !== null && typeof value === 'object' && !Array.isArray(value)

@@ -18,14 +18,26 @@ import type { FunnelPathsFilter, pathsSchema } from './paths/schema.ts'
 import type { retentionPointSchema } from './retention/actors.ts'
 import type { RetentionAnswer } from './retention/index.ts'
 import type { retentionSchema } from './retention/schema.ts'
+import type { HogQLAutocompleteAnswer } from './sql/editor/autocomplete.ts'
+import type { DatabaseSchemaAnswer, databaseSchemaSchema } from './sql/editor/database-schema.ts'
+import type { HogQLMetadataAnswer } from './sql/editor/metadata.ts'
+import type { autocompleteSchema, metadataSchema } from './sql/editor/schema.ts'
 import type { SqlAnswer } from './sql/index.ts'
 import type { sqlSchema } from './sql/schema.ts'
 import type { stickinessActorsSchema, stickinessPointSchema } from './stickiness/actors.ts'
 import type { StickinessAnswer } from './stickiness/index.ts'
 import type { stickinessSchema } from './stickiness/schema.ts'
+import type { ActorsPropertyTaxonomyAnswer, EventTaxonomyAnswer, TeamTaxonomyAnswer } from './taxonomy/index.ts'
+import type { actorsTaxonomySchema, eventTaxonomySchema, teamTaxonomySchema } from './taxonomy/schema.ts'
 import type { trendsPointSchema } from './trends/actors.ts'
 import type { TrendsResponse } from './trends/index.ts'
 import type { trendsSchema } from './trends/schema.ts'
+import type { WebGoalsAnswer } from './web/goals.ts'
+import type { WebOverviewAnswer } from './web/overview.ts'
+import type { externalClicksSchema, goalsSchema, overviewSchema, statsTableSchema, urlSearchSchema, vitalsSchema } from './web/schema.ts'
+import type { WebTableAnswer } from './web/stats-table.ts'
+import type { WebPageURLSearchAnswer } from './web/url-search.ts'
+import type { WebVitalsPathsAnswer } from './web/vitals.ts'
 
 // The types of requests and answers, by kind, derived from the schemas that validate requests.
 
@@ -65,14 +77,27 @@ export interface FieldsByKind {
   StickinessQuery: Fields<typeof stickinessSchema>
   PathsQuery: PathsFields
   FunnelCorrelationQuery: Fields<typeof correlationSchema>
+  WebOverviewQuery: Fields<typeof overviewSchema>
+  WebStatsTableQuery: Fields<typeof statsTableSchema>
+  WebGoalsQuery: Fields<typeof goalsSchema>
+  WebExternalClicksTableQuery: Fields<typeof externalClicksSchema>
+  WebVitalsPathBreakdownQuery: Fields<typeof vitalsSchema>
+  WebPageURLSearchQuery: Fields<typeof urlSearchSchema>
   ActorsQuery: WithSource<typeof actorsSchema, AnySource>
   EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
   SqlLikeQuery: Fields<typeof sqlSchema>
   HogQLQuery: Fields<typeof sqlSchema>
+  HogQLMetadata: Fields<typeof metadataSchema>
+  HogQLAutocomplete: Fields<typeof autocompleteSchema>
+  DatabaseSchemaQuery: Fields<typeof databaseSchemaSchema>
+  TeamTaxonomyQuery: Fields<typeof teamTaxonomySchema>
+  EventTaxonomyQuery: Fields<typeof eventTaxonomySchema>
+  ActorsPropertyTaxonomyQuery: Fields<typeof actorsTaxonomySchema>
   InsightActorsQueryOptions: Omit<Fields<typeof optionsSchema>, 'source'> & { readonly source: ActorsSource }
   DataTableNode: Shown
   DataVisualizationNode: Shown
   InsightVizNode: Shown
+  WebVitalsQuery: Shown
 }
 /** How the answer of the source is shown; ignored. */
 interface Shown {
@@ -168,14 +193,27 @@ export interface AnswersByKind {
   StickinessQuery: StickinessAnswer
   PathsQuery: PathsAnswer
   FunnelCorrelationQuery: CorrelationAnswer
+  WebOverviewQuery: WebOverviewAnswer
+  WebStatsTableQuery: WebTableAnswer
+  WebGoalsQuery: WebGoalsAnswer
+  WebExternalClicksTableQuery: WebTableAnswer
+  WebVitalsPathBreakdownQuery: WebVitalsPathsAnswer
+  WebPageURLSearchQuery: WebPageURLSearchAnswer
   ActorsQuery: ActorsResponse
   EventsQuery: EventsAnswer
   SqlLikeQuery: SqlAnswer
   HogQLQuery: SqlAnswer
+  HogQLMetadata: HogQLMetadataAnswer
+  HogQLAutocomplete: HogQLAutocompleteAnswer
+  DatabaseSchemaQuery: DatabaseSchemaAnswer
+  TeamTaxonomyQuery: TeamTaxonomyAnswer
+  EventTaxonomyQuery: EventTaxonomyAnswer
+  ActorsPropertyTaxonomyQuery: ActorsPropertyTaxonomyAnswer
   InsightActorsQueryOptions: ActorOptions
   DataTableNode: AnswerOfSource
   DataVisualizationNode: AnswerOfSource
   InsightVizNode: AnswerOfSource
+  WebVitalsQuery: AnswerOfSource
 }
 type AnswerOfSource =
   | TrendsResponse
@@ -185,6 +223,11 @@ type AnswerOfSource =
   | StickinessAnswer
   | PathsAnswer
   | CorrelationAnswer
+  | WebOverviewAnswer
+  | WebTableAnswer
+  | WebGoalsAnswer
+  | WebVitalsPathsAnswer
+  | WebPageURLSearchAnswer
   | ActorsResponse
   | EventsAnswer
   | SqlAnswer

@@ -13,14 +13,24 @@ import { pathsActors } from './paths/actors.ts'
 import { pathsKind } from './paths/index.ts'
 import { retentionActors } from './retention/actors.ts'
 import { retention } from './retention/index.ts'
+import { hogQlAutocomplete } from './sql/editor/autocomplete.ts'
+import { databaseSchema } from './sql/editor/database-schema.ts'
+import { hogQlMetadata } from './sql/editor/metadata.ts'
 import { hogQl, sqlLike } from './sql/index.ts'
 import { stickinessActors, stickinessInsightActors } from './stickiness/actors.ts'
 import { stickiness } from './stickiness/index.ts'
+import { actorsTaxonomy, eventTaxonomy, teamTaxonomy } from './taxonomy/index.ts'
 import { trendsActors } from './trends/actors.ts'
 import { trends } from './trends/index.ts'
+import { webExternalClicks } from './web/external-clicks.ts'
+import { webGoals } from './web/goals.ts'
+import { webOverview } from './web/overview.ts'
+import { webStatsTable } from './web/stats-table.ts'
+import { webUrlSearch } from './web/url-search.ts'
+import { webVitalsPaths } from './web/vitals.ts'
 
 /** Kinds whose points count persons. */
-const actorSources: readonly AnyActorSource[] = [
+export const actorSources: readonly AnyActorSource[] = [
   trendsActors,
   funnelsActors,
   lifecycleActors,
@@ -41,6 +51,18 @@ const kinds = [
   stickiness,
   pathsKind(funnelStepTimes),
   correlation,
+  webOverview,
+  webStatsTable,
+  webGoals,
+  webExternalClicks,
+  webVitalsPaths,
+  webUrlSearch,
+  hogQlMetadata,
+  hogQlAutocomplete,
+  databaseSchema,
+  teamTaxonomy,
+  eventTaxonomy,
+  actorsTaxonomy,
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),

@@ -4,7 +4,7 @@ import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
 import type { AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
-import { definedOf, type Logged, note, type Place, writeIn } from './writing.ts'
+import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 // Notes on the time axis of charts.
 
@@ -46,6 +46,12 @@ export const createAnnotations = (context: AccountContext) => {
   const { read } = store
 
   const find = async (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) => {
+    const found = await anyOf(tables, project, id)
+    if (found.deleted) throw isDeleted('annotation')
+    return found
+  }
+  /** Also a deleted one. */
+  const anyOf = async (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) => {
     const found = await tables.annotations.first({ id, ...shownIn(project) })
     if (!found) throw notFound()
     return found
@@ -107,7 +113,7 @@ export const createAnnotations = (context: AccountContext) => {
       const { project } = place
       const given = columnsOf(body, project)
       return writeIn(context, place, async (tables) => {
-        const before = await find(tables, project, id)
+        const before = await (given.deleted === false ? anyOf : find)(tables, project, id)
         await mustBeThere(tables, project, given)
         const change = { ...given, updated_at: clock() }
         await tables.annotations.update({ id }, change)

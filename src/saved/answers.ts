@@ -2,7 +2,7 @@ import type { Dashboard, DashboardTile, Insight, ProjectRecord } from '../accoun
 import { invalid } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { Answer } from '../execution/asking/answer.ts'
-import type { QueryCaller } from '../execution/asking/asking.ts'
+import { type QueryCaller, waitedForSeconds } from '../execution/asking/asking.ts'
 import type { Polled } from '../execution/asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from '../execution/asking/refresh.ts'
 import { isObject } from '../lib/is-object.ts'
@@ -113,12 +113,20 @@ export const createAnswers = (home: SavedHome) => {
       const give = isWaiting ? asker.acquire?.() : undefined
       const inner: QueryCaller = isWaiting ? { ...(asker.name === undefined ? {} : { name: asker.name }), signal: asker.signal } : asker
       const answers: InsightAnswer[] = shown.map(() => noAnswer)
+      const until = performance.now() + waitedForSeconds * 1000
       let characters = 0
       let next = 0
       const one = async (index: number) => {
         const { insight, tile } = shown[index]!
         try {
-          const found = await askQuery(data, queryOn(insight, asking, tile, dashboard), { ...asking, client_query_id: null }, inner)
+          // What is not begun by then is shown as it is cached.
+          const refresh = performance.now() > until ? 'force_cache' : asking.refresh
+          const found = await askQuery(
+            data,
+            queryOn(insight, asking, tile, dashboard),
+            { ...asking, refresh, client_query_id: null },
+            inner,
+          )
           characters += (await found.answer?.text())?.length ?? 0
           answers[index] = characters > mostCharacters ? { ...noAnswer, error: tooMuch() } : found
         } catch (error) {

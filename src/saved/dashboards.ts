@@ -9,7 +9,7 @@ import { isObject } from '../lib/is-object.ts'
 import { checkFilters, dashboardChange, dashboardInput, type TileChange } from './dashboard-fields.ts'
 import { newShortId } from './short-id.ts'
 import { insertTile } from './tiles.ts'
-import { definedOf, type Logged, note, type Place, writeIn } from './writing.ts'
+import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 /** A tile with what it shows. */
 export interface Tile {
@@ -29,6 +29,8 @@ export interface DashboardPage {
   readonly limit: number
   readonly offset: number
 }
+
+const accessNotedEvery = 10 * 60_000
 
 /** Dashboards of older versions have no mark. */
 export const isShown = { deleted: [false, null] } as const
@@ -70,10 +72,15 @@ export const createDashboards = (context: AccountContext) => {
   const { store, clock } = context
   const { read } = store
 
-  /** Also a deleted one, which can be restored. */
-  const find = async (tables: Reading, project: ProjectRecord, id: number): Promise<Dashboard> => {
+  /** Also a deleted one. */
+  const anyOf = async (tables: Reading, project: ProjectRecord, id: number): Promise<Dashboard> => {
     const found = await tables.dashboards.first({ id, project_id: project.id })
     if (!found) throw notFound()
+    return found
+  }
+  const find = async (tables: Reading, project: ProjectRecord, id: number): Promise<Dashboard> => {
+    const found = await anyOf(tables, project, id)
+    if (found.deleted) throw isDeleted('dashboard')
     return found
   }
   /** In their order; without those whose insights are deleted. */
@@ -181,13 +188,18 @@ export const createDashboards = (context: AccountContext) => {
     }
   }
 
-  const changing = <T>(place: Place, id: number, work: (tables: AccountTables, dashboard: Dashboard) => Promise<T>): Promise<T> =>
+  const changing = <T>(
+    place: Place,
+    id: number,
+    work: (tables: AccountTables, dashboard: Dashboard) => Promise<T>,
+    restores = false,
+  ): Promise<T> =>
     writeIn(context, place, async (tables) => {
-      const before = await find(tables, place.project, id)
+      const before = await (restores ? anyOf : find)(tables, place.project, id)
       const tilesBefore = loggedTiles(await tilesOf(tables, before))
       const result = await work(tables, before)
       await tables.dashboards.update({ id }, { last_modified_at: clock() })
-      const after = await find(tables, place.project, id)
+      const after = await anyOf(tables, place.project, id)
       const [old, now] = [logged(before), logged(after)]
       const tiles = loggedTiles(await tilesOf(tables, after))
       await note(
@@ -201,7 +213,7 @@ export const createDashboards = (context: AccountContext) => {
       return result
     })
 
-  const reload = async (project: ProjectRecord, id: number): Promise<WholeDashboard> => whole(read, await find(read, project, id))
+  const reload = async (project: ProjectRecord, id: number): Promise<WholeDashboard> => whole(read, await anyOf(read, project, id))
 
   return {
     find: (project: ProjectRecord, id: number) => find(read, project, id),
@@ -247,12 +259,13 @@ export const createDashboards = (context: AccountContext) => {
     async update(place: Place, id: number, body: unknown): Promise<WholeDashboard> {
       const { delete_insights, tiles = [], ...given } = check(dashboardChange, body)
       const change = columnsOf(given)
-      await changing(place, id, async (tables, before) => {
+      const work = async (tables: AccountTables, before: Dashboard) => {
         for (const tile of tiles) await changeTile(tables, place, before, tile)
         if (delete_insights && change.deleted) await deleteOwnInsights(tables, before)
         if (Object.keys(change).length > 0) await tables.dashboards.update({ id }, change)
         if (change.deleted) await forgetPrimary(tables, place.project.id, id)
-      })
+      }
+      await changing(place, id, work, change.deleted === false)
       return reload(place.project, id)
     },
 
@@ -296,8 +309,11 @@ export const createDashboards = (context: AccountContext) => {
       return [...first].filter((id) => others.every((one) => one.has(id)))
     },
 
-    async accessed(dashboard: Dashboard): Promise<void> {
-      await store.write((tables) => tables.dashboards.update({ id: dashboard.id }, { last_accessed_at: clock() }))
+    /** Written at most every few minutes. */
+    async accessed({ id, last_accessed_at }: Dashboard): Promise<void> {
+      const now = clock()
+      if (last_accessed_at && now.getTime() - last_accessed_at.getTime() < accessNotedEvery) return
+      await store.write((tables) => tables.dashboards.update({ id }, { last_accessed_at: now }))
     },
   }
 

@@ -8,7 +8,7 @@ import { checkedQuery, savedQuerySchema } from './saved-query.ts'
 import { newShortId } from './short-id.ts'
 import { tagList } from './tags.ts'
 import { insertTile } from './tiles.ts'
-import { definedOf, type Logged, note, type Place, writeIn } from './writing.ts'
+import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 const nullable = (max: number) => text({ max, blank: true }).nullable()
 const fields = {
@@ -61,8 +61,13 @@ export const createInsights = (context: AccountContext) => {
   const { store, clock } = context
   const { read } = store
 
-  /** By its number or its short id; also a deleted one, which can be restored. */
   const find = async (tables: Pick<AccountTables, 'insights'> | typeof read, project: ProjectRecord, id: string): Promise<Insight> => {
+    const found = await anyOf(tables, project, id)
+    if (found.deleted) throw isDeleted('insight')
+    return found
+  }
+  /** By its number or its short id; also a deleted one. */
+  const anyOf = async (tables: Pick<AccountTables, 'insights'> | typeof read, project: ProjectRecord, id: string): Promise<Insight> => {
     const isNumber = /^\d{1,10}$/.test(id) && Number(id) <= maxInt
     const byNumber = isNumber ? await tables.insights.first({ id: Number(id), project_id: project.id }) : undefined
     const found = byNumber ?? (await tables.insights.first({ short_id: id, project_id: project.id }))
@@ -106,6 +111,8 @@ export const createInsights = (context: AccountContext) => {
 
   return {
     find: (project: ProjectRecord, id: string) => find(read, project, id),
+    /** Also a deleted one. */
+    findAny: (project: ProjectRecord, id: string) => anyOf(read, project, id),
     placed,
 
     async list({ where, condition, ...page }: InsightPage): Promise<{ readonly rows: readonly PlacedInsight[]; readonly count: number }> {
@@ -150,7 +157,7 @@ export const createInsights = (context: AccountContext) => {
       const { dashboards, query, order, ...given } = check(insightChange, body)
       const whole = query === undefined ? {} : asked(query)
       const insight = await writeIn(context, place, async (tables) => {
-        const before = await find(tables, place.project, id)
+        const before = await (given.deleted === false ? anyOf : find)(tables, place.project, id)
         const shownOn = (await tilesOf(tables, [before.id])).map((one) => one.dashboard_id).sort((a, b) => a - b)
         const change = definedOf({ ...given, ...whole, position: order, description: given.description === null ? '' : given.description })
         if (dashboards !== undefined && dashboards.length > 0) change.saved = true

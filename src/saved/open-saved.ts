@@ -1,10 +1,18 @@
 import type { AccountContext } from '../accounts/context.ts'
+import { runLoop } from '../lib/loop.ts'
 import { type Annotations, createAnnotations } from './annotations.ts'
 import { type Answers, createAnswers } from './answers.ts'
 import type { SavedHome } from './asked-project.ts'
 import { createDashboards, type Dashboards } from './dashboards.ts'
 import { createInsights, type Insights } from './insights.ts'
+import { createRefresher, type Refresher } from './refresher.ts'
 import { createViews, type Views } from './views.ts'
+
+/** Options of `open()`. */
+export interface InsightOptions {
+  /** Whether this process refreshes the answers of insights that people look at. Default: true. */
+  readonly refreshes?: boolean
+}
 
 /** The records that people keep: insights, dashboards of them, annotations and views. */
 export interface Saved {
@@ -13,12 +21,30 @@ export interface Saved {
   readonly annotations: Annotations
   readonly answers: Answers
   readonly views: Views
+  readonly refresher: Refresher
+  close(): Promise<void>
 }
 
-export const openSaved = ({ context, ...home }: SavedHome & { readonly context: AccountContext }): Saved => ({
-  insights: createInsights(context),
-  dashboards: createDashboards(context),
-  annotations: createAnnotations(context),
-  answers: createAnswers(home),
-  views: createViews(context, home),
-})
+interface Parts extends SavedHome {
+  readonly context: AccountContext
+  readonly options: InsightOptions
+  report(error: unknown): void
+}
+
+export function openSaved({ context, options, report, ...home }: Parts): Saved {
+  const answers = createAnswers(home)
+  const refresher = createRefresher({ context, answers, report, wake: () => loop?.wake() })
+  const loop = options.refreshes === false ? null : runLoop(() => refresher.tick(), context.clock, report)
+  return {
+    insights: createInsights(context),
+    dashboards: createDashboards(context),
+    annotations: createAnnotations(context),
+    answers,
+    views: createViews(context, home),
+    refresher,
+    async close() {
+      loop?.close()
+      await refresher.close()
+    },
+  }
+}

@@ -57,3 +57,5 @@ export async function note(
 /** Without the fields that were not given. */
 export const definedOf = <T extends object>(fields: T): { -readonly [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+
+export const isDeleted = (what: string) => notFound(`This ${what} is deleted. Change it with {"deleted": false} to show it again.`)

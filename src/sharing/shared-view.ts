@@ -4,6 +4,7 @@ import type { QueryCaller } from '../execution/asking/asking.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import { isObject } from '../lib/is-object.ts'
 import { queryAsked } from '../queries/asked-query.ts'
+import type { InsightAnswer } from '../saved/answers.ts'
 import type { Saved } from '../saved/open-saved.ts'
 
 // What a public link shows: the answers of its insights, asked at most once a minute however many read it.
@@ -29,6 +30,8 @@ export interface SharedView {
   readonly description: string
   readonly timezone: string
   readonly computedAt: Date
+  /** Characters of its answers. */
+  readonly size: number
   readonly tiles: readonly (SharedInsight | SharedText)[]
 }
 
@@ -37,7 +40,12 @@ const mostKept = 200
 const mostTiles = 60
 const askingMs = 55_000
 
+/** Characters of all answers that are kept; a view that alone has a fourth of them is not. */
+const mostCharacters = 32 * 1024 ** 2
+
 interface Kept {
+  /** Null: it is being computed. */
+  size: number | null
   /** The versions of what is shown: a change shows at once. */
   readonly key: string
   readonly at: number
@@ -48,6 +56,11 @@ const busy = () => new WaymarkError('busy', { what: 'public links' })
 
 /** Errors that readers may see: nothing about the project's own names. */
 const told = (error: WaymarkError | null): string | null => (error ? 'This insight could not be answered.' : null)
+
+const sizeOf = async (answers: readonly (InsightAnswer | undefined)[]): Promise<number> => {
+  const texts = await Promise.all(answers.map((one) => one?.answer?.text()))
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
 
 export const createSharedViews = (saved: Saved, clock: () => Date) => {
   const kept = new Map<string, Kept>()
@@ -84,6 +97,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       description: insight.description,
       timezone: project.timezone,
       computedAt: clock(),
+      size: await sizeOf([found]),
       tiles: [shownInsight(insight, undefined, found?.answer?.object ?? null, found?.error ?? null)],
     }
   }
@@ -100,6 +114,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       description: dashboard.description ?? '',
       timezone: project.timezone,
       computedAt: clock(),
+      size: await sizeOf(answers),
       tiles: shown.map(({ tile, insight }) => {
         if (!insight) return { text: tile.body ?? '', layouts: tile.layouts }
         const found = answers[next++]
@@ -120,6 +135,17 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
     return dashboard && !dashboard.deleted ? { dashboard } : undefined
   }
 
+  /** The oldest go first. */
+  const shrink = () => {
+    let sum = 0
+    for (const { size } of kept.values()) sum += size ?? 0
+    for (const [id, { size }] of kept) {
+      if (size === null || (sum <= mostCharacters && kept.size <= mostKept && size <= mostCharacters / 4)) continue
+      kept.delete(id)
+      sum -= size
+    }
+  }
+
   return {
     /** Undefined: what it showed was deleted. */
     async of(project: ProjectRecord, link: SharingLink): Promise<SharedView | undefined> {
@@ -133,11 +159,17 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       const view = limit(String(project.id), () =>
         'insight' in shared ? insightView(project, shared.insight) : dashboardView(project, shared.dashboard),
       )
+      const entry: Kept = { key, at: now, view, size: null }
       kept.delete(link.id)
-      kept.set(link.id, { key, at: now, view })
-      if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
-      // The next reader tries again.
-      view.catch(() => kept.get(link.id)?.view === view && kept.delete(link.id))
+      kept.set(link.id, entry)
+      view.then(
+        ({ size }) => {
+          entry.size = size
+          shrink()
+        },
+        // The next reader tries again.
+        () => kept.get(link.id) === entry && kept.delete(link.id),
+      )
       return view
     },
   }

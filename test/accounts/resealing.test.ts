@@ -88,6 +88,47 @@ async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<
       file_size: 1,
       contents: box.seal('file', sealedFor.pluginAttachment(n, 'f')),
     })
+    const written = { project_id: project.id, created_by_id: null, created_at: now, updated_at: now }
+    await tables.alerts.insert({
+      ...written,
+      id: `alert ${n}`,
+      insight_id: 1,
+      name: '',
+      enabled: false,
+      condition: 'absolute_value',
+      threshold: null,
+      config: null,
+      subscribed_users: [],
+      webhook_url: null,
+      webhook_secret: box.seal('alert', sealedFor.alertWebhook(`alert ${n}`)),
+      calculation_interval: 'daily',
+      skip_weekend: false,
+      state: 'Not firing',
+      snoozed_until: null,
+      last_checked_at: null,
+      last_notified_at: null,
+      last_value: null,
+      next_check_at: now,
+    })
+    await tables.subscriptions.insert({
+      ...written,
+      id: n,
+      insight_id: 1,
+      dashboard_id: null,
+      title: null,
+      target_type: 'webhook',
+      target_value: 'https://hooks.example.com/in',
+      webhook_secret: box.seal('subscription', sealedFor.subscriptionWebhook(n)),
+      frequency: 'daily',
+      interval: 1,
+      byweekday: null,
+      bysetpos: null,
+      count: null,
+      start_date: now,
+      until_date: null,
+      next_delivery_date: null,
+      deleted: false,
+    })
   })
 }
 
@@ -100,9 +141,11 @@ async function secretsIn({ accounts: { context } }: Waymark, box: SecretBox, n: 
     box.open(a, sealedFor.pluginSetting(n, 'a')),
     box.open(b, sealedFor.pluginSetting(n, 'b')),
     box.open((await read.plugin_attachments.first({ id: `file ${n}` }))!.contents, sealedFor.pluginAttachment(n, 'f')),
+    box.open((await read.alerts.first({ id: `alert ${n}` }))!.webhook_secret!, sealedFor.alertWebhook(`alert ${n}`)),
+    box.open((await read.subscriptions.first({ id: n }))!.webhook_secret!, sealedFor.subscriptionWebhook(n)),
   ]
 }
-const plain = ['export', 'url', 'a', 'b', 'file']
+const plain = ['export', 'url', 'a', 'b', 'file', 'alert', 'subscription']
 
 test('a server that starts with a new key seals all secrets with it', async () => {
   const [old, now] = [newSecretKey(), newSecretKey()]
@@ -113,7 +156,7 @@ test('a server that starts with a new key seals all secrets with it', async () =
   const reports: unknown[] = []
   waymark = await open({ dataDir, exports: { runs: false, secretKeys: [now, old] }, onError: (error) => reports.push(error) })
   const current = createSecretBox([now])
-  while (!current.isCurrent((await waymark.accounts.context.store.read.plugin_attachments.first({ id: 'file 1' }))!.contents))
+  while (!current.isCurrent((await waymark.accounts.context.store.read.subscriptions.first({ id: 1 }))!.webhook_secret!))
     await new Promise(setImmediate)
   expect(await secretsIn(waymark, current, 1)).toEqual(plain)
   expect(reports).toEqual([])
@@ -130,9 +173,9 @@ test('a secret that no key opens is reported, and does not keep the others from 
     box: createSecretBox([now, old]),
     report: (error: unknown) => void reports.push(error),
   }
-  expect(await resealSecrets(parts)).toBe(5)
+  expect(await resealSecrets(parts)).toBe(7)
   expect(await secretsIn(waymark, createSecretBox([now]), 2)).toEqual(plain)
-  expect(reports.map((error) => (error as { code: string }).code)).toEqual(Array(4).fill('unknown-secret-key'))
+  expect(reports.map((error) => (error as { code: string }).code)).toEqual(Array(6).fill('unknown-secret-key'))
   expect(await secretsIn(waymark, createSecretBox([lost]), 1)).toEqual(plain)
   expect(await resealSecrets(parts)).toBe(0)
 })

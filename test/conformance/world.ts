@@ -106,6 +106,7 @@ export async function startWorld(): Promise<World> {
     clock,
     threads: 1,
     exports: { runs: false }, // tests say when the scheduler looks: `world.waymark.exports.scheduler.tick()`
+    insights: { refreshes: false }, // `world.waymark.saved.refresher.tick()`
     notifications: { runs: false }, // the same
     plugins: {
       hosts: pluginHosts.hosts,

@@ -31,7 +31,7 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
       if (failure) throw failure
     },
     fingerprint: async (seq) => JSON.stringify(events.slice(0, seq)),
-    state: async () => ({ seq: events.length, mergesMark: JSON.stringify([...merges]) }),
+    state: async () => ({ seq: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: 0 }),
     merges: async () => new Map(merges),
   }
   return {

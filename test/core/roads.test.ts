@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
 import type { EventInput } from '../../src/index.ts'
+import { personUuid } from '../../src/ingestion/uuid.ts'
+import type { PersonChange } from '../../src/ingestion/work.ts'
 import type { Project } from '../../src/project.ts'
 import { detailed, questions, trend, visits } from './list-questions.ts'
 
@@ -24,7 +26,7 @@ interface Explained {
 const ask = async (project: Project, query: object) => (await project.query({ ...query, explain: true } as never)) as unknown as Explained
 const roads = ({ explain }: Explained) => explain.flatMap(({ road, reason }) => (road ? [reason ? `${road}: ${reason}` : road] : []))
 
-test('the next answer includes every acknowledged event, with merges and late events, and equals that of statements', async () => {
+test('the next answer includes every acknowledged event and change, with merges, splits, deletions and late events, and equals that of statements', async () => {
   const [listed, stated] = [await projectOf(), await projectOf({ listMemory: 0 })]
   let drawn = 7
   const draw = (most: number) => {
@@ -48,7 +50,16 @@ test('the next answer includes every acknowledged event, with merges and late ev
       const [id, anonymous] = [draw(12), draw(12)]
       batch.push({ event: '$identify', distinct_id: `known-${id}`, properties: { $anon_distinct_id: `anonymous-${anonymous}` } })
     }
-    for (const project of [listed, stated]) await project.ingest({ batch })
+    const [person, other] = [draw(12), draw(12)].map((id) => personUuid(1, `known-${id}`)) as [string, string]
+    const changes: PersonChange[] = [
+      { change: 'delete', person, withEvents: round !== 5 },
+      { change: 'split', person, ids: null },
+      { change: 'merge', person, sources: [other] },
+    ]
+    for (const project of [listed, stated]) {
+      await project.ingest({ batch })
+      if (round % 4 > 0) expect(await project.changePersons([changes[(round % 4) - 1]!])).toEqual([true])
+    }
     for (const [name, query] of Object.entries(round % 4 === 3 ? { ...questions, ...detailed } : questions)) {
       const answer = await ask(listed, query)
       const expected = await ask(stated, query)

@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { open } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import { batchOf } from './workload.ts'
+import type { PersonChange } from '../../src/ingestion/work.ts'
+import { batchOf, type Deed, deedOf } from './workload.ts'
 
 // The process that is killed. Each client sends its batches one after the other, from the number given for it, and a line is written, at once, for
 // every batch that was acknowledged.   node child.mjs DIRECTORY NUMBER…
@@ -18,11 +19,25 @@ const project = await waymark.project(1).catch((error: unknown) => {
 for (const report of project.recoveryReports()) say(`report ${report.kind}`)
 say('ready')
 
+const doDeed = async ({ what, of, n }: Deed) => {
+  const { results } = await project.sql<[string]>`select toString(person_id) from person_distinct_ids where distinct_id = ${of}`
+  const person = results[0]?.[0]
+  if (person === undefined) return
+  const changes: Record<Deed['what'], PersonChange> = {
+    write: { change: 'write', person, set: { note: n }, unset: [] },
+    split: { change: 'split', person, ids: null },
+    delete: { change: 'delete', person, withEvents: true },
+  }
+  await project.changePersons([changes[what]])
+}
+
 const send = async (client: number, from: number): Promise<never> => {
   for (let batch = from; ; batch++) {
     for (;;) {
       try {
-        await project.ingest({ batch: batchOf(client, batch) })
+        const deed = deedOf(client, batch)
+        if (deed) await doDeed(deed)
+        else await project.ingest({ batch: batchOf(client, batch) })
         break
       } catch (error) {
         if (!(error instanceof WaymarkError && error.isRetryable)) throw error

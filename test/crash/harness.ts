@@ -9,7 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { build } from 'tsup'
 import { random } from '../../bench/random.ts'
 import { open } from '../../src/engine.ts'
-import { batchOf, clients, personsAfter, type SentEvent } from './workload.ts'
+import { clients, type Deed, type SentEvent, stateAfter, stepOf } from './workload.ts'
 
 export interface CrashResult {
   readonly rounds: number
@@ -148,22 +148,8 @@ async function inspect(
         row.n as number,
       ]),
     )
-    const expected: SentEvent[] = []
-    for (const [client, count] of next.entries()) {
-      for (let batch = 0; batch < count; batch++) expected.push(...batchOf(client, batch))
-      // The batch on its way was either stored whole or not at all; nobody was told.
-      const last = batchOf(client, count)
-      const present = last.filter((event) => stored.has(event.uuid)).length
-      if (present !== 0) same(`client ${client}: events of batch ${count}, which was never acknowledged`, present, last.length)
-      if (present !== 0) expected.push(...last)
-    }
-    const missing = expected.filter((event) => !stored.has(event.uuid))
-    same('acknowledged events that are not there', missing.slice(0, 5), [])
-    same('events that are there more than once', [...stored].filter(([, n]) => n !== 1).slice(0, 5), [])
-    same('events in the store', stored.size, expected.length)
-
-    const persons = await rows(
-      'SELECT p.properties, p.is_identified, list(d.distinct_id ORDER BY d.distinct_id)::VARCHAR[] AS ids FROM persons p JOIN distinct_ids d USING (person_no) WHERE p.has_record GROUP BY ALL',
+    const people = await rows(
+      'SELECT p.person_no, p.properties, p.is_identified, list(d.distinct_id ORDER BY d.distinct_id)::VARCHAR[] AS ids FROM persons p JOIN distinct_ids d USING (person_no) WHERE p.has_record GROUP BY ALL',
     )
     const idsOf = (value: unknown): string[] =>
       (Array.isArray(value) ? value : ((value as { items: string[] }).items ?? [])).map(String).sort()
@@ -171,15 +157,40 @@ async function inspect(
       Object.entries(properties)
         .filter(([key]) => !key.startsWith('$'))
         .sort()
-    const found = persons.map((row) => [idsOf(row.ids), own(JSON.parse(row.properties as string)), row.is_identified])
-    const model = [...personsAfter(expected)].map((person) => [[...person.ids].sort(), own(person.properties), person.isIdentified])
     const order = (list: unknown[][]) => list.map((one) => JSON.stringify(one)).sort()
-    same('persons', order(found), order(model))
+    let expectedEvents = 0
+    let expectedPersons = 0
+    for (const [client, count] of next.entries()) {
+      const steps: (SentEvent | Deed)[] = []
+      for (let step = 0; step < count; step++) steps.push(...stepOf(client, step))
+      // The step on its way was either done whole or not at all; nobody was told.
+      const last = stepOf(client, count)
+      const present = last.filter((step) => 'uuid' in step && stored.has(step.uuid)).length
+      if (present !== 0) same(`client ${client}: events of batch ${count}, which was never acknowledged`, present, last.length)
+      const isDeed = last.some((step) => 'what' in step)
+      const ends = [stateAfter(present !== 0 ? [...steps, ...last] : steps), ...(isDeed ? [stateAfter([...steps, ...last])] : [])]
+      const found = order(
+        people
+          .filter((row) => idsOf(row.ids)[0]!.split('-')[1] === String(client))
+          .map((row) => [idsOf(row.ids), own(JSON.parse(row.properties as string)), row.is_identified]),
+      )
+      const modelOf = ({ persons }: (typeof ends)[number]) =>
+        order([...persons].map((person) => [[...person.ids].sort(), own(person.properties), person.isIdentified]))
+      const end = ends.find((one) => JSON.stringify(modelOf(one)) === JSON.stringify(found)) ?? ends[0]!
+      same(`client ${client}: persons`, found, modelOf(end))
+      const missing = end.events.filter((event) => !stored.has(event.uuid))
+      same('acknowledged events that are not there', missing.slice(0, 5), [])
+      expectedEvents += end.events.length
+      expectedPersons += found.length
+    }
+    same('events that are there more than once', [...stored].filter(([, n]) => n !== 1).slice(0, 5), [])
+    same('events in the store', stored.size, expectedEvents)
+    same('persons', people.length, expectedPersons)
 
     const [astray] = await rows(`SELECT count(*)::INTEGER AS n FROM events e LEFT JOIN person_merges m ON m.merged = e.person_no
       LEFT JOIN distinct_ids d USING (distinct_id) WHERE coalesce(m.survivor, e.person_no) IS DISTINCT FROM d.person_no`)
     same('events of another person than their distinct id', astray, { n: 0 })
-    return { events: stored.size, persons: found.length }
+    return { events: stored.size, persons: people.length }
   } finally {
     connection.closeSync()
     instance.closeSync()

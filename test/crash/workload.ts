@@ -40,14 +40,36 @@ export function batchOf(client: number, batch: number): readonly SentEvent[] {
   })
 }
 
+/** What an operator does to the person of an id. Repeating it has no further effect. */
+export interface Deed {
+  readonly what: 'write' | 'split' | 'delete'
+  readonly of: string
+  readonly n: number
+}
+
+/** Every fifth step of a client is no batch. */
+export const deedOf = (client: number, step: number): Deed | null =>
+  step % 5 === 4
+    ? { what: (['write', 'split', 'delete'] as const)[((step - 4) / 5) % 3]!, of: `user-${client}-${step % 12}`, n: step }
+    : null
+
+export function stepOf(client: number, step: number): readonly (SentEvent | Deed)[] {
+  const deed = deedOf(client, step)
+  return deed ? [deed] : batchOf(client, step)
+}
+
 export interface ModelPerson {
   readonly ids: string[]
   properties: Record<string, unknown>
   isIdentified: boolean
 }
 
-/** The persons after these events, by the rules for live events, with loops over an array. */
-export function personsAfter(events: Iterable<SentEvent>): Set<ModelPerson> {
+/** The events and persons after these steps, by the rules for live events, with loops over an array. */
+export function stateAfter(steps: Iterable<SentEvent | Deed>): {
+  readonly events: readonly SentEvent[]
+  readonly persons: ReadonlySet<ModelPerson>
+} {
+  let events: SentEvent[] = []
   const byId = new Map<string, ModelPerson>()
   const personOf = (id: string): ModelPerson => {
     let person = byId.get(id)
@@ -57,12 +79,26 @@ export function personsAfter(events: Iterable<SentEvent>): Set<ModelPerson> {
     }
     return person
   }
-  for (const { event, distinct_id, properties } of events) {
+  for (const step of steps) {
+    if ('what' in step) {
+      const person = byId.get(step.of)
+      if (person && step.what === 'write') person.properties = { ...person.properties, note: step.n }
+      else if (person && step.what === 'delete') {
+        events = events.filter(({ distinct_id }) => !person.ids.includes(distinct_id))
+        for (const id of person.ids) byId.delete(id)
+      } else if (person && person.ids.length > 1) {
+        for (const id of person.ids.splice(1)) byId.set(id, { ids: [id], properties: {}, isIdentified: false })
+        person.properties = {}
+      }
+      continue
+    }
+    events.push(step)
+    const { event, distinct_id, properties } = step
     if (event === '$identify') identify(byId, personOf, distinct_id, properties.$anon_distinct_id as string)
     const person = personOf(distinct_id)
     person.properties = { ...(properties.$set_once as object), ...person.properties, ...(properties.$set as object) }
   }
-  return new Set(byId.values())
+  return { events, persons: new Set(byId.values()) }
 }
 
 function identify(byId: Map<string, ModelPerson>, personOf: (id: string) => ModelPerson, to: string, from: string): void {

@@ -14,6 +14,7 @@ const sources = {
   'transform-kills': 'test/crash/transform-child.ts',
   'export-kills': 'test/exports/kill-child.ts',
   'delivery-kills': 'test/plugins/delivery/kill-child.ts',
+  'notification-kills': 'test/notifications/kill-child.ts',
   memory: 'test/memory/child.ts',
 }
 const folder = join(root, '.tmp', 'tests')

@@ -37,13 +37,13 @@ const rows = new Map(routes.flatMap(({ path, rows }) => [...rows.values()].map((
 const asked = new Set<string>()
 
 /** Asks a route by its name, and answers its body, once the log has a new entry. */
-const does = async (name: string, params: Readonly<Record<string, string | number>>, body?: unknown) => {
+const does = async (name: string, params: Readonly<Record<string, string | number>>, body?: unknown, query = '') => {
   const { call, owner, world } = held.home
   const { row, path } = rows.get(name)!
   const { activity } = world.accounts.context.store.read
   const before = new Set((await activity.find({})).map(({ id }) => id))
   const target = path.replace(/:(\w+)/g, (_, param: string) => String(params[param]))
-  const answer = await call(row.method as Method, `${target}/`, { as: owner, ...(body === undefined ? {} : { body }) })
+  const answer = await call(row.method as Method, `${target}/${query}`, { as: owner, ...(body === undefined ? {} : { body }) })
   expect(answer.status, `${name} ${JSON.stringify(answer.body)}`).toBe(row.status)
   // What is deleted takes its older entries with it.
   expect((await activity.find({})).filter(({ id }) => !before.has(id)).length, name).toBeGreaterThan(0)
@@ -224,6 +224,34 @@ test.each(Object.entries(configFamilies))('%s', async (name, family) => {
   await does(`${name}.retry_deliveries`, { ...at, id })
   await does(`${name}.discard_deliveries`, { ...at, id })
   await does(`${name}.remove`, { ...at, id })
+})
+
+test('persons, groups and definitions', async () => {
+  const { project, world } = held.home
+  const at = { project_id: project.id }
+  const data = await world.projectData(project.id)
+  const { ids } = await data.importPersons(['a', 'b', 'c', 'd'].map((id) => ({ distinct_ids: [id, `${id}2`], properties: {} })))
+  await data.importGroups([{ group_type: 'company', group_key: 'acme' }])
+  const [a, b, c, d] = ids as [string, string, string, string]
+  await does('persons.update', { ...at, id: a }, { properties: { x: 1 } })
+  await does('persons.update_by_post', { ...at, id: a }, { properties: { x: 2 } })
+  await does('persons.update_property', { ...at, id: a }, { key: 'x', value: 3 })
+  await does('persons.delete_property', { ...at, id: a }, { $unset: 'x' })
+  await does('persons.split', { ...at, id: a }, { main_distinct_id: 'a' })
+  await does('persons.merge', { ...at, id: a }, { ids: [b] })
+  await does('persons.remove', { ...at, id: c })
+  await does('persons.bulk_delete', at, { ids: [d] })
+  await does('groups_types.update', at, [{ group_type_index: 0, name_plural: 'Companies' }])
+  for (const [name, body] of [
+    ['groups.update_property', { key: 'x', value: 1 }],
+    ['groups.delete_property', { $unset: 'x' }],
+  ] as const)
+    await does(name, at, body, '?group_type_index=0&group_key=acme')
+  await data.ingest([{ event: 'seen', distinct_id: 'a', properties: { p: 1 } }])
+  const one = async (list: string) =>
+    (await held.home.call('GET', `/api/projects/${project.id}/${list}`, { as: held.home.owner })).body.results[0].id
+  await does('event_definitions.remove', { ...at, id: await one('event_definitions/') })
+  await does('property_definitions.remove', { ...at, id: await one('property_definitions/') })
 })
 
 test('no route that changes something was left out', () => {

@@ -38,6 +38,7 @@ test('an annotation is made, read, changed, hidden and shown again', async () =>
   expect((await ask('PUT', one, { content: 'Release I' })).body).toMatchObject({ content: 'Release I', date_marker: null })
   await ask('PATCH', one, { deleted: true })
   expect(await contents()).toEqual([])
+  expect(await ask('GET', one)).toMatchObject(refused(404, 'not_found', expect.stringContaining('deleted')))
   await ask('PATCH', one, { deleted: false })
   expect(await contents()).toEqual(['Release I'])
   expect(await ask('DELETE', one)).toMatchObject(refused(405, 'method_not_allowed'))

@@ -60,6 +60,8 @@ test('a dashboard is made, filled, read, changed, hidden and shown again', async
   expect((await ask('GET', `dashboards/${id}/`)).body.tiles.map((tile: { id: number }) => tile.id)).toEqual([text, first])
 
   expect((await ask('PATCH', `dashboards/${id}/`, { deleted: true })).body.deleted).toBe(true)
+  expect(await ask('GET', `dashboards/${id}/`)).toMatchObject(refused(404, 'not_found', expect.stringContaining('deleted')))
+  expect(await ask('PATCH', `dashboards/${id}/`, { name: 'x' })).toMatchObject(refused(404, 'not_found'))
   const listed = async () => (await ask('GET', 'dashboards/?search=sho')).body.results.map((one: { id: number }) => one.id)
   expect([await listed(), (await ask('GET', `insights/${view.id}/`)).body.dashboards]).toEqual([[], []])
   await ask('PATCH', `dashboards/${id}/`, { deleted: false })
@@ -138,8 +140,8 @@ test('a dashboard is hidden with the insights that are nowhere else', async () =
   const only = await newInsight('view', { dashboards: [one.id] })
   const both = await newInsight('view', { dashboards: [one.id, two.id] })
   await ask('PATCH', `dashboards/${one.id}/`, { deleted: true, delete_insights: true })
-  const deleted = async ({ id }: { id: number }) => (await ask('GET', `insights/${id}/`)).body.deleted
-  expect([await deleted(only), await deleted(both)]).toEqual([true, false])
+  const status = async ({ id }: { id: number }) => (await ask('GET', `insights/${id}/`)).status
+  expect([await status(only), await status(both)]).toEqual([404, 200])
 })
 
 test('the primary dashboard is one of the project', async () => {

@@ -48,6 +48,8 @@ test('an insight is made, read, changed, hidden and shown again', async () => {
   expect(changed.body).toMatchObject({ name: null, favorited: true, query: statement, last_modified_by: { id: owner.id } })
   expect((await ask('PATCH', `${id}/`, { deleted: true })).body.deleted).toBe(true)
   expect((await ask('GET', `?short_id=${short_id}`)).body.count).toBe(0)
+  expect(await ask('GET', `${id}/`)).toMatchObject(refused(404, 'not_found', expect.stringContaining('deleted')))
+  expect(await ask('PATCH', `${id}/`, { name: 'x' })).toMatchObject(refused(404, 'not_found'))
   expect((await ask('PATCH', `${id}/`, { deleted: false })).body.deleted).toBe(false)
   expect((await ask('GET', `?short_id=${short_id}`)).body.results[0].id).toBe(id)
   const { body: log } = await ask('GET', `${id}/activity/`)
@@ -130,4 +132,111 @@ test.each([
   ['a list as body', [], 'invalid_input', null],
 ])('%s is refused', async (_, body, code, attr) => {
   expect(await ask('POST', '', body)).toMatchObject({ status: 400, body: { code, attr } })
+})
+
+describe('lists', () => {
+  const names: string[] = []
+  let dashboard: number
+  beforeAll(async () => {
+    const { call, owner, project } = held.home
+    const funnel = {
+      kind: 'FunnelsQuery',
+      series: [
+        { kind: 'EventsNode', event: 'a' },
+        { kind: 'EventsNode', event: 'b' },
+      ],
+    }
+    dashboard = (await call('POST', `/api/projects/${project.id}/dashboards/`, { as: owner, body: {} })).body.id
+    await made({ name: 'L one', tags: ['blue', 'a,b'], saved: true })
+    await made({ name: 'L two', description: 'About 100% of_it', favorited: true, query: funnel })
+    await made({ name: null, derived_name: 'L three', dashboards: [dashboard], query: statement })
+    await call('POST', `/api/projects/${project.id}/insights/`, { as: owner, body: { name: 'L four', tags: ['red'], query: trends } })
+    names.push('L one', 'L two', 'L three', 'L four')
+  })
+  const found = async (query: string): Promise<string[]> => {
+    const { status, body } = await ask('GET', `?limit=1000&${query}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    expect(body.count).toBe(body.results.length)
+    return body.results
+      .map((one: { name: string; derived_name: string }) => one.name ?? one.derived_name)
+      .filter((name: string) => names.includes(name))
+  }
+
+  test.each([
+    ['', ['L one', 'L two', 'L three', 'L four']],
+    ['search=l%20t', ['L two', 'L three']],
+    ['search=100%25', ['L two']],
+    ['search=BLUE', ['L one']],
+    ['saved=true', ['L one', 'L three']],
+    ['saved=false', ['L two', 'L four']],
+    ['favorited=true', ['L two']],
+    ['user=true', ['L one', 'L two', 'L three']],
+    ['tags=red', ['L four']],
+    ['tags=%5B%22a,b%22%5D', ['L one']],
+    ['tags=lu', []],
+    ['insight=FUNNELS', ['L two']],
+    ['insight=sql', ['L three']],
+    ['insight=NOTHING', []],
+    ['order=-created_at', ['L four', 'L three', 'L two', 'L one']],
+    ['order=name&search=L%20', ['L four', 'L one', 'L two', 'L three']],
+    ['date_from=-1h&search=L%20', ['L one', 'L two', 'L three', 'L four']],
+    ['date_to=-1h', []],
+    ['basic=true&saved=true', ['L one', 'L three']],
+  ])('%s', async (query, expected) => {
+    expect(await found(query)).toEqual(expected)
+  })
+
+  test('of dashboards and of users', async () => {
+    const { owner } = held.home
+    expect(await found(`dashboards=[${dashboard}]`)).toEqual(['L three'])
+    expect(await found(`dashboards=[${dashboard},999]`)).toEqual([])
+    expect(await found(`created_by=${owner.id}`)).toEqual(['L four'])
+    expect((await ask('GET', '?basic=true')).body.results[0]).not.toHaveProperty('result')
+    expect((await ask('GET', '')).body.results[0]).toHaveProperty('result')
+  })
+
+  test.each(['order=color', 'created_by=me', 'dashboards=x', 'dashboards=-1', 'date_from=yesterdayish', 'refresh=often'])(
+    '%s is refused',
+    async (query) => {
+      expect((await ask('GET', `?${query}`)).status).toBe(400)
+    },
+  )
+})
+
+test('what a user looked at is listed, the last first, and only for that user', async () => {
+  const { call, owner } = held.home
+  const [one, two, three] = [await made({ name: 'One' }), await made({ name: 'Two' }), await made({ name: 'Three' })]
+  const seen = async (as = held.home.member) =>
+    (await call('GET', `${base}my_last_viewed/`, { as })).body.map((insight: { name: string }) => insight.name)
+  expect(await seen()).toEqual([])
+  expect((await ask('POST', `${one.id}/viewed/`)).status).toBe(204)
+  expect((await ask('POST', `${three.short_id}/viewed/`)).status).toBe(204)
+  expect((await ask('POST', 'viewed/', { insight_ids: [two.id] })).status).toBe(204)
+  expect([await seen(), await seen(owner)]).toEqual([['Two', 'Three', 'One'], []])
+  await ask('POST', `${one.id}/viewed/`)
+  await ask('PATCH', `${two.id}/`, { deleted: true })
+  expect(await seen()).toEqual(['One', 'Three'])
+  expect(await ask('POST', 'viewed/', { insight_ids: [one.id, 99999] })).toMatchObject(refused(404, 'not_found'))
+  expect(await ask('POST', 'viewed/', { insight_ids: Array(101).fill(one.id) })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'insight_ids'),
+  )
+})
+
+test('changes of several at once are all kept', async () => {
+  const { id } = await made({ name: 'Shared' })
+  const { body: dashboard } = await held.home.call('POST', '/api/projects/@current/dashboards/', { as: held.home.member, body: {} })
+  const changes = [{ name: 'New' }, { description: 'Text' }, { favorited: true }, { tags: ['x'] }, { dashboards: [dashboard.id] }]
+  const answers = await Promise.all(changes.map((change) => ask('PATCH', `${id}/`, change)))
+  expect(answers.map(({ status }) => status)).toEqual(changes.map(() => 200))
+  expect((await ask('GET', `${id}/`)).body).toMatchObject(Object.assign({}, ...changes))
+})
+
+test('a key with the scope of insights alone reads answers, and cannot change', async () => {
+  const { call, key, member } = held.home
+  const { id } = await made()
+  const reader = await key(member, ['insight:read'])
+  expect((await call('GET', `${base}${id}/?refresh=blocking`, { as: reader })).body.result).toMatchObject([{ count: 3 }])
+  expect(await call('PATCH', `${base}${id}/`, { as: reader, body: { name: 'x' } })).toMatchObject(
+    refused(403, 'permission_denied', "API key missing required scope 'insight:write'"),
+  )
 })

@@ -101,6 +101,8 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/logout',
     '/api/signup/:secret',
     '/api/signup/:secret',
+    '/embedded/:token',
+    '/shared/:token',
   ])
 })
 

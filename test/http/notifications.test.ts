@@ -258,6 +258,42 @@ describe('an alert', () => {
     })
   })
 
+  test('is due at its interval again when a snooze ends early', async () => {
+    const { body } = await call('POST', 'alerts/', rule({ calculation_interval: 'hourly' }))
+    await run()
+    await call('PATCH', `alerts/${body.id}/`, { snoozed_until: '30d' })
+    later(minutes(65))
+    await run()
+    const awake = await call('PATCH', `alerts/${body.id}/`, { snoozed_until: null })
+    expect(awake.body.next_check_at).toMatch(/^2026-01-07T1[12]:0/)
+    later(minutes(65))
+    await run()
+    expect((await call('GET', `alerts/${body.id}/checks/`)).body.count).toBe(2)
+  })
+
+  test('of a private project is not sent to members without access', async () => {
+    const { home } = held
+    home.world.hasMail = true
+    const project = await home.world.makeProject(home.organization.id, { name: 'Private' })
+    const path = `/api/projects/${project.id}`
+    const its = await home.call('POST', `${path}/insights/`, { as: home.owner, body: { name: 'Own', query: signups } })
+    const body = rule({
+      insight: its.body.id,
+      subscribed_users: [home.member.id, home.admin.id],
+      threshold: { configuration: { type: 'absolute', bounds: { lower: 1 } } },
+    })
+    const made = await home.call('POST', `${path}/alerts/`, { as: home.owner, body })
+    expect(made.status).toBe(201)
+    await home.world.accounts.context.store.write((tables) => tables.projects.update({ id: project.id }, { access_control: true }))
+    await run()
+    expect(home.world.outbox.map(({ to }) => to)).toEqual(['admin@acme.test'])
+    const again = await home.call('PATCH', `${path}/alerts/${made.body.id}/`, {
+      as: home.owner,
+      body: { subscribed_users: [home.member.id] },
+    })
+    expect(again).toMatchObject(refused(400, 'does_not_exist', undefined, 'subscribed_users'))
+  })
+
   test('is not checked while it is disabled, and at once when it is enabled', async () => {
     const { body } = await call('POST', 'alerts/', rule({ enabled: false }))
     await run()
@@ -609,6 +645,15 @@ describe('a subscription', () => {
     ['a position of 0', { bysetpos: 0, byweekday: ['monday'] }, 'bysetpos'],
   ])('%s is refused', async (_, more, attr) => {
     expect(await call('POST', 'subscriptions/', schedule(more))).toMatchObject({ status: 400, body: { attr } })
+  })
+
+  test('of a hosted server goes to members only', async () => {
+    const { world } = held.home
+    Object.assign(world, { hasMail: true, settings: { ...world.settings, isHosted: true } })
+    const mail = (target_value: string) => call('POST', 'subscriptions/', schedule({ target_type: 'email', target_value }))
+    expect(await mail('member@acme.test,stranger@else.test')).toMatchObject(refused(400, 'invalid_input', undefined, 'target_value'))
+    expect((await mail('Member@acme.test')).status).toBe(201)
+    world.settings = { ...world.settings, isHosted: false }
   })
 
   test('of another project is not found', async () => {

@@ -2,6 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { openApi } from '../../src/http/openapi.ts'
 import { routes } from '../../src/http/routes.ts'
+import { open } from '../../src/index.ts'
+import { answeredKinds } from '../../src/queries/asked-query.ts'
+import { queryKinds } from '../../src/queries/registry.ts'
 
 test('the description is OpenAPI 3.1 and has every route', async () => {
   const description = openApi()
@@ -30,4 +33,27 @@ test('fields of requests say what they take', () => {
     required: ['name'],
     additionalProperties: false,
   })
+})
+
+test('every kind of query has a schema with its fields, and an example that is answered', async () => {
+  const { schemas } = openApi().components as unknown as { schemas: Record<string, Readonly<Record<string, unknown>>> }
+  const names = (schemas.Query!.oneOf as { $ref: string }[]).map(({ $ref }) => $ref.replace('#/components/schemas/', ''))
+  expect([...names].sort()).toEqual([...answeredKinds])
+  const waymark = await open({ dataDir: ':memory:' })
+  const project = await waymark.createProject({ name: 'examples' })
+  await project.createAction({ name: 'Bought', steps: [{ event: 'buy' }] })
+  for (const name of Object.keys(queryKinds)) {
+    const { properties, examples } = schemas[name] as { properties: Record<string, unknown>; examples: object[] }
+    expect(properties.kind).toEqual({ const: name })
+    expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(examples[0]!)))
+    await expect(project.answer(examples[0]!), name).resolves.toBeTypeOf('object')
+  }
+  await waymark.close()
+})
+
+test('every reference leads to a schema', () => {
+  const description = JSON.stringify(openApi())
+  const { schemas } = openApi().components
+  for (const [, name] of description.matchAll(/"#\/components\/schemas\/(\w+)"/g)) expect(Object.keys(schemas)).toContain(name)
+  expect(description).not.toContain('#/$defs')
 })

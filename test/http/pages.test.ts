@@ -13,7 +13,8 @@ const listing = placedRows.filter(
   ({ path, row }) => (row.isPaged || (row.method === 'GET' && 'offset' in row.queryParameters)) && !path.includes(':run_id'),
 )
 
-const ids = (answer: Answer) => answer.body.results.map((one: { id: unknown }) => one.id)
+/** Groups have a key instead of an id. */
+const ids = (answer: Answer) => answer.body.results.map((one: { id?: unknown; group_key?: unknown }) => one.id ?? one.group_key)
 
 /** The id of a cohort with people in it. */
 const cohortOfThree = async (): Promise<string> => {
@@ -35,6 +36,9 @@ describe.each(listing.map((one) => ({ title: one.path, ...one })))('$title', ({ 
       const batch = ['a', 'b', 'c'].map((name) => ({ event: name, distinct_id: 'u', properties: { [`is_${name}`]: true } }))
       await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })
     }
+    const data = await world.projectData(project.id)
+    if (pattern.endsWith('/persons')) await data.importPersons(['p1', 'p2', 'p3'].map((id) => ({ distinct_ids: [id] })))
+    if (pattern.endsWith('/groups')) await data.importGroups(['g1', 'g2', 'g3'].map((group_key) => ({ group_type: 'company', group_key })))
     const maker = creatingRows.find((one) => one.path === pattern)
     const path = await pathIn(pattern.includes('/cohorts/:id/') ? pattern.replace(':id', await cohortOfThree()) : pattern, held.home)
     if (maker) for (let i = 0; i < 3; i++) await call('POST', path, { as: owner, body: await newBody(maker, held.home) })
@@ -71,6 +75,31 @@ describe.each(listing.map((one) => ({ title: one.path, ...one })))('$title', ({ 
   })
 })
 
+/** The id of a person or of a definition, or of nothing, after twelve changes. Null: the log is about something else. */
+const changedTwelveTimes = async (pattern: string): Promise<string | null> => {
+  const { call, owner, project, world } = held.home
+  const base = `/api/projects/${project.id}`
+  const times = async (method: string, path: string, body: (n: number) => object) => {
+    for (let n = 0; n < 12; n++) expect((await call(method, base + path, { as: owner, body: body(n) })).status, path).toBe(200)
+  }
+  const data = await world.projectData(project.id)
+  if (pattern.includes('/persons/')) {
+    const [id] = (await data.importPersons([{ distinct_ids: ['changed'] }])).ids
+    await times('PATCH', `/persons/${id}/`, (n) => ({ properties: { n } }))
+    return id!
+  }
+  if (pattern.includes('/groups/')) {
+    await data.importGroups([{ group_type: 'company', group_key: 'changed' }])
+    await times('POST', '/groups/update_property/?group_type_index=0&group_key=changed', (n) => ({ key: 'n', value: n }))
+    return ''
+  }
+  const list = /\/(\w+_definitions)\//.exec(pattern)?.[1]
+  if (!list) return null
+  await data.ingest([{ event: 'changed', distinct_id: 'u', properties: { changed: 1 } }])
+  const { id } = (await call('GET', `${base}/${list}/`, { as: owner })).body.results[0]
+  await times('PATCH', `/${list}/${id}/`, (n) => ({ description: `Version ${n}` }))
+  return id
+}
 /** Of the record; most have a name. */
 const changeOf = (path: string, i: number) =>
   path.endsWith('/annotations')
@@ -97,6 +126,8 @@ describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ pat
       id = String(body.id)
       for (let i = 0; i < 11; i++) await call('PATCH', `${list}${id}/`, { as: owner, body: changeOf(made.path, i) })
     }
+    const changed = await changedTwelveTimes(pattern)
+    if (changed) id = changed
     const path = await pathIn(pattern.replace(':id', id), held.home)
     const get = (query: string) => call('GET', path + query, { as: owner })
     const first = await get('')

@@ -60,6 +60,9 @@ const makePlace = async (): Promise<Place> => {
   const n = ++made
   const organization = await world.makeOrganization({ name: `Place ${n}`, owner: null, withProject: false })
   const project = await world.makeProject(organization.id, {})
+  const data = await world.projectData(project.id)
+  await data.importPersons([{ distinct_ids: ['known'] }])
+  await data.importGroups([{ group_type: 'company', group_key: 'acme' }])
   const sibling = await world.makeProject(organization.id, {})
   const inside = (name: string, level: 'member' | 'admin' | 'owner') => world.user(`${name}.${n}@rights.test`, organization.id, level)
   const [member, admin, owner] = [await inside('member', 'member'), await inside('admin', 'admin'), await inside('owner', 'owner')]
@@ -234,6 +237,15 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', properties: { price: 1 } }] })
     return propertyDefinitionId(project.id, 'event', 'price')
   },
+  persons: async ({ project }) => {
+    const distinct_ids = [`person ${++made}`, `other ${made}`]
+    return (await (await home.world.projectData(project.id)).importPersons([{ distinct_ids }])).ids[0]!
+  },
+  events: async ({ project }) => {
+    const uuid = home.world.accounts.context.newId()
+    await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', uuid }] })
+    return uuid
+  },
   insight_sharing: (at, caller) => records.insights!(at, caller),
   dashboard_sharing: (at, caller) => records.dashboards!(at, caller),
   alerts: async (at) => {
@@ -334,6 +346,9 @@ const known: Known = {
   is_static: () => true,
   destination: () => ({ type: 'LocalFiles', config: {} }),
   step: () => 0,
+  ids: () => [],
+  main_distinct_id: () => null,
+  group_type_index: () => 0,
   target_type: () => 'webhook',
   target_value: () => 'https://hooks.example.com/in',
   start_date: () => '2026-01-05T09:00:00Z',
@@ -351,6 +366,7 @@ const known: Known = {
 const besides: Readonly<Record<string, readonly string[]>> = {
   'cohorts.create': ['is_static'],
   'cohorts.replace': ['is_static'],
+  'persons.bulk_delete': ['ids'],
   'dashboards.move_tile': ['to_dashboard'],
   'subscriptions.create': ['insight'],
   'subscriptions.replace': ['insight'],
@@ -431,6 +447,14 @@ const queries: Readonly<Record<string, string>> = {
   'query.draft_sql': '?prompt=how%20many%20events%20per%20day',
   'organization_batch_exports.test': '?destination=LocalFiles',
   'batch_exports.test': '?destination=LocalFiles',
+  'events.values': '?key=price',
+  'persons.values': '?key=name',
+  'persons.cohorts': '?person_id=known',
+  'groups.find': '?group_type_index=0&group_key=acme',
+  'groups.related': '?group_type_index=0&id=acme',
+  'groups.property_values': '?group_type_index=0&key=name',
+  'groups.update_property': '?group_type_index=0&group_key=acme',
+  'groups.delete_property': '?group_type_index=0&group_key=acme',
 }
 const pathOf = async ({ path, row }: PlacedRow, at: Place, caller: Caller, mayChange = false): Promise<string> => {
   const [resource] = row.name.split('.') as [string]

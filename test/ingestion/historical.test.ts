@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type PastState, writeInThePast } from '../../src/ingestion/person.ts'
 import { readTimes, timesText } from '../../src/ingestion/property-times.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
+import type { PersonChange } from '../../src/ingestion/work.ts'
 import { nameUuid } from '../../src/lib/name-uuid.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 import { IdentityModel } from '../reference/identity-model.ts'
@@ -134,7 +135,7 @@ test('an import gives the same persons as the events would live, in order of the
         model
           .persons()
           .map((person) => ({
-            uuid: personUuid(1, person.firstId),
+            uuid: personUuid(1, person.name),
             ids: person.ids,
             is_identified: person.isIdentified,
             created_at: person.createdAt,
@@ -176,18 +177,44 @@ describe('a past merge', () => {
   })
 })
 
-test('identities stay consistent when mixed with live events', async () => {
-  const step = fc.record({ batch: fc.array(past, { minLength: 1, maxLength: 4 }), isPast: fc.boolean(), restart: fc.boolean() })
+test('identities stay consistent when mixed with live events and changes by users', async () => {
+  const change = fc.record({
+    change: fc.constantFrom('write', 'merge', 'split', 'delete', 'delete events'),
+    of: fc.nat(5),
+    other: fc.nat(5),
+  })
+  const step = fc.record({
+    batch: fc.array(past, { minLength: 1, maxLength: 4 }),
+    isPast: fc.boolean(),
+    restart: fc.boolean(),
+    changes: fc.array(change, { maxLength: 2 }),
+  })
   await assertGenerated(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
       const world = await openWorld()
       let n = 0
-      for (const { batch, isPast, restart } of steps) {
+      for (const { batch, isPast, restart, changes } of steps) {
         await world.pipeline.ingest({ historical_migration: isPast, batch: batch.map((each) => asEvent(each, n++)) })
+        for (const { change, of, other } of changes) {
+          const people = (await state(world)).persons.filter(({ has_record }) => has_record)
+          if (people.length === 0) continue
+          const [person, source] = [of, other].map((at) => people[at % people.length]!.uuid as string) as [string, string]
+          const ids = [people[of % people.length]!.ids![0] as string]
+          const sent: Record<string, PersonChange> = {
+            write: { change: 'write', person, set: { a: of }, unset: ['b'] },
+            merge: { change: 'merge', person, sources: [source] },
+            split: { change: 'split', person, ids: other > 2 ? ids : null },
+            delete: { change: 'delete', person, withEvents: false },
+            'delete events': { change: 'delete', person, withEvents: true },
+          }
+          expect(await world.pipeline.changePersons([sent[change]!])).toEqual([true])
+        }
         if (restart) await world.restart()
       }
       const before = await state(world)
       const accepted = await world.rows('SELECT count(*)::INTEGER AS n FROM events')
+      const uuids = before.persons.map((person) => person.uuid)
+      expect(new Set(uuids).size, 'a uuid is that of one person').toBe(uuids.length)
       expect(before.events).toHaveLength(accepted[0]!.n as number)
       const ids = before.persons.flatMap((person) => person.ids ?? [])
       expect(new Set(ids).size).toBe(ids.length)

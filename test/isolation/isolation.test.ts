@@ -190,6 +190,28 @@ const calls: readonly [string, (project: Project) => Promise<unknown>][] = [
     },
   ],
   ['Arrow of a mistake', (project) => project.queryArrow(sql('select x from events'))],
+  [
+    'changes of persons and groups',
+    async (project) => {
+      const { ids } = await project.importPersons(['split', 'merged', 'deleted'].map((id) => ({ distinct_ids: [id, `${id}-2`] })))
+      const [split, merged, deleted] = ids as [string, string, string]
+      await project.ingest(['split-2', 'deleted'].map((distinct_id) => ({ event: 'changed', distinct_id, timestamp: '2026-01-02' })))
+      await project.importGroups([{ group_type: 'company', group_key: 'changed', properties: { a: 1, b: 2 } }])
+      await project.changeGroup({ group_type_index: 0, group_key: 'changed', set: { a: 2 }, unset: ['b'] })
+      return [
+        await project.changePersons([
+          { change: 'write', person: split, set: { name: 'S' }, unset: [] },
+          { change: 'split', person: split, ids: ['split-2'] },
+          { change: 'merge', person: split, sources: [merged] },
+          { change: 'delete', person: deleted, withEvents: true },
+          { change: 'delete', person: deleted, withEvents: true },
+        ]),
+        (await project.query(sql("select distinct_id, toString(person_id) from events where event = 'changed'"))).results,
+        (await project.query(sql('select toString(id), properties.name from persons order by id'))).results,
+        (await project.query(sql("select toString(properties) from groups where key = 'changed'"))).results,
+      ]
+    },
+  ],
   ['an action', (project) => project.createAction({ name: 'Bought', steps: [{ event: 'buy' }] })],
   ['a wrong action', (project) => project.actions.create({ steps: 1 })],
   [

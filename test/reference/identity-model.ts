@@ -3,7 +3,8 @@
 type Properties = Record<string, unknown>
 
 interface Owner {
-  readonly firstId: string
+  /** What its uuid is made from: an id of its own, for most. */
+  readonly name: string
   ids: string[]
   isPerson: boolean
   isIdentified: boolean
@@ -25,22 +26,34 @@ export interface ModelEvent {
   other?: string
 }
 
+/** A change by a user, of the person of an id. */
+export type ModelChange =
+  | { change: 'write'; of: string; set: Properties; unset: string[] }
+  | { change: 'merge'; of: string; sources: string[] }
+  | { change: 'split'; of: string; ids: string[] | null }
+  | { change: 'delete'; of: string; withEvents: boolean }
+
 export class IdentityModel {
   private readonly owners = new Map<string, Owner>()
-  private readonly events = new Map<string, Owner>()
+  private readonly events = new Map<string, { readonly id: string; owner: Owner }>()
+  private readonly removed = new Set<string>()
+  /** Names of persons that their id has left. */
+  private readonly taken = new Set<string>()
+  private seq = 0
   readonly warnings = new Map<string, number>()
 
   /** Whether the event is stored. */
   apply(event: ModelEvent): boolean {
+    this.seq++
     const isMerge = event.event === '$identify' || event.event === '$create_alias' || event.event === '$merge_dangerously'
     const needsPerson = isMerge || event.event === '$groupidentify' || event.event === '$group_identify'
     if (event.isPersonless && needsPerson) {
       this.warn('invalid_event_when_process_person_profile_is_false')
       return false
     }
-    if (this.events.has(event.uuid)) return false
+    if (this.events.has(event.uuid) || this.removed.has(event.uuid)) return false
     if (event.isPersonless) {
-      this.events.set(event.uuid, this.owner(event.distinct_id) ?? this.add(event, false))
+      this.events.set(event.uuid, { id: event.distinct_id, owner: this.owner(event.distinct_id) ?? this.add(event, false) })
       return true
     }
     const merged = isMerge && event.other !== undefined ? this.merge(event, event.other) : null
@@ -56,7 +69,7 @@ export class IdentityModel {
     if (merged?.identifies) owner.isIdentified = true
     const isChanged = JSON.stringify([owner.isIdentified, Object.entries(owner.properties).sort()]) !== before
     if (isChanged && !isNew) owner.version++
-    this.events.set(event.uuid, owner)
+    this.events.set(event.uuid, { id: event.distinct_id, owner })
     return true
   }
 
@@ -108,18 +121,83 @@ export class IdentityModel {
 
   private add(event: ModelEvent, isPerson: boolean): Owner {
     const id = event.distinct_id
-    const owner: Owner = {
-      firstId: id,
-      ids: [id],
-      isPerson,
-      isIdentified: false,
-      createdAt: event.time,
-      version: 0,
-      properties: {},
-      into: null,
-    }
+    return this.own(id, isPerson, event.time)
+  }
+
+  private own(id: string, isPerson: boolean, createdAt: number): Owner {
+    const name = this.taken.has(id) ? `${id} ${this.seq}` : id
+    const owner: Owner = { name, ids: [id], isPerson, isIdentified: false, createdAt, version: 0, properties: {}, into: null }
     this.owners.set(id, owner)
     return owner
+  }
+
+  /** The name of an id's person. */
+  nameOf(id: string): string | null {
+    const owner = this.owner(id)
+    return owner?.isPerson ? owner.name : null
+  }
+
+  /** `at`: when it arrives. Whether there is such a person. */
+  change(change: ModelChange, at: number): boolean {
+    this.seq++
+    const owner = this.owner(change.of)
+    if (!owner?.isPerson) return false
+    if (change.change === 'write') {
+      const before = JSON.stringify(Object.entries(owner.properties).sort())
+      owner.properties = { ...owner.properties, ...change.set }
+      for (const key of change.unset) delete owner.properties[key]
+      if (JSON.stringify(Object.entries(owner.properties).sort()) !== before) owner.version++
+    } else if (change.change === 'merge') {
+      const sources = new Set(change.sources.map((id) => this.owner(id)).filter((source) => source?.isPerson && source !== owner))
+      for (const source of sources as Set<Owner>) {
+        owner.properties = { ...source.properties, ...owner.properties }
+        owner.createdAt = Math.min(owner.createdAt, source.createdAt)
+        owner.version = Math.max(owner.version, source.version)
+        owner.isIdentified = true
+        for (const id of source.ids) this.owners.set(id, owner)
+        owner.ids.push(...source.ids)
+        source.into = owner
+      }
+      if (sources.size > 0) owner.version++
+    } else if (change.change === 'split') this.split(owner, change.ids, at)
+    else this.remove(owner, change.withEvents)
+    return true
+  }
+
+  private leave(owner: Owner, id: string): void {
+    owner.ids = owner.ids.filter((one) => one !== id)
+    this.owners.delete(id)
+    if (owner.name === id) this.taken.add(id)
+  }
+
+  private split(owner: Owner, ids: string[] | null, at: number): void {
+    const all = [...owner.ids].sort()
+    const kept = all.includes(owner.name) ? owner.name : all[0]!
+    let leaving = all.filter((id) => !ids || ids.includes(id))
+    if (leaving.length === all.length) leaving = all.filter((id) => id !== kept)
+    if (leaving.length === 0) return
+    for (const id of leaving) this.leave(owner, id)
+    for (const id of leaving) {
+      const own = this.own(id, true, at)
+      for (const event of this.events.values()) if (event.id === id && end(event.owner) === owner) event.owner = own
+    }
+    if (!ids) owner.properties = {}
+    owner.version++
+  }
+
+  private remove(owner: Owner, withEvents: boolean): void {
+    const kept = withEvents ? null : owner.name
+    for (const id of [...owner.ids]) if (id !== kept) this.leave(owner, id)
+    if (!withEvents) {
+      Object.assign(owner, { isPerson: false, isIdentified: false, properties: {}, version: owner.version + 1 })
+      return
+    }
+    this.taken.delete(owner.name)
+    for (const [uuid, event] of this.events)
+      if (end(event.owner) === owner) {
+        this.events.delete(uuid)
+        this.removed.add(uuid)
+      }
   }
 
   private owner(id: string): Owner | undefined {
@@ -133,20 +211,21 @@ export class IdentityModel {
   persons() {
     return [...new Set(this.owners.values())]
       .filter((owner) => owner.isPerson)
-      .map(({ firstId, ids, isIdentified, createdAt, version, properties }) => ({
-        firstId,
+      .map(({ name, ids, isIdentified, createdAt, version, properties }) => ({
+        name,
         ids: [...ids].sort(),
         isIdentified,
         createdAt,
         version,
         properties,
       }))
-      .sort((a, b) => (a.firstId < b.firstId ? -1 : 1))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** The first id of the owner of each event. */
+  /** The name of the owner of each event. */
   ownersOfEvents(): Record<string, string> {
-    const end = (owner: Owner): Owner => (owner.into ? end(owner.into) : owner)
-    return Object.fromEntries([...this.events].map(([uuid, owner]) => [uuid, end(owner).firstId]))
+    return Object.fromEntries([...this.events].map(([uuid, { owner }]) => [uuid, end(owner).name]))
   }
 }
+
+const end = (owner: Owner): Owner => (owner.into ? end(owner.into) : owner)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { columnName } from '../../src/ast/column-name.ts'
 import { QueryError } from '../../src/errors/errors.ts'
-import { columnName } from '../../src/execution/compile.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
 import type { ResolveContext } from '../../src/resolver/context.ts'
 import { resolve } from '../../src/resolver/resolve.ts'

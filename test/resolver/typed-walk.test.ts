@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnName } from '../../src/execution/compile.ts'
+import { columnName } from '../../src/ast/column-name.ts'
 import type { ChildTable } from '../../src/lib/tree.ts'
 import { parseQuery } from '../../src/parser/parse.ts'
 import { resolve } from '../../src/resolver/resolve.ts'

@@ -78,6 +78,44 @@ describe.each([
       expect(await read.things.count({ size: [0, 1], is_open: false })).toBe(4)
     }))
 
+  test('search: texts in columns, in any case, with nothing special in them', () =>
+    withStore(async ({ write, read }) => {
+      await write(async ({ things }) => {
+        const names = ['Apple pie', 'a_b', '100%', 'back\\slash', 'ÄPFEL', "it's"]
+        for (const [i, name] of names.entries()) await things.insert(thing(`t${i}`, { name, extra: [`tag${i}`, 'Shared'] }))
+      })
+      const found = async (...texts: readonly string[]) => {
+        const condition = { search: texts.map((text) => ({ text, in: ['name', 'extra'] as const })) }
+        const ids = (await read.things.find({}, condition)).map((row) => row.id).sort()
+        expect(await read.things.count({}, condition)).toBe(ids.length)
+        return ids
+      }
+      expect([await found('apple'), await found('PIE'), await found('äpf')]).toEqual([['t0'], ['t0'], ['t4']])
+      expect([await found('_'), await found('%'), await found('\\'), await found("'")]).toEqual([['t1'], ['t2'], ['t3'], ['t5']])
+      expect([await found('"tag1"'), await found('shared', 'tag2'), await found('apple', 'tag2')]).toEqual([['t1'], ['t2'], []])
+      expect(await found()).toHaveLength(6)
+      expect(await read.things.find({}, { search: [{ text: '', in: [] }] })).toEqual([])
+    }))
+
+  test('ranges of times, and orders with missing values and equal ones', () =>
+    withStore(async ({ write, read }) => {
+      const day = (n: number) => new Date(Date.UTC(2024, 0, n))
+      await write(async ({ things }) => {
+        for (const n of [1, 2, 3, 4, 5])
+          await things.insert(thing(`t${n}`, { size: n === 3 ? null : n % 2, made_at: day(n), gone_at: n > 3 ? day(n) : null }))
+      })
+      const ids = async (options: Parameters<typeof read.things.find>[1]) => (await read.things.find({}, options)).map((row) => row.id)
+      const order = (column: 'id' | 'size' | 'gone_at' | 'is_open', isDescending = false) => [{ column, isDescending }]
+      expect(await ids({ between: { made_at: { from: day(2), to: day(4) } }, orderBy: order('id') })).toEqual(['t2', 't3'])
+      expect(await ids({ between: { gone_at: { from: day(1) } }, orderBy: order('id', true) })).toEqual(['t5', 't4'])
+      expect(await ids({ between: { gone_at: { to: day(5) } } })).toEqual(['t4'])
+      expect(await ids({ between: { gone_at: {} }, orderBy: order('id') })).toEqual(['t1', 't2', 't3', 't4', 't5'])
+      expect(await ids({ orderBy: order('size') })).toEqual(['t2', 't4', 't1', 't5', 't3'])
+      expect(await ids({ orderBy: order('size', true) })).toEqual(['t5', 't1', 't4', 't2', 't3'])
+      expect(await ids({ orderBy: [...order('is_open'), ...order('gone_at', true)] })).toEqual(['t5', 't4', 't3', 't2', 't1'])
+      expect(await ids({ orderBy: order('id'), limit: 2, offset: 3 })).toEqual(['t4', 't5'])
+    }))
+
   test('what throws undoes everything it wrote', () =>
     withStore(async ({ write, read }) => {
       await write(({ things }) => things.insert(thing('kept', { size: 1 })))

@@ -1,5 +1,5 @@
 import type { Arg, CellContext } from '../row.ts'
-import { folded, once, onceAll } from './duckdb-values.ts'
+import { folded, onceAll } from './duckdb-values.ts'
 
 // DuckDB's LIKE backtracks: with n characters and k times % it takes up to n^k steps, which neither the time limit nor an interrupt ends. So only
 // patterns with a single % before the last one use it. Others are matched part by part, or by RE2.

@@ -1,5 +1,6 @@
 import { tableToIPC } from 'apache-arrow'
 import { csvLines } from '../../lib/csv.ts'
+import { isSiteTable } from '../../queries/chart-table.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
 import { answerTable } from '../../queries/rows.ts'
 import { failures } from '../errors.ts'
@@ -56,7 +57,7 @@ interface ListAnswer {
 }
 const isList = (answer: object): answer is ListAnswer => {
   const { columns, results } = answer as Partial<ListAnswer>
-  return Array.isArray(columns) && Array.isArray(results) && results.every((row) => Array.isArray(row))
+  return Array.isArray(columns) && !isSiteTable(columns) && Array.isArray(results) && results.every((row) => Array.isArray(row))
 }
 
 /** The cells of an answer: of its rows as JSON shows them, or of the points of a chart. */

@@ -21,7 +21,7 @@ export interface DownloadRequest extends Pick<AskedRequest, 'query' | 'client_qu
 const object = z.record(z.string(), z.unknown())
 
 const ofQuery = {
-  query: object.meta({ description: 'A query object with its `kind`' }),
+  query: object.meta({ description: 'A query object with its `kind`', $ref: '#/components/schemas/Query' }),
   client_query_id: z.string().max(longestQueryId).nullish(),
   filters_override: object
     .nullish()

@@ -37,3 +37,6 @@ export const readAsking = (query: URLSearchParams): InsightAsking => {
     client_query_id,
   }
 }
+
+/** Without overrides: the answer is the one that others see too. */
+export const isUsual = ({ filters, variables }: InsightAsking): boolean => filters === null && variables === null

@@ -12,7 +12,7 @@ import { activityPage, activityParameters, activitySchema } from '../activity.ts
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
-import { askingParameters, readAsking } from '../queries/saved-asking.ts'
+import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
 import { answeredInsightSchema, presentAnswer, presentInsight } from './insight-format.ts'
@@ -103,7 +103,12 @@ const presentTile = async ({ app }: ProjectVisit, { tile, insight }: Tile, place
 const presentWhole = async (visit: ProjectVisit, { dashboard, tiles }: WholeDashboard): Promise<z.infer<typeof wholeSchema>> => {
   const { app, project } = visit
   const insights = tiles.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
-  const answers = await app.saved.answers.ofAll(project, insights, readAsking(visit.query), queryCallerOf(visit), dashboard)
+  const asking = readAsking(visit.query)
+  const answers = await app.saved.answers.ofAll(project, insights, asking, queryCallerOf(visit), dashboard)
+  if (isUsual(asking)) {
+    const looked = insights.map(({ insight }, i) => ({ insight, answer: answers[i]! }))
+    await app.saved.refresher.looked(project, looked, dashboard)
+  }
   const placed = await app.saved.insights.placed(insights.map(({ insight }) => insight))
   const byTile = new Map(insights.map(({ tile }, i) => [tile.id, { placed: placed[i], answer: answers[i]! }]))
   const [filters, variables] = [(dashboard.filters ?? {}) as Free, (dashboard.variables ?? {}) as Free]

@@ -1,11 +1,23 @@
 import { z } from 'zod'
-import { check, text } from '../../accounts/fields.ts'
+import { check } from '../../accounts/fields.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
-import type { KnownEvent } from '../../project.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageSchema } from '../pages.ts'
+import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
+import {
+  chosen,
+  givenNames,
+  listParameters,
+  type Noted,
+  notesInput,
+  notesSchema,
+  presentNote,
+  removeDefinition,
+  withNotes,
+  writeNote,
+} from './definition-fields.ts'
 
 const namespace = '5f1f0d5e-6d39-4a0c-9d53-1f6b4f4c8f2a'
 const idOf = (projectId: number, name: string): string => nameUuid(namespace, `${projectId}:${name}`)
@@ -13,42 +25,64 @@ const idOf = (projectId: number, name: string): string => nameUuid(namespace, `$
 const definitionSchema = z.object({
   id: uuidSchema,
   name: z.string(),
-  description: z.string(),
-  count: z.int().meta({ description: 'How many such events are stored' }),
+  ...notesSchema,
+  count: z.int().meta({ description: 'How many such events have arrived' }),
   created_at: timeSchema.nullable().meta({ description: 'The time of the earliest one' }),
   last_seen_at: timeSchema.nullable(),
   is_action: z.literal(false),
-  tags: z.array(z.string()),
+  owner: z.null(),
 })
-const input = z.object({ description: text({ max: 4000, blank: true }).optional() })
 
-const present = (projectId: number, notes: ReadonlyMap<string, string>, event: KnownEvent): z.infer<typeof definitionSchema> => {
-  const id = idOf(projectId, event.name)
+interface Definition {
+  readonly id: string
+  readonly name: string
+  readonly count: number
+  readonly first: Date | null
+  readonly last: Date | null
+}
+
+const present = async (visit: ProjectVisit, { definition, note }: Noted<Definition>): Promise<z.infer<typeof definitionSchema>> => {
+  const { id, name, count, first, last } = definition
   return {
     id,
-    name: event.name,
-    description: notes.get(id) ?? '',
-    count: event.count,
-    created_at: maybeTime(event.first_seen),
-    last_seen_at: maybeTime(event.last_seen),
+    name,
+    ...(await presentNote(visit, note)),
+    count,
+    created_at: maybeTime(first),
+    last_seen_at: maybeTime(last),
     is_action: false,
-    tags: [],
+    owner: null,
   }
 }
 
-const all = async ({ app, project }: ProjectVisit) => {
-  const [events, notes] = await Promise.all([
-    app.project(project.id).then((data) => data.events()),
-    app.accounts.definitionNotes.of(project.id),
-  ])
-  return events.map((event) => present(project.id, notes, event))
+const all = async (visit: ProjectVisit): Promise<Noted<Definition>[]> => {
+  const { app, project } = visit
+  const events = await (await app.project(project.id)).events()
+  return withNotes(
+    visit,
+    events.map(({ name, count, first_seen, last_seen }) => ({
+      id: idOf(project.id, name),
+      name,
+      count,
+      first: first_seen,
+      last: last_seen,
+    })),
+  )
 }
 
-const one = async (visit: ProjectVisit) => {
+const one = async (visit: ProjectVisit): Promise<Noted<Definition>> => {
   const wanted = visit.params.id
-  const found = (await all(visit)).find(({ id, name }) => id === wanted || name === wanted)
+  const found = (await all(visit)).find(({ definition: { id, name } }) => id === wanted || name === wanted)
   if (!found) throw failures.notFound()
   return found
+}
+
+const isOfType = (type: string | null, name: string): boolean =>
+  type === 'event_custom' ? !name.startsWith('$') : type === 'event_posthog' ? name.startsWith('$') : true
+
+const update = async (visit: ProjectVisit) => {
+  await writeNote(visit, 'EventDefinition', await one(visit), check(notesInput, visit.body))
+  return present(visit, await one(visit))
 }
 
 export const eventDefinitions = defineResource({
@@ -62,12 +96,20 @@ export const eventDefinitions = defineResource({
       method: 'GET',
       name: 'list',
       summary: 'Event names, the most frequent first',
-      queryParameters: { search: 'Only names that contain this text' },
+      queryParameters: {
+        ...listParameters,
+        event_type: '`event_custom`: names without `$`; `event_posthog`: names with it',
+        names: 'A JSON list of names, or names with commas between them',
+        ...paging,
+      },
       answer: pageSchema(definitionSchema),
-      isPaged: true,
       handle: async (visit) => {
-        const wanted = visit.query.get('search')?.toLowerCase() ?? ''
-        return (await all(visit)).filter(({ name }) => name.toLowerCase().includes(wanted))
+        const [type, names] = [visit.query.get('event_type'), givenNames(visit, 'names')]
+        const found = chosen(visit, await all(visit)).filter(
+          ({ definition: { name } }) => isOfType(type, name) && (names === null || names.includes(name)),
+        )
+        const { limit, offset } = pageBounds(visit.query)
+        return pageWith(await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each))), found.length, visit)
       },
     }),
     row({
@@ -76,31 +118,33 @@ export const eventDefinitions = defineResource({
       name: 'retrieve',
       summary: 'One event name, by its id or by the name itself',
       answer: definitionSchema,
-      handle: one,
+      handle: async (visit) => present(visit, await one(visit)),
     }),
     row({
       method: 'PATCH',
       path: ':id',
       name: 'update',
-      summary: 'Changes the description',
-      body: input,
+      summary: 'Changes the description, the tags, and whether it is verified or hidden',
+      body: notesInput,
       answer: definitionSchema,
-      handle: async (visit) => {
-        const before = await one(visit)
-        const { description = before.description } = check(input, visit.body)
-        const { accounts } = visit.app
-        await accounts.definitionNotes.describe(visit.project.id, before.id, description, visit.caller.user)
-        const { id, name } = before
-        const state = (words: string) => ({ id, name, fields: { description: words } })
-        await accounts.definitionLog.note(
-          visit.caller.user,
-          visit.project,
-          'EventDefinition',
-          state(before.description),
-          state(description),
-        )
-        return { ...before, description }
-      },
+      handle: update,
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Forgets what was written about it, and lists it again once such an event arrives; stored events stay',
+      handle: async (visit) => removeDefinition(visit, 'EventDefinition', await one(visit)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed, by its id',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'EventDefinition', item_id: visit.params.id ?? '' }),
     }),
   ],
 })

@@ -10,7 +10,7 @@ import { moment } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { time, timeSchema } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
-import { askingParameters, readAsking } from '../queries/saved-asking.ts'
+import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { answeredInsightSchema, insightSchema, presentAnswer, presentInsight } from './insight-format.ts'
 
@@ -41,10 +41,12 @@ const orderOf = (given: string | null): InsightPage['orderBy'] => {
 const idsOf = (given: string, name: string): number[] => {
   const parts = given.replace(/^\[|\]$/g, '').split(',')
   const ids = parts.map((one) => Number(one.trim().replace(/^"|"$/g, '')))
-  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1 || id >= 2 ** 31))
-    throw invalid(`${name} must be an id, or a list of ids as in [1, 2].`, name)
+  if (ids.length > mostIds || ids.some((id) => !Number.isSafeInteger(id) || id < 1 || id >= 2 ** 31))
+    throw invalid(`${name} must be an id, or a list of at most ${mostIds} ids as in [1, 2].`, name)
   return ids
 }
+const mostIds = 1000
+
 const textsOf = (given: string): string[] => {
   try {
     const list: unknown = JSON.parse(given)
@@ -65,7 +67,7 @@ const listParameters = {
   short_id: 'The one with this short id',
   insight: `The kind: ${Object.keys(kinds).join(', ')}`,
   dashboards: 'Those on all of these dashboards, as in `[1, 2]`',
-  tags: 'Those with one of these tags',
+  tags: 'Those with all of these tags',
   date_from: 'Changed since: ISO 8601, or as in `-7d`',
   date_to: 'Changed before',
   order: `${orders.join(', ')}; with \`-\` descending`,
@@ -110,7 +112,9 @@ const pageOf = async (visit: ProjectVisit): Promise<InsightPage> => {
 
 const answered = async (visit: ProjectVisit, placed: PlacedInsight): Promise<z.infer<typeof answeredInsightSchema>> => {
   const { app, project } = visit
-  const answer = await app.saved.answers.ofInsight(project, placed.insight, readAsking(visit.query), queryCallerOf(visit))
+  const asking = readAsking(visit.query)
+  const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit))
+  if (isUsual(asking)) await app.saved.refresher.looked(project, [{ insight: placed.insight, answer }])
   return { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer) }
 }
 
@@ -251,7 +255,7 @@ export const insights = defineResource({
       queryParameters: activityParameters,
       answer: activitySchema,
       handle: async (visit) => {
-        const { id } = await visit.app.saved.insights.find(visit.project, visit.params.id!)
+        const { id } = await visit.app.saved.insights.findAny(visit.project, visit.params.id!)
         return activityPage(visit, { project_id: visit.project.id, scope: 'Insight', item_id: String(id) })
       },
     }),

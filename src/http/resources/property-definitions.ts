@@ -1,14 +1,27 @@
 import { z } from 'zod'
-import { check, text } from '../../accounts/fields.ts'
+import { check } from '../../accounts/fields.ts'
 import type { PropertyTypeInput } from '../../ingestion/inputs.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import type { KnownProperty } from '../../project.ts'
 import { holds } from '../access.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageSchema } from '../pages.ts'
+import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
+import {
+  chosen,
+  givenNames,
+  listParameters,
+  type Noted,
+  notesInput,
+  notesSchema,
+  presentNote,
+  removeDefinition,
+  withNotes,
+  writeNote,
+} from './definition-fields.ts'
 
 const namespace = '0c1b7f64-8f0e-4c1d-b6a4-3c6f4f7b7d11'
 export const propertyDefinitionId = (projectId: number, scope: string, name: string): string =>
@@ -24,7 +37,7 @@ const definitionSchema = z.object({
   group_type_index: z.int().nullable(),
   property_type: z.enum(propertyTypes).nullable().meta({ description: 'As it was declared; null: each value is what it is' }),
   is_numerical: z.boolean().meta({ description: 'Declared as a number, or all values that were sent are numbers' }),
-  description: z.string(),
+  ...notesSchema,
   count: z.int().meta({ description: 'How many values were sent' }),
   counts: z.object({
     numeric: z.int(),
@@ -36,7 +49,10 @@ const definitionSchema = z.object({
   }),
   created_at: timeSchema.nullable(),
   last_seen_at: timeSchema.nullable(),
-  tags: z.array(z.string()),
+  is_seen_on_filtered_events: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'With `event_names`: whether one of the latest events of these names has it; otherwise null' }),
 })
 type Definition = z.infer<typeof definitionSchema>
 const detailSchema = definitionSchema.extend({
@@ -45,45 +61,69 @@ const detailSchema = definitionSchema.extend({
     .nullable()
     .meta({ description: 'The ten most frequent values; null for keys without `query:read`' }),
 })
-const input = z.object({
-  property_type: z.enum(propertyTypes).optional(),
-  description: text({ max: 4000, blank: true }).optional(),
-})
+const input = notesInput.extend({ property_type: z.enum(propertyTypes).optional() })
 
-const present = (projectId: number, notes: ReadonlyMap<string, string>, property: KnownProperty): Definition => {
-  const { scope, name, counts } = property
-  const id = propertyDefinitionId(projectId, scope, name)
+interface Known
+  extends Pick<Definition, 'id' | 'name' | 'type' | 'group_type_index' | 'property_type' | 'is_numerical' | 'count' | 'counts'> {
+  readonly first: Date | null
+  readonly last: Date | null
+}
+
+const known = (projectId: number, { scope, name, counts, property_type, first_seen, last_seen }: KnownProperty): Known => {
   const count = Object.values(counts).reduce((sum, one) => sum + one, 0)
   const group = /^group_(\d)$/.exec(scope)
   return {
-    id,
+    id: propertyDefinitionId(projectId, scope, name),
     name,
     type: group ? 'group' : (scope as 'event' | 'person'),
     group_type_index: group ? Number(group[1]) : null,
-    property_type: property.property_type,
-    is_numerical: property.property_type ? property.property_type === 'Numeric' : count > 0 && counts.numeric === count,
-    description: notes.get(id) ?? '',
+    property_type,
+    is_numerical: property_type ? property_type === 'Numeric' : count > 0 && counts.numeric === count,
     count,
     counts,
-    created_at: maybeTime(property.first_seen),
-    last_seen_at: maybeTime(property.last_seen),
-    tags: [],
+    first: first_seen,
+    last: last_seen,
   }
 }
 
-const all = async ({ app, project }: ProjectVisit) => {
-  const [properties, notes] = await Promise.all([
-    app.project(project.id).then((data) => data.properties()),
-    app.accounts.definitionNotes.of(project.id),
-  ])
-  return properties.map((property) => present(project.id, notes, property))
+const present = async (visit: ProjectVisit, { definition, note }: Noted<Known>, seen: ReadonlySet<string> | null): Promise<Definition> => {
+  const { first, last, ...fields } = definition
+  return {
+    ...fields,
+    ...(await presentNote(visit, note)),
+    created_at: maybeTime(first),
+    last_seen_at: maybeTime(last),
+    is_seen_on_filtered_events: seen?.has(definition.name) ?? null,
+  }
 }
 
-const one = async (visit: ProjectVisit): Promise<Definition> => {
-  const found = (await all(visit)).find(({ id }) => id === visit.params.id)
+const all = async (visit: ProjectVisit): Promise<Noted<Known>[]> => {
+  const { app, project } = visit
+  const properties = await (await app.project(project.id)).properties()
+  return withNotes(
+    visit,
+    properties.map((property) => known(project.id, property)),
+  )
+}
+
+const one = async (visit: ProjectVisit): Promise<Noted<Known>> => {
+  const found = (await all(visit)).find(({ definition }) => definition.id === visit.params.id)
   if (!found) throw failures.notFound()
   return found
 }
+
+/** The events that are looked at. */
+const latestEvents = 10_000
+
+/** The properties that the latest events of these names have. */
+async function seenOn(visit: ProjectVisit, names: readonly string[]): Promise<ReadonlySet<string>> {
+  const latest = `select toString(properties) as text from events where has({names}, event) order by timestamp desc limit ${latestEvents}`
+  const query = `select groupUniqArrayArray(JSONExtractKeys(text)) from (${latest})`
+  const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query, values: { names } })) as { results: [string[]][] }
+  return new Set(results[0]?.[0] ?? [])
+}
+
+const isFlag = (name: string): boolean => name.startsWith('$feature/')
 
 /** How each kind is read. */
 const sources: Readonly<Record<(typeof kinds)[number], (index: number | null) => string>> = {
@@ -92,7 +132,7 @@ const sources: Readonly<Record<(typeof kinds)[number], (index: number | null) =>
   group: (index) => `(select * from groups where index = ${index})`,
 }
 
-async function topValues(visit: ProjectVisit, { type, name, group_type_index }: Definition) {
+async function topValues(visit: ProjectVisit, { type, name, group_type_index }: Known) {
   const statement = `select properties[{name}] as value, count() as n from ${sources[type](group_type_index)} where value is not null group by value order by n desc, value limit 10`
   const query = { kind: 'HogQLQuery', query: statement, values: { name } }
   const { results } = (await answerTo(visit, query)) as { results: [unknown, number][] }
@@ -111,23 +151,40 @@ export const propertyDefinitions = defineResource({
       name: 'list',
       summary: 'Properties, those with the most values first',
       queryParameters: {
-        search: 'Only names that contain this text',
+        ...listParameters,
         type: 'event (when not given), person or group',
         group_type_index: 'Of groups: which group type',
-        is_numerical: 'true: only numbers',
+        is_numerical: '`true` or `false`',
+        is_feature_flag: '`true`: only flags (`$feature/…`); `false`: only others',
+        properties: 'A JSON list of names, or names with commas between them: only these',
+        excluded_properties: 'The same: without these',
+        event_names: 'A JSON list of names of events, for `is_seen_on_filtered_events`; needs `query:read`',
+        filter_by_event_names: '`true`: only properties that these events have',
+        ...paging,
       },
       answer: pageSchema(definitionSchema),
-      isPaged: true,
       handle: async (visit) => {
-        const wanted = visit.query.get('search')?.toLowerCase() ?? ''
-        const type = visit.query.get('type') ?? 'event'
-        const index = visit.query.get('group_type_index')
-        return (await all(visit)).filter(
-          (one) =>
+        const { query } = visit
+        const type = query.get('type') ?? 'event'
+        const [index, numerical, flags] = ['group_type_index', 'is_numerical', 'is_feature_flag'].map((name) => query.get(name))
+        const [only, without, events] = ['properties', 'excluded_properties', 'event_names'].map((name) => givenNames(visit, name))
+        if (events && !holds(visit, 'query:read')) throw failures.missingScope('query:read')
+        const seen = events && type === 'event' ? await seenOn(visit, events) : null
+        const found = chosen(visit, await all(visit)).filter(
+          ({ definition: one }) =>
             one.type === type &&
             (index === null || String(one.group_type_index) === index) &&
-            (visit.query.get('is_numerical') !== 'true' || one.is_numerical) &&
-            one.name.toLowerCase().includes(wanted),
+            (numerical === null || String(one.is_numerical) === numerical) &&
+            (flags === null || String(isFlag(one.name)) === flags) &&
+            (only === null || only!.includes(one.name)) &&
+            !without?.includes(one.name) &&
+            !(seen && query.get('filter_by_event_names') === 'true' && !seen.has(one.name)),
+        )
+        const { limit, offset } = pageBounds(query)
+        return pageWith(
+          await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each, seen))),
+          found.length,
+          visit,
         )
       },
     }),
@@ -139,37 +196,47 @@ export const propertyDefinitions = defineResource({
       answer: detailSchema,
       handle: async (visit) => {
         const found = await one(visit)
-        return { ...found, top_values: holds(visit, 'query:read') ? await topValues(visit, found) : null }
+        const top_values = holds(visit, 'query:read') ? await topValues(visit, found.definition) : null
+        return { ...(await present(visit, found, null)), top_values }
       },
     }),
     row({
       method: 'PATCH',
       path: ':id',
       name: 'update',
-      summary: 'Declares the type, which queries read it by from then on, or changes the description',
+      summary:
+        'Declares the type, which queries read it by from then on, or changes the description, the tags, and whether it is verified or hidden',
       body: input,
       answer: definitionSchema,
       handle: async (visit) => {
         const before = await one(visit)
-        const { property_type = before.property_type, description = before.description } = check(input, visit.body)
-        const { accounts } = visit.app
-        const { user } = visit.caller
-        const { id, name, type, group_type_index } = before
-        if (property_type !== null && property_type !== before.property_type) {
+        const { type, name, group_type_index, property_type: known } = before.definition
+        const { property_type = known, ...notes } = check(input, visit.body)
+        if (property_type !== null && property_type !== known) {
           const row = { type, name, property_type, ...(type === 'group' ? { group_type_index } : {}) } as PropertyTypeInput
           await (await visit.app.project(visit.project.id)).definePropertyTypes([row])
         }
-        if (description !== before.description) await accounts.definitionNotes.describe(visit.project.id, id, description, user)
-        const state = (fields: Pick<Definition, 'property_type' | 'description'>) => ({ id, name, fields })
-        await accounts.definitionLog.note(
-          user,
-          visit.project,
-          'PropertyDefinition',
-          state({ property_type: before.property_type, description: before.description }),
-          state({ property_type, description }),
-        )
-        return one(visit)
+        const types = { before: { property_type: known }, after: { property_type } }
+        await writeNote(visit, 'PropertyDefinition', before, notes, types)
+        return present(visit, await one(visit), null)
       },
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Forgets what was written about it, and lists it again once another value arrives; stored values and the type stay',
+      handle: async (visit) => removeDefinition(visit, 'PropertyDefinition', await one(visit)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'PropertyDefinition', item_id: visit.params.id ?? '' }),
     }),
   ],
 })

@@ -111,7 +111,7 @@ export const subscriptions = defineResource({
       summary: 'Sends it now, beside its schedule; the schedule stays',
       status: 202,
       limits: ['api', 'query'],
-      handle: async (visit) => visit.app.notifications.deliveries.test(visit.project, await find(visit)),
+      handle: async (visit) => visit.app.notifications.deliveries.test(await find(visit), visit.request.signal),
     }),
     row({
       method: 'GET',

@@ -14,6 +14,11 @@ const peaks = (values: readonly (number | null)[], size: number): (number | null
 
 const total = ({ values }: Series) => values.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0)
 
+const ranked = (all: readonly Series[]): Series[] => {
+  const totals = new Map(all.map((one) => [one, total(one)]))
+  return [...all].sort((a, b) => totals.get(b)! - totals.get(a)!)
+}
+
 export interface OverTimeOptions {
   readonly kind: 'lines' | 'bars'
   readonly isFilled?: boolean
@@ -24,7 +29,7 @@ export interface OverTimeOptions {
 /** Lines or bars over the intervals of a range. Of many series the largest are drawn. */
 export function overTime(labels: readonly string[], all: readonly Series[], { kind, format, ...more }: OverTimeOptions): Chart {
   if (labels.length === 0 || all.length === 0) return nothing()
-  const largest = all.length > most.series ? [...all].sort((a, b) => total(b) - total(a)) : all
+  const largest = all.length > most.series ? ranked(all) : all
   const { kept, leftOut } = cut(largest, most.series, 'series', 'series')
   const length = kind === 'lines' ? most.points : most.bars
   const size = Math.ceil(labels.length / length)

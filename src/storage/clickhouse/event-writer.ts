@@ -120,7 +120,11 @@ export function openEventWriter(store: ProjectStore): EventWriter {
     async *uuids(fromSeq, toSeq) {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
-        const found = await look<[string]>(`SELECT toString(uuid) ${ofProject('events')} AND log_seq BETWEEN ${from} AND ${to}`)
+        const found = await look<[string]>(
+          ['events', 'removed_events']
+            .map((table) => `SELECT toString(uuid) ${ofProject(table)} AND log_seq BETWEEN ${from} AND ${to}`)
+            .join(' UNION ALL '),
+        )
         yield { uuids: found.map(([uuid]) => uuid), toSeq: to }
       }
     },
@@ -161,6 +165,7 @@ async function readState(
     appliedSeq,
     hasFamilies: families !== 0,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
+    keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,
     eventNames: names.map(([id, name, firstSeen, lastSeen, count]) => ({ id, name, firstSeen, lastSeen, count })),

@@ -85,6 +85,11 @@ export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
     engine: 'MergeTree ORDER BY (project_id, toDate(timestamp), event, log_seq)',
   },
   ...Object.fromEntries((Object.keys(keys) as ChangedTable[]).map((table) => [table, stateTable(table)])),
+  /** The same ones are not stored again. */
+  removed_events: {
+    columns: ['project_id UInt32', 'uuid UUID', 'log_seq Int64'],
+    engine: 'MergeTree ORDER BY (project_id, log_seq)',
+  },
   meta: changing(['key String', 'value String'], ['key']),
   /** The changes of a group, from before its commit until all are executed. A partition is dropped at once. */
   journal: {

@@ -3,7 +3,7 @@ import type { EventRow, StagedGroup } from '../../ingestion/ports.ts'
 import { commitSteps, metaInsert, metaRow, type Step } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
 import { columnName, eventColumns } from './schema.ts'
-import { numbers, timeText } from './sql.ts'
+import { literals, numbers, timeText } from './sql.ts'
 
 type Value = string | number | bigint | boolean | null
 
@@ -31,6 +31,8 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
   const rewrites: [no: number, current: number][] = []
   const movedIds: [distinctId: string, no: number][] = []
   const families: number[] = []
+  const people: Step[] = []
+  let changesPeople = false
   const removed: { readonly table: 'actions' | 'cohorts' | 'cohort_members'; readonly id: number }[] = []
 
   const steps = (change: number): Step[] => {
@@ -106,6 +108,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
         'rewritten',
         movedIds.map(([id, no]) => [id, no, seq]),
       ),
+      ...people,
       ...deleted('import_families', 'family', 'removed', families),
       ...portions(families).map((some) =>
         copied('import_members', memberRows, `family IN (${numbers(some)})`, rowVersion(change, 'removed'), 1),
@@ -165,11 +168,37 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     rewrite: (no, current) => rewrites.push([no, current]),
     moveId: (distinctId, no) => movedIds.push([distinctId, no]),
     removeFamily: (family) => families.push(family),
+    moveEvents(ids, from) {
+      changesPeople = true
+      for (const some of portions(ids)) {
+        const names = literals(some.map(([id]) => id))
+        const moved = `transform(distinct_id, [${names}], [${numbers(some.map(([, no]) => no))}], person_no)`
+        const where = `project_id = ${project} AND distinct_id IN (${names}) AND person_no IN (${numbers(from)})`
+        people.push(step(`ALTER TABLE events UPDATE person_no = toInt32(${moved}) WHERE ${where} SETTINGS mutations_sync = 1`))
+      }
+    },
+    removeIds(ids) {
+      for (const some of portions(ids))
+        people.push(step(`DELETE FROM distinct_ids WHERE project_id = ${project} AND distinct_id IN (${literals(some)})`))
+    },
+    removePeople(nos, withEvents) {
+      changesPeople = true
+      const where = (column: string) => `WHERE project_id = ${project} AND ${column} IN (${numbers(nos)})`
+      const from = (table: string, column = 'person_no') => step(`DELETE FROM ${table} ${where(column)}`)
+      people.push(from('person_versions'), from('cohort_members'))
+      if (!withEvents) return
+      people.push(
+        step(`INSERT INTO removed_events SELECT project_id, uuid, log_seq FROM events ${where('person_no')}`),
+        from('events'),
+        from('persons'),
+        from('person_merges', 'merged'),
+      )
+    },
     remove: (table, id) => removed.push({ table, id }),
     async commit() {
       const change = await store.nextVersion()
       // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-      if (rewrites.length || movedIds.length) metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+      if (rewrites.length || movedIds.length || changesPeople) metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
       if (events.length) {
         const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
         await store.run(insertEvents, lines.join('\n'))
@@ -178,6 +207,8 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     },
   }
 }
+
+const step = (query: string): Step => ({ query, rows: '' })
 
 /** The row as JSON, starting after the event's name. */
 function eventText(row: EventRow): string {

@@ -78,8 +78,9 @@ const condition = (where: Where, shape: Shape, params: SqlValue[], { search = []
   const next = (value: SqlValue): string => `$${params.push(value)}`
   const time = (value: Date): string => `CAST(${next(toSql(value, 'time'))} AS TIMESTAMP)`
   const searched = search.map(({ text, in: columns }) => {
+    if (columns.length === 0) return '1 = 0'
     const pattern = next(likeText(text))
-    return columns.length > 0 ? `(${columns.map((name) => `${name} ILIKE ${pattern} ESCAPE '\\'`).join(' OR ')})` : '1 = 0'
+    return `(${columns.map((name) => `${name} ILIKE ${pattern} ESCAPE '\\'`).join(' OR ')})`
   })
   const ranges = Object.entries(between).flatMap(([name, range]) => [
     ...(range?.from ? [`${name} >= ${time(range.from)}`] : []),
@@ -214,6 +215,7 @@ const isIn = (row: Row, { search = [], between = {} }: Condition): boolean =>
   search.every(({ text, in: columns }) => columns.some((name) => textOf(row[name]).toLowerCase().includes(text.toLowerCase()))) &&
   Object.entries(between).every(([name, range]) => {
     const value = row[name]
+    if (!range?.from && !range?.to) return true
     return value instanceof Date && !(range?.from && value < range.from) && !(range?.to && value >= range.to)
   })
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))

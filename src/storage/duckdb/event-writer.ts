@@ -107,7 +107,11 @@ export async function openEventWriter(
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
         const found = await inTurn(async () => {
-          const result = await reader.runAndReadAll(`SELECT uuid::VARCHAR FROM ${main}.events WHERE log_seq BETWEEN ${from} AND ${to}`)
+          const result = await reader.runAndReadAll(
+            ['events', 'removed_events']
+              .map((table) => `SELECT uuid::VARCHAR FROM ${main}.${table} WHERE log_seq BETWEEN ${from} AND ${to}`)
+              .join(' UNION ALL '),
+          )
           return result.getColumns()[0] as string[] | undefined
         })
         yield { uuids: found ?? [], toSeq: to }
@@ -165,6 +169,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     touched: ReadonlySet<ChangedTable>,
     metas: ReadonlyMap<string, string>,
     removals: readonly string[],
+    changes: { readonly changesPeople: boolean; readonly changesEvents: boolean },
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
     events.finish()
@@ -182,7 +187,8 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     }
     const written = new Map(metas)
     // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-    if (rewrites.rows || movedIds.rows) written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+    if (rewrites.rows || movedIds.rows || changes.changesPeople) written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+    if (changes.changesEvents) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
     statements.push('COMMIT')
@@ -203,6 +209,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
+      const changes = { changesPeople: false, changesEvents: false }
       for (const stage of [moves, rewrites, movedIds, ...stages.values()]) stage.clear()
       await events.begin()
       return {
@@ -228,9 +235,22 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
             `DELETE FROM ${main}.import_families WHERE family = ${family}`,
             `DELETE FROM ${main}.import_members WHERE family = ${family}`,
           ),
+        moveEvents(ids, from) {
+          removals.push(...portions(ids).map((some) => moveEvents(main, some, from)))
+          Object.assign(changes, { changesPeople: true, changesEvents: true })
+        },
+        removeIds: (ids) =>
+          removals.push(
+            ...portions(ids).map((some) => `DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (${some.map(text).join(', ')})`),
+          ),
+        removePeople(numbers, withEvents) {
+          removals.push(...removePeople(main, numbers, withEvents))
+          changes.changesPeople = true
+          changes.changesEvents ||= withEvents
+        },
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
-        commit: (slots) => commit(touched, metas, removals, slots),
+        commit: (slots) => commit(touched, metas, removals, changes, slots),
       }
     },
     close() {
@@ -291,6 +311,33 @@ const rewriteStatements = (main: string, hasMovedIds: boolean): string[] => [
     : []),
 ]
 
+/** Ids in one statement. */
+const idsOfStatement = 5_000
+
+function portions<T>(all: readonly T[]): T[][] {
+  const parts: T[][] = []
+  for (let at = 0; at < all.length; at += idsOfStatement) parts.push(all.slice(at, at + idsOfStatement))
+  return parts
+}
+
+const moveEvents = (main: string, ids: readonly (readonly [string, number])[], from: readonly number[]): string =>
+  `UPDATE ${main}.events t SET person_no = s.no FROM (VALUES ${ids.map(([id, no]) => `(${text(id)}, ${no})`).join(', ')}) s(id, no)
+   WHERE t.distinct_id = s.id AND t.person_no IN (${from.join(', ')})`
+
+function removePeople(main: string, numbers: readonly number[], withEvents: boolean): string[] {
+  const among = (column: string) => `${column} IN (${numbers.join(', ')})`
+  const from = (table: string, column = 'person_no') => `DELETE FROM ${main}.${table} WHERE ${among(column)}`
+  const statements = [from('person_versions'), from('cohort_members')]
+  if (!withEvents) return statements
+  return [
+    ...statements,
+    `INSERT INTO ${main}.removed_events SELECT uuid, log_seq FROM ${main}.events WHERE ${among('person_no')}`,
+    from('events'),
+    from('persons'),
+    from('person_merges', 'merged'),
+  ]
+}
+
 const words = (text: unknown): string[] => (text as string).split(' ').filter((word) => word !== '')
 
 async function readState(rows: (sql: string) => Promise<Record<string, unknown>[]>, tables: string): Promise<WriterState> {
@@ -312,6 +359,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     appliedSeq,
     hasFamilies: families!.n !== 0,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
+    keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,
     eventNames: eventNames.map((row) => ({

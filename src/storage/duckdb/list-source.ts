@@ -21,9 +21,14 @@ export function listSource(database: string, { run, runInParts }: Pick<Statement
     },
     async state() {
       const sql = `SELECT (SELECT concat(count(*), ' ', bit_xor(hash(merged, survivor))) FROM ${at}.person_merges) AS mark,
-        coalesce((SELECT max(log_seq) FROM ${at}.events), 0)::DOUBLE AS seq`
-      const table = await run({ sql, params: [], columns: columns('mark', 'seq') })
-      return { seq: doubles(table, 'seq')[0]!, mergesMark: String(table.getChild('mark')!.get(0)) }
+        coalesce((SELECT max(log_seq) FROM ${at}.events), 0)::DOUBLE AS seq, 
+        coalesce((SELECT value::DOUBLE FROM ${at}.meta WHERE key = 'changed_events_seq'), 0) AS changed`
+      const table = await run({ sql, params: [], columns: columns('mark', 'seq', 'changed') })
+      return {
+        seq: doubles(table, 'seq')[0]!,
+        mergesMark: String(table.getChild('mark')!.get(0)),
+        changedSeq: doubles(table, 'changed')[0]!,
+      }
     },
     async events(after, last, take) {
       const sql = `SELECT person_no AS person, epoch_us(timestamp)::DOUBLE AS time, event_id AS event, log_seq::DOUBLE AS seq

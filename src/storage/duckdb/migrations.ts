@@ -44,7 +44,13 @@ const positionsOfPersons: Migration = {
   statements: (database) => [`ALTER TABLE "${database}".main.persons ADD COLUMN changed_seq BIGINT DEFAULT 0`],
 }
 
+/** For persons that are deleted with their events. */
+const removedEvents: Migration = {
+  to: 4,
+  statements: (database) => [`CREATE TABLE "${database}".main.removed_events (uuid UUID NOT NULL, log_seq BIGINT NOT NULL)`],
+}
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

@@ -10,7 +10,7 @@ import { type SlotKind, slotNames } from '../../catalog/slots.ts'
 export const rowGroupRows = 61_440
 
 /** Increase it with each change below, and add the step to `migrations.ts`. */
-export const storeFormat = 3
+export const storeFormat = 4
 
 const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 const slotColumns = (Object.keys(slotTypes) as SlotKind[]).flatMap((kind) => slotNames(kind).map((name) => `${name} ${slotTypes[kind]}`))
@@ -45,6 +45,8 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'properties VARCHAR NOT NULL', // JSON text as it was sent, after normalisation
     ...slotColumns,
   ],
+  // Events that were removed: the same ones are not stored again.
+  removed_events: ['uuid UUID NOT NULL', 'log_seq BIGINT NOT NULL'],
   // One row per number. A person-less distinct id has a row too (has_record false): its uuid is the one a person would get later.
   persons: [
     'person_no INTEGER NOT NULL',

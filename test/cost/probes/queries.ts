@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queryExamples } from '../../../src/queries/examples.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
 import type { HttpInput, Probe } from '../probe.ts'
 import { growths, growthsOf, type Place, placesOf, type Schema, withValue } from './json-growth.ts'
@@ -6,45 +7,8 @@ import { fill } from './shapes.ts'
 
 // Every kind of query: by its schema, place for place, and by what its schema leaves open (filters, formulas, groups in groups).
 
-/** A small query of each kind that is answered. A kind without one is named by a test. */
-export const examples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  SqlLikeQuery: { kind: 'SqlLikeQuery', query: 'select event from events limit 3' },
-  HogQLQuery: { kind: 'HogQLQuery', query: 'select event from events limit 3' },
-  TrendsQuery: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
-  FunnelsQuery: {
-    kind: 'FunnelsQuery',
-    series: [
-      { kind: 'EventsNode', event: '$pageview' },
-      { kind: 'EventsNode', event: 'purchase' },
-    ],
-    dateRange: { date_from: '-30d' },
-  },
-  LifecycleQuery: { kind: 'LifecycleQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
-  StickinessQuery: { kind: 'StickinessQuery', series: [{ kind: 'EventsNode', event: '$pageview' }], dateRange: { date_from: '-7d' } },
-  RetentionQuery: { kind: 'RetentionQuery', retentionFilter: { totalIntervals: 7 } },
-  FunnelCorrelationQuery: {
-    kind: 'FunnelCorrelationQuery',
-    source: {
-      kind: 'FunnelsActorsQuery',
-      source: {
-        kind: 'FunnelsQuery',
-        series: [
-          { kind: 'EventsNode', event: '$pageview' },
-          { kind: 'EventsNode', event: 'purchase' },
-        ],
-        dateRange: { date_from: '-30d' },
-      },
-    },
-    funnelCorrelationType: 'events',
-  },
-  PathsQuery: { kind: 'PathsQuery', dateRange: { date_from: '-7d' } },
-  EventsQuery: { kind: 'EventsQuery', select: ['event', 'timestamp'], after: '-30d' },
-  ActorsQuery: { kind: 'ActorsQuery', select: ['actor'] },
-  InsightActorsQueryOptions: {
-    kind: 'InsightActorsQueryOptions',
-    source: { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: '$pageview' }] } },
-  },
-}
+/** A kind without one is named by a test. */
+export const examples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = queryExamples
 
 export const schemaOf = (kind: string): Schema =>
   z.toJSONSchema(queryKinds[kind]!.schema, { io: 'input', unrepresentable: 'any', target: 'draft-2020-12' }) as Schema

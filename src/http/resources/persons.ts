@@ -1,0 +1,387 @@
+import { z } from 'zod'
+import { check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
+import { propertiesOf } from '../../ingestion/imports.ts'
+import { isTooLarge } from '../../ingestion/property-size.ts'
+import type { PersonChange } from '../../ingestion/work.ts'
+import { isUuid } from '../../lib/time-ordered-uuid.ts'
+import type { ActorsResponse } from '../../queries/actors/index.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { failures } from '../errors.ts'
+import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
+import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
+import { answerTo } from '../queries/ask.ts'
+import { byUuids, givenFilters } from '../queries/list-parameters.ts'
+import { recordValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
+import { defineResource, type ProjectVisit } from '../resource.ts'
+
+/** Persons of one request. */
+const mostDeleted = 1_000
+const mostMerged = 1_000
+const idsShown = 1_000
+
+const personSchema = z.object({
+  id: uuidSchema,
+  uuid: uuidSchema,
+  type: z.literal('person'),
+  name: z.string().meta({ description: 'By `person_display_name_properties` of the project, else a distinct id' }),
+  distinct_ids: z.array(z.string()).meta({ description: `At most ${idsShown} in a list` }),
+  properties: z.record(z.string(), freeSchema),
+  created_at: timeSchema,
+  is_identified: z.boolean(),
+})
+type PresentedPerson = z.infer<typeof personSchema>
+const doneSchema = z.object({ success: z.literal(true), person: personSchema })
+
+const propertiesInput = z.object({ properties: jsonObject().meta({ description: 'Those to set; the others stay' }) })
+const propertyInput = z.object({ key: text({ max: 10_000 }), value: freeSchema })
+const unsetInput = z.object({ $unset: text({ max: 10_000 }) })
+const splitInput = z.object({
+  main_distinct_id: text({ max: 200 }).nullish().meta({
+    description: 'The id that the person keeps, with its properties; all others leave it. Default: its first id, without properties',
+  }),
+  distinct_ids_to_split: listOf(z.string()).nullish().meta({ description: 'Only these leave it' }),
+})
+const mergeInput = z.object({
+  ids: listOf(z.string()).meta({ description: `Uuids of the persons that become part of it, at most ${mostMerged}` }),
+})
+const bulkInput = z.object({
+  ids: listOf(z.string())
+    .nullish()
+    .meta({ description: `Uuids, at most ${mostDeleted}` }),
+  distinct_ids: listOf(z.string()).nullish().meta({ description: 'Instead of `ids`' }),
+  delete_events: flag().optional(),
+})
+const eventsToo = { delete_events: '`true`: with all its events, which cannot be undone' }
+
+interface Actor extends Omit<PresentedPerson, 'uuid' | 'name' | 'type'> {}
+interface Shown {
+  readonly display_name: string
+}
+
+const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
+const isTrue = (text: string | null) => /^(true|1)$/i.test(text ?? '')
+
+const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PresentedPerson => {
+  const { id, properties, created_at, is_identified, ...rest } = actor as Actor
+  const distinct_ids = [...rest.distinct_ids].sort() // engines return them in any order
+  return {
+    id,
+    uuid: id,
+    type: 'person',
+    name: (display as Shown).display_name === id ? (distinct_ids[0] ?? id) : (display as Shown).display_name,
+    distinct_ids: distinct_ids.slice(0, most),
+    properties,
+    created_at,
+    is_identified,
+  }
+}
+
+interface Selection {
+  readonly search?: string | null
+  readonly filters?: readonly object[]
+  readonly given?: unknown
+}
+const asked = ({ search = null, filters = [], given = [] }: Selection) => ({
+  kind: 'ActorsQuery' as const,
+  search,
+  properties: given,
+  fixedProperties: filters,
+})
+
+const personsOf = async (visit: ProjectVisit, selection: Selection, bounds: { limit: number; offset: number }) => {
+  const query = {
+    ...asked(selection),
+    select: ['actor', 'person_display_name', 'created_at'],
+    orderBy: ['created_at DESC', 'id'],
+    ...bounds,
+  }
+  return ((await answerTo(visit, query)) as ActorsResponse).results
+}
+
+const countOf = async (visit: ProjectVisit, selection: Selection): Promise<number> => {
+  const { results } = (await answerTo(visit, { ...asked(selection), select: ['count()'] })) as ActorsResponse
+  return Number(results[0]?.[0] ?? 0)
+}
+
+const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'distinct_id', value: ids, operator: 'exact' })
+
+/** By its uuid, or else by a distinct id. */
+const find = async (visit: ProjectVisit): Promise<PresentedPerson> => {
+  const id = visit.params.id ?? ''
+  const one = { limit: 1, offset: 0 }
+  const [known] = isUuid(id) ? await personsOf(visit, { filters: [byUuids([id.toLowerCase()])] }, one) : []
+  const found = known ?? (await personsOf(visit, { filters: [byDistinctIds([id])] }, one))[0]
+  if (!found) throw failures.notFound('There is no person with this uuid or distinct id.')
+  return present(found)
+}
+
+const change = async (visit: ProjectVisit, changes: readonly PersonChange[]): Promise<readonly boolean[]> =>
+  (await dataOf(visit)).changePersons(changes)
+
+/** Changes one person, which may be deleted or merged by somebody else meanwhile. */
+const changeOne = async (visit: ProjectVisit, changed: PersonChange): Promise<PresentedPerson> => {
+  const [isThere] = await change(visit, [changed])
+  if (!isThere) throw failures.notFound()
+  return find({ ...visit, params: { ...visit.params, id: changed.person } })
+}
+
+const write = async (visit: ProjectVisit, person: PresentedPerson, set: Readonly<Record<string, unknown>>, unset: readonly string[]) => {
+  const stored = propertiesOf(set, 'properties')
+  const after = await changeOne(visit, { change: 'write', person: person.uuid, set: stored, unset })
+  if (isTooLarge(stored, after.properties))
+    throw failures.invalid('The properties of the person would be too large. Remove others first.', 'properties')
+  const names = [...Object.keys(stored), ...unset]
+  await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+    activity: 'updated',
+    persons: [person.uuid],
+    changes: [{ field: 'properties', after: names }],
+  })
+  return after
+}
+
+const remove = async (visit: ProjectVisit, uuids: readonly string[], withEvents: boolean): Promise<void> => {
+  const deleted = await change(
+    visit,
+    uuids.map((person) => ({ change: 'delete', person, withEvents })),
+  )
+  await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+    activity: 'deleted',
+    persons: uuids.filter((_, i) => deleted[i]),
+    changes: [{ field: 'events', after: withEvents ? 'deleted' : 'kept' }],
+  })
+}
+
+const uuidsIn = (given: readonly string[], most: number): string[] => {
+  if (given.length > most) throw failures.invalid(`At most ${most} persons at a time.`, 'ids')
+  const wrong = given.find((id) => !isUuid(id))
+  if (wrong !== undefined) throw failures.invalid('Persons are given by their uuids.', 'ids')
+  return [...new Set(given.map((id) => id.toLowerCase()))]
+}
+
+const chosen = async (visit: ProjectVisit): Promise<{ uuids: readonly string[]; withEvents: boolean }> => {
+  const { ids, distinct_ids, delete_events } = check(bulkInput, visit.body)
+  const withEvents = delete_events ?? isTrue(visit.query.get('delete_events'))
+  if (ids) return { uuids: uuidsIn(ids, mostDeleted), withEvents }
+  if (!distinct_ids) throw failures.required('ids')
+  if (distinct_ids.length > mostDeleted) throw failures.invalid(`At most ${mostDeleted} persons at a time.`, 'distinct_ids')
+  if (distinct_ids.length === 0) return { uuids: [], withEvents }
+  const found = await personsOf(visit, { filters: [byDistinctIds(distinct_ids)] }, { limit: mostDeleted, offset: 0 })
+  return { uuids: found.map((row) => present(row).uuid), withEvents }
+}
+
+const leaving = (person: PresentedPerson, body: unknown): readonly string[] | null => {
+  const { main_distinct_id: main, distinct_ids_to_split: wanted } = check(splitInput, body ?? {})
+  const strange = [...(main == null ? [] : [main]), ...(wanted ?? [])].find((id) => !person.distinct_ids.includes(id))
+  if (strange !== undefined)
+    throw failures.invalid(
+      `The person has no distinct id ${JSON.stringify(strange)}.`,
+      main === strange ? 'main_distinct_id' : 'distinct_ids_to_split',
+    )
+  if (wanted && main != null && wanted.includes(main))
+    throw failures.invalid('The main distinct id stays: it cannot be split off.', 'distinct_ids_to_split')
+  if (wanted && person.distinct_ids.every((id) => wanted.includes(id)))
+    throw failures.invalid('One distinct id must stay with the person.', 'distinct_ids_to_split')
+  return wanted ?? (main == null ? null : person.distinct_ids.filter((id) => id !== main))
+}
+
+export const persons = defineResource({
+  name: 'persons',
+  summary: 'The persons of a project ([records.md](records.md))',
+  path: '/api/projects/:project_id/persons',
+  reach: 'project',
+  object: 'person',
+  limits: ['api', 'query'],
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Persons, the newest first',
+      queryParameters: {
+        search: 'Part of the email, the name, the uuid or a distinct id, in any case',
+        distinct_id: 'Only the person of this distinct id',
+        email: 'Only persons with this email',
+        properties: 'A JSON list of filters, as in queries',
+        ...paging,
+      },
+      answer: pageSchema(personSchema),
+      handle: async (visit) => {
+        const { query } = visit
+        const bounds = pageBounds(query)
+        const [distinctId, email] = [query.get('distinct_id'), query.get('email')]
+        const filters = [
+          ...(distinctId ? [byDistinctIds([distinctId])] : []),
+          ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
+        ]
+        const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
+        const rows = await personsOf(visit, selection, bounds)
+        const isAll = bounds.offset === 0 && rows.length < bounds.limit
+        const count = isAll ? rows.length : await countOf(visit, selection)
+        return pageWith(
+          rows.map((one) => present(one, idsShown)),
+          count,
+          visit,
+        )
+      },
+    }),
+    row({
+      method: 'GET',
+      path: 'values',
+      name: 'values',
+      summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+      queryParameters: valuesParameters,
+      answer: valuesSchema,
+      handle: (visit) => recordValues(visit, 'persons'),
+    }),
+    row({
+      method: 'GET',
+      path: 'cohorts',
+      name: 'cohorts',
+      summary: 'The cohorts that a person is in now',
+      queryParameters: { person_id: 'Its uuid or a distinct id' },
+      answer: z.object({ results: z.array(z.object({ id: z.int(), name: z.string(), is_static: z.boolean() })) }),
+      handle: async (visit) => {
+        const id = visit.query.get('person_id')
+        if (!id) throw failures.required('person_id')
+        const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
+        const found = []
+        for (const cohort of await (await dataOf(visit)).cohorts.list()) {
+          const filters = [byUuids([uuid]), { type: 'cohort', key: 'id', value: cohort.id }]
+          if ((await countOf(visit, { filters })) > 0) found.push({ id: cohort.id, name: cohort.name, is_static: cohort.is_static })
+        }
+        return { results: found }
+      },
+    }),
+    row({
+      method: 'GET',
+      path: 'activity',
+      name: 'all_activity',
+      summary: 'Who changed persons and how, the newest first',
+      scope: 'activity_log:read',
+      limits: ['api'],
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Person' }),
+    }),
+    row({
+      method: 'POST',
+      path: 'bulk_delete',
+      name: 'bulk_delete',
+      summary: 'Deletes persons, with or without their events',
+      body: bulkInput,
+      queryParameters: eventsToo,
+      status: 202,
+      handle: async (visit) => {
+        const { uuids, withEvents } = await chosen(visit)
+        await remove(visit, uuids, withEvents)
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One person, by its uuid or a distinct id',
+      answer: personSchema,
+      handle: find,
+    }),
+    ...(['PATCH', 'POST'] as const).map((method) =>
+      row({
+        method,
+        path: ':id',
+        name: method === 'PATCH' ? 'update' : 'update_by_post',
+        summary: 'Sets properties; those that are not named stay',
+        body: propertiesInput,
+        answer: personSchema,
+        handle: async (visit) => write(visit, await find(visit), check(propertiesInput, visit.body).properties, []),
+      }),
+    ),
+    row({
+      method: 'POST',
+      path: ':id/update_property',
+      name: 'update_property',
+      summary: 'Sets one property',
+      body: propertyInput,
+      answer: doneSchema,
+      handle: async (visit) => {
+        const { key, value = null } = check(propertyInput, visit.body)
+        return { success: true, person: await write(visit, await find(visit), { [key]: value }, []) }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id/delete_property',
+      name: 'delete_property',
+      summary: 'Removes one property',
+      body: unsetInput,
+      answer: doneSchema,
+      handle: async (visit) => {
+        const { $unset } = check(unsetInput, visit.body)
+        return { success: true, person: await write(visit, await find(visit), {}, [$unset]) }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id/split',
+      name: 'split',
+      summary: 'Makes persons of distinct ids that belong to others: they take their events with them',
+      body: splitInput,
+      answer: doneSchema,
+      handle: async (visit) => {
+        const person = await find(visit)
+        const ids = leaving(person, visit.body)
+        const after = await changeOne(visit, { change: 'split', person: person.uuid, ids })
+        await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+          activity: 'split',
+          persons: [person.uuid],
+          changes: [{ field: 'distinct_ids', after: after.distinct_ids }],
+        })
+        return { success: true, person: after }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id/merge',
+      name: 'merge',
+      summary: 'Makes other persons part of this one, whose properties win',
+      body: mergeInput,
+      answer: doneSchema,
+      handle: async (visit) => {
+        const person = await find(visit)
+        const sources = uuidsIn(check(mergeInput, visit.body).ids, mostMerged)
+        if (sources.includes(person.uuid)) throw failures.invalid('A person cannot be merged into itself.', 'ids')
+        const found = sources.length > 0 ? await countOf(visit, { filters: [byUuids(sources)] }) : 0
+        if (found < sources.length) throw failures.invalid('Some of these persons do not exist.', 'ids')
+        const after = await changeOne(visit, { change: 'merge', person: person.uuid, sources })
+        await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+          activity: 'merged',
+          persons: [person.uuid],
+          changes: [{ field: 'persons', after: sources }],
+        })
+        return { success: true, person: after }
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Deletes a person; its events stay without one, unless they are deleted too',
+      queryParameters: eventsToo,
+      status: 202,
+      handle: async (visit) => {
+        const { uuid } = await find(visit)
+        await remove(visit, [uuid], isTrue(visit.query.get('delete_events')))
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was deleted, by its uuid',
+      scope: 'activity_log:read',
+      limits: ['api'],
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) =>
+        activityPage(visit, { project_id: visit.project.id, scope: 'Person', item_id: (visit.params.id ?? '').toLowerCase() }),
+    }),
+  ],
+})

@@ -1,0 +1,139 @@
+import { alias, and, call, equals, field, isIn, literal, or } from '../../ast/build.ts'
+import type { Expr, Query } from '../../ast/nodes.ts'
+import { sessionsQuery } from '../../catalog/sessions.ts'
+import { QueryError } from '../../errors/errors.ts'
+import { day, type Micros } from '../../lib/zone.ts'
+import { isoInstant, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
+import { earliestFor } from '../earliest.ts'
+import type { QueryContext, QueryRun } from '../kind.ts'
+import { actionCondition } from '../property-filters.ts'
+import { eventsTable, instant, person, since, until } from '../scope.ts'
+import { allOf, queryFilters } from '../series-condition.ts'
+import type { WebStatsTableQuery } from './schema.ts'
+
+// What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
+
+/** Client libraries end a session after a day: its events are at most this far from the range. */
+const longestSession: Micros = day
+
+export interface WebPlan {
+  readonly current: ResolvedRange
+  readonly previous: ResolvedRange | null
+  /** The range of all periods; events outside count for nothing. */
+  readonly inPeriods: Expr
+  /** Conditions of the query, regardless of time and name. */
+  readonly filters: Expr
+  readonly goal: Expr | null
+  readonly sample: number | null
+}
+
+export const isNamed = (...names: readonly string[]): Expr =>
+  names.length === 1 ? equals(field('event'), literal(names[0]!)) : isIn(field('event'), names.map(literal))
+export const isPage = isNamed('$pageview', '$screen')
+
+type Asked = Pick<
+  WebStatsTableQuery,
+  'dateRange' | 'properties' | 'filterTestAccounts' | 'sampling' | 'samplingFactor' | 'compareFilter' | 'conversionGoal'
+>
+
+export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
+  const earliest = yield* earliestFor(query.dateRange)
+  const current = resolveDateRange(query.dateRange, 'day', env, { earliest })
+  const previous = query.compareFilter?.compare ? previousRange(current, query.compareFilter.compare_to) : null
+  return {
+    current,
+    previous,
+    inPeriods: or(...[current, previous].flatMap((range) => (range ? [and(since(range.firstEvent), until(range.to))] : []))),
+    filters: queryFilters(query, env),
+    goal: goalOf(query, env),
+    sample: sampleOf(query),
+  }
+}
+
+function goalOf({ conversionGoal: goal }: Asked, env: QueryContext): Expr | null {
+  if (!goal) return null
+  if (goal.customEventName != null) return isNamed(goal.customEventName)
+  const action = env.action(goal.actionId!)
+  if (action) return actionCondition(action, env)
+  throw new QueryError('validation-failed', { message: `There is no action ${goal.actionId}.`, attr: 'conversionGoal__actionId' })
+}
+
+function sampleOf({ sampling, samplingFactor }: Asked): number | null {
+  const rate = sampling?.enabled === false ? null : sampling?.forceSamplingRate
+  return rate ? rate.numerator / (rate.denominator ?? 1) : (samplingFactor ?? null)
+}
+
+export const samplingRate = ({ sample }: WebPlan) => ({ numerator: sample ?? 1 })
+
+const resolved = ({ from, to, calendar }: ResolvedRange) => ({
+  date_from: isoInstant(from, calendar.zone),
+  date_to: isoInstant(to, calendar.zone),
+})
+
+interface Dates {
+  readonly date_from: string
+  readonly date_to: string
+}
+/** The ranges of an answer. */
+export interface WebRanges {
+  readonly resolved_date_range: Dates
+  readonly resolved_compare_date_range?: Dates
+}
+export const rangesOf = ({ current, previous }: WebPlan): WebRanges => ({
+  resolved_date_range: resolved(current),
+  ...(previous && { resolved_compare_date_range: resolved(previous) }),
+})
+
+/** Events that make their session count. */
+export const countedEvents = ({ inPeriods, filters, goal }: WebPlan, names: Expr = isPage): Expr =>
+  allOf(inPeriods, filters, goal ? or(names, goal) : names)
+
+/** One row per session that may be asked for, with further aggregates over its events. */
+export function sessionsOf(
+  { current, previous, sample }: WebPlan,
+  fields: readonly string[],
+  env: QueryContext,
+  also: Readonly<Record<string, Expr>> = {},
+): Query {
+  const near = [current, previous].flatMap((range) =>
+    range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
+  )
+  const settings = { bounceSeconds: env.bounceSeconds ?? 10 }
+  return sessionsQuery(fields, settings, { also, events: or(...near), from: eventsTable(sample) })
+}
+
+/** Whose session it is: of several persons, the one who was created first. */
+export const personOf = (counted: Expr): Expr => call('minIf', person, counted)
+
+const isWithin = (started: Expr, { firstEvent, to }: ResolvedRange): Expr =>
+  and(call('greaterOrEquals', started, instant(firstEvent)), call('lessOrEquals', started, instant(to)))
+
+export type Period = 'current' | 'previous'
+/** Did the session begin in the period? Null: the query has no such period. */
+export const beganIn = (plan: WebPlan, period: Period, started: Expr = field('$start_timestamp')): Expr | null => {
+  const range = plan[period]
+  return range && isWithin(started, range)
+}
+
+export type Aggregate = 'visitors' | 'sum' | 'avg' | 'count'
+const functions: Readonly<Record<Aggregate, string>> = { visitors: 'uniqExactIf', sum: 'sumIf', avg: 'avgIf', count: 'countIf' }
+
+/** Columns `name` and `previous_name`: an aggregate over the sessions of a period. */
+export function inPeriods(plan: WebPlan, name: string, how: Aggregate, value: Expr | null = null): Expr[] {
+  const over = (period: Period): Expr => {
+    const began = beganIn(plan, period)
+    if (!began) return literal(null)
+    return call(functions[how], ...(value ? [value] : []), began)
+  }
+  return [alias(over('current'), name), alias(over('previous'), `previous_${name}`)]
+}
+
+/** 1, 0, or null for a session without a page. */
+export const bounced: Expr = call(
+  'multiIf',
+  call('isNull', field('$is_bounce')),
+  literal(null),
+  field('$is_bounce'),
+  literal(1),
+  literal(0),
+)

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { open, type Waymark } from '../../src/engine.ts'
+import { chartRows } from '../../src/pictures/chart-rows.ts'
+import { pictureOf } from '../../src/pictures/picture.ts'
+import { readChart } from '../../src/pictures/read-chart.ts'
+import type { Project } from '../../src/project.ts'
+import { queryKinds } from '../../src/queries/registry.ts'
+import { displays } from '../../src/queries/trends/schema.ts'
+import { parseXml } from '../harness/xml.ts'
+
+// Pictures of what the engine answers: a kind of query that is not asked here fails the last test.
+
+let waymark: Waymark
+let project: Project
+const asked = new Set<string>()
+const steps = ['visit', 'signup', 'purchase'].map((event) => ({ kind: 'EventsNode', event }))
+const dateRange = { date_from: '2026-01-01', date_to: '2026-01-07' }
+const browsers = { breakdown: 'browser', breakdown_type: 'event' }
+
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2026-01-07T18:00:00Z') })
+  project = await waymark.createProject({ timezone: 'Europe/Berlin' })
+  const batch = Array.from({ length: 120 }, (_, i) => {
+    const at = (minutes: number) =>
+      new Date(Date.parse('2026-01-01T08:00:00Z') + (i % 6) * 86_400_000 + i * 600_000 + minutes * 60_000).toISOString()
+    const properties = {
+      browser: ['Chrome', 'Firefox', '<b>"&'][i % 3],
+      price: i,
+      $current_url: `https://a.test/${i % 4}`,
+      $pathname: `/${i % 4}`,
+    }
+    const one = (event: string, minutes: number) => ({ event, distinct_id: `u${i % 20}`, timestamp: at(minutes), properties })
+    return [
+      one('visit', 0),
+      one('$pageview', 1),
+      ...(i % 2 ? [one('signup', 5)] : []),
+      ...(i % 4 === 1 ? [one('purchase', 9), one('$pageview', 10)] : []),
+    ]
+  }).flat()
+  await project.ingest({ batch })
+})
+afterAll(() => waymark.close())
+
+const queries: Readonly<Record<string, readonly [kind: string, query: object]>> = {
+  ...Object.fromEntries(
+    displays.map((display) => {
+      const series =
+        display === 'BoxPlot' ? [{ kind: 'EventsNode', event: 'purchase', math: 'avg', math_property: 'price' }] : steps.slice(0, 2)
+      const wanted: Record<string, string> = {
+        ActionsBar: 'bars',
+        ActionsStackedBar: 'bars',
+        ActionsUnstackedBar: 'bars',
+        BoldNumber: 'number',
+        Metric: 'number',
+        ActionsPie: 'pie',
+        ActionsBarValue: 'totals',
+        ActionsTable: 'table',
+        WorldMap: 'table',
+        RegionMap: 'table',
+        CalendarHeatmap: 'grid',
+        BoxPlot: 'boxes',
+      }
+      return [`trend as ${display}`, [wanted[display] ?? 'lines', { kind: 'TrendsQuery', series, dateRange, trendsFilter: { display } }]]
+    }),
+  ),
+  'a breakdown': ['lines', { kind: 'TrendsQuery', series: steps, dateRange, breakdownFilter: browsers }],
+  'a comparison': [
+    'lines',
+    { kind: 'TrendsQuery', series: steps, dateRange: { date_from: '2026-01-04', date_to: '2026-01-06' }, compareFilter: { compare: true } },
+  ],
+  'a compared number': [
+    'number',
+    { kind: 'TrendsQuery', series: [steps[0]], dateRange, compareFilter: { compare: true }, trendsFilter: { display: 'BoldNumber' } },
+  ],
+  'a formula': ['lines', { kind: 'TrendsQuery', series: steps, dateRange, trendsFilter: { formula: 'B / A' } }],
+  'a minute': ['lines', { kind: 'TrendsQuery', series: steps, dateRange, interval: 'minute' }],
+  'no event': ['lines', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'never' }], dateRange }],
+  funnel: ['funnel', { kind: 'FunnelsQuery', series: steps, dateRange }],
+  'an empty funnel': ['nothing', { kind: 'FunnelsQuery', series: [{ kind: 'EventsNode', event: 'never' }, steps[0]], dateRange }],
+  'a split funnel': ['funnel', { kind: 'FunnelsQuery', series: steps, dateRange, breakdownFilter: browsers }],
+  'a compared funnel': [
+    'funnel',
+    {
+      kind: 'FunnelsQuery',
+      series: steps,
+      dateRange: { date_from: '2026-01-04', date_to: '2026-01-06' },
+      compareFilter: { compare: true },
+    },
+  ],
+  'a funnel over time': ['lines', { kind: 'FunnelsQuery', series: steps, dateRange, funnelsFilter: { funnelVizType: 'trends' } }],
+  'time to convert': ['bars', { kind: 'FunnelsQuery', series: steps, dateRange, funnelsFilter: { funnelVizType: 'time_to_convert' } }],
+  retention: [
+    'grid',
+    {
+      kind: 'RetentionQuery',
+      dateRange,
+      retentionFilter: { totalIntervals: 7, targetEntity: { id: 'visit' }, returningEntity: { id: 'visit' } },
+    },
+  ],
+  'split retention': [
+    'grid',
+    {
+      kind: 'RetentionQuery',
+      dateRange,
+      breakdownFilter: browsers,
+      retentionFilter: { totalIntervals: 4, targetEntity: { id: 'visit' }, returningEntity: { id: 'signup' } },
+    },
+  ],
+  stickiness: ['lines', { kind: 'StickinessQuery', series: steps, dateRange }],
+  'stickiness in bars': ['bars', { kind: 'StickinessQuery', series: steps, dateRange, stickinessFilter: { display: 'ActionsBar' } }],
+  lifecycle: ['bars', { kind: 'LifecycleQuery', series: [steps[0]], dateRange }],
+  paths: ['flow', { kind: 'PathsQuery', dateRange, pathsFilter: { includeEventTypes: ['$pageview', 'custom_event'] } }],
+  correlation: [
+    'table',
+    {
+      kind: 'FunnelCorrelationQuery',
+      funnelCorrelationType: 'events',
+      source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: steps, dateRange } },
+    },
+  ],
+  actors: ['table', { kind: 'ActorsQuery', select: ['id', 'created_at'] }],
+  events: ['table', { kind: 'EventsQuery', select: ['event', 'timestamp', 'properties.browser'], after: '2026-01-01' }],
+  statement: ['table', { kind: 'SqlLikeQuery', query: 'select event, count() as n, max(timestamp) from events group by event' }],
+  'a statement with bars': [
+    'bars',
+    {
+      kind: 'DataVisualizationNode',
+      display: 'ActionsBar',
+      chartSettings: { xAxis: { column: 'event' }, yAxis: [{ column: 'n' }] },
+      source: { kind: 'HogQLQuery', query: 'select event, count() as n from events group by event order by event' },
+    },
+  ],
+  'a statement as a number': [
+    'number',
+    { kind: 'DataVisualizationNode', display: 'BoldNumber', source: { kind: 'HogQLQuery', query: 'select count() from events' } },
+  ],
+}
+
+test.each(Object.entries(queries))('%s', async (_, [kind, query]) => {
+  const answer = await project.answer(query, { refresh: 'force_blocking' })
+  const inner = (query as { source?: { kind: string } }).source
+  asked.add((query as { kind: string }).kind)
+  if (inner && /Node$/.test((query as { kind: string }).kind)) asked.add(inner.kind)
+  const chart = readChart(query, answer, 'Europe/Berlin')
+  expect(chart.kind).toBe(kind)
+  expect(parseXml(pictureOf(query, answer, { title: 'x', timezone: 'Europe/Berlin' })).name).toBe('svg')
+  const { columns, rows } = chartRows(chart)
+  for (const row of rows) expect(row).toHaveLength(columns.length)
+  if (kind !== 'nothing') expect(rows.length).toBeGreaterThan(0)
+})
+
+/** Their answers are for programs. */
+const withoutPicture = new Set(['InsightActorsQueryOptions'])
+
+test('every kind of query was asked', () => {
+  expect(Object.keys(queryKinds).filter((kind) => !asked.has(kind) && !withoutPicture.has(kind))).toEqual([])
+})

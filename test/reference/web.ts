@@ -1,0 +1,293 @@
+import { dayNumber, dayText, isSampled, localDay, type ReferenceEvent, textOf } from './trends.ts'
+
+// Web analytics by loops over an array of events: sessions are lists of events, and each number looks at every session.
+
+export interface ReferenceWeb {
+  readonly zone: string
+  readonly weekStartDay: 0 | 1
+  /** Local dates, both inclusive. */
+  readonly from: string
+  readonly to: string
+  readonly compares: boolean
+  readonly filter?: readonly [key: string, value: string] | undefined
+  /** A filter on the first page of the session. */
+  readonly entry?: string | undefined
+  readonly goal?: string | undefined
+  readonly sample?: number | undefined
+  readonly cleans: boolean
+}
+
+export interface ReferenceTable extends ReferenceWeb {
+  readonly breakdown:
+    | 'Page'
+    | 'InitialPage'
+    | 'ExitPage'
+    | 'Browser'
+    | 'InitialUTMSource'
+    | 'InitialChannelType'
+    | 'Viewport'
+    | 'City'
+    | 'Timezone'
+    | 'FrustrationMetrics'
+  readonly bounces: boolean
+  readonly scrolls: boolean
+}
+
+type Events = readonly ReferenceEvent[]
+type Pair = readonly [now: number | null, before: number | null]
+type Ranges = readonly (readonly [from: string, to: string])[]
+
+const dayMicros = 86_400_000_000
+const pages = ['$pageview', '$screen']
+const isPage = ({ event }: ReferenceEvent) => pages.includes(event)
+const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
+const mean = (numbers: readonly number[]) => (numbers.length === 0 ? null : sum(numbers) / numbers.length)
+const distinct = (values: readonly unknown[]) => new Set(values).size
+
+function rangesOf({ from, to, compares }: ReferenceWeb): Ranges {
+  const days = dayNumber(to) - dayNumber(from) + 1
+  const back = (date: string) => dayText(dayNumber(date) - days)
+  return compares
+    ? [
+        [from, to],
+        [back(from), back(to)],
+      ]
+    : [[from, to]]
+}
+
+const within = (at: number, [from, to]: readonly [string, string], zone: string, margin = 0) =>
+  localDay(at + margin, zone) >= from && localDay(at - margin, zone) <= to
+
+interface Session {
+  readonly start: number
+  readonly seconds: number
+  readonly isBounce: boolean | null
+  readonly first: (key: string) => string | null
+  readonly last: (key: string) => string | null
+  readonly channel: string
+  /** Events that count. */
+  readonly counted: Events
+  readonly person: number
+}
+
+const seconds = (at: number) => Math.floor(at / 1_000_000)
+const set = (value: string | null) => (value === '' ? null : value)
+
+/** The sessions with events that count. Events a day away from the ranges are not looked at. */
+function sessionsOf(
+  events: Events,
+  query: ReferenceWeb,
+  names: readonly string[],
+  filter = (e: ReferenceEvent) => isFiltered(e, query),
+): Session[] {
+  const ranges = rangesOf(query)
+  const near = events.filter((e) => isSampled(e, query) && ranges.some((range) => within(e.at, range, query.zone, dayMicros)))
+  const ids = [...new Set(near.map((e) => e.session))].filter((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id))
+  return ids.flatMap((id) => {
+    const own = near.filter((e) => e.session === id).sort((a, b) => a.at - b.at)
+    const [start, end] = [own[0]!.at, own.at(-1)!.at]
+    const length = seconds(end) - seconds(start)
+    const actions = own.filter((e) => isPage(e) || e.event === '$autocapture').length
+    const values = (key: string) => {
+      const found = (list: Events) => list.map((e) => set(textOf(e.properties[key]))).filter((value) => value !== null)
+      const onPages = found(own.filter(isPage))
+      return onPages.length > 0 ? onPages : found(own)
+    }
+    const first = (key: string) => values(key)[0] ?? null
+    const last = (key: string) => values(key).at(-1) ?? null
+    if (query.entry !== undefined && pathOf(first('$current_url')) !== query.entry) return []
+    const counted = own.filter(
+      (e) => ranges.some((range) => within(e.at, range, query.zone)) && filter(e) && (names.includes(e.event) || e.event === query.goal),
+    )
+    if (counted.length === 0) return []
+    const source = first('utm_source')
+    return [
+      {
+        start,
+        seconds: length,
+        isBounce: actions === 0 ? null : actions === 1 && length < 10,
+        first,
+        last,
+        channel: source === 'google' ? 'Organic Search' : source === 'newsletter' ? 'Email' : 'Unknown',
+        counted,
+        person: Math.min(...counted.map((e) => e.person)),
+      },
+    ]
+  })
+}
+
+const isFiltered = (e: ReferenceEvent, { filter }: ReferenceWeb) => !filter || textOf(e.properties[filter[0]]) === filter[1]
+const pathOf = (url: string | null) => (url === null ? null : new URL(url).pathname)
+
+/** Of each period. */
+function inPeriods(query: ReferenceWeb, of: (isIn: (session: Pick<Session, 'start'>) => boolean) => number | null): Pair {
+  const [now, before] = rangesOf(query).map((range) => of(({ start }) => within(start, range, query.zone)))
+  return [now!, before === undefined ? null : before]
+}
+
+const scaled = (n: number, { sample }: ReferenceWeb) => (sample === undefined ? n : Math.round(n / sample))
+
+export function referenceOverview(events: Events, query: ReferenceWeb): Readonly<Record<string, Pair>> {
+  const sessions = sessionsOf(events, query, pages)
+  const over = (of: (own: Session[]) => number | null) => inPeriods(query, (isIn) => of(sessions.filter(isIn)))
+  const count = (of: (own: Session[]) => number) => over((own) => scaled(of(own), query))
+  const visitors = count((own) => distinct(own.map((s) => s.person)))
+  if (query.goal !== undefined) {
+    const isGoal = (e: ReferenceEvent) => e.event === query.goal
+    const unique = count((own) => distinct(own.filter((s) => s.counted.some(isGoal)).map((s) => s.person)))
+    const rate = (i: 0 | 1) => (visitors[i] ? (100 * unique[i]!) / visitors[i]! : null)
+    return {
+      visitors,
+      'total conversions': count((own) => sum(own.map((s) => s.counted.filter(isGoal).length))),
+      'unique conversions': unique,
+      'conversion rate': [rate(0), rate(1)],
+    }
+  }
+  return {
+    visitors,
+    views: count((own) => sum(own.map((s) => s.counted.length))),
+    sessions: count((own) => own.length),
+    'session duration': over((own) => mean(own.map((s) => s.seconds))),
+    'bounce rate': over((own) => {
+      const rate = mean(bouncesOf(own))
+      return rate === null ? null : 100 * rate
+    }),
+  }
+}
+
+const bouncesOf = (sessions: readonly Session[]) => sessions.flatMap(({ isBounce }) => (isBounce === null ? [] : [isBounce ? 1 : 0]))
+
+type Value = string | number | null | readonly (string | number | null)[]
+
+const cleaned = (path: string | null, { cleans }: ReferenceWeb) => (cleans && path !== null ? path.replace(/\d+/g, ':id') : path)
+const number = (value: unknown) => (value === null || value === undefined || value === '' ? null : Number(value))
+
+/** The value of an event; undefined: it is not shown. */
+function valueOfEvent(e: ReferenceEvent, query: ReferenceTable): Value | undefined {
+  const text = (key: string) => textOf(e.properties[key]) ?? undefined
+  switch (query.breakdown) {
+    case 'Page':
+    case 'FrustrationMetrics':
+      return text('$pathname') === undefined ? undefined : cleaned(text('$pathname')!, query)!
+    case 'Browser':
+      return text('$browser')
+    case 'Viewport': {
+      const size = [number(e.properties.$viewport_width), number(e.properties.$viewport_height)]
+      return size.every((side) => side !== null && side !== 0) ? size : undefined
+    }
+    case 'City':
+      return text('$geoip_city_name') === undefined ? undefined : [text('$geoip_country_code') ?? null, text('$geoip_city_name')!]
+    case 'Timezone': {
+      const offset = number(e.properties.$timezone_offset)
+      return offset === null ? undefined : (0 - offset) / 60
+    }
+    default:
+      return undefined
+  }
+}
+function valueOfSession(s: Session, query: ReferenceTable): Value | undefined {
+  switch (query.breakdown) {
+    case 'InitialPage':
+      return cleaned(pathOf(s.first('$current_url')), query) ?? undefined
+    case 'ExitPage':
+      return cleaned(pathOf(s.last('$current_url')), query) ?? undefined
+    case 'InitialUTMSource':
+      return s.first('utm_source')
+    case 'InitialChannelType':
+      return s.channel
+    default:
+      return undefined
+  }
+}
+const isOfSession = ({ breakdown }: ReferenceTable) =>
+  ['InitialPage', 'ExitPage', 'InitialUTMSource', 'InitialChannelType'].includes(breakdown)
+
+type Visit = Session & { readonly value: Value }
+
+function visitsOf(sessions: readonly Session[], query: ReferenceTable, valueIn = valueOfEvent): Visit[] {
+  return sessions.flatMap((s): Visit[] => {
+    if (isOfSession(query)) {
+      const value = valueOfSession(s, query)
+      return value === undefined ? [] : [{ ...s, value }]
+    }
+    const values = new Map<string, Value>()
+    for (const e of s.counted) {
+      const value = valueIn(e, query)
+      if (value !== undefined) values.set(JSON.stringify(value), value)
+    }
+    return [...values.values()].map((value) => {
+      const counted = s.counted.filter((e) => JSON.stringify(valueIn(e, query)) === JSON.stringify(value))
+      return { ...s, value, counted, person: Math.min(...counted.map((e) => e.person)) }
+    })
+  })
+}
+
+const order = (a: Value, b: Value): number => {
+  if (Array.isArray(a) && Array.isArray(b)) return order(a[0], b[0]) || order(a[1], b[1])
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Rows in their order: the value, then a pair for each column. */
+export function referenceTable(events: Events, query: ReferenceTable): (readonly [Value, ...Pair[]])[] {
+  const isFrustration = query.breakdown === 'FrustrationMetrics'
+  const names = isFrustration ? [...pages, '$rageclick', '$dead_click', '$exception'] : pages
+  const ranges = rangesOf(query)
+  const counts = (session: Session) => ranges.some((range) => within(session.start, range, query.zone))
+  const visits = visitsOf(sessionsOf(events, query, names).filter(counts), query)
+  const values = new Map(visits.map(({ value }) => [JSON.stringify(value), value]))
+  const hasBounces = !isFrustration && query.goal === undefined && (query.bounces || query.scrolls)
+  const hasScroll = hasBounces && query.scrolls && query.breakdown === 'Page'
+  const bouncing = query.breakdown === 'Page' ? visitsOf(sessionsOf(events, query, pages), { ...query, breakdown: 'InitialPage' }) : visits
+  const scrolling = hasScroll ? visitsOf(sessionsOf(events, query, [...pages, '$pageleave']), query, (e) => pageBefore(e, query)) : []
+  const rows = [...values].map(([key, value]): readonly [Value, ...Pair[]] => {
+    const of = (list: readonly Visit[]) => (aggregate: (own: readonly Visit[]) => number | null) =>
+      inPeriods(query, (isIn) => aggregate(list.filter((visit) => JSON.stringify(visit.value) === key && isIn(visit))))
+    const over = of(visits)
+    const count = (aggregate: (own: readonly Visit[]) => number) => over((own) => scaled(aggregate(own), query))
+    const named = (name: string) => count((own) => sum(own.map((visit) => visit.counted.filter((e) => e.event === name).length)))
+    if (isFrustration) return [value, named('$rageclick'), named('$dead_click'), named('$exception')]
+    const visitors = count((own) => distinct(own.map((visit) => visit.person)))
+    if (query.goal !== undefined) {
+      const isGoal = (e: ReferenceEvent) => e.event === query.goal
+      const unscaled = (converted: boolean) =>
+        over((own) => distinct(own.filter((visit) => !converted || visit.counted.some(isGoal)).map((visit) => visit.person)))
+      const [unique, all] = [unscaled(true), unscaled(false)]
+      const rate = (i: 0 | 1) => (all[i] ? unique[i]! / all[i]! : null)
+      const converted = unique.map((n) => (n === null ? null : scaled(n, query))) as unknown as Pair
+      return [value, visitors, named(query.goal), converted, [rate(0), rate(1)]]
+    }
+    const views = count((own) => sum(own.map((visit) => visit.counted.length)))
+    const share = (list: readonly Visit[], numbers: (e: ReferenceEvent) => number | null) =>
+      of(list)((own) => mean(own.flatMap((visit) => visit.counted.map(numbers)).filter((n) => n !== null)))
+    return [
+      value,
+      visitors,
+      views,
+      ...(hasBounces ? [of(bouncing)((own) => mean(bouncesOf(own)))] : []),
+      ...(hasScroll
+        ? [
+            share(scrolling, (e) => number(e.properties.$prev_pageview_max_scroll_percentage)),
+            share(scrolling, (e) => {
+              const content = number(e.properties.$prev_pageview_max_content_percentage)
+              return content === null ? null : content > 0.8 ? 1 : 0
+            }),
+          ]
+        : []),
+    ]
+  })
+  const columns = isFrustration ? [3, 2, 1] : query.goal !== undefined ? [3, 2, 1] : [1, 2]
+  return rows.sort((a, b) => {
+    for (const column of columns)
+      for (const i of [0, 1] as const) {
+        const [one, other] = [(a[column] as Pair)[i] ?? 0, (b[column] as Pair)[i] ?? 0]
+        if (one !== other) return other - one
+      }
+    return order(a[0], b[0])
+  })
+}
+
+const pageBefore = (e: ReferenceEvent, query: ReferenceTable): Value | undefined => {
+  const path = textOf(e.properties.$prev_pageview_pathname)
+  return path === null ? undefined : cleaned(path, query)!
+}

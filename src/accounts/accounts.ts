@@ -3,6 +3,7 @@ import { type AccountContext, type AccountSettings, defaultSettings } from './co
 import { createDefinitionLog } from './definition-log.ts'
 import { createDefinitionNotes } from './definition-notes.ts'
 import { createDomains } from './domains.ts'
+import { createFirstOwner } from './first-owner.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
 import { createJoining } from './joining.ts'
@@ -63,6 +64,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     members: createMembers(context),
     invites: createInvites(context),
     joining: createJoining(context),
+    firstOwner: createFirstOwner(context),
     domains: createDomains(context),
     roles: createRoles(context),
     projects: createProjects(context),

@@ -222,17 +222,20 @@ export const serve: Command = {
         start: (input, signal) => downloadFrom(owner, input as DownloadInput, signal),
         onError: (error) => log('error', messageOf(error), stackOf(error)),
       }
-      const secret = newSecret()
+      const [secret, ownerSecret] = [newSecret(), newSecret()]
+      const isWithoutOwner = await waymark.accounts.firstOwner.allow(ownerSecret)
       server = await startServer(withLocalCommands(handler, localWork(waymark), downloads, secret), { host: values.required('host'), port })
       url = server.url
       const retract = await announce(values.required('data'), { url, secret })
-      const facts = { url, ...shown(start) }
+      const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
+      const facts = { url, ...shown(start), ...(setupUrl !== null && { setup_url: setupUrl }) }
       if (values.isOn('json')) out(JSON.stringify(facts))
       else {
         out(`Waymark          ${url}`)
         if (demoId !== null) out(`Demo project     ${demoId}`)
         out(`Project key      ${start.project.api_token}`)
-        out(`Owner            ${start.user.email}`)
+        if (setupUrl === null) out(`Owner            ${start.user.email}`)
+        else out(`Choose a password ${setupUrl}`)
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
         else out(`Personal key     was shown at the first start; create another: ${newKeyCommand(start, values.required('data'))}`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)

@@ -20,7 +20,7 @@ code { font: 14px/1.5 ui-monospace, monospace }
 </head>
 <body>
 <h1>Waymark</h1>
-<p>This is a Waymark server, version ${version}: product analytics in one process. It takes events and answers queries over HTTP. It has no pages of charts yet.</p>
+<p>This is a Waymark server, version ${version}: product analytics in one process. It takes events and answers queries over HTTP. Its web interface has not been built here: <code>npm run build</code> does.</p>
 <h2>Send an event</h2>
 <p>With any client library that speaks PostHog's wire format, or with <code>curl</code>. The terminal that started the server shows the project key; <code>waymark projects list</code> shows it again.</p>
 <pre><code>curl ORIGIN/capture/ -H 'content-type: application/json' \\

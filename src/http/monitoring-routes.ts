@@ -1,8 +1,8 @@
 import type { App } from './app.ts'
 import { failures } from './errors.ts'
-import { frontPage } from './front-page.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './openapi.ts'
+import { createWebPages } from './web-pages.ts'
 
 const text = (body: string, type = 'text/plain; charset=utf-8') => new Response(body, { headers: { 'content-type': type } })
 
@@ -22,8 +22,15 @@ export const monitoringRoutes = (
     return Response.json({ ready: isReady, checks }, { status: isReady ? 200 : 503 })
   }
   let description: string | undefined
+  const pages = createWebPages()
   return {
-    '/': frontPage,
+    '/': pages.front,
+    '/assets/:name': async (request) => {
+      const { pathname } = new URL(request.url)
+      const file = await pages.asset(request, pathname.slice(pathname.lastIndexOf('/') + 1))
+      if (!file) throw failures.notFound('Not found.')
+      return file
+    },
     '/_health': alive,
     '/_livez': alive,
     '/_readyz': ready,

@@ -13,7 +13,7 @@ import { historicalImport } from './resources/historical-import.ts'
 import { ingestionWarnings } from './resources/ingestion-warnings.ts'
 import { insights } from './resources/insights.ts'
 import { invites } from './resources/invites.ts'
-import { login, signup } from './resources/login.ts'
+import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
@@ -71,5 +71,6 @@ export const resources: readonly Resource[] = [
   users,
   login,
   signup,
+  setup,
   ...notKeptResources,
 ]

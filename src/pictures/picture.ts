@@ -30,7 +30,8 @@ export interface PictureOptions {
 export const pictureOf = (query: unknown, answer: unknown, options: PictureOptions): string =>
   drawChart(readChart(query, answer, options.timezone), options)
 
-function draw(chart: Chart, area: Area): Drawn {
+/** The shapes of a chart, in an area of a drawing. */
+export function draw(chart: Chart, area: Area): Drawn {
   switch (chart.kind) {
     case 'lines':
       return drawLines(chart, area)
@@ -64,7 +65,7 @@ const margin = 20
 const defaultWidth = 760
 const defaultHeight = 320
 
-const words: Readonly<Record<Chart['kind'], string>> = {
+export const chartWords: Readonly<Record<Chart['kind'], string>> = {
   lines: 'Line chart',
   bars: 'Bar chart',
   totals: 'Bar chart of totals',
@@ -105,8 +106,8 @@ export function drawChart(
     element(
       'svg',
       attributes,
-      element('title', {}, clipped(title, 200) || words[chart.kind]),
-      element('desc', {}, [`${words[chart.kind]}.`, clipped(description, 400), summaryOf(chart), ...notes].filter(Boolean).join(' ')),
+      element('title', {}, clipped(title, 200) || chartWords[chart.kind]),
+      element('desc', {}, [`${chartWords[chart.kind]}.`, clipped(description, 400), summaryOf(chart), ...notes].filter(Boolean).join(' ')),
       element('style', {}, pictureStyle),
       element('rect', { width, height: total, class: 'paper' }),
       heading,
@@ -117,7 +118,7 @@ export function drawChart(
 }
 
 /** For those who hear the picture. */
-function summaryOf(chart: Chart): string {
+export function summaryOf(chart: Chart): string {
   switch (chart.kind) {
     case 'lines':
     case 'bars':

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check, text } from '../../accounts/fields.ts'
+import { firstOwnerInput } from '../../accounts/first-owner.ts'
 import { signupInput } from '../../accounts/joining.ts'
 import type { User } from '../../accounts/records.ts'
 import { sessionLifetime } from '../../accounts/sessions.ts'
@@ -69,6 +70,37 @@ export const login = defineResource({
       handle: async (visit) => {
         if (visit.caller?.via === 'session') await visit.app.accounts.sessions.end(visit.caller.token)
         return new Reply(204, undefined, { 'set-cookie': cookie(visit, sessionCookie, '', 0) })
+      },
+    }),
+  ],
+})
+
+export const setup = defineResource({
+  name: 'setup',
+  summary: 'The first owner of a new server',
+  path: '/api/setup',
+  reach: 'open',
+  object: null,
+  rows: (row) => [
+    row({
+      method: 'GET',
+      path: '',
+      name: 'retrieve',
+      summary: 'Whether the first owner still has to choose a password, with the link that the server printed',
+      answer: z.object({ is_waiting: z.boolean() }),
+      handle: async ({ app }) => ({ is_waiting: await app.accounts.firstOwner.isWaiting() }),
+    }),
+    row({
+      method: 'POST',
+      path: '',
+      name: 'create',
+      summary: 'Sets address, name and password of the first owner, and signs in',
+      body: firstOwnerInput,
+      status: 201,
+      answer: userSchema,
+      handle: async (visit) => {
+        const user = await visit.app.accounts.firstOwner.become(visit.body)
+        return new Reply(201, presentUser(user), await signIn(visit, visit.app, user))
       },
     }),
   ],

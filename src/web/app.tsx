@@ -1,0 +1,78 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { ApiError, type Page as ApiPage, get, whenSignedOut } from './lib/api.ts'
+import { go, linkTo, usePlace } from './lib/router.ts'
+import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
+import { applyTheme, storedTheme } from './lib/theme.ts'
+import { pages } from './pages/all.ts'
+import { Setup, SignIn } from './pages/sign-in.tsx'
+import { Shell } from './shell.tsx'
+import { Empty, ErrorBox, Working } from './ui/parts.tsx'
+
+applyTheme(storedTheme())
+
+type Known = { readonly user: User; readonly projects: readonly Project[] }
+
+export function App() {
+  const place = usePlace()
+  const [known, setKnown] = useState<Known | 'nobody' | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+
+  const load = useCallback(async () => {
+    try {
+      const user = await loadUser()
+      const { results } = await get<ApiPage<Project>>('api/projects/?limit=200')
+      setKnown({ user, projects: results })
+      setError(null)
+    } catch (failure) {
+      if (failure instanceof ApiError && (failure.status === 401 || failure.status === 403)) setKnown('nobody')
+      else setError(failure as Error)
+    }
+  }, [])
+  useEffect(() => {
+    whenSignedOut(() => setKnown('nobody'))
+    void load()
+  }, [])
+
+  if (error) return <ErrorBox error={error} retry={() => void load()} />
+  if (known === null) return <Working />
+  if (known === 'nobody') {
+    const signedIn = () => void load()
+    return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
+  }
+  const { user, projects } = known
+  const asked = place.parts[0] === 'project' ? Number(place.parts[1]) : null
+  const project =
+    asked === null ? (projects.find(({ id }) => id === user.team?.id) ?? projects[0]) : projects.find(({ id }) => id === asked)
+  if (!project)
+    return projects.length === 0 ? (
+      <Empty title="No project yet">
+        <p>
+          Create one: <code>waymark projects create</code>, or <code>POST /api/projects/</code>.
+        </p>
+      </Empty>
+    ) : (
+      <Empty title="This project does not exist, or you may not see it">
+        <p>
+          <a href={linkTo(`project/${projects[0]!.id}/live`)}>Go to {projects[0]!.name}</a>
+        </p>
+      </Empty>
+    )
+  const name = asked === null ? '' : (place.parts[2] ?? '')
+  const page = pages.find((one) => one.name === name)
+  if (!page) {
+    if (name === '' || asked === null) go(linkTo(`project/${project.id}/${pages[0]!.name}`), true)
+    return (
+      <Empty title="There is no such page">
+        <p>
+          <a href={linkTo(`project/${project.id}/${pages[0]!.name}`)}>Go to the first one</a>
+        </p>
+      </Empty>
+    )
+  }
+  const session: Session = { user, projects, project, reload: load }
+  return (
+    <SessionProvider value={session}>
+      <Shell page={page} place={place} key={project.id} />
+    </SessionProvider>
+  )
+}

@@ -1,0 +1,182 @@
+import { type ComponentChild, h } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { plotOf, valuesOf } from '../../pictures/axes.ts'
+import type { Chart } from '../../pictures/chart.ts'
+import { numberText } from '../../pictures/format.ts'
+import type { Markup } from '../../pictures/markup.ts'
+import { chartWords, draw, summaryOf } from '../../pictures/picture.ts'
+import { bands, points, stacked } from '../../pictures/scales.ts'
+import { legend } from '../../pictures/sheet.ts'
+
+// The shapes are those of the pictures in mails. On top of them: what the pointer is over, and what a click means.
+
+/** A value of a chart. */
+export interface Picked {
+  /** Of the series, the groups or the items. */
+  readonly series: number
+  /** Of the labels, the steps or the columns. */
+  readonly index: number
+}
+
+export function nodesOf(markup: Markup, key: number): ComponentChild {
+  if (typeof markup === 'string') return markup
+  const attributes = Object.fromEntries(Object.entries(markup.attributes).filter(([, value]) => value !== null))
+  return h(markup.name, { ...attributes, key }, markup.children.map(nodesOf))
+}
+
+/** The width of an element, followed while it changes. */
+export function useWidth<E extends HTMLElement>() {
+  const ref = useRef<E>(null)
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const element = ref.current
+    if (!element) return
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return [ref, width] as const
+}
+
+interface Props {
+  readonly chart: Chart
+  readonly title: string
+  readonly height?: number
+  onPick?(picked: Picked): void
+}
+
+export function ChartView({ chart, title, height = 340, onPick }: Props) {
+  const [ref, width] = useWidth<HTMLDivElement>()
+  const area = { left: 4, top: 4, right: width - 4, bottom: height }
+  const drawn = width > 40 ? draw(chart, area) : null
+  const total = Math.ceil((drawn?.height ?? height) + 12)
+  return (
+    <div class="chart" ref={ref} style={{ minHeight: `${chart.kind === 'nothing' ? 120 : Math.min(height, total)}px` }}>
+      {drawn && (
+        <svg
+          width={width}
+          height={total}
+          viewBox={`0 0 ${width} ${total}`}
+          role="img"
+          aria-label={`${chartWords[chart.kind]}: ${title}. ${summaryOf(chart)}`}
+        >
+          {drawn.nodes.map(nodesOf)}
+        </svg>
+      )}
+      {drawn && (chart.kind === 'lines' || chart.kind === 'bars') && (
+        <OverTime chart={chart} width={width} height={height} {...(onPick && { onPick })} />
+      )}
+      {chart.leftOut.length > 0 && <p class="note">Not shown: {chart.leftOut.join(', ')}.</p>}
+    </div>
+  )
+}
+
+type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
+
+/** Where the values of an interval stand, as the drawings place them. */
+function placesOf(chart: TimeChart, width: number, height: number) {
+  const area = { left: 4, top: 4, right: width - 4, bottom: height }
+  const names = legend(chart.series, area.left, area.top, area.right - area.left)
+  const isStack = chart.kind === 'lines' ? chart.isFilled : chart.isStacked
+  const all = isStack ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
+  const right = chart.kind === 'lines' ? area.right - 8 : area.right
+  const plot = plotOf(all, { left: area.left, top: area.top + names.height + 6, right, bottom: area.bottom }, chart.format)
+  const range = [plot.area.left, plot.area.right] as const
+  const at = chart.kind === 'lines' ? points(chart.labels.length, range) : bands(chart.labels.length, range).centre
+  return { plot, at }
+}
+
+function OverTime({
+  chart,
+  width,
+  height,
+  onPick,
+}: {
+  chart: TimeChart
+  width: number
+  height: number
+  onPick?: (picked: Picked) => void
+}) {
+  const [index, setIndex] = useState<number | null>(null)
+  const { plot, at } = placesOf(chart, width, height)
+  const count = chart.labels.length
+  const nearest = (x: number) => {
+    let best = 0
+    for (let i = 1; i < count; i++) if (Math.abs(at(i) - x) < Math.abs(at(best) - x)) best = i
+    return best
+  }
+  const follow = (event: PointerEvent) => {
+    const { left } = (event.currentTarget as Element).getBoundingClientRect()
+    setIndex(nearest(event.clientX - left))
+  }
+  const step = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (by !== 0) {
+      event.preventDefault()
+      setIndex(Math.max(0, Math.min(count - 1, (index ?? (by > 0 ? -1 : count)) + by)))
+    }
+    if ((event.key === 'Enter' || event.key === ' ') && index !== null && onPick) {
+      event.preventDefault()
+      onPick({ series: 0, index })
+    }
+    if (event.key === 'Escape') setIndex(null)
+  }
+  /** The series whose value is nearest to the pointer. */
+  const pick = (event: MouseEvent) => {
+    if (!onPick) return
+    const { left, top } = (event.currentTarget as Element).getBoundingClientRect()
+    const at = nearest(event.clientX - left)
+    const y = event.clientY - top
+    const away = chart.series.map(({ values }) => Math.abs(plot.scale.at(values[at] ?? 0) - y))
+    onPick({ series: away.indexOf(Math.min(...away)), index: at })
+  }
+  const x = index === null ? 0 : at(index)
+  return (
+    <div
+      class={`over-time${onPick ? ' can-pick' : ''}`}
+      role="slider"
+      tabIndex={0}
+      aria-label="Values by interval. Arrow keys move, Enter lists the people."
+      aria-valuemin={1}
+      aria-valuemax={Math.max(1, count)}
+      aria-valuenow={(index ?? 0) + 1}
+      aria-valuetext={index === null ? 'No interval chosen' : spoken(chart, index)}
+      style={{ height: `${height}px` }}
+      onPointerMove={follow}
+      onPointerLeave={() => setIndex(null)}
+      onKeyDown={step}
+      onClick={pick}
+    >
+      {index !== null && (
+        <>
+          <div class="cursor" style={{ left: `${x}px`, top: `${plot.area.top}px`, height: `${plot.area.bottom - plot.area.top}px` }} />
+          <div class={`tip${x > width / 2 ? ' to-left' : ''}`} style={{ left: `${x}px`, top: `${plot.area.top}px` }}>
+            <strong>{chart.labels[index]}</strong>
+            <table>
+              <tbody>
+                {chart.series.slice(0, 12).map((one, i) => (
+                  <tr key={i}>
+                    <td>
+                      <svg width="10" height="10" aria-hidden="true">
+                        <rect width="10" height="10" rx="2" class={`f${one.color % 10}`} opacity={one.isPrevious ? 0.5 : 1} />
+                      </svg>{' '}
+                      {one.label}
+                    </td>
+                    <td class="number">{numberText(one.values[index] ?? null, chart.format)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+            {onPick && <span class="note">Click for the people</span>}
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
+
+const spoken = ({ labels, series, format }: TimeChart, index: number) =>
+  `${labels[index]}: ${series
+    .slice(0, 12)
+    .map((one) => `${one.label} ${numberText(one.values[index] ?? null, format)}`)
+    .join(', ')}`

@@ -1,0 +1,13 @@
+import { darkColors, lightColors, seriesStyle } from '../../pictures/style.ts'
+
+// The colors of series are those of the pictures in mails and public pages; the reader's choice of light or dark decides.
+
+/** For all charts of the page. */
+export function addPalette(): void {
+  const sheet = new CSSStyleSheet()
+  const dark = seriesStyle(darkColors)
+  sheet.replaceSync(`${seriesStyle(lightColors)}
+@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) { ${dark} } }
+:root[data-theme="dark"] { ${dark} }`)
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
+}

@@ -1,0 +1,106 @@
+import type { Query } from '../lib/api.ts'
+
+// The query of an insight is JSON, as the API takes it. The builder changes that JSON, and the address holds it.
+
+export interface Filter {
+  readonly key: string
+  readonly type: 'event' | 'person' | 'session' | 'hogql'
+  readonly operator: string
+  readonly value?: unknown
+}
+export interface SeriesNode {
+  readonly kind: 'EventsNode' | 'ActionsNode'
+  readonly event?: string | null
+  readonly id?: number
+  readonly name?: string
+  readonly custom_name?: string
+  readonly math?: string
+  readonly math_property?: string
+  readonly properties?: readonly Filter[]
+  readonly [field: string]: unknown
+}
+
+export const kinds = [
+  { kind: 'TrendsQuery', name: 'trends', title: 'Trends', about: 'How often something happens, over time' },
+  { kind: 'FunnelsQuery', name: 'funnel', title: 'Funnel', about: 'How many get from step to step, and where they leave' },
+  { kind: 'RetentionQuery', name: 'retention', title: 'Retention', about: 'How many come back' },
+  { kind: 'PathsQuery', name: 'paths', title: 'Paths', about: 'Where people go from page to page' },
+  { kind: 'StickinessQuery', name: 'stickiness', title: 'Stickiness', about: 'On how many days people are active' },
+  { kind: 'LifecycleQuery', name: 'lifecycle', title: 'Lifecycle', about: 'New, returning, resurrecting and dormant people' },
+] as const
+export type InsightKind = (typeof kinds)[number]['kind']
+
+const allEvents: SeriesNode = { kind: 'EventsNode', event: null, name: 'All events', math: 'total' }
+const someEvent = (event: string | null): SeriesNode => ({ kind: 'EventsNode', event, name: event ?? 'All events' })
+
+/** What a new insight of a kind asks, with the event that is sent most. */
+export function emptyQuery(kind: InsightKind, event: string | null = null): Query {
+  const dateRange = { date_from: '-30d' }
+  const first = event === null ? allEvents : { ...someEvent(event), math: 'total' }
+  switch (kind) {
+    case 'TrendsQuery':
+      return { kind, series: [first], interval: 'day', dateRange, trendsFilter: { display: 'ActionsLineGraph' } }
+    case 'FunnelsQuery':
+      return {
+        kind,
+        series: [someEvent(event), someEvent(event)],
+        dateRange,
+        funnelsFilter: { funnelWindowInterval: 14, funnelWindowIntervalUnit: 'day' },
+      }
+    case 'RetentionQuery':
+      return {
+        kind,
+        dateRange: { date_from: '-11d' },
+        retentionFilter: {
+          period: 'Day',
+          totalIntervals: 11,
+          retentionType: 'retention_recurring',
+          targetEntity: { id: event, name: event ?? 'All events', type: 'events' },
+          returningEntity: { id: event, name: event ?? 'All events', type: 'events' },
+        },
+      }
+    case 'PathsQuery':
+      return { kind, dateRange, pathsFilter: { includeEventTypes: ['$pageview'], stepLimit: 5, edgeLimit: 50 } }
+    case 'StickinessQuery':
+      return { kind, series: [first], interval: 'day', dateRange }
+    case 'LifecycleQuery':
+      return { kind, series: [first], interval: 'day', dateRange }
+  }
+}
+
+export const objectIn = (query: Query, field: string): Readonly<Record<string, unknown>> => {
+  const value = query[field]
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}
+export const listIn = <T>(of: Readonly<Record<string, unknown>>, field: string): readonly T[] =>
+  Array.isArray(of[field]) ? (of[field] as T[]) : []
+
+/** Sets a field; undefined removes it. */
+export function withField<Q extends Readonly<Record<string, unknown>>>(of: Q, field: string, value: unknown): Q {
+  const changed: Record<string, unknown> = { ...of, [field]: value }
+  if (value === undefined) delete changed[field]
+  return changed as Q
+}
+/** Sets a field of an object inside the query. */
+export const within = (query: Query, field: string, name: string, value: unknown): Query =>
+  withField(query, field, withField(objectIn(query, field), name, value))
+
+/** The query of an address. Null: there is none, or it is no query. */
+export function queryOf(text: string | null): Query | null {
+  if (text === null) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && typeof (value as Query).kind === 'string' ? unwrapped(value as Query) : null
+  } catch {
+    return null
+  }
+}
+/** Nodes that say how a query is shown contain the query itself. */
+export function unwrapped(query: Query): Query {
+  const source = query.source
+  return /^(InsightViz|DataTable|DataVisualization)Node$/.test(query.kind) && typeof source === 'object' && source !== null
+    ? unwrapped(source as Query)
+    : query
+}
+
+export const nameOf = (node: SeriesNode): string => node.custom_name ?? node.name ?? node.event ?? 'All events'

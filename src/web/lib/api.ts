@@ -1,0 +1,78 @@
+// The HTTP API, as any client calls it. The session is in a cookie that scripts cannot read.
+
+/** What the API refused, in its own words. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  /** The field at fault. */
+  readonly attr: string | null
+  readonly body: Readonly<Record<string, unknown>>
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+    super(typeof body.detail === 'string' ? body.detail : `The server answered with status ${status}.`)
+    this.status = status
+    this.code = typeof body.code === 'string' ? body.code : 'error'
+    this.attr = typeof body.attr === 'string' ? body.attr : null
+    this.body = body
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Called when the session has ended. */
+let onSignedOut = () => {}
+export const whenSignedOut = (handler: () => void) => {
+  onSignedOut = handler
+}
+
+export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const response = await fetch(path.replace(/^\//, ''), {
+    method,
+    credentials: 'same-origin',
+    headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, { detail: 'The server cannot be reached. Is it running?' })
+  })
+  if (response.status === 204) return undefined as T
+  const text = await response.text()
+  let answer: unknown = null
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    if (response.ok) throw new ApiError(response.status, { detail: 'The server answered with something that is not JSON.' })
+  }
+  if (response.ok) return answer as T
+  const error = new ApiError(response.status, isObject(answer) ? answer : {})
+  if (response.status === 401 && error.code === 'not_authenticated') onSignedOut()
+  throw error
+}
+
+export const get = <T>(path: string, signal?: AbortSignal) => call<T>('GET', path, undefined, signal)
+export const post = <T>(path: string, body: unknown = {}, signal?: AbortSignal) => call<T>('POST', path, body, signal)
+export const patch = <T>(path: string, body: unknown) => call<T>('PATCH', path, body)
+export const remove = (path: string) => call<void>('DELETE', path)
+
+export interface Page<T> {
+  readonly count?: number
+  readonly next: string | null
+  readonly results: readonly T[]
+}
+
+export type Query = Readonly<Record<string, unknown>> & { readonly kind: string }
+export interface Answer {
+  readonly results?: unknown
+  readonly columns?: readonly string[]
+  readonly types?: readonly (readonly [string, string])[]
+  readonly hasMore?: boolean
+  readonly last_refresh?: string
+  readonly is_cached?: boolean
+  readonly warnings?: readonly { readonly message: string }[]
+  readonly [field: string]: unknown
+}
+
+/** Ends on the server too when it is aborted: a query whose client has left is cancelled. */
+export const ask = (projectId: number, query: Query, signal?: AbortSignal, refresh = 'blocking'): Promise<Answer> =>
+  post(`api/projects/${projectId}/query/`, { query, refresh }, signal)

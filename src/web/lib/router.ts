@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'preact/hooks'
+
+// The page is in the part of the address behind #, so that the interface works wherever the server is mounted.
+
+export interface Place {
+  /** Without slashes at the ends: `project/1/insights`. */
+  readonly path: string
+  readonly parts: readonly string[]
+  readonly search: URLSearchParams
+}
+
+const current = (): Place => {
+  const [path = '', search = ''] = location.hash.replace(/^#\/?/, '').split('?', 2)
+  const clean = path.replace(/\/+$/, '')
+  return { path: clean, parts: clean.split('/').map(decoded), search: new URLSearchParams(search) }
+}
+const decoded = (part: string) => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+export const linkTo = (path: string, search: Readonly<Record<string, string | null | undefined>> = {}): string => {
+  const parameters = new URLSearchParams(Object.entries(search).flatMap(([name, value]) => (value == null ? [] : [[name, value]])))
+  return `#/${path}${parameters.size > 0 ? `?${parameters}` : ''}`
+}
+
+/** `replaces`: the address changes without another step back. */
+export function go(link: string, replaces = false): void {
+  if (!replaces) {
+    location.hash = link
+    return
+  }
+  history.replaceState(null, '', link)
+  window.dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(current)
+  useEffect(() => {
+    const follow = () => setPlace(current())
+    window.addEventListener('hashchange', follow)
+    return () => window.removeEventListener('hashchange', follow)
+  }, [])
+  return place
+}

@@ -1,0 +1,49 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { ask as askProject, get, type Query } from './api.ts'
+
+export interface User {
+  readonly uuid: string
+  readonly email: string
+  readonly first_name: string
+  readonly organization: { readonly id: string; readonly name: string } | null
+  readonly organizations: readonly { readonly id: string; readonly name: string }[]
+  readonly team: { readonly id: number } | null
+}
+export interface Project {
+  readonly id: number
+  readonly name: string
+  readonly api_token: string
+  readonly timezone: string
+  readonly organization: string
+}
+
+export interface Session {
+  readonly user: User
+  readonly projects: readonly Project[]
+  readonly project: Project
+  reload(): Promise<void>
+}
+
+const Current = createContext<Session | null>(null)
+export const SessionProvider = Current.Provider
+
+export function useSession(): Session {
+  const session = useContext(Current)
+  if (!session) throw new Error('This part is shown to signed-in users only.')
+  return session
+}
+
+/** Paths and queries of the current project. */
+export function useProject() {
+  const { project } = useSession()
+  return {
+    ...project,
+    api: (path: string) => `api/projects/${project.id}/${path}`,
+    link: (path: string) => `project/${project.id}/${path}`,
+    ask: (query: Query, signal?: AbortSignal, refresh?: string) => askProject(project.id, query, signal, refresh),
+  }
+}
+export type CurrentProject = ReturnType<typeof useProject>
+
+export const loadUser = () => get<User>('api/users/@me/')

@@ -1,0 +1,281 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Builder, Toolbar } from '../insights/builder.tsx'
+import { emptyQuery, type InsightKind, kinds, queryOf, unwrapped } from '../insights/query.ts'
+import { Result } from '../insights/result.tsx'
+import { type Answer, get, type Page, patch, post, type Query } from '../lib/api.ts'
+import { agoText } from '../lib/format.ts'
+import { useEventNames } from '../lib/names.ts'
+import type { PageProps } from '../lib/page.ts'
+import { go, linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { CopyButton, Dialog, Empty, ErrorBox, Field, PageHead, Working } from '../ui/parts.tsx'
+
+export interface SavedInsight {
+  readonly id: number
+  readonly short_id: string
+  readonly name: string | null
+  readonly derived_name: string | null
+  readonly query: Query
+  readonly last_modified_at: string
+  readonly favorited?: boolean
+}
+
+export const shownName = ({ name, derived_name, query }: SavedInsight): string =>
+  name || derived_name || kinds.find(({ kind }) => kind === unwrapped(query).kind)?.title || 'Insight'
+
+/** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
+export function Insights({ place, rest }: PageProps) {
+  const [which] = rest
+  if (which === undefined) return <SavedList />
+  if (which === 'new') return <NewInsight kind={place.search.get('kind')} text={place.search.get('q')} />
+  return <OpenInsight shortId={which} text={place.search.get('q')} key={which} />
+}
+
+function SavedList() {
+  const { api, link } = useProject()
+  const [search, setSearch] = useState('')
+  const { value, error, isLoading, reload } = useLoaded(
+    (signal) =>
+      get<Page<SavedInsight>>(
+        api(`insights/?basic=true&saved=true&limit=100&order=-last_modified_at${search ? `&search=${encodeURIComponent(search)}` : ''}`),
+        signal,
+      ),
+    [search],
+  )
+  return (
+    <>
+      <PageHead title="Insights" />
+      <div class="kinds">
+        {kinds.map(({ name, title, about }) => (
+          <a key={name} class="kind" href={linkTo(link('insights/new'), { kind: name })}>
+            <strong>New: {title}</strong>
+            <span>{about}</span>
+          </a>
+        ))}
+      </div>
+      <h2>Saved</h2>
+      <input
+        type="search"
+        aria-label="Search saved insights"
+        placeholder="Search"
+        value={search}
+        onInput={(event) => setSearch(event.currentTarget.value)}
+      />
+      {error && <ErrorBox error={error} retry={reload} />}
+      {isLoading && !value && <Working what="Reading insights" />}
+      {value && value.results.length === 0 && (
+        <p class="note">{search ? 'None has these words.' : 'None yet: build one above and save it.'}</p>
+      )}
+      {value && value.results.length > 0 && (
+        <table class="rows">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>Kind</th>
+              <th>Changed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {value.results.map((one) => (
+              <tr key={one.id}>
+                <td>
+                  <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
+                </td>
+                <td>{kinds.find(({ kind }) => kind === unwrapped(one.query).kind)?.title ?? unwrapped(one.query).kind}</td>
+                <td>{agoText(one.last_modified_at)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  )
+}
+
+function NewInsight({ kind, text }: { kind: string | null; text: string | null }) {
+  const { link } = useProject()
+  const names = useEventNames()
+  const asked = kinds.find(({ name }) => name === kind)?.kind ?? 'TrendsQuery'
+  const given = queryOf(text)
+  // The event that is sent most is known a moment later; a question that was changed stays.
+  const query = given ?? emptyQuery(asked, names.find((name) => !name.startsWith('$')) ?? names[0] ?? null)
+  const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next) }), true)
+  return <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, names[0] ?? null))} />
+}
+
+function OpenInsight({ shortId, text }: { shortId: string; text: string | null }) {
+  const { api, link } = useProject()
+  const { value, error, reload } = useLoaded(
+    (signal) => get<Page<SavedInsight>>(api(`insights/?basic=true&short_id=${encodeURIComponent(shortId)}`), signal),
+    [shortId],
+  )
+  if (error) return <ErrorBox error={error} retry={reload} />
+  if (!value) return <Working what="Reading the insight" />
+  const [saved] = value.results
+  if (!saved) return <Empty title="This insight does not exist any more" />
+  const query = queryOf(text) ?? unwrapped(saved.query)
+  return (
+    <Editor
+      query={query}
+      saved={saved}
+      onSaved={reload}
+      onChange={(next) => go(linkTo(link(`insights/${shortId}`), { q: JSON.stringify(next) }), true)}
+    />
+  )
+}
+
+function Editor({
+  query,
+  saved,
+  onChange,
+  onKind,
+  onSaved,
+}: {
+  query: Query
+  saved: SavedInsight | null
+  onChange: (query: Query) => void
+  onKind?: (kind: InsightKind) => void
+  onSaved?: () => void
+}) {
+  const project = useProject()
+  const asked = JSON.stringify(query)
+  const { value, error, isLoading, reload, cancel } = useLoaded((signal) => project.ask(query, signal), [asked])
+  // An answer is drawn with the question that it answers.
+  const shown = useRef<{ query: Query; answer: Answer } | null>(null)
+  const latest = useMemo(() => {
+    if (value && !isLoading) shown.current = { query, answer: value }
+    return shown.current
+  }, [value, isLoading])
+  const [dialog, setDialog] = useState<'save' | 'json' | null>(null)
+  const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
+  const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
+  const [failure, setFailure] = useState<Error | null>(null)
+  const update = async () => {
+    if (!saved) return
+    await patch(project.api(`insights/${saved.id}/`), { query: { kind: 'InsightVizNode', source: query } }).then(onSaved, setFailure)
+  }
+  return (
+    <>
+      <PageHead title={title}>
+        {isLoading && <progress aria-label="Computing" class="small" />}
+        <button type="button" onClick={() => setDialog('json')}>
+          Query
+        </button>
+        {saved && isChanged && (
+          <button type="button" class="primary" onClick={() => void update()}>
+            Save changes
+          </button>
+        )}
+        <button type="button" class={saved ? '' : 'primary'} onClick={() => setDialog('save')}>
+          {saved ? 'Save a copy' : 'Save'}
+        </button>
+      </PageHead>
+      {onKind && (
+        <div class="tabs" role="tablist" aria-label="Kind of insight">
+          {kinds.map((one) => (
+            <button
+              type="button"
+              role="tab"
+              key={one.kind}
+              aria-selected={one.kind === query.kind}
+              onClick={() => one.kind !== query.kind && onKind(one.kind)}
+            >
+              {one.title}
+            </button>
+          ))}
+        </div>
+      )}
+      {failure && <ErrorBox error={failure} />}
+      <div class="editor">
+        <Builder query={query} onChange={onChange} key={query.kind} />
+        <section class="answer" aria-busy={isLoading} aria-label="Answer">
+          <Toolbar query={query} onChange={onChange} />
+          {error && <ErrorBox error={error} retry={reload} />}
+          {isLoading && <Slow cancel={cancel} />}
+          {!error && latest && latest.query.kind === query.kind && <Result query={latest.query} answer={latest.answer} title={title} />}
+          {!error && latest?.answer.last_refresh && (
+            <p class="note">
+              Computed {agoText(latest.answer.last_refresh)}.{' '}
+              <button type="button" class="plain link" onClick={reload}>
+                Ask again
+              </button>
+            </p>
+          )}
+        </section>
+      </div>
+      {dialog === 'json' && (
+        <Dialog title="The query" onClose={() => setDialog(null)}>
+          <pre tabIndex={0}>
+            <code>{JSON.stringify(query, null, 2)}</code>
+          </pre>
+          <div class="actions">
+            <CopyButton text={JSON.stringify(query, null, 2)} label="Copy JSON" />
+            <CopyButton text={location.href} label="Copy address" />
+          </div>
+        </Dialog>
+      )}
+      {dialog === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={() => setDialog(null)} />}
+    </>
+  )
+}
+
+/** Nothing for a second, so that quick answers do not flicker. */
+function Slow({ cancel }: { cancel: () => void }) {
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 800)
+    return () => clearTimeout(timer)
+  }, [])
+  return isSlow ? <Working what="Computing" cancel={cancel} /> : null
+}
+
+function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {
+  const { api, link } = useProject()
+  const [error, setError] = useState<Error | null>(null)
+  const [dashboards, setDashboards] = useState<readonly { id: number; name: string }[]>([])
+  useEffect(() => {
+    get<Page<{ id: number; name: string }>>(api('dashboards/?limit=100')).then(
+      ({ results }) => setDashboards(results),
+      () => {},
+    )
+  }, [])
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget as HTMLFormElement)
+    const dashboard = Number(data.get('dashboard'))
+    const body = {
+      name: String(data.get('name')),
+      query: { kind: 'InsightVizNode', source: query },
+      saved: true,
+      ...(dashboard > 0 && { dashboards: [dashboard] }),
+    }
+    await post<SavedInsight>(api('insights/'), body).then((made) => {
+      onClose()
+      go(linkTo(link(`insights/${made.short_id}`)))
+    }, setError)
+  }
+  return (
+    <Dialog title="Save the insight" onClose={onClose}>
+      <form onSubmit={(event) => void save(event)}>
+        <Field label="Name">{(id) => <input id={id} name="name" required maxLength={400} autofocus defaultValue={name} />}</Field>
+        <Field label="Put on a dashboard">
+          {(id) => (
+            <select id={id} name="dashboard">
+              <option value="">None</option>
+              {dashboards.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {one.name}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {error && <ErrorBox error={error} />}
+        <button type="submit" class="primary">
+          Save
+        </button>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,114 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError, get, post } from '../lib/api.ts'
+import { go } from '../lib/router.ts'
+import { Field } from '../ui/parts.tsx'
+
+const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
+
+/** Sends a form and shows what the API refuses at its field. */
+function useSending(send: (form: HTMLFormElement) => Promise<void>) {
+  const [error, setError] = useState<Error | null>(null)
+  const [isSending, setSending] = useState(false)
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    setSending(true)
+    setError(null)
+    await send(event.currentTarget as HTMLFormElement).catch(setError)
+    setSending(false)
+  }
+  const at = (field: string) => (error instanceof ApiError && error.attr === field ? error.message : null)
+  const elsewhere = (fields: readonly string[]) =>
+    error && !(error instanceof ApiError && fields.includes(error.attr ?? '')) ? error.message : null
+  return { onSubmit: (event: SubmitEvent) => void onSubmit(event), isSending, at, elsewhere }
+}
+
+function Card({ title, children }: { title: string; children: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · Waymark`
+  }, [])
+  return (
+    <main class="card">
+      <p class="brand">Waymark</p>
+      <h1>{title}</h1>
+      {children}
+    </main>
+  )
+}
+
+export function SignIn({ onDone }: { onDone: () => void }) {
+  const [isWaiting, setWaiting] = useState(false)
+  useEffect(() => {
+    void get<{ is_waiting: boolean }>('api/setup/').then(
+      ({ is_waiting }) => setWaiting(is_waiting),
+      () => {},
+    )
+  }, [])
+  const { onSubmit, isSending, elsewhere } = useSending(async (form) => {
+    await post('api/login/', { email: value(form, 'email'), password: value(form, 'password') })
+    onDone()
+  })
+  return (
+    <Card title="Sign in">
+      {isWaiting && (
+        <p class="hint">
+          This server is new: nobody has a password yet. Open the link that the terminal shows beside <b>Choose a password</b>.
+        </p>
+      )}
+      <form onSubmit={onSubmit}>
+        <Field label="E-mail address">
+          {(id) => <input id={id} name="email" type="email" autocomplete="username" required autofocus />}
+        </Field>
+        <Field label="Password" error={elsewhere([])}>
+          {(id) => <input id={id} name="password" type="password" autocomplete="current-password" required />}
+        </Field>
+        <button type="submit" class="primary" disabled={isSending}>
+          Sign in
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+export function Setup({ secret, onDone }: { secret: string; onDone: () => void }) {
+  const fields = ['first_name', 'email', 'password', 'organization_name']
+  const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
+    const organization = value(form, 'organization_name').trim()
+    await post('api/setup/', {
+      secret,
+      first_name: value(form, 'first_name'),
+      email: value(form, 'email'),
+      password: value(form, 'password'),
+      ...(organization !== '' && { organization_name: organization }),
+    })
+    go('#/', true)
+    onDone()
+  })
+  return (
+    <Card title="Welcome">
+      <p>You are the first one here: the owner. Choose how you sign in.</p>
+      <form onSubmit={onSubmit}>
+        <Field label="Your name" error={at('first_name')}>
+          {(id) => <input id={id} name="first_name" autocomplete="given-name" required autofocus maxLength={128} />}
+        </Field>
+        <Field label="E-mail address" error={at('email')}>
+          {(id) => <input id={id} name="email" type="email" autocomplete="username" required />}
+        </Field>
+        <Field label="Password" error={at('password')} hint="At least 8 characters">
+          {(id) => <input id={id} name="password" type="password" autocomplete="new-password" required minLength={8} />}
+        </Field>
+        <Field label="Organization (optional)" error={at('organization_name')}>
+          {(id) => <input id={id} name="organization_name" autocomplete="organization" maxLength={64} />}
+        </Field>
+        {elsewhere(fields) && (
+          <p class="field-error" role="alert">
+            {elsewhere(fields)}
+          </p>
+        )}
+        <button type="submit" class="primary" disabled={isSending}>
+          Begin
+        </button>
+      </form>
+    </Card>
+  )
+}

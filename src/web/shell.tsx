@@ -1,0 +1,181 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { post } from './lib/api.ts'
+import type { PageProps } from './lib/page.ts'
+import { go, linkTo, type Place } from './lib/router.ts'
+import { useProject, useSession } from './lib/session.ts'
+import { applyTheme, storedTheme, type Theme } from './lib/theme.ts'
+import { type PageEntry, pages } from './pages/all.ts'
+import { Dialog, ErrorBox, Select, Working } from './ui/parts.tsx'
+
+// What surrounds every page: navigation, the choice of a project, and the command palette.
+
+const themes = [
+  { value: 'system', label: 'Theme of the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+]
+const isTyping = (event: KeyboardEvent) => {
+  const target = event.target as HTMLElement
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('.cm-editor, dialog') !== null
+}
+
+export function Shell({ page, place }: { page: PageEntry; place: Place }) {
+  const { user, projects, project } = useSession()
+  const { link } = useProject()
+  const [isOpen, setOpen] = useState(false)
+  const [hasPalette, setPalette] = useState(false)
+  const [theme, setTheme] = useState<Theme>(storedTheme())
+  const main = useRef<HTMLElement>(null)
+
+  useEffect(() => {
+    let isAfterG = false
+    const listen = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        setPalette(true)
+        return
+      }
+      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return
+      const to = isAfterG ? pages.find(({ key }) => key === event.key) : undefined
+      isAfterG = event.key === 'g'
+      if (to) go(linkTo(link(to.name)))
+    }
+    window.addEventListener('keydown', listen)
+    return () => window.removeEventListener('keydown', listen)
+  }, [])
+  useEffect(() => setOpen(false), [place.path])
+
+  const signOut = async () => {
+    await post('api/logout/')
+    location.hash = ''
+    location.reload()
+  }
+  const choose = (value: string) => {
+    setTheme(value as Theme)
+    applyTheme(value as Theme)
+  }
+
+  const skip = (event: Event) => {
+    event.preventDefault()
+    main.current?.focus()
+  }
+
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the page
+      </a>
+      <nav aria-label="Pages" class={isOpen ? 'open' : ''}>
+        <div class="brand">
+          <span>Waymark</span>
+          <button type="button" class="plain menu" aria-expanded={isOpen} aria-label="Menu" onClick={() => setOpen(!isOpen)}>
+            ☰
+          </button>
+        </div>
+        <div class="nav-body">
+          <Select
+            label="Project"
+            value={String(project.id)}
+            options={projects.map(({ id, name }) => ({ value: String(id), label: name }))}
+            onChange={(id) => go(linkTo(`project/${id}/${page.name}`))}
+          />
+          <ul>
+            {pages.map(({ name, title }) => (
+              <li key={name}>
+                <a href={linkTo(link(name))} aria-current={name === page.name ? 'page' : undefined}>
+                  {title}
+                </a>
+              </li>
+            ))}
+          </ul>
+          <div class="nav-foot">
+            <button type="button" class="plain" onClick={() => setPalette(true)}>
+              Commands <kbd>Ctrl K</kbd>
+            </button>
+            <Select label="Theme" value={theme} options={themes} onChange={choose} />
+            <button type="button" class="plain" onClick={() => void signOut()} title={user.email}>
+              Sign out
+            </button>
+          </div>
+        </div>
+      </nav>
+      <main id="main" ref={main} tabIndex={-1}>
+        <PageBody page={page} place={place} key={page.name} />
+      </main>
+      {hasPalette && <Palette onClose={() => setPalette(false)} signOut={signOut} choose={choose} />}
+    </div>
+  )
+}
+
+function PageBody({ page, place }: { page: PageEntry; place: Place }) {
+  const [Body, setBody] = useState<ComponentType<PageProps> | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  useEffect(() => {
+    page.load().then((component) => setBody(() => component), setError)
+  }, [page])
+  if (error) return <ErrorBox error={new Error(`This page could not be loaded: ${error.message}`)} retry={() => location.reload()} />
+  return Body ? <Body place={place} rest={place.parts.slice(3)} /> : <Working />
+}
+
+interface CommandEntry {
+  readonly title: string
+  run(): void
+}
+
+function Palette({ onClose, signOut, choose }: { onClose: () => void; signOut: () => Promise<void>; choose: (theme: string) => void }) {
+  const { projects } = useSession()
+  const { link } = useProject()
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const commands = useMemo<readonly CommandEntry[]>(
+    () => [
+      ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}   (g ${key})`, run: () => go(linkTo(link(name))) })),
+      ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/live`)) })),
+      ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
+      { title: 'Sign out', run: () => void signOut() },
+    ],
+    [],
+  )
+  const shown = commands.filter(({ title }) => text.split(/\s+/).every((word) => title.toLowerCase().includes(word.toLowerCase())))
+  const run = (command: CommandEntry | undefined) => {
+    if (!command) return
+    onClose()
+    command.run()
+  }
+  const steer = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (by !== 0) {
+      event.preventDefault()
+      setAt(Math.max(0, Math.min(shown.length - 1, at + by)))
+    }
+    if (event.key === 'Enter') run(shown[at])
+  }
+  return (
+    <Dialog title="Commands" onClose={onClose}>
+      <input
+        aria-label="Search commands"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="commands"
+        aria-activedescendant={shown[at] ? `command-${at}` : undefined}
+        placeholder="Type to search"
+        autofocus
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          setAt(0)
+        }}
+        onKeyDown={steer}
+      />
+      <ul class="commands" role="listbox" id="commands" aria-label="Commands">
+        {shown.map((command, i) => (
+          <li key={command.title} id={`command-${i}`} role="option" aria-selected={i === at} onClick={() => run(command)}>
+            {command.title}
+          </li>
+        ))}
+      </ul>
+      {shown.length === 0 && <p class="note">No command has these words.</p>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,202 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../lib/api.ts'
+
+export function ErrorBox({ error, retry }: { error: Error; retry?: () => void }) {
+  const code = error instanceof ApiError && error.status >= 500 ? ` (status ${error.status})` : ''
+  return (
+    <div class="error-box" role="alert">
+      <p>
+        {error.message}
+        {code}
+      </p>
+      {retry && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  )
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  )
+}
+
+/** Says after a second that something is at work, with a button to end it. */
+export function Working({ what = 'Loading', cancel }: { what?: string; cancel?: () => void }) {
+  const [seconds, setSeconds] = useState(0)
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((before) => before + 1), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <div class="working" role="status" aria-live="polite">
+      <progress aria-label={what} />
+      {seconds > 0 && (
+        <span>
+          {what}: {seconds} s
+        </span>
+      )}
+      {seconds > 0 && cancel && (
+        <button type="button" onClick={cancel}>
+          Cancel
+        </button>
+      )}
+    </div>
+  )
+}
+
+export function Field({
+  label,
+  error,
+  hint,
+  children,
+}: {
+  label: string
+  error?: string | null
+  hint?: string
+  children: (id: string) => ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(id)}
+      {hint && <span class="note">{hint}</span>}
+      {error && (
+        <span class="field-error" role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  )
+}
+
+export interface Option {
+  readonly value: string
+  readonly label: string
+}
+export function Select({
+  label,
+  value,
+  options,
+  onChange,
+  isHidden = true,
+}: {
+  label: string
+  value: string
+  options: readonly Option[]
+  onChange: (value: string) => void
+  /** The label is for screen readers only. */
+  isHidden?: boolean
+}) {
+  const id = useId()
+  return (
+    <span class="select">
+      <label for={id} class={isHidden ? 'hidden' : ''}>
+        {label}
+      </label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.some((one) => one.value === value) ? null : <option value={value}>{value}</option>}
+        {options.map((one) => (
+          <option key={one.value} value={one.value}>
+            {one.label}
+          </option>
+        ))}
+      </select>
+    </span>
+  )
+}
+
+/** A text field that suggests values. */
+export function Suggesting({
+  label,
+  value,
+  suggestions,
+  placeholder = '',
+  onChange,
+  onTyping,
+}: {
+  label: string
+  value: string
+  suggestions: readonly string[]
+  placeholder?: string
+  onChange: (value: string) => void
+  onTyping?: (value: string) => void
+}) {
+  const list = useId()
+  return (
+    <>
+      <input
+        aria-label={label}
+        list={list}
+        value={value}
+        placeholder={placeholder}
+        autocomplete="off"
+        onInput={(event) => onTyping?.(event.currentTarget.value)}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <datalist id={list}>
+        {suggestions.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </>
+  )
+}
+
+/** The browser's own dialog: it holds the focus, and Escape closes it. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const dialog = ref.current!
+    dialog.showModal()
+    return () => dialog.close()
+  }, [])
+  return (
+    <dialog ref={ref} aria-labelledby={heading} onClose={onClose} onClick={(event) => event.target === ref.current && onClose()}>
+      <div class="dialog">
+        <header>
+          <h2 id={heading}>{title}</h2>
+          <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [isDone, setDone] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setDone(true)
+    setTimeout(() => setDone(false), 2000)
+  }
+  return (
+    <button type="button" onClick={() => void copy()}>
+      {isDone ? 'Copied' : label}
+    </button>
+  )
+}
+
+export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(() => {
+    document.title = `${title} · Waymark`
+  }, [title])
+  return (
+    <header class="page-head">
+      <h1>{title}</h1>
+      <div class="actions">{children}</div>
+    </header>
+  )
+}

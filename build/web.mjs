@@ -9,8 +9,7 @@ const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
 const largestUncompressed = 1024
 
 /** Writes dist/web: the web interface, each file with a hash of its contents in the name, and compressed beside it. */
-export async function buildWeb() {
-  const outDir = folder('../dist/web/')
+export async function buildWeb(outDir = folder('../dist/web/')) {
   await build({
     root: folder('../src/web/'),
     base: './',

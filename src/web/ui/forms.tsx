@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext, useEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError, post } from '../lib/api.ts'
 import { useSession } from '../lib/session.ts'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
@@ -162,7 +162,7 @@ export function TextField({
   step?: number | string
 }) {
   const refusal = refusedAt(useContext(Refusal), name)
-  const list = `${name}-suggestions`
+  const list = useId()
   return (
     <Field label={label} error={refusal} {...(hint === undefined ? {} : { hint })}>
       {(id) =>

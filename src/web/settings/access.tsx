@@ -2,7 +2,7 @@ import { patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
-import { ListTable, useList } from '../ui/lists.tsx'
+import { ListTable, useList } from '../ui/list-table.tsx'
 import { CopyButton } from '../ui/parts.tsx'
 import { type Member, type Person, personName, useOrganization } from './organization-of.ts'
 

@@ -3,7 +3,7 @@ import { patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
-import { ListTable, useList } from '../ui/lists.tsx'
+import { ListTable, useList } from '../ui/list-table.tsx'
 import { CopyButton, Select } from '../ui/parts.tsx'
 import { levelName, levels, type Member, personName, useOrganization } from './organization-of.ts'
 

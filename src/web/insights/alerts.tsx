@@ -122,7 +122,7 @@ function Alerts({ insight, onSecret }: { insight: NotifiedInsight; onSecret: (se
             <div>
               <h3>{alert.name || conditions.find(({ value: type }) => type === alert.condition.type)?.label}</h3>
               <p>
-                <span class={`badge ${alert.enabled ? tone(alert.state) : ''}`}>{alert.enabled ? alert.state : 'Off'}</span>{' '}
+                <span class={`state ${alert.enabled ? tone(alert.state) : ''}`}>{alert.enabled ? alert.state : 'Off'}</span>{' '}
                 {boundsText(alert.threshold.configuration)}
               </p>
               <p class="note">

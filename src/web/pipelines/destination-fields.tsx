@@ -61,7 +61,7 @@ export function settingsFrom(form: HTMLFormElement, { config_schema, secrets }: 
 export function DestinationFields({ destination, settings }: { destination: Destination; settings: Settings | null }) {
   const { properties, required } = destination.config_schema
   return (
-    <fieldset class="form">
+    <fieldset class="entry-form">
       <legend>{destination.type}</legend>
       {Object.entries(properties).map(([name, schema]) => {
         const type = typeOf(schema)

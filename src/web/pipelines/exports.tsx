@@ -46,7 +46,7 @@ interface Backfill {
 const isActive = (status: string) => /^(Starting|Running|FailedRetryable)$/.test(status)
 const tone = (status: string) =>
   status === 'Completed' ? 'good' : /^Failed|TimedOut|Terminated/.test(status) ? 'bad' : isActive(status) ? 'warn' : ''
-const StatusBadge = ({ status }: { status: string }) => <span class={`badge ${tone(status)}`}>{status}</span>
+const StatusBadge = ({ status }: { status: string }) => <span class={`state ${tone(status)}`}>{status}</span>
 
 const intervals = [
   { value: 'hour', label: 'Every hour' },
@@ -85,7 +85,7 @@ export function ExportsList() {
               <td>{labelOf(models, one.model)}</td>
               <td>{labelOf(intervals, one.interval)}</td>
               <td>
-                <span class={`badge ${one.paused ? '' : 'good'}`}>{one.paused ? 'paused' : 'on'}</span>
+                <span class={`state ${one.paused ? '' : 'good'}`}>{one.paused ? 'paused' : 'on'}</span>
               </td>
               <td>{last ? <StatusBadge status={last.status} /> : 'Not yet'}</td>
             </tr>
@@ -189,7 +189,7 @@ function TestSteps({ destination, exportId }: { destination: Destination; export
       <ul class="steps" aria-live="polite">
         {steps?.map((step) => (
           <li key={step.name}>
-            <span class={`badge ${step.result?.status === 'Passed' ? 'good' : step.result ? 'bad' : ''}`}>
+            <span class={`state ${step.result?.status === 'Passed' ? 'good' : step.result ? 'bad' : ''}`}>
               {step.result?.status.toLowerCase() ?? 'not yet'}
             </span>{' '}
             {step.name}
@@ -220,7 +220,7 @@ export function ExportPage({ id }: { id: string }) {
       <section class="block">
         <h2>{value.name}</h2>
         <p>
-          <span class={`badge ${value.paused ? '' : 'good'}`}>{value.paused ? 'paused' : 'on'}</span> {labelOf(models, value.model)} to{' '}
+          <span class={`state ${value.paused ? '' : 'good'}`}>{value.paused ? 'paused' : 'on'}</span> {labelOf(models, value.model)} to{' '}
           {value.destination.type}, {labelOf(intervals, value.interval).toLowerCase()}
         </p>
         {value.paused && value.paused_reason && <p class="warning">{value.paused_reason}</p>}
@@ -333,7 +333,7 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
               {run.backfill && (
                 <>
                   {' '}
-                  <span class="badge">backfill</span>
+                  <span class="state">backfill</span>
                 </>
               )}
             </td>

@@ -79,7 +79,7 @@ export function PluginsList() {
                         {config.description && <p class="note">{config.description}</p>}
                       </td>
                       <td>
-                        <span class={`badge ${problem ? 'bad' : config.enabled ? 'good' : ''}`}>
+                        <span class={`state ${problem ? 'bad' : config.enabled ? 'good' : ''}`}>
                           {problem ? 'error' : config.enabled ? 'on' : 'off'}
                         </span>
                         {problem && <p class="field-error">{problem}</p>}

@@ -43,7 +43,7 @@ export function RolesSection() {
                   <div class="row">
                     {role.members.length === 0 && <span class="note">Nobody</span>}
                     {role.members.map((one) => (
-                      <span class="badge" key={one.id}>
+                      <span class="state" key={one.id}>
                         {one.user ? personName(one.user) : 'Somebody who left'}
                         {isAdmin && (
                           <button
@@ -167,15 +167,15 @@ export function DomainsSection() {
               <td>
                 {domain.is_verified ? (
                   <>
-                    <span class="badge good">verified</span>{' '}
+                    <span class="state good">verified</span>{' '}
                     {domain.sso_enforcement && (
-                      <span class="badge">{enforcements.find(({ value }) => value === domain.sso_enforcement)?.label} only</span>
+                      <span class="state">{enforcements.find(({ value }) => value === domain.sso_enforcement)?.label} only</span>
                     )}{' '}
-                    {domain.jit_provisioning_enabled && <span class="badge">joins by itself</span>}
+                    {domain.jit_provisioning_enabled && <span class="state">joins by itself</span>}
                   </>
                 ) : (
                   <>
-                    <span class="badge warn">not verified</span>
+                    <span class="state warn">not verified</span>
                     <p class="note">
                       Add a TXT record named <code>_waymark-challenge.{domain.domain}</code> with this text, then verify:
                     </p>
@@ -303,7 +303,7 @@ export function ProxySection() {
                 <code class="secret">{record.target_cname}</code>
               </td>
               <td>
-                <span class={`badge ${proxyTone[record.status] ?? ''}`}>{record.status.replace('_', ' ')}</span>
+                <span class={`state ${proxyTone[record.status] ?? ''}`}>{record.status.replace('_', ' ')}</span>
                 {record.message && <p class="note">{record.message}</p>}
               </td>
               <td>{momentText(record.created_at, timezone)}</td>

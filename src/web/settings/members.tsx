@@ -41,7 +41,7 @@ export function MembersSection() {
           return (
             <tr key={member.id}>
               <td>
-                {personName(member.user)} {isSelf && <span class="badge">you</span>}
+                {personName(member.user)} {isSelf && <span class="state">you</span>}
               </td>
               <td class="clip">{member.user.email}</td>
               <td>
@@ -152,7 +152,7 @@ export function InvitesSection() {
           row={(invite) => (
             <tr key={invite.id}>
               <td>
-                {invite.target_email} {invite.is_expired && <span class="badge warn">expired</span>}
+                {invite.target_email} {invite.is_expired && <span class="state warn">expired</span>}
               </td>
               <td>{levelName(invite.level)}</td>
               <td>{momentText(invite.created_at, timezone)}</td>

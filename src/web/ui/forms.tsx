@@ -107,7 +107,7 @@ export function Form({
     <Refusal.Provider value={refused}>
       <form
         ref={ref}
-        class="form"
+        class="entry-form"
         onSubmit={(event) => {
           event.preventDefault()
           void run()

@@ -1,10 +1,10 @@
+import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { ExportPage, ExportsList, NewExport } from '../pipelines/exports.tsx'
 import { NewPluginConfig, PluginPage } from '../pipelines/plugin.tsx'
 import { PluginsList } from '../pipelines/plugins.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
 
 const tabs = [
   ['plugins', 'Plugins'],

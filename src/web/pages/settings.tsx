@@ -1,4 +1,5 @@
 import type { FunctionComponent } from 'preact'
+import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { DomainsSection, ProxySection, RolesSection } from '../settings/access.tsx'
@@ -6,7 +7,6 @@ import { AccountSection, KeysSection, NoSection, OrganizationSection } from '../
 import { InvitesSection, MembersSection } from '../settings/members.tsx'
 import { CaptureSection, FiltersSection, ProjectSection } from '../settings/project.tsx'
 import { PageHead } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
 
 interface Section {
   readonly name: string

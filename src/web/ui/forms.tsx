@@ -5,7 +5,7 @@ import { useSession } from '../lib/session.ts'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
 import './forms.css'
 
-// Forms whose values the API checks: what it refuses stands at its field.
+// Forms whose values the API checks: refusals are shown at their fields.
 
 const Refusal = createContext<ApiError | null>(null)
 const refusedAt = (error: ApiError | null, name: string) =>

@@ -28,7 +28,7 @@ export function useList<T>(path: string): Listed<T> {
   return { ...loaded, rows: loaded.value?.results ?? null, links: loaded.value, follow: (link) => setAt(pathOf(link)) }
 }
 
-/** A table of a list, with what stands in its place while it is read, empty or refused. */
+/** A table of a list. While it is read, when it is empty and when it is refused, the page says so. */
 export function ListTable<T>({
   list,
   what,

@@ -112,7 +112,7 @@ export const createInvites = (context: AccountContext) => {
       `${name} invites you to join ${organization.name} on Waymark.`,
       ...(invite.message ? ['', invite.message] : []),
       '',
-      `Accept: ${context.settings().siteUrl}/signup/${secret}`,
+      `Accept: ${context.settings().siteUrl}/#/signup/${secret}`,
       'The invitation is good for three days.',
     ]
     return { to: invite.target_email, replyTo: by.email, subject: `${name} invites you to ${organization.name}`, text: lines.join('\n') }

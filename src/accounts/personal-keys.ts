@@ -43,7 +43,9 @@ export const scopeObjects = [
 export type ScopeObject = (typeof scopeObjects)[number]
 export type Scope = `${ScopeObject}:${'read' | 'write'}`
 
-const known = new Set<string>(['*', ...scopeObjects.flatMap((object) => [`${object}:read`, `${object}:write`])])
+/** Everything a key can be allowed, but for `*`. */
+export const scopes: readonly string[] = scopeObjects.flatMap((object) => [`${object}:read`, `${object}:write`])
+const known = new Set<string>(['*', ...scopes])
 const scope = z.string({ error: 'Not a valid string.' })
 
 export const keyInput = z.object({

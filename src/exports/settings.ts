@@ -29,6 +29,28 @@ const names = z.array(z.string({ error: 'Not a valid string.' }), { error: 'Expe
 /** Settings of every destination. */
 const ofEvents = z.object({ include_events: names, exclude_events: names })
 
+/** What a destination takes, for forms. */
+export interface DescribedDestination {
+  readonly type: string
+  readonly summary: string
+  /** JSON Schema of `destination.config`. */
+  readonly config_schema: Readonly<Record<string, unknown>>
+  /** Settings that are stored encrypted and never returned. */
+  readonly secrets: readonly string[]
+}
+
+export const describedDestinations = (): readonly DescribedDestination[] =>
+  [...destinations.values()].map(({ type, summary, config, secrets }) => {
+    const schema = (of: z.ZodType) => z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' })
+    const { properties = {}, required = [] } = schema(config)
+    return {
+      type,
+      summary,
+      config_schema: { type: 'object', properties: { ...properties, ...schema(ofEvents).properties }, required },
+      secrets,
+    }
+  })
+
 /** Throws if the destination cannot work with these settings. Unknown keys are allowed. */
 export function mustBeValid(type: string, settings: Settings): void {
   check(z.object({ destination: z.object({ config: z.intersection(ofEvents.loose(), destinationOf(type).config) }) }), {

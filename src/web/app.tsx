@@ -4,7 +4,7 @@ import { go, linkTo, usePlace } from './lib/router.ts'
 import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
-import { Setup, SignIn } from './pages/sign-in.tsx'
+import { Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { Shell } from './shell.tsx'
 import { Empty, ErrorBox, Working } from './ui/parts.tsx'
 
@@ -35,8 +35,17 @@ export function App() {
 
   if (error) return <ErrorBox error={error} retry={() => void load()} />
   if (known === null) return <Working />
+  const signedIn = () => void load()
+  if (place.parts[0] === 'signup')
+    return (
+      <Join
+        secret={place.parts[1] ?? ''}
+        user={known === 'nobody' ? null : known.user}
+        onDone={signedIn}
+        key={`${place.path} ${known === 'nobody'}`}
+      />
+    )
   if (known === 'nobody') {
-    const signedIn = () => void load()
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }
   const { user, projects } = known

@@ -91,7 +91,7 @@ test('serve tells where it is in one line, answers, and ends on SIGTERM with wha
   expect((await afterwards).code).toBe(0)
 })
 
-test('the demo is a month of a shop, the same every time but for the dates', async () => {
+test('the demo is ten weeks of a shop, the same every time but for the dates', async () => {
   const waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => new Date('2030-06-15T12:00:00Z') })
   const start = await waymark.accounts.firstStart({})
   const id = await makeDemo(waymark, start)
@@ -99,7 +99,7 @@ test('the demo is a month of a shop, the same every time but for the dates', asy
   const answer = await (await waymark.project(id)).answer({
     kind: 'TrendsQuery',
     series: ['$pageview', 'signed up', 'purchase'].map((event) => ({ kind: 'EventsNode', event })),
-    dateRange: { date_from: '-30d' },
+    dateRange: { date_from: '-90d' },
   })
   const made = demoEvents(waymark.clock())
   const count = (event: string) => made.filter((one) => one.event === event).length
@@ -119,6 +119,12 @@ test('the demo is a month of a shop, the same every time but for the dates', asy
   await waymark.close()
   const later = demoEvents(new Date('2031-01-01T00:00:00Z'))
   expect(later.map((one) => one.event)).toEqual(made.map((one) => one.event))
+  expect(made.every(({ timestamp }) => timestamp < waymark.clock().toISOString())).toBe(true)
+  for (const event of ['$screen', '$pageleave', '$web_vitals', '$autocapture', '$identify', 'product added', 'checkout started'])
+    expect(count(event), event).toBeGreaterThan(20)
+  expect(count('$exception')).toBe(0)
+  const days = new Set(made.filter(({ event }) => !event.startsWith('$group')).map(({ timestamp }) => timestamp.slice(0, 10)))
+  expect(days.size, 'each day has events').toBeGreaterThan(65)
 })
 
 test('what is there is listed: projects with the keys for sending, users, and personal keys without their secrets', async () => {

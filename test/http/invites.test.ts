@@ -24,7 +24,7 @@ test('an invitation is mailed, looked at, and accepted with a password', async (
   })
   expect(world.outbox).toMatchObject([{ to: 'New.Person@example.com', replyTo: member.email }])
   expect(made.body.secret, 'only whoever has the mail has it').toBeNull()
-  const secret = new RegExp(`Accept: ${world.url}/signup/([\\w-]{43})\n`).exec(world.outbox[0]!.text)![1]!
+  const secret = new RegExp(`Accept: ${world.url}/#/signup/([\\w-]{43})\n`).exec(world.outbox[0]!.text)![1]!
   const page = `/api/signup/${secret}/`
   expect((await call('GET', page)).body).toEqual({
     id: made.body.id,

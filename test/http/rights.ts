@@ -31,7 +31,18 @@ export const callers = [
 export type CallerName = (typeof callers)[number]
 
 const exportRoutes = (resource: string, names: readonly string[]) => names.map((name) => `${resource}.${name}`)
-const readingExports = ['list', 'test', 'retrieve', 'backfills', 'retrieve_backfill', 'runs', 'retrieve_run', 'logs', 'run_logs']
+const readingExports = [
+  'list',
+  'destinations',
+  'test',
+  'retrieve',
+  'backfills',
+  'retrieve_backfill',
+  'runs',
+  'retrieve_run',
+  'logs',
+  'run_logs',
+]
 const changingExports = [
   'create',
   'run_test_step_new',
@@ -259,6 +270,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
   '401 401 ok ok 401 ok | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
     'personal_api_keys.list',
+    'personal_api_keys.scopes',
     'personal_api_keys.create',
     'personal_api_keys.retrieve',
     'personal_api_keys.update',

@@ -68,7 +68,7 @@ test('mails lead to the public address, whatever the request named', async () =>
   const headers = { ...cookie, 'content-type': 'application/json' }
   const body = JSON.stringify({ target_email: 'far@example.com' })
   await createHandler(world.waymark)(new Request('http://evil.test/api/organizations/@current/invites/', { method: 'POST', headers, body }))
-  expect(world.outbox.at(-1)?.text).toContain(`${world.url}/signup/`)
+  expect(world.outbox.at(-1)?.text).toContain(`${world.url}/#/signup/`)
   expect(world.outbox.at(-1)?.text).not.toContain('evil.test')
   world.hasMail = false
 })

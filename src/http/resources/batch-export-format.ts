@@ -127,3 +127,10 @@ export const stepSchema = z.object({
   description: z.string(),
   result: z.object({ status: z.enum(['Passed', 'Failed']), message: z.string().nullable() }).nullable(),
 })
+
+export const destinationSchema = z.object({
+  type: z.string(),
+  summary: z.string(),
+  config_schema: z.record(z.string(), freeSchema),
+  secrets: z.array(z.string()),
+})

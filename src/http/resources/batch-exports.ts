@@ -6,6 +6,7 @@ import { shownBackfillId } from '../../exports/backfill-id.ts'
 import { destinations } from '../../exports/destinations/registry.ts'
 import { backfillInput, batchExportChange, batchExportInput, unpauseInput } from '../../exports/fields.ts'
 import { logLevels } from '../../exports/logs.ts'
+import { describedDestinations } from '../../exports/settings.ts'
 import { runTestStep, testSteps } from '../../exports/test-steps.ts'
 import { cursorPage, cursorPageSchema, cursorParameters } from '../cursor-pages.ts'
 import { failures } from '../errors.ts'
@@ -14,6 +15,7 @@ import { pageSchema } from '../pages.ts'
 import { defineResource, type OrganizationVisit, type ProjectVisit, type Resource } from '../resource.ts'
 import {
   backfillSchema,
+  destinationSchema,
   exportSchema,
   logSchema,
   presentBackfill,
@@ -127,6 +129,14 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         answer: exportSchema,
         handle: async (visit) =>
           present(visit, await visit.app.exports.service.create(visit.by, await projectToCreateIn(visit), visit.body)),
+      }),
+      row({
+        method: 'GET',
+        path: 'destinations',
+        name: 'destinations',
+        summary: 'The kinds of destinations, each with the JSON Schema of its settings and the names of its secrets',
+        answer: z.array(destinationSchema),
+        handle: async () => describedDestinations(),
       }),
       row({
         method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { keyInput } from '../../accounts/personal-keys.ts'
+import { keyInput, scopes } from '../../accounts/personal-keys.ts'
 import type { PersonalKey } from '../../accounts/records.ts'
 import type { Caller } from '../authenticate.ts'
 import { failures } from '../errors.ts'
@@ -81,6 +81,14 @@ export const personalKeys = defineResource({
       limitedKeys: 'any',
       answer: keySchema,
       handle: async ({ caller }) => present(ownKey(caller)),
+    }),
+    row({
+      method: 'GET',
+      path: 'scopes',
+      name: 'scopes',
+      summary: 'The scopes that a key can have, beside `*`, which is everything',
+      answer: z.array(z.string()),
+      handle: async () => [...scopes],
     }),
     row({
       method: 'GET',

@@ -6,8 +6,9 @@ export interface User {
   readonly uuid: string
   readonly email: string
   readonly first_name: string
+  readonly last_name: string
   readonly organization: { readonly id: string; readonly name: string } | null
-  readonly organizations: readonly { readonly id: string; readonly name: string }[]
+  readonly organizations: readonly { readonly id: string; readonly name: string; readonly membership_level: number | null }[]
   readonly team: { readonly id: number } | null
 }
 export interface Project {

@@ -13,4 +13,6 @@ export interface PageEntry {
 export const pages: readonly PageEntry[] = [
   { name: 'live', title: 'Live', key: 'l', load: async () => (await import('./live.tsx')).Live },
   { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
+  { name: 'pipelines', title: 'Pipelines', key: 'e', load: async () => (await import('./pipelines.tsx')).Pipelines },
+  { name: 'settings', title: 'Settings', key: ',', load: async () => (await import('./settings.tsx')).Settings },
 ]

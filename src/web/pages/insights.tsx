@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { NotificationsDialog } from '../insights/alerts.tsx'
 import { Builder, Toolbar } from '../insights/builder.tsx'
 import { emptyQuery, type InsightKind, kinds, queryOf, unwrapped } from '../insights/query.ts'
 import { Result } from '../insights/result.tsx'
@@ -147,7 +148,7 @@ function Editor({
     if (value && !isLoading) shown.current = { query, answer: value }
     return shown.current
   }, [value, isLoading])
-  const [dialog, setDialog] = useState<'save' | 'json' | null>(null)
+  const [dialog, setDialog] = useState<'save' | 'json' | 'notifications' | null>(null)
   const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
   const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
   const [failure, setFailure] = useState<Error | null>(null)
@@ -162,6 +163,11 @@ function Editor({
         <button type="button" onClick={() => setDialog('json')}>
           Query
         </button>
+        {saved && (
+          <button type="button" onClick={() => setDialog('notifications')}>
+            Notify…
+          </button>
+        )}
         {saved && isChanged && (
           <button type="button" class="primary" onClick={() => void update()}>
             Save changes
@@ -214,6 +220,13 @@ function Editor({
             <CopyButton text={location.href} label="Copy address" />
           </div>
         </Dialog>
+      )}
+      {dialog === 'notifications' && saved && (
+        <NotificationsDialog
+          insight={{ id: saved.id, query: unwrapped(saved.query) }}
+          isTrend={unwrapped(saved.query).kind === 'TrendsQuery'}
+          onClose={() => setDialog(null)}
+        />
       )}
       {dialog === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={() => setDialog(null)} />}
     </>

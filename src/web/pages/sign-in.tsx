@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, get, post } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
-import { Field } from '../ui/parts.tsx'
+import type { User } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { ErrorBox, Field, Working } from '../ui/parts.tsx'
 
 const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
 
@@ -36,7 +38,7 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
   )
 }
 
-export function SignIn({ onDone }: { onDone: () => void }) {
+export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJoining?: boolean }) {
   const [isWaiting, setWaiting] = useState(false)
   useEffect(() => {
     void get<{ is_waiting: boolean }>('api/setup/').then(
@@ -55,6 +57,7 @@ export function SignIn({ onDone }: { onDone: () => void }) {
           This server is new: nobody has a password yet. Open the link that the terminal shows beside <b>Choose a password</b>.
         </p>
       )}
+      {isJoining && <p class="hint">The address of the invitation has an account. Sign in with it to join.</p>}
       <form onSubmit={onSubmit}>
         <Field label="E-mail address">
           {(id) => <input id={id} name="email" type="email" autocomplete="username" required autofocus />}
@@ -107,6 +110,84 @@ export function Setup({ secret, onDone }: { secret: string; onDone: () => void }
         )}
         <button type="submit" class="primary" disabled={isSending}>
           Begin
+        </button>
+      </form>
+    </Card>
+  )
+}
+
+interface Invitation {
+  readonly target_email: string
+  readonly first_name: string
+  readonly organization_name: string
+}
+
+/** `#/signup/<secret>`, where invitations lead. `user`: who is signed in already, and joins as that. */
+export function Join({ secret, user, onDone }: { secret: string; user: User | null; onDone: () => void }) {
+  const path = `api/signup/${encodeURIComponent(secret)}/`
+  const { value: invitation, error } = useLoaded((signal) => get<Invitation>(path, signal), [path])
+  const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
+    await post(path, user ? {} : { first_name: value(form, 'first_name'), password: value(form, 'password') })
+    go('#/', true)
+    onDone()
+  })
+  // Who has an account signs in first; the address stays, so that this page comes back.
+  if (error instanceof ApiError && error.code === 'account_exists') return <SignIn onDone={onDone} isJoining />
+  if (error)
+    return (
+      <Card title="Invitation">
+        <ErrorBox error={error} />
+        {error instanceof ApiError && error.code === 'invalid_recipient' && (
+          <p>
+            You are signed in as {user?.email}.{' '}
+            <button type="button" class="plain link" onClick={() => void post('api/logout/').then(onDone)}>
+              Sign out to accept it
+            </button>
+          </p>
+        )}
+        <p>
+          <a href="#/">Go to the first page</a>
+        </p>
+      </Card>
+    )
+  if (!invitation)
+    return (
+      <Card title="Invitation">
+        <Working what="Reading the invitation" />
+      </Card>
+    )
+  const fields = ['first_name', 'password']
+  return (
+    <Card title={`Join ${invitation.organization_name}`}>
+      <p>{user ? `You are signed in as ${user.email}.` : `The invitation is for ${invitation.target_email}.`}</p>
+      <form onSubmit={onSubmit}>
+        {!user && (
+          <>
+            <Field label="Your name" error={at('first_name')}>
+              {(id) => (
+                <input
+                  id={id}
+                  name="first_name"
+                  autocomplete="given-name"
+                  required
+                  autofocus
+                  maxLength={128}
+                  defaultValue={invitation.first_name}
+                />
+              )}
+            </Field>
+            <Field label="Password" error={at('password')} hint="At least 8 characters">
+              {(id) => <input id={id} name="password" type="password" autocomplete="new-password" required minLength={8} />}
+            </Field>
+          </>
+        )}
+        {elsewhere(user ? [] : fields) && (
+          <p class="field-error" role="alert">
+            {elsewhere(user ? [] : fields)}
+          </p>
+        )}
+        <button type="submit" class="primary" disabled={isSending}>
+          Join
         </button>
       </form>
     </Card>

@@ -1,0 +1,43 @@
+import type { PageProps } from '../lib/page.ts'
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { ExportPage, ExportsList, NewExport } from '../pipelines/exports.tsx'
+import { NewPluginConfig, PluginPage } from '../pipelines/plugin.tsx'
+import { PluginsList } from '../pipelines/plugins.tsx'
+import { Empty, PageHead } from '../ui/parts.tsx'
+
+const tabs = [
+  ['plugins', 'Plugins'],
+  ['exports', 'Batch exports'],
+] as const
+
+/** `plugins`, `plugins/<id of a config>`, `plugins/install/<id of a plugin>`, `exports`, `exports/new`, `exports/<id>`. */
+export function Pipelines({ rest }: PageProps) {
+  const { link } = useProject()
+  const [tab = 'plugins', which, id] = rest
+  return (
+    <>
+      <PageHead title="Pipelines" />
+      <nav class="tab-links" aria-label="Kinds of pipelines">
+        {tabs.map(([name, title]) => (
+          <a key={name} href={linkTo(link(`pipelines/${name}`))} aria-current={name === tab ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <Body tab={tab} which={which} id={id} key={`${tab}/${which}/${id}`} />
+    </>
+  )
+}
+
+function Body({ tab, which, id }: { tab: string; which: string | undefined; id: string | undefined }) {
+  if (tab === 'plugins') {
+    if (which === undefined) return <PluginsList />
+    return which === 'install' ? <NewPluginConfig pluginId={Number(id)} /> : <PluginPage configId={Number(which)} />
+  }
+  if (tab === 'exports') {
+    if (which === undefined) return <ExportsList />
+    return which === 'new' ? <NewExport /> : <ExportPage id={which} />
+  }
+  return <Empty title="There is no such pipeline" />
+}

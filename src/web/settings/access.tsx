@@ -1,0 +1,354 @@
+import { patch, post, remove } from '../lib/api.ts'
+import { momentText } from '../lib/format.ts'
+import { useProject } from '../lib/session.ts'
+import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { ListTable, useList } from '../ui/list-table.tsx'
+import { CopyButton } from '../ui/parts.tsx'
+import { type Member, type Person, personName, useOrganization } from './organization-of.ts'
+
+// What administrators arrange for the whole organization: roles, domains, proxies.
+
+const OnlyAdmins = ({ of }: { of: string }) => <p class="note">Only administrators can change {of}.</p>
+
+interface Role {
+  readonly id: string
+  readonly name: string
+  readonly members: readonly { readonly id: string; readonly user: Person | null }[]
+}
+
+export function RolesSection() {
+  const { isAdmin, api } = useOrganization()
+  const list = useList<Role>(api('roles/?limit=50'))
+  const { rows: members } = useList<Member>(api('members/?limit=1000'))
+  const { act, failure } = useAction()
+  const change = (action: () => Promise<unknown>) => act(() => action().then(list.reload))
+  return (
+    <>
+      <section class="block">
+        <h2>Roles</h2>
+        <p class="note">A role is a named group of members.</p>
+        {!isAdmin && <OnlyAdmins of="roles" />}
+        {failure}
+        <ListTable
+          list={list}
+          what="roles"
+          head={['Role', 'Members', null]}
+          empty="No role yet."
+          row={(role) => {
+            const others = (members ?? []).filter(({ user }) => !role.members.some((one) => one.user?.uuid === user.uuid))
+            return (
+              <tr key={role.id}>
+                <td>{role.name}</td>
+                <td>
+                  <div class="row">
+                    {role.members.length === 0 && <span class="note">Nobody</span>}
+                    {role.members.map((one) => (
+                      <span class="state" key={one.id}>
+                        {one.user ? personName(one.user) : 'Somebody who left'}
+                        {isAdmin && (
+                          <button
+                            type="button"
+                            class="plain"
+                            aria-label={`Take ${role.name} from ${one.user ? personName(one.user) : 'this member'}`}
+                            onClick={() => change(() => remove(api(`roles/${role.id}/role_memberships/${one.id}/`)))}
+                          >
+                            ✕
+                          </button>
+                        )}
+                      </span>
+                    ))}
+                    {isAdmin && others.length > 0 && (
+                      <select
+                        aria-label={`Give ${role.name} to`}
+                        value=""
+                        onChange={(event) => {
+                          const user_uuid = event.currentTarget.value
+                          event.currentTarget.value = ''
+                          change(() => post(api(`roles/${role.id}/role_memberships/`), { user_uuid }))
+                        }}
+                      >
+                        <option value="">Add a member</option>
+                        {others.map(({ user }) => (
+                          <option key={user.uuid} value={user.uuid}>
+                            {personName(user)}
+                          </option>
+                        ))}
+                      </select>
+                    )}
+                  </div>
+                </td>
+                <td>
+                  {isAdmin && (
+                    <div class="row">
+                      <DialogButton label="Rename">
+                        {(close) => (
+                          <Form
+                            submit="Rename"
+                            send={async (form) => {
+                              await patch(api(`roles/${role.id}/`), { name: textOf(form, 'name') })
+                              list.reload()
+                              close()
+                            }}
+                          >
+                            <TextField name="name" label="Name" value={role.name} required maxLength={200} autofocus />
+                          </Form>
+                        )}
+                      </DialogButton>
+                      <ConfirmButton
+                        label="Delete…"
+                        title={`Delete the role ${role.name}`}
+                        submit="Delete"
+                        action={() => remove(api(`roles/${role.id}/`)).then(list.reload)}
+                      >
+                        <p>Its members stay in the organization.</p>
+                      </ConfirmButton>
+                    </div>
+                  )}
+                </td>
+              </tr>
+            )
+          }}
+        />
+      </section>
+      {isAdmin && (
+        <section class="block">
+          <h2>New role</h2>
+          <Form
+            submit="Create"
+            send={async (form) => {
+              await post(api('roles/'), { name: textOf(form, 'name') })
+              form.reset()
+              list.reload()
+            }}
+          >
+            <TextField name="name" label="Name" required maxLength={200} />
+          </Form>
+        </section>
+      )}
+    </>
+  )
+}
+
+interface Domain {
+  readonly id: string
+  readonly domain: string
+  readonly is_verified: boolean
+  readonly verification_challenge: string
+  readonly jit_provisioning_enabled: boolean
+  readonly sso_enforcement: string
+}
+const enforcements = [
+  { value: '', label: 'Any way of signing in' },
+  { value: 'google-oauth2', label: 'Google' },
+  { value: 'github', label: 'GitHub' },
+  { value: 'gitlab', label: 'GitLab' },
+  { value: 'saml', label: 'SAML' },
+]
+
+export function DomainsSection() {
+  const { isAdmin, api } = useOrganization()
+  const list = useList<Domain>(api('domains/?limit=50'))
+  const { act, isBusy, failure } = useAction()
+  return (
+    <>
+      <section class="block">
+        <h2>Domains</h2>
+        <p class="note">Who proves a domain decides how people with its addresses sign in.</p>
+        {!isAdmin && <OnlyAdmins of="domains" />}
+        {failure}
+        <ListTable
+          list={list}
+          what="domains"
+          head={['Domain', 'State', null]}
+          empty="No domain yet."
+          row={(domain) => (
+            <tr key={domain.id}>
+              <td>{domain.domain}</td>
+              <td>
+                {domain.is_verified ? (
+                  <>
+                    <span class="state good">verified</span>{' '}
+                    {domain.sso_enforcement && (
+                      <span class="state">{enforcements.find(({ value }) => value === domain.sso_enforcement)?.label} only</span>
+                    )}{' '}
+                    {domain.jit_provisioning_enabled && <span class="state">joins by itself</span>}
+                  </>
+                ) : (
+                  <>
+                    <span class="state warn">not verified</span>
+                    <p class="note">
+                      Add a TXT record named <code>_waymark-challenge.{domain.domain}</code> with this text, then verify:
+                    </p>
+                    <div class="row">
+                      <code class="secret">{domain.verification_challenge}</code>
+                      <CopyButton text={domain.verification_challenge} />
+                    </div>
+                  </>
+                )}
+              </td>
+              <td>
+                {isAdmin && (
+                  <div class="row">
+                    {!domain.is_verified && (
+                      <button
+                        type="button"
+                        disabled={isBusy}
+                        onClick={() =>
+                          act(async () => {
+                            const { is_verified } = await post<Domain>(api(`domains/${domain.id}/verify/`))
+                            list.reload()
+                            if (!is_verified)
+                              throw new Error(`The TXT record of ${domain.domain} was not found. New records can take some time to appear.`)
+                          })
+                        }
+                      >
+                        Verify
+                      </button>
+                    )}
+                    {domain.is_verified && (
+                      <DialogButton label="Sign-in…" title={`Signing in from ${domain.domain}`}>
+                        {(close) => (
+                          <Form
+                            submit="Save"
+                            send={async (form) => {
+                              await patch(api(`domains/${domain.id}/`), {
+                                sso_enforcement: textOf(form, 'sso_enforcement'),
+                                jit_provisioning_enabled: isChecked(form, 'jit_provisioning_enabled'),
+                              })
+                              list.reload()
+                              close()
+                            }}
+                          >
+                            <ChoiceField
+                              name="sso_enforcement"
+                              label="Only with"
+                              value={domain.sso_enforcement}
+                              options={enforcements}
+                              hint="With one of the others, passwords of these addresses do not work any more."
+                            />
+                            <CheckField
+                              name="jit_provisioning_enabled"
+                              label="Who signs in for the first time joins this organization"
+                              value={domain.jit_provisioning_enabled}
+                            />
+                          </Form>
+                        )}
+                      </DialogButton>
+                    )}
+                    <ConfirmButton
+                      label="Remove…"
+                      title={`Remove ${domain.domain}`}
+                      submit="Remove"
+                      action={() => remove(api(`domains/${domain.id}/`)).then(list.reload)}
+                    >
+                      <p>What it enforces ends with it.</p>
+                    </ConfirmButton>
+                  </div>
+                )}
+              </td>
+            </tr>
+          )}
+        />
+      </section>
+      {isAdmin && (
+        <section class="block">
+          <h2>Add a domain</h2>
+          <Form
+            submit="Add"
+            send={async (form) => {
+              await post(api('domains/'), { domain: textOf(form, 'domain') })
+              form.reset()
+              list.reload()
+            }}
+          >
+            <TextField name="domain" label="Domain" placeholder="example.com" required maxLength={128} />
+          </Form>
+        </section>
+      )}
+    </>
+  )
+}
+
+interface ProxyRecord {
+  readonly id: string
+  readonly domain: string
+  readonly target_cname: string
+  readonly status: string
+  readonly message: string | null
+  readonly created_at: string
+}
+const proxyTone: Readonly<Record<string, string>> = { valid: 'good', erroring: 'bad', timed_out: 'bad', warning: 'warn', waiting: 'warn' }
+
+export function ProxySection() {
+  const { timezone } = useProject()
+  const { isAdmin, api } = useOrganization()
+  const list = useList<ProxyRecord>(api('proxy_records/?limit=50'))
+  const { act, isBusy, failure } = useAction()
+  return (
+    <>
+      <section class="block">
+        <h2>Proxies</h2>
+        <p class="note">A domain of yours that takes events and passes them on. Point its CNAME record at the target.</p>
+        {!isAdmin && <OnlyAdmins of="proxies" />}
+        {failure}
+        <ListTable
+          list={list}
+          what="proxies"
+          head={['Domain', 'CNAME target', 'State', 'Added', null]}
+          empty="No proxy yet."
+          row={(record) => (
+            <tr key={record.id}>
+              <td>{record.domain}</td>
+              <td>
+                <code class="secret">{record.target_cname}</code>
+              </td>
+              <td>
+                <span class={`state ${proxyTone[record.status] ?? ''}`}>{record.status.replace('_', ' ')}</span>
+                {record.message && <p class="note">{record.message}</p>}
+              </td>
+              <td>{momentText(record.created_at, timezone)}</td>
+              <td>
+                {isAdmin && (
+                  <div class="row">
+                    {record.status !== 'valid' && record.status !== 'deleting' && (
+                      <button
+                        type="button"
+                        disabled={isBusy}
+                        onClick={() => act(() => post(api(`proxy_records/${record.id}/retry/`)).then(list.reload))}
+                      >
+                        Look again
+                      </button>
+                    )}
+                    <ConfirmButton
+                      label="Remove…"
+                      title={`Remove ${record.domain}`}
+                      submit="Remove"
+                      action={() => remove(api(`proxy_records/${record.id}/`)).then(list.reload)}
+                    >
+                      <p>Events sent to it do not arrive any more.</p>
+                    </ConfirmButton>
+                  </div>
+                )}
+              </td>
+            </tr>
+          )}
+        />
+      </section>
+      {isAdmin && (
+        <section class="block">
+          <h2>Add a proxy</h2>
+          <Form
+            submit="Add"
+            send={async (form) => {
+              await post(api('proxy_records/'), { domain: textOf(form, 'domain') })
+              form.reset()
+              list.reload()
+            }}
+          >
+            <TextField name="domain" label="Domain" placeholder="e.example.com" required maxLength={64} />
+          </Form>
+        </section>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,318 @@
+import { useState } from 'preact/hooks'
+import { get, patch, post, remove } from '../lib/api.ts'
+import { momentText } from '../lib/format.ts'
+import { go } from '../lib/router.ts'
+import { useProject, useSession } from '../lib/session.ts'
+import { applyTheme, storedTheme, type Theme } from '../lib/theme.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
+import { useOrganization } from './organization-of.ts'
+
+const themes = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+]
+
+export function AccountSection() {
+  const { user, reload } = useSession()
+  const [theme, setTheme] = useState<Theme>(storedTheme())
+  return (
+    <>
+      <section class="block">
+        <h2>Your account</h2>
+        <Form
+          submit="Save"
+          done="Saved"
+          send={async (form) => {
+            await patch('api/users/@me/', {
+              first_name: textOf(form, 'first_name'),
+              last_name: textOf(form, 'last_name'),
+              email: textOf(form, 'email'),
+            })
+            await reload()
+          }}
+        >
+          <TextField name="first_name" label="First name" value={user.first_name} maxLength={150} autocomplete="given-name" />
+          <TextField name="last_name" label="Last name" value={user.last_name} maxLength={150} autocomplete="family-name" />
+          <TextField name="email" type="email" label="E-mail address" value={user.email} required autocomplete="email" />
+        </Form>
+      </section>
+      <section class="block">
+        <h2>Appearance</h2>
+        <Select
+          label="Colours"
+          isHidden={false}
+          value={theme}
+          options={themes}
+          onChange={(value) => {
+            setTheme(value as Theme)
+            applyTheme(value as Theme)
+          }}
+        />
+      </section>
+    </>
+  )
+}
+
+interface Key {
+  readonly id: string
+  readonly label: string
+  readonly value: string | null
+  readonly mask_value: string
+  readonly created_at: string
+  readonly last_used_at: string | null
+  readonly scopes: readonly string[]
+  readonly scoped_teams: readonly number[]
+  readonly scoped_organizations: readonly string[]
+}
+
+export function KeysSection() {
+  const { timezone } = useProject()
+  const { projects, user } = useSession()
+  const { value: keys, error, reload } = useLoaded((signal) => get<readonly Key[]>('api/personal_api_keys/', signal), [])
+  const [made, setMade] = useState<Key | null>(null)
+  const { act, failure } = useAction()
+  const show = (key: Key) => {
+    setMade(key)
+    reload()
+  }
+  const reachOf = (key: Key): string => {
+    const names = [
+      ...key.scoped_teams.map((id) => projects.find((one) => one.id === id)?.name ?? `Project ${id}`),
+      ...key.scoped_organizations.map((id) => user.organizations.find((one) => one.id === id)?.name ?? id),
+    ]
+    return names.length === 0 ? 'All your projects' : names.join(', ')
+  }
+  return (
+    <>
+      <section class="block">
+        <h2>Personal API keys</h2>
+        <p class="note">Scripts and tools use them to act as you, as far as their scopes allow.</p>
+        {error && <Refused error={error} onRenewed={reload} />}
+        {failure}
+        {made?.value && (
+          <div class="once" role="status">
+            <p>
+              The key <b>{made.label}</b>. Copy it now: it is not shown again.
+            </p>
+            <div class="row">
+              <code>{made.value}</code>
+              <CopyButton text={made.value} />
+            </div>
+          </div>
+        )}
+        {!keys && !error && <Working what="Reading keys" />}
+        {keys?.length === 0 && <p class="note">You have none.</p>}
+        {keys && keys.length > 0 && (
+          <div class="scroll" tabIndex={0} role="region" aria-label="Personal API keys">
+            <table class="rows">
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th>Key</th>
+                  <th>Scopes</th>
+                  <th>Reaches</th>
+                  <th>Last used</th>
+                  <th>
+                    <span class="hidden">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {keys.map((key) => (
+                  <tr key={key.id}>
+                    <td>{key.label}</td>
+                    <td>
+                      <code>{key.mask_value}</code>
+                    </td>
+                    <td title={key.scopes.join(', ')}>
+                      {key.scopes.includes('*')
+                        ? 'Everything'
+                        : key.scopes.length > 3
+                          ? `${key.scopes.length} scopes`
+                          : key.scopes.join(', ')}
+                    </td>
+                    <td>{reachOf(key)}</td>
+                    <td>{key.last_used_at ? momentText(key.last_used_at, timezone) : 'Never'}</td>
+                    <td>
+                      <div class="row">
+                        <ConfirmButton
+                          isPlain
+                          label="Roll…"
+                          title={`Roll ${key.label}`}
+                          submit="Give it a new value"
+                          action={async () => show(await post<Key>(`api/personal_api_keys/${key.id}/roll/`))}
+                        >
+                          <p>The old value stops at once. Scopes and limits stay.</p>
+                        </ConfirmButton>
+                        <ConfirmButton
+                          isPlain
+                          label="Delete…"
+                          title={`Delete ${key.label}`}
+                          submit="Delete"
+                          action={async () => {
+                            await remove(`api/personal_api_keys/${key.id}/`)
+                            setMade(null)
+                            reload()
+                          }}
+                        >
+                          <p>What uses this key stops working at once.</p>
+                        </ConfirmButton>
+                      </div>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </section>
+      {keys && <NewKey onMade={(key) => act(async () => show(key))} />}
+    </>
+  )
+}
+
+const access = [
+  { value: '', label: 'Nothing' },
+  { value: 'read', label: 'Read' },
+  { value: 'write', label: 'Write' },
+]
+
+function NewKey({ onMade }: { onMade: (key: Key) => void }) {
+  const { projects } = useSession()
+  const { value: scopes } = useLoaded((signal) => get<readonly string[]>('api/personal_api_keys/scopes/', signal), [])
+  const [hasAll, setAll] = useState(false)
+  const objects = [...new Set((scopes ?? []).map((scope) => scope.split(':')[0]!))]
+  const create = async (form: HTMLFormElement) => {
+    const chosen = objects.flatMap((object) => {
+      const level = textOf(form, `scope-${object}`)
+      return level === '' ? [] : [`${object}:${level}`]
+    })
+    const key = await post<Key>('api/personal_api_keys/', {
+      label: textOf(form, 'label'),
+      scopes: hasAll ? ['*'] : chosen,
+      scoped_teams: projects.filter(({ id }) => isChecked(form, `project-${id}`)).map(({ id }) => id),
+    })
+    form.reset()
+    setAll(false)
+    onMade(key)
+  }
+  return (
+    <section class="block">
+      <h2>New key</h2>
+      <Form submit="Create" send={create}>
+        <TextField name="label" label="What it is for" required maxLength={40} />
+        <fieldset>
+          <legend>What it may do</legend>
+          <CheckField name="all" label="Everything that you may do" onChange={setAll} />
+          {!hasAll && (
+            <div class="scopes">
+              {objects.map((object) => (
+                <span class="select" key={object}>
+                  <label for={`scope-${object}`}>{object.replaceAll('_', ' ')}</label>
+                  <select id={`scope-${object}`} name={`scope-${object}`}>
+                    {access.map((one) => (
+                      <option key={one.value} value={one.value}>
+                        {one.label}
+                      </option>
+                    ))}
+                  </select>
+                </span>
+              ))}
+            </div>
+          )}
+        </fieldset>
+        <fieldset>
+          <legend>Only in these projects (none chosen: in all)</legend>
+          {projects.map(({ id, name }) => (
+            <CheckField key={id} name={`project-${id}`} label={name} />
+          ))}
+        </fieldset>
+      </Form>
+    </section>
+  )
+}
+
+interface Organization {
+  readonly id: string
+  readonly name: string
+  readonly is_member_join_email_enabled: boolean
+  readonly member_count: number
+}
+
+export function OrganizationSection() {
+  const { reload } = useSession()
+  const own = useOrganization()
+  const { value, error, reload: again } = useLoaded((signal) => get<Organization>(own.api(''), signal), [])
+  if (error) return <Refused error={error} onRenewed={again} />
+  if (!value) return <Working what="Reading the organization" />
+  return (
+    <>
+      <section class="block">
+        <h2>Organization</h2>
+        {own.isAdmin ? (
+          <Form
+            submit="Save"
+            done="Saved"
+            send={async (form) => {
+              await patch(own.api(''), {
+                name: textOf(form, 'name'),
+                is_member_join_email_enabled: isChecked(form, 'is_member_join_email_enabled'),
+              })
+              await reload()
+            }}
+          >
+            <TextField name="name" label="Name" value={value.name} required maxLength={64} />
+            <CheckField
+              name="is_member_join_email_enabled"
+              label="Mail to members when somebody joins"
+              value={value.is_member_join_email_enabled}
+            />
+          </Form>
+        ) : (
+          <p>
+            {value.name}, {value.member_count} members. <span class="note">Only administrators can change it.</span>
+          </p>
+        )}
+      </section>
+      <section class="block">
+        <h2>Another organization</h2>
+        <p class="note">It has its own members and projects. You own it, and work in it from then on.</p>
+        <Form
+          submit="Create"
+          send={async (form) => {
+            await post('api/organizations/', { name: textOf(form, 'name') })
+            go('#/', true)
+            await reload()
+          }}
+        >
+          <TextField name="name" label="Name" required maxLength={64} />
+        </Form>
+      </section>
+      <section class="block">
+        <h2>Delete this organization</h2>
+        {own.isOwner ? (
+          <ConfirmButton
+            label="Delete…"
+            title={`Delete ${value.name}`}
+            submit="Delete the organization"
+            typed={value.name}
+            action={async () => {
+              await remove(own.api(''))
+              go('#/', true)
+              await reload()
+            }}
+          >
+            <p>All its projects with their events are deleted. This cannot be undone.</p>
+          </ConfirmButton>
+        ) : (
+          <p class="note">Only the owner can delete it.</p>
+        )}
+      </section>
+    </>
+  )
+}
+
+export const NoSection = () => <Empty title="There are no such settings" />

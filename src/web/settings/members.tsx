@@ -1,0 +1,183 @@
+import { useState } from 'preact/hooks'
+import { patch, post, remove } from '../lib/api.ts'
+import { momentText } from '../lib/format.ts'
+import { useProject, useSession } from '../lib/session.ts'
+import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { ListTable, useList } from '../ui/list-table.tsx'
+import { CopyButton, Select } from '../ui/parts.tsx'
+import { levelName, levels, type Member, personName, useOrganization } from './organization-of.ts'
+
+export function MembersSection() {
+  const { user, reload } = useSession()
+  const { timezone } = useProject()
+  const own = useOrganization()
+  const list = useList<Member>(own.api('members/?limit=50'))
+  const { act, failure } = useAction()
+  const setLevel = (member: Member, value: string) =>
+    act(async () => {
+      await patch(own.api(`members/${member.user.uuid}/`), { level: Number(value) })
+      list.reload()
+      await reload()
+    })
+  const drop = async ({ user: { uuid } }: Member) => {
+    await remove(own.api(`members/${uuid}/`))
+    if (uuid === user.uuid) location.hash = ''
+    list.reload()
+    await reload()
+  }
+  return (
+    <section class="block">
+      <h2>Members</h2>
+      {!own.isAdmin && <p class="note">Only administrators can change levels and remove others.</p>}
+      {failure}
+      <ListTable
+        list={list}
+        what="members"
+        head={['Name', 'E-mail', 'Level', 'Joined', null]}
+        empty="Nobody."
+        row={(member) => {
+          const isSelf = member.user.uuid === user.uuid
+          const mayEdit = own.isAdmin && !isSelf && member.level <= own.level
+          return (
+            <tr key={member.id}>
+              <td>
+                {personName(member.user)} {isSelf && <span class="state">you</span>}
+              </td>
+              <td class="clip">{member.user.email}</td>
+              <td>
+                {mayEdit ? (
+                  <Select
+                    label={`Level of ${personName(member.user)}`}
+                    value={String(member.level)}
+                    options={levels.filter(({ value }) => Number(value) <= own.level)}
+                    onChange={(value) => setLevel(member, value)}
+                  />
+                ) : (
+                  levelName(member.level)
+                )}
+              </td>
+              <td>{momentText(member.joined_at, timezone)}</td>
+              <td>
+                {(isSelf || mayEdit) && (
+                  <ConfirmButton
+                    isPlain
+                    label={isSelf ? 'Leave…' : 'Remove…'}
+                    title={isSelf ? `Leave ${own.name}` : `Remove ${personName(member.user)}`}
+                    submit={isSelf ? 'Leave' : 'Remove'}
+                    action={() => drop(member)}
+                  >
+                    <p>
+                      {isSelf ? 'You' : 'They'} cannot see the projects of {own.name} any more. What was made stays.
+                    </p>
+                  </ConfirmButton>
+                )}
+              </td>
+            </tr>
+          )
+        }}
+      />
+    </section>
+  )
+}
+
+interface Invite {
+  readonly id: string
+  readonly target_email: string
+  readonly first_name: string
+  readonly level: number
+  readonly is_expired: boolean
+  readonly emailing_attempt_made: boolean
+  readonly created_at: string
+  readonly secret?: string | null
+}
+
+const acceptLink = (secret: string) => `${new URL('.', document.baseURI).href}#/signup/${secret}`
+
+export function InvitesSection() {
+  const { timezone } = useProject()
+  const own = useOrganization()
+  const list = useList<Invite>(own.api('invites/?limit=50'))
+  const [sent, setSent] = useState<Invite | null>(null)
+  const { act, isBusy, failure } = useAction()
+  const create = async (form: HTMLFormElement) => {
+    const made = await post<Invite>(own.api('invites/'), {
+      target_email: textOf(form, 'target_email'),
+      first_name: textOf(form, 'first_name'),
+      level: Number(textOf(form, 'level')),
+      message: textOf(form, 'message') || null,
+    })
+    form.reset()
+    setSent(made)
+    list.reload()
+  }
+  const again = (invite: Invite) =>
+    act(async () => {
+      setSent(await post<Invite>(own.api(`invites/${invite.id}/resend/`)))
+      list.reload()
+    })
+  return (
+    <>
+      <section class="block">
+        <h2>Invite somebody</h2>
+        <Form submit="Invite" send={create}>
+          <TextField name="target_email" type="email" label="E-mail address" required />
+          <TextField name="first_name" label="Name (optional)" maxLength={30} />
+          <ChoiceField name="level" label="Level" value="1" options={levels.filter(({ value }) => Number(value) <= own.level)} />
+          <TextField name="message" label="A few words (optional)" rows={2} />
+        </Form>
+        {sent && (
+          <div class="once" role="status">
+            {sent.secret ? (
+              <>
+                <p>No mail was sent. Give this link to {sent.target_email}: it is shown this once, and good for three days.</p>
+                <div class="row">
+                  <code>{acceptLink(sent.secret)}</code>
+                  <CopyButton text={acceptLink(sent.secret)} label="Copy link" />
+                </div>
+              </>
+            ) : (
+              <p>A mail is on its way to {sent.target_email}. It has a link that is good for three days.</p>
+            )}
+          </div>
+        )}
+      </section>
+      <section class="block">
+        <h2>Open invitations</h2>
+        {failure}
+        <ListTable
+          list={list}
+          what="invitations"
+          head={['For', 'Level', 'Sent', null]}
+          empty="None is open."
+          row={(invite) => (
+            <tr key={invite.id}>
+              <td>
+                {invite.target_email} {invite.is_expired && <span class="state warn">expired</span>}
+              </td>
+              <td>{levelName(invite.level)}</td>
+              <td>{momentText(invite.created_at, timezone)}</td>
+              <td>
+                <button type="button" class="plain" disabled={isBusy} onClick={() => again(invite)}>
+                  {invite.emailing_attempt_made ? 'Send again' : 'New link'}
+                </button>
+                <ConfirmButton
+                  isPlain
+                  label="Withdraw…"
+                  title="Withdraw the invitation"
+                  submit="Withdraw"
+                  action={async () => {
+                    await remove(own.api(`invites/${invite.id}/`))
+                    setSent(null)
+                    list.reload()
+                  }}
+                >
+                  <p>The link that {invite.target_email} has does not work any more.</p>
+                </ConfirmButton>
+              </td>
+            </tr>
+          )}
+        />
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,39 @@
+import { useSession } from '../lib/session.ts'
+
+export const levels = [
+  { value: '1', label: 'Member' },
+  { value: '8', label: 'Administrator' },
+  { value: '15', label: 'Owner' },
+] as const
+export const levelName = (level: number): string => levels.find(({ value }) => value === String(level))?.label ?? String(level)
+export const level = { member: 1, admin: 8, owner: 15 } as const
+
+/** The organization of the project that is open, and what the caller is in it. */
+export function useOrganization() {
+  const { user, project } = useSession()
+  const own = user.organizations.find(({ id }) => id === project.organization)
+  const held = own?.membership_level ?? 0
+  return {
+    id: project.organization,
+    name: own?.name ?? '',
+    level: held,
+    isAdmin: held >= level.admin,
+    isOwner: held >= level.owner,
+    api: (path: string) => `api/organizations/${project.organization}/${path}`,
+  }
+}
+
+export interface Person {
+  readonly id: number
+  readonly uuid: string
+  readonly first_name: string
+  readonly last_name?: string
+  readonly email: string
+}
+export interface Member {
+  readonly id: string
+  readonly user: Person
+  readonly level: number
+  readonly joined_at: string
+}
+export const personName = ({ first_name, last_name, email }: Person): string => [first_name, last_name].filter(Boolean).join(' ') || email

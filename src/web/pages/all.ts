@@ -18,4 +18,8 @@ export interface PageEntry {
 export const pages: readonly PageEntry[] = [
   { name: 'live', title: 'Live', key: 'l', load: async () => (await import('./live.tsx')).Live },
   { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
+  { name: 'web', title: 'Web', key: 'w', load: async () => (await import('./web.tsx')).Web },
+  { name: 'people', title: 'People', key: 'p', load: async () => (await import('./people.tsx')).People },
+  { name: 'cohorts', title: 'Cohorts', key: 'c', load: async () => (await import('./cohorts.tsx')).Cohorts },
+  { name: 'data', title: 'Data', key: 'd', load: async () => (await import('./data.tsx')).Data },
 ]

@@ -34,10 +34,6 @@ const counts = [
   { value: 'eq', label: 'exactly' },
 ]
 const units = ['hour', 'day', 'week', 'month', 'year'].map((value) => ({ value, label: `${value}s` }))
-const negations = [
-  { value: '', label: '' },
-  { value: 'not', label: 'not' },
-]
 
 /** Groups of conditions: who is in the cohort. */
 export function ConditionEditor({ conditions, onChange }: { conditions: Conditions; onChange: (conditions: Conditions) => void }) {
@@ -100,14 +96,16 @@ export function ConditionEditor({ conditions, onChange }: { conditions: Conditio
 }
 
 function Row({ condition, onChange, onRemove }: { condition: Condition; onChange: (condition: Condition) => void; onRemove: () => void }) {
-  const negate = (value: string) => {
+  const negate = (isNegated: boolean) => {
     const { negation: _, ...rest } = condition
-    onChange((value === 'not' ? { ...rest, negation: true } : rest) as Condition)
+    onChange((isNegated ? { ...rest, negation: true } : rest) as Condition)
   }
   return (
     <div class="condition">
       <Select label="Kind of condition" value={condition.type} options={types} onChange={(type) => onChange(newCondition(type))} />
-      <Select label="Negated" value={condition.negation ? 'not' : ''} options={negations} onChange={negate} />
+      <label>
+        <input type="checkbox" checked={condition.negation === true} onChange={(event) => negate(event.currentTarget.checked)} /> not
+      </label>
       {condition.type === 'person' && <OfProperty condition={condition} onChange={onChange} />}
       {condition.type === 'behavioral' && <OfEvent condition={condition} onChange={onChange} />}
       {condition.type === 'cohort' && <OfCohort condition={condition} onChange={onChange} />}

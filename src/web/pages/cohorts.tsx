@@ -9,7 +9,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
 import { Confirm, Pager, Scroll } from '../ui/lists.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
+import type { PageProps } from '../lib/page.ts'
 
 const pageSize = 50
 

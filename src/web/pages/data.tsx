@@ -9,7 +9,7 @@ import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { Tabs } from '../ui/lists.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
+import type { PageProps } from '../lib/page.ts'
 
 interface Part {
   readonly name: string

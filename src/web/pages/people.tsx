@@ -8,7 +8,7 @@ import { ByDistinctId, PersonPage } from '../people/person-page.tsx'
 import { type GroupType, pluralOf } from '../people/types.ts'
 import { Tabs } from '../ui/lists.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
+import type { PageProps } from '../lib/page.ts'
 
 /** `people`, `people/<uuid>`, `people/by-id?distinct_id=`, `people/groups/<type>` and `people/groups/<type>/<key>`. */
 export function People({ place, rest }: PageProps) {

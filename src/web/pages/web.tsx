@@ -13,7 +13,7 @@ import '../site/site.css'
 import { StatsTables } from '../site/stats-table.tsx'
 import { Vitals } from '../site/vitals.tsx'
 import { Empty, ErrorBox, PageHead, Select, Working } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
+import type { PageProps } from '../lib/page.ts'
 
 function filtersOf(text: string): readonly SiteFilter[] {
   try {

@@ -1,6 +1,6 @@
 import type { ImportedEvent } from './record.ts'
 
-// Every row has an id of its own that is the same in each import, whoever imports it.
+// Every row has an id of its own that is the same in each import, from any program.
 
 /** The UUIDv5 namespace of the ids of rows. */
 export const idNamespace = '7b2f0c1e-5d0a-5f3e-9c36-6a1f0f5a7e11'

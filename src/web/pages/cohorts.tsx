@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Cohort, CohortForm } from '../cohorts/cohort-form.tsx'
 import { ApiError, get, type Page, remove } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
+import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
@@ -9,7 +10,6 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
 import { Confirm, Pager, Scroll } from '../ui/lists.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import type { PageProps } from '../lib/page.ts'
 
 const pageSize = 50
 

@@ -5,11 +5,11 @@ import { EventDefinitions } from '../data/event-definitions.tsx'
 import { Import } from '../data/import.tsx'
 import { PropertyDefinitions } from '../data/property-definitions.tsx'
 import { Warnings } from '../data/warnings.tsx'
+import type { PageProps } from '../lib/page.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { Tabs } from '../ui/lists.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
-import type { PageProps } from '../lib/page.ts'
 
 interface Part {
   readonly name: string

@@ -1,4 +1,5 @@
 import { get } from '../lib/api.ts'
+import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -8,7 +9,6 @@ import { ByDistinctId, PersonPage } from '../people/person-page.tsx'
 import { type GroupType, pluralOf } from '../people/types.ts'
 import { Tabs } from '../ui/lists.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import type { PageProps } from '../lib/page.ts'
 
 /** `people`, `people/<uuid>`, `people/by-id?distinct_id=`, `people/groups/<type>` and `people/groups/<type>/<key>`. */
 export function People({ place, rest }: PageProps) {

@@ -1,6 +1,6 @@
 import { Toolbar } from '../insights/builder.tsx'
 import { Result } from '../insights/result.tsx'
-import { get, type Page } from '../lib/api.ts'
+import { type Answer, get, type Page } from '../lib/api.ts'
 import { useEventNames } from '../lib/names.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -10,10 +10,10 @@ import { Goals } from '../site/goals.tsx'
 import { Overview } from '../site/overview.tsx'
 import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery } from '../site/site-query.ts'
 import '../site/site.css'
+import type { PageProps } from '../lib/page.ts'
 import { StatsTables } from '../site/stats-table.tsx'
 import { Vitals } from '../site/vitals.tsx'
 import { Empty, ErrorBox, PageHead, Select, Working } from '../ui/parts.tsx'
-import type { PageProps } from '../lib/page.ts'
 
 function filtersOf(text: string): readonly SiteFilter[] {
   try {
@@ -92,7 +92,6 @@ export function Web({ place }: PageProps) {
         </header>
         <Visitors choices={choices} />
       </section>
-      <p />
       <div class="tiles">
         {tableGroups.map((group) => (
           <StatsTables key={group.title} group={group} choices={choices} onFilter={addFilter} />
@@ -106,11 +105,17 @@ export function Web({ place }: PageProps) {
 
 const chartHeight = 260
 
+/** The series is about people, though its event is a page view. */
+const titled = (answer: Answer): Answer => ({
+  ...answer,
+  results: (answer.results as readonly object[]).map((row) => ({ ...row, label: 'Visitors' })),
+})
+
 function Visitors({ choices }: { choices: SiteChoices }) {
   const project = useProject()
   const query = visitorsQuery(choices)
   const { value, error, isLoading, reload, cancel } = useLoaded(
-    async (signal) => ({ query, answer: await project.ask(query, signal) }),
+    async (signal) => ({ query, answer: titled(await project.ask(query, signal)) }),
     [JSON.stringify(query)],
   )
   if (error) return <ErrorBox error={error} retry={reload} />

@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)('people, groups, cohorts, data and web analytics in
     await dialog.getByLabel('Event', { exact: true }).press('Tab')
     expect(await accessibilityFindings(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('cell', { name: 'Became a customer' }).waitFor()
+    await page.getByRole('cell', { name: 'Became a customer', exact: true }).waitFor()
     const { results: actions } = await web.api<Page<object>>('GET', `${project}/actions/`)
     expect(actions).toMatchObject([{ name: 'Became a customer', steps: [{ event: 'purchase' }] }])
 
@@ -269,7 +269,7 @@ describe.skipIf(!hasBrowser)('people, groups, cohorts, data and web analytics in
     const lines = Array.from({ length: 2500 }, (_, i) => line(i))
     const file = { name: 'old.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from([...lines, 'not JSON', ''].join('\n')) }
     const count = (label: string) => page.getByRole('status').getByRole('listitem').filter({ hasText: label }).locator('span').nth(1)
-    await page.getByLabel('File').setInputFiles(file)
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
     await page.getByText('Imported old.jsonl').waitFor()
     expect(await count('Rows').textContent()).toBe('2,501')
     expect(await count('Unreadable').textContent()).toBe('1')
@@ -285,7 +285,7 @@ describe.skipIf(!hasBrowser)('people, groups, cohorts, data and web analytics in
     await page.getByText('Row 2501: not a JSON object').waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
     await page.reload()
-    await page.getByLabel('File').setInputFiles(file)
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
     await page.getByText('Imported old.jsonl').waitFor()
     expect(await count('Stored before').textContent()).toBe('2,500')
     const { results } = await web.api<{ results: number[][] }>('POST', `${project}/query/`, {

@@ -3,7 +3,7 @@ import { get, type Page } from '../lib/api.ts'
 import { useEventNames, usePropertyNames } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { Select, Suggesting } from '../ui/parts.tsx'
+import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import {
   type CohortCondition,
   type Condition,
@@ -143,11 +143,11 @@ function OfProperty({ condition, onChange }: { condition: PersonCondition; onCha
       />
       <Select label="Comparison" value={operator} options={operators} onChange={setOperator} />
       {!isWithoutValue(operator) && (
-        <input
-          aria-label="Value"
+        <TextField
+          label="Value"
           placeholder={takesMany(operator) ? 'Values, separated by commas' : 'Value'}
           value={shown(value)}
-          onChange={(event) => onChange({ ...condition, value: valueFor(operator, event.currentTarget.value) })}
+          onChange={(text) => onChange({ ...condition, value: valueFor(operator, text) })}
         />
       )}
     </>

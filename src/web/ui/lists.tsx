@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { numberText } from '../lib/format.ts'
 import { useAction } from '../lib/use-action.ts'
 import { Dialog, ErrorBox } from './parts.tsx'
@@ -70,18 +70,32 @@ export function Search({
   placeholder: string
   onChange: (text: string) => void
 }) {
-  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>()
-  const ask = (text: string, after: number) => {
-    clearTimeout(timer)
-    setTimer(setTimeout(() => text.trim() !== value && onChange(text.trim()), after))
+  const [text, setText] = useState(value)
+  const asked = useRef(value)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const ask = (next: string, after: number) => {
+    setText(next)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => {
+      if (next.trim() === asked.current) return
+      asked.current = next.trim()
+      onChange(next.trim())
+    }, after)
   }
+  // What came from elsewhere, such as a link; not the echo of what was typed a moment ago.
+  useEffect(() => {
+    if (value === asked.current) return
+    asked.current = value
+    setText(value)
+  }, [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
   return (
     <input
       type="search"
       class="search"
       aria-label={label}
       placeholder={placeholder}
-      defaultValue={value}
+      value={text}
       onInput={(event) => ask(event.currentTarget.value, 250)}
       onKeyDown={(event) => event.key === 'Enter' && ask(event.currentTarget.value, 0)}
     />

@@ -14,7 +14,7 @@ type Pair = readonly [number | null, number | null]
 interface TableRow {
   readonly value: unknown
   readonly pairs: readonly Pair[]
-  /** Of the row that fills its cell. */
+  /** How much of its cell is filled: the largest fills it. */
   readonly fill: number
 }
 interface Shown {
@@ -40,12 +40,14 @@ function read(answer: { columns?: readonly string[]; results?: unknown; hasMore?
   const fillAt = names.indexOf('ui_fill_fraction')
   const measures = names.map((name, at) => ({ name, at })).filter(({ name }) => name in titles)
   const rows = (answer.results ?? []) as readonly (readonly unknown[])[]
+  const shares = rows.map((row) => (fillAt < 0 ? 0 : Math.max(0, Number(row[fillAt]) || 0)))
+  const largest = Math.max(0, ...shares)
   return {
     columns: measures.map(({ name }) => name),
-    rows: rows.map((row) => ({
+    rows: rows.map((row, i) => ({
       value: row[0],
       pairs: measures.map(({ at }) => row[at] as Pair),
-      fill: fillAt < 0 ? 0 : Math.max(0, Math.min(1, Number(row[fillAt]) || 0)),
+      fill: largest === 0 ? 0 : shares[i]! / largest,
     })),
     hasMore: answer.hasMore === true,
   }
@@ -94,10 +96,10 @@ function StatsTable({ table, choices, onFilter }: { table: Table; choices: SiteC
   })
   const { value, error, isLoading, reload, cancel } = useLoaded((signal) => project.ask(query, signal).then(read), [JSON.stringify(query)])
   if (error) return <ErrorBox error={error} retry={reload} />
-  if (!value) return <div class="tile-body">{isLoading && <Working what="Computing" cancel={cancel} />}</div>
-  if (value.rows.length === 0) return <p class="note tile-body">Nothing was sent about this in these days.</p>
+  if (!value) return <div class="tile-body tall">{isLoading && <Working what="Computing" cancel={cancel} />}</div>
+  if (value.rows.length === 0) return <p class="note tile-body tall">Nothing was sent about this in these days.</p>
   return (
-    <div class="tile-body" aria-busy={isLoading}>
+    <div class="tile-body tall" aria-busy={isLoading}>
       <Scroll label={table.title}>
         <table class="rows">
           <thead>

@@ -1,6 +1,7 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { ImportFileError, type ImportFormat, importFormats } from '../imports/format.ts'
 import { type ChosenColumns, fieldSource, type Mapping } from '../imports/formats/mapped.ts'
-import { ImportFileError, type ImportFormat, importFormats, openSource, type SourceFile } from '../imports/open.ts'
+import { openSource, type SourceFile } from '../imports/open.ts'
 import type { ImportedEvent } from '../imports/record.ts'
 import { type BatchResult, type ImportSummary, runImport } from '../imports/run.ts'
 import { readTableFile } from '../storage/table-file.ts'

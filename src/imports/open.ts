@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { accessLogEvent, isAccessLogLine } from './formats/access-log.ts'
-import { createAmplitude } from './formats/amplitude.ts'
-import { type ChosenColumns, chooseColumns, type Mapping, mapped } from './formats/mapped.ts'
-import { mixpanel } from './formats/mixpanel.ts'
+import { type Conversion, converterOf, guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt } from './format.ts'
+import type { ChosenColumns, Mapping } from './formats/mapped.ts'
 import { posthog } from './formats/posthog.ts'
 import { firstBytes, readLines } from './lines.ts'
-import { type Converted, type Converter, isRow, type Problem, problem, type Row } from './record.ts'
-
-export const importFormats = ['posthog', 'mixpanel', 'amplitude', 'csv', 'jsonl', 'parquet', 'access-log'] as const
-export type ImportFormat = (typeof importFormats)[number]
+import type { Converted, Converter, Problem, Row } from './record.ts'
 
 /** Reads rows of a CSV or Parquet file in order, in batches, then its invalid lines. An engine implements it. */
 export type TableReader = (path: string, format: 'csv' | 'parquet') => AsyncIterable<TableChunk>
@@ -45,12 +40,6 @@ export interface SourceFile {
   rows(reading?: Reading): AsyncGenerator<Rows, void, void>
 }
 
-export class ImportFileError extends Error {
-  override readonly name = 'ImportFileError'
-}
-
-const rowsLookedAt = 20
-
 /** Detects the format of a file and opens it. `format` overrides the detection; `mapping` names the columns of a plain file. */
 export async function openSource(
   path: string,
@@ -63,7 +52,7 @@ export async function openSource(
   if (size === 0) throw new ImportFileError(`${path} is empty`)
   const isParquet = head.subarray(0, 4).toString('latin1') === 'PAR1'
   const sample = isParquet ? [] : await sampleLines(path)
-  const format = options.format ?? guess(path, isParquet, sample)
+  const format = options.format ?? guessFormat(path, isParquet, sample)
   const isTable = isParquet || format === 'csv' || format === 'parquet'
   if (format === 'parquet' && !isParquet) throw new ImportFileError(`${path} is not a Parquet file`)
   const mapping = options.mapping ?? {}
@@ -79,14 +68,7 @@ export async function openSource(
     const read = () => options.readTable(path, isParquet ? 'parquet' : 'csv')
     return { ...base, rows: (reading) => readable(path, tableRows(read(), format, mapping, reading)) }
   }
-  if (format === 'access-log') return { ...base, rows: (reading) => readable(path, lineRows(path, accessLogEvent, reading)) }
-  const first = sample.map(parseRow).find(isRow)
-  if (!first) throw new ImportFileError(`${path} has no lines with JSON objects`)
-  const { convert, chosen } = converterOf(format, mapping, Object.keys(first))
-  const ofLine = (line: string) => {
-    const row = parseRow(line)
-    return isRow(row) ? convert(row) : problem(`not a JSON object: ${line.slice(0, 80)}`)
-  }
+  const { ofLine, chosen } = lineConverter(path, format, mapping, sample)
   return {
     ...base,
     rows: (reading) => {
@@ -120,54 +102,6 @@ async function sampleLines(path: string): Promise<readonly string[]> {
     throw new ImportFileError(`${path} cannot be read: ${(cause as Error).message}`, { cause })
   }
   return lines
-}
-
-function parseRow(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
-}
-
-function guess(path: string, isParquet: boolean, sample: readonly string[]): ImportFormat {
-  const row = sample.map(parseRow).find(isRow)
-  if (isParquet) return 'parquet'
-  if (row) {
-    if ('event_type' in row && ('user_id' in row || 'device_id' in row || 'amplitude_id' in row)) return 'amplitude'
-    if ('event' in row && isRow(row.properties) && 'time' in row.properties) return 'mixpanel'
-    if ('event' in row && 'distinct_id' in row && 'timestamp' in row) return 'posthog'
-    return 'jsonl'
-  }
-  if (sample[0] !== undefined && isAccessLogLine(sample[0])) return 'access-log'
-  const isBinary = sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
-  if (!isBinary && (/\.csv(\.(gz|zst))?$/i.test(path) || sample[0]?.includes(','))) return 'csv'
-  throw new ImportFileError(
-    `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; set the format with --from: ${importFormats.join(', ')}`,
-  )
-}
-
-const converters: Partial<Record<ImportFormat, () => Converter>> = {
-  posthog: () => posthog,
-  mixpanel: () => mixpanel,
-  amplitude: createAmplitude,
-}
-
-interface Conversion {
-  readonly convert: Converter
-  /** Null: the format defines all fields. */
-  readonly chosen: ChosenColumns | null
-}
-
-function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
-  const known = converters[format]?.()
-  if (known) return { convert: known, chosen: null }
-  try {
-    const chosen = chooseColumns(mapping, columns)
-    return { convert: mapped(chosen), chosen }
-  } catch (cause) {
-    throw new ImportFileError((cause as Error).message, { cause })
-  }
 }
 
 async function* lineRows(

@@ -1,5 +1,6 @@
 import { nameUuid } from '../lib/name-uuid.ts'
 import type { ChosenColumns } from './formats/mapped.ts'
+import { identified, idNamespace, type RowPlace } from './identity.ts'
 import type { SourceFile } from './open.ts'
 import type { Converted, ImportedEvent } from './record.ts'
 
@@ -59,7 +60,6 @@ export interface ImportSummary {
   readonly files: { readonly file: string; readonly format: string; columns: ChosenColumns | null }[]
 }
 
-const namespace = '7b2f0c1e-5d0a-5f3e-9c36-6a1f0f5a7e11'
 const problemsKept = 20
 
 export async function runImport(run: ImportRun): Promise<ImportSummary> {
@@ -123,7 +123,7 @@ async function importFile(file: SourceFile, run: ImportRun, summary: ImportSumma
     }
     for (let i = 0; i < converted.length; i++) {
       note(summary, span, converted[i]!)
-      batch.push(withId(converted[i]!, file.fingerprint, at, i))
+      batch.push(withId(converted[i]!, { fingerprint: file.fingerprint, row: at, index: i }))
     }
   }
   const onBytes = (count: number) => {
@@ -177,13 +177,7 @@ function note(summary: ImportSummary, span: Span, { event, timestamp }: Imported
   if (time > span.to) span.to = time
 }
 
-/** Every row has an id of its own that is the same in each import. */
-function withId(event: ImportedEvent, fingerprint: string, row: number, index: number): ImportedEvent {
-  if (event.uuid !== undefined && event.source_id === undefined) return event
-  const { source_id: sourceId, ...rest } = event
-  if (event.uuid !== undefined) return rest as unknown as ImportedEvent
-  const name = typeof sourceId === 'string' ? sourceId : `${fingerprint}\n${row}\n${index}`
-  const uuid = typeof sourceId === 'string' && uuidShape.test(sourceId) ? sourceId.toLowerCase() : nameUuid(namespace, name)
-  return { ...rest, uuid } as unknown as ImportedEvent
+function withId(event: ImportedEvent, place: RowPlace): ImportedEvent {
+  const { event: plain, name } = identified(event, place)
+  return name === null ? plain : ({ ...plain, uuid: nameUuid(idNamespace, name) } as ImportedEvent)
 }
-const uuidShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -9,7 +9,7 @@ import { usage } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/run.ts'
 import { open } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
-import { importFormats } from '../../src/imports/open.ts'
+import { importFormats } from '../../src/imports/format.ts'
 import { finish, firstLine, run, start } from '../cli/shell.ts'
 
 // The examples of quickstart, embedding, import and operations, as they stand on the pages.

@@ -7,6 +7,7 @@ import { breakdownTypes, isWithoutValue, operators, takesMany } from './choices.
 import type { Filter } from './query.ts'
 
 const filterTypes = breakdownTypes.filter(({ value }) => value !== 'session')
+type Whose = 'event' | 'person'
 
 /** The values that a property has most often. */
 function useValues(filter: Filter, typed: string): readonly string[] {
@@ -33,7 +34,17 @@ function useValues(filter: Filter, typed: string): readonly string[] {
 
 const shown = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : value == null ? '' : String(value))
 
-function FilterRow({ filter, onChange, onRemove }: { filter: Filter; onChange: (filter: Filter) => void; onRemove: () => void }) {
+function FilterRow({
+  filter,
+  whose,
+  onChange,
+  onRemove,
+}: {
+  filter: Filter
+  whose: Whose | undefined
+  onChange: (filter: Filter) => void
+  onRemove: () => void
+}) {
   const names = usePropertyNames(filter.type === 'person' ? 'person' : 'event')
   const [typed, setTyped] = useState('')
   const values = useValues(filter, typed)
@@ -57,12 +68,14 @@ function FilterRow({ filter, onChange, onRemove }: { filter: Filter; onChange: (
   }
   return (
     <div class="filter-row">
-      <Select
-        label="Whose property"
-        value={filter.type}
-        options={filterTypes}
-        onChange={(type) => onChange({ ...filter, type: type as Filter['type'] })}
-      />
+      {!whose && (
+        <Select
+          label="Whose property"
+          value={filter.type}
+          options={filterTypes}
+          onChange={(type) => onChange({ ...filter, type: type as Filter['type'] })}
+        />
+      )}
       <Suggesting
         label="Property"
         placeholder="Property"
@@ -96,10 +109,13 @@ export function Filters({
   filters,
   onChange,
   label = 'Add a filter',
+  whose,
 }: {
   filters: readonly Filter[]
   onChange: (filters: readonly Filter[]) => void
   label?: string
+  /** Only filters of such properties. */
+  whose?: Whose
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)
@@ -114,11 +130,16 @@ export function Filters({
         <FilterRow
           key={i}
           filter={filter}
+          whose={whose}
           onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
           onRemove={() => change(drafts.filter((_, at) => at !== i))}
         />
       ))}
-      <button type="button" class="plain add" onClick={() => change([...drafts, { key: '', type: 'event', operator: 'exact', value: [] }])}>
+      <button
+        type="button"
+        class="plain add"
+        onClick={() => change([...drafts, { key: '', type: whose ?? 'event', operator: 'exact', value: [] }])}
+      >
         + {label}
       </button>
     </div>

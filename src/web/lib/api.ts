@@ -38,6 +38,7 @@ export async function call<T>(method: string, path: string, body?: unknown, sign
   })
   if (response.status === 204) return undefined as T
   const text = await response.text()
+  if (response.ok && text === '') return undefined as T
   let answer: unknown = null
   try {
     answer = JSON.parse(text)

@@ -15,4 +15,8 @@ export const pages: readonly PageEntry[] = [
   { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
   { name: 'pipelines', title: 'Pipelines', key: 'e', load: async () => (await import('./pipelines.tsx')).Pipelines },
   { name: 'settings', title: 'Settings', key: ',', load: async () => (await import('./settings.tsx')).Settings },
+  { name: 'web', title: 'Web', key: 'w', load: async () => (await import('./web.tsx')).Web },
+  { name: 'people', title: 'People', key: 'p', load: async () => (await import('./people.tsx')).People },
+  { name: 'cohorts', title: 'Cohorts', key: 'c', load: async () => (await import('./cohorts.tsx')).Cohorts },
+  { name: 'data', title: 'Data', key: 'd', load: async () => (await import('./data.tsx')).Data },
 ]

@@ -114,6 +114,40 @@ export function Select({
   )
 }
 
+/** What is typed stays in a field, however often it is drawn, until it is a value or the value becomes another one. */
+function useDraft(value: string) {
+  const [draft, type] = useState<string | null>(null)
+  useEffect(() => type(null), [value])
+  return { text: draft ?? value, type }
+}
+
+/** A text field that says its value when it is done: with Enter, or when it is left. */
+export function TextField({
+  label,
+  value,
+  placeholder = '',
+  onChange,
+}: {
+  label: string
+  value: string
+  placeholder?: string
+  onChange: (value: string) => void
+}) {
+  const { text, type } = useDraft(value)
+  return (
+    <input
+      aria-label={label}
+      value={text}
+      placeholder={placeholder}
+      onInput={(event) => type(event.currentTarget.value)}
+      onChange={(event) => {
+        type(null)
+        onChange(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
 /** A text field that suggests values. */
 export function Suggesting({
   label,
@@ -131,16 +165,23 @@ export function Suggesting({
   onTyping?: (value: string) => void
 }) {
   const list = useId()
+  const { text, type } = useDraft(value)
   return (
     <>
       <input
         aria-label={label}
         list={list}
-        value={value}
+        value={text}
         placeholder={placeholder}
         autocomplete="off"
-        onInput={(event) => onTyping?.(event.currentTarget.value)}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onInput={(event) => {
+          type(event.currentTarget.value)
+          onTyping?.(event.currentTarget.value)
+        }}
+        onChange={(event) => {
+          type(null)
+          onChange(event.currentTarget.value)
+        }}
       />
       <datalist id={list}>
         {suggestions.map((one) => (

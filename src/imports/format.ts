@@ -1,0 +1,84 @@
+import { accessLogEvent, isAccessLogLine } from './formats/access-log.ts'
+import { createAmplitude } from './formats/amplitude.ts'
+import { type ChosenColumns, chooseColumns, type Mapping, mapped } from './formats/mapped.ts'
+import { mixpanel } from './formats/mixpanel.ts'
+import { posthog } from './formats/posthog.ts'
+import { type Converted, type Converter, isRow, problem } from './record.ts'
+
+// Which format a file has, and how its rows become events. It runs in browsers too.
+
+export const importFormats = ['posthog', 'mixpanel', 'amplitude', 'csv', 'jsonl', 'parquet', 'access-log'] as const
+export type ImportFormat = (typeof importFormats)[number]
+
+export class ImportFileError extends Error {
+  override readonly name = 'ImportFileError'
+}
+
+/** The first lines, which tell the format. */
+export const rowsLookedAt = 20
+
+function parseRow(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+export function guessFormat(path: string, isParquet: boolean, sample: readonly string[]): ImportFormat {
+  const row = sample.map(parseRow).find(isRow)
+  if (isParquet) return 'parquet'
+  if (row) {
+    if ('event_type' in row && ('user_id' in row || 'device_id' in row || 'amplitude_id' in row)) return 'amplitude'
+    if ('event' in row && isRow(row.properties) && 'time' in row.properties) return 'mixpanel'
+    if ('event' in row && 'distinct_id' in row && 'timestamp' in row) return 'posthog'
+    return 'jsonl'
+  }
+  if (sample[0] !== undefined && isAccessLogLine(sample[0])) return 'access-log'
+  const isBinary = sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
+  if (!isBinary && (/\.csv(\.(gz|zst))?$/i.test(path) || sample[0]?.includes(','))) return 'csv'
+  throw new ImportFileError(
+    `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; set the format with --from: ${importFormats.join(', ')}`,
+  )
+}
+
+const converters: Partial<Record<ImportFormat, () => Converter>> = {
+  posthog: () => posthog,
+  mixpanel: () => mixpanel,
+  amplitude: createAmplitude,
+}
+
+export interface Conversion {
+  readonly convert: Converter
+  /** Null: the format defines all fields. */
+  readonly chosen: ChosenColumns | null
+}
+
+export function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
+  const known = converters[format]?.()
+  if (known) return { convert: known, chosen: null }
+  try {
+    const chosen = chooseColumns(mapping, columns)
+    return { convert: mapped(chosen), chosen }
+  } catch (cause) {
+    throw new ImportFileError((cause as Error).message, { cause })
+  }
+}
+
+/** How lines of a file become events, by the first of them. */
+export function lineConverter(
+  path: string,
+  format: ImportFormat,
+  mapping: Mapping,
+  sample: readonly string[],
+): { readonly ofLine: (line: string) => Converted; readonly chosen: ChosenColumns | null } {
+  if (format === 'access-log') return { ofLine: accessLogEvent, chosen: null }
+  const first = sample.map(parseRow).find(isRow)
+  if (!first) throw new ImportFileError(`${path} has no lines with JSON objects`)
+  const { convert, chosen } = converterOf(format, mapping, Object.keys(first))
+  const ofLine = (line: string) => {
+    const row = parseRow(line)
+    return isRow(row) ? convert(row) : problem(`not a JSON object: ${line.slice(0, 80)}`)
+  }
+  return { ofLine, chosen }
+}

@@ -1,0 +1,226 @@
+import { isWithoutValue, operators, takesMany } from '../insights/choices.ts'
+import { get, type Page } from '../lib/api.ts'
+import { useEventNames, usePropertyNames } from '../lib/names.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import {
+  type CohortCondition,
+  type Condition,
+  type Conditions,
+  type DoneCondition,
+  type Group,
+  newCondition,
+  type PersonCondition,
+} from './condition.ts'
+
+const joins = [
+  { value: 'AND', label: 'all of these' },
+  { value: 'OR', label: 'any of these' },
+]
+const types = [
+  { value: 'person', label: 'Property' },
+  { value: 'behavioral', label: 'Event' },
+  { value: 'cohort', label: 'Cohort' },
+]
+const behaviours = [
+  { value: 'performed_event', label: 'did' },
+  { value: 'performed_event_multiple', label: 'did several times' },
+  { value: 'performed_event_first_time', label: 'did for the first time' },
+]
+const counts = [
+  { value: 'gte', label: 'at least' },
+  { value: 'lte', label: 'at most' },
+  { value: 'eq', label: 'exactly' },
+]
+const units = ['hour', 'day', 'week', 'month', 'year'].map((value) => ({ value, label: `${value}s` }))
+
+/** Groups of conditions: who is in the cohort. */
+export function ConditionEditor({ conditions, onChange }: { conditions: Conditions; onChange: (conditions: Conditions) => void }) {
+  const setGroup = (at: number, group: Group) => {
+    const values = conditions.values.map((one, i) => (i === at ? group : one)).filter(({ values }) => values.length > 0)
+    onChange({ ...conditions, values })
+  }
+  return (
+    <div>
+      {conditions.values.length > 1 && (
+        <p class="inline">
+          People who match{' '}
+          <Select
+            label="How the groups are joined"
+            value={conditions.type}
+            options={joins.map(({ value, label }) => ({ value, label: label.replace('these', 'these groups') }))}
+            onChange={(type) => onChange({ ...conditions, type: type as Conditions['type'] })}
+          />
+        </p>
+      )}
+      {conditions.values.map((group, at) => (
+        <fieldset class="condition-group" key={at}>
+          <legend>Group {at + 1}</legend>
+          {group.values.length > 1 && (
+            <Select
+              label={`How the conditions of group ${at + 1} are joined`}
+              value={group.type}
+              options={joins}
+              onChange={(type) => setGroup(at, { ...group, type: type as Group['type'] })}
+            />
+          )}
+          {group.values.map((condition, i) => (
+            <Row
+              key={i}
+              condition={condition}
+              onChange={(changed) => setGroup(at, { ...group, values: group.values.map((one, j) => (j === i ? changed : one)) })}
+              onRemove={() => setGroup(at, { ...group, values: group.values.filter((_, j) => j !== i) })}
+            />
+          ))}
+          <div>
+            <button
+              type="button"
+              class="plain add"
+              onClick={() => setGroup(at, { ...group, values: [...group.values, newCondition('person')] })}
+            >
+              + Add a condition
+            </button>
+          </div>
+        </fieldset>
+      ))}
+      <button
+        type="button"
+        class="plain add"
+        onClick={() => onChange({ ...conditions, values: [...conditions.values, { type: 'AND', values: [newCondition('person')] }] })}
+      >
+        + Add a group
+      </button>
+    </div>
+  )
+}
+
+function Row({ condition, onChange, onRemove }: { condition: Condition; onChange: (condition: Condition) => void; onRemove: () => void }) {
+  const negate = (isNegated: boolean) => {
+    const { negation: _, ...rest } = condition
+    onChange((isNegated ? { ...rest, negation: true } : rest) as Condition)
+  }
+  return (
+    <div class="condition">
+      <Select label="Kind of condition" value={condition.type} options={types} onChange={(type) => onChange(newCondition(type))} />
+      <label>
+        <input type="checkbox" checked={condition.negation === true} onChange={(event) => negate(event.currentTarget.checked)} /> not
+      </label>
+      {condition.type === 'person' && <OfProperty condition={condition} onChange={onChange} />}
+      {condition.type === 'behavioral' && <OfEvent condition={condition} onChange={onChange} />}
+      {condition.type === 'cohort' && <OfCohort condition={condition} onChange={onChange} />}
+      <button type="button" class="plain" aria-label="Remove the condition" onClick={onRemove}>
+        ✕
+      </button>
+    </div>
+  )
+}
+
+const shown = (value: unknown) => (Array.isArray(value) ? value.join(', ') : value == null ? '' : String(value))
+const valueFor = (operator: string, text: string): unknown =>
+  isWithoutValue(operator)
+    ? operator
+    : takesMany(operator)
+      ? text
+          .split(',')
+          .map((one) => one.trim())
+          .filter((one) => one !== '')
+      : text
+
+function OfProperty({ condition, onChange }: { condition: PersonCondition; onChange: (condition: Condition) => void }) {
+  const names = usePropertyNames('person')
+  const { operator, value } = condition
+  const setOperator = (next: string) =>
+    onChange({ ...condition, operator: next, value: valueFor(next, isWithoutValue(operator) ? '' : shown(value)) })
+  return (
+    <>
+      <Suggesting
+        label="Property"
+        placeholder="Property"
+        value={condition.key}
+        suggestions={names}
+        onChange={(key) => onChange({ ...condition, key })}
+      />
+      <Select label="Comparison" value={operator} options={operators} onChange={setOperator} />
+      {!isWithoutValue(operator) && (
+        <TextField
+          label="Value"
+          placeholder={takesMany(operator) ? 'Values, separated by commas' : 'Value'}
+          value={shown(value)}
+          onChange={(text) => onChange({ ...condition, value: valueFor(operator, text) })}
+        />
+      )}
+    </>
+  )
+}
+
+const wholeNumber = (text: string, from: number): number => Math.max(from, Math.round(Number(text)) || from)
+
+function OfEvent({ condition, onChange }: { condition: DoneCondition; onChange: (condition: Condition) => void }) {
+  const names = useEventNames()
+  const setBehaviour = (value: string) => {
+    const { operator: _, operator_value: __, ...rest } = condition
+    const times = value === 'performed_event_multiple' ? { operator: 'gte', operator_value: 2 } : {}
+    onChange({ ...rest, ...times, value: value as DoneCondition['value'] })
+  }
+  return (
+    <>
+      <Select label="What was done" value={condition.value} options={behaviours} onChange={setBehaviour} />
+      <Suggesting
+        label="Event"
+        placeholder="Event"
+        value={condition.key}
+        suggestions={names}
+        onChange={(key) => onChange({ ...condition, key })}
+      />
+      {condition.value === 'performed_event_multiple' && (
+        <>
+          <Select
+            label="Comparison of the count"
+            value={condition.operator ?? 'gte'}
+            options={counts}
+            onChange={(operator) => onChange({ ...condition, operator })}
+          />
+          <input
+            type="number"
+            class="short"
+            aria-label="Times"
+            min={1}
+            value={condition.operator_value ?? 2}
+            onChange={(event) => onChange({ ...condition, operator_value: wholeNumber(event.currentTarget.value, 1) })}
+          />
+          <span>times</span>
+        </>
+      )}
+      <span>in the last</span>
+      <input
+        type="number"
+        class="short"
+        aria-label="Length of the time"
+        min={1}
+        value={condition.time_value ?? 30}
+        onChange={(event) => onChange({ ...condition, time_value: wholeNumber(event.currentTarget.value, 1) })}
+      />
+      <Select
+        label="Unit of the time"
+        value={condition.time_interval ?? 'day'}
+        options={units}
+        onChange={(time_interval) => onChange({ ...condition, time_interval })}
+      />
+    </>
+  )
+}
+
+function OfCohort({ condition, onChange }: { condition: CohortCondition; onChange: (condition: Condition) => void }) {
+  const { api } = useProject()
+  const { value } = useLoaded((signal) => get<Page<{ id: number; name: string }>>(api('cohorts/?limit=200'), signal), [])
+  const options = (value?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+  return (
+    <Select
+      label="Cohort"
+      value={condition.value === null ? '' : String(condition.value)}
+      options={condition.value === null ? [{ value: '', label: 'Choose a cohort' }, ...options] : options}
+      onChange={(id) => onChange({ ...condition, value: id === '' ? null : Number(id) })}
+    />
+  )
+}

@@ -1,0 +1,21 @@
+import { go, linkTo, type Place } from './router.ts'
+
+/** Choices of a page that its address holds: what is empty is left out. */
+export function useAddress(place: Place) {
+  const of = (name: string): string => place.search.get(name) ?? ''
+  const number = (name: string): number => Math.max(0, Math.trunc(Number(of(name))) || 0)
+  const set = (changes: Readonly<Record<string, string | number>>): void => {
+    const all = { ...Object.fromEntries(place.search), ...changes }
+    const kept = Object.entries(all).flatMap(([name, value]) => (value === '' || value === 0 ? [] : [[name, String(value)]]))
+    go(linkTo(encodedPath(place.parts), Object.fromEntries(kept) as Record<string, string>), true)
+  }
+  return { of, number, set }
+}
+
+/** Keys of groups may contain slashes. */
+export const encodedPath = (parts: readonly string[]): string => parts.map(encodeURIComponent).join('/')
+
+export const parameters = (of: Readonly<Record<string, string | number | null | undefined>>): string =>
+  new URLSearchParams(
+    Object.entries(of).flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)]])),
+  ).toString()

@@ -1,0 +1,142 @@
+import { Toolbar } from '../insights/builder.tsx'
+import { Result } from '../insights/result.tsx'
+import { type Answer, get, type Page } from '../lib/api.ts'
+import { useEventNames } from '../lib/names.ts'
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { useAddress } from '../lib/use-address.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { Goals } from '../site/goals.tsx'
+import { Overview } from '../site/overview.tsx'
+import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery } from '../site/site-query.ts'
+import '../site/site.css'
+import type { PageProps } from '../lib/page.ts'
+import { StatsTables } from '../site/stats-table.tsx'
+import { Vitals } from '../site/vitals.tsx'
+import { Empty, ErrorBox, PageHead, Select, Working } from '../ui/parts.tsx'
+
+function filtersOf(text: string): readonly SiteFilter[] {
+  try {
+    const list: unknown = JSON.parse(text || '[]')
+    return Array.isArray(list)
+      ? (list as SiteFilter[]).filter(({ key, value }) => typeof key === 'string' && typeof value === 'string')
+      : []
+  } catch {
+    return []
+  }
+}
+
+/** What the owner of a site looks at first. All choices are in the address. */
+export function Web({ place }: PageProps) {
+  const project = useProject()
+  const { of, set } = useAddress(place)
+  const names = useEventNames()
+  const choices: SiteChoices = {
+    from: of('from') || '-7d',
+    to: of('to') || null,
+    isCompared: of('compare') !== 'no',
+    goal: of('goal'),
+    filters: filtersOf(of('filters')),
+  }
+  const setFilters = (filters: readonly SiteFilter[]) => set({ filters: filters.length > 0 ? JSON.stringify(filters) : '' })
+  const addFilter = (filter: SiteFilter) =>
+    setFilters([...choices.filters.filter(({ type, key }) => type !== filter.type || key !== filter.key), filter])
+  const isNew = names.length > 0 && !names.includes('$pageview') && !names.includes('$screen')
+  return (
+    <>
+      <PageHead title="Web" />
+      <div class="filters">
+        <Toolbar
+          query={{ kind: 'WebOverviewQuery', dateRange: { date_from: choices.from, ...(choices.to && { date_to: choices.to }) } }}
+          onChange={({ dateRange }) => {
+            const { date_from = '', date_to = '' } = dateRange as { date_from?: string; date_to?: string }
+            set({ from: date_from, to: date_to })
+          }}
+        />
+        <label class="inline compare">
+          <input
+            type="checkbox"
+            checked={choices.isCompared}
+            onChange={(event) => set({ compare: event.currentTarget.checked ? '' : 'no' })}
+          />{' '}
+          Compare with the period before
+        </label>
+        <GoalChoice goal={choices.goal} names={names} onChange={(goal) => set({ goal })} />
+      </div>
+      {choices.filters.length > 0 && (
+        <div class="chips">
+          {choices.filters.map((filter) => (
+            <button
+              type="button"
+              key={`${filter.type} ${filter.key}`}
+              aria-label={`Remove the filter ${filter.key} is ${filter.value}`}
+              onClick={() => setFilters(choices.filters.filter((one) => one !== filter))}
+            >
+              {filter.key} = {filter.value} ✕
+            </button>
+          ))}
+        </div>
+      )}
+      {isNew && (
+        <Empty title="No page views yet">
+          <p>
+            This page shows <code>$pageview</code> events with a session, as client libraries for browsers send them.{' '}
+            <a href={linkTo(project.link('live'))}>See what arrives</a>.
+          </p>
+        </Empty>
+      )}
+      <Overview choices={choices} />
+      <section class="tile" aria-label="Visitors over time">
+        <header>
+          <h2>Visitors over time</h2>
+        </header>
+        <Visitors choices={choices} />
+      </section>
+      <div class="tiles">
+        {tableGroups.map((group) => (
+          <StatsTables key={group.title} group={group} choices={choices} onFilter={addFilter} />
+        ))}
+        <Goals choices={choices} />
+        <Vitals choices={choices} />
+      </div>
+    </>
+  )
+}
+
+const chartHeight = 260
+
+/** The series is about people, though its event is a page view. */
+const titled = (answer: Answer): Answer => ({
+  ...answer,
+  results: (answer.results as readonly object[]).map((row) => ({ ...row, label: 'Visitors' })),
+})
+
+function Visitors({ choices }: { choices: SiteChoices }) {
+  const project = useProject()
+  const query = visitorsQuery(choices)
+  const { value, error, isLoading, reload, cancel } = useLoaded(
+    async (signal) => ({ query, answer: titled(await project.ask(query, signal)) }),
+    [JSON.stringify(query)],
+  )
+  if (error) return <ErrorBox error={error} retry={reload} />
+  return (
+    <div class="answer site-chart" aria-busy={isLoading}>
+      {value ? (
+        <Result query={value.query} answer={value.answer} title="Visitors over time" height={chartHeight} />
+      ) : (
+        <Working what="Computing" cancel={cancel} />
+      )}
+    </div>
+  )
+}
+
+function GoalChoice({ goal, names, onChange }: { goal: string; names: readonly string[]; onChange: (goal: string) => void }) {
+  const { api } = useProject()
+  const { value } = useLoaded((signal) => get<Page<{ id: number; name: string }>>(api('actions/?limit=100'), signal), [])
+  const options = [
+    { value: '', label: 'No conversion goal' },
+    ...(value?.results ?? []).map(({ id, name }) => ({ value: `action:${id}`, label: `Goal: action ${name}` })),
+    ...names.filter((name) => name !== '$pageview').map((name) => ({ value: `event:${name}`, label: `Goal: ${name}` })),
+  ]
+  return <Select label="Conversion goal" value={goal} options={options} onChange={onChange} />
+}

@@ -1,0 +1,130 @@
+import { useEffect, useState } from 'preact/hooks'
+import { get } from '../lib/api.ts'
+import { useEventNames } from '../lib/names.ts'
+import { useProject } from '../lib/session.ts'
+import { parameters } from '../lib/use-address.ts'
+import { Properties } from '../pages/live.tsx'
+import { ErrorBox, Suggesting, Working } from '../ui/parts.tsx'
+
+const pageSize = 50
+
+interface StoredEvent {
+  readonly uuid: string
+  readonly event: string
+  readonly timestamp: string
+  readonly distinct_id: string
+  readonly properties: Readonly<Record<string, unknown>>
+}
+interface EventPage {
+  readonly next: string | null
+  readonly results: readonly StoredEvent[]
+}
+
+/** `next` is a whole address; requests are relative to where the interface is mounted. */
+const relative = (address: string): string => address.slice(address.indexOf('/api/') + 1)
+
+const dayIn = (timezone: string) => {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+  return (moment: string) => format.format(new Date(moment))
+}
+const timeIn = (timezone: string) => {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return (moment: string) => format.format(new Date(moment))
+}
+
+const summaryOf = ({ $pathname, $screen_name, $current_url }: StoredEvent['properties']): string =>
+  String($pathname ?? $screen_name ?? $current_url ?? '')
+
+/** What happened, the newest first. `of`: whose events, as parameters of the list of events. */
+export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, string>>; withIds?: boolean }) {
+  const { api, timezone } = useProject()
+  const names = useEventNames()
+  const [event, setEvent] = useState('')
+  const [events, setEvents] = useState<readonly StoredEvent[]>([])
+  const [next, setNext] = useState<string | null>(null)
+  const [isLoading, setLoading] = useState(true)
+  const [error, setError] = useState<Error | null>(null)
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [round, setRound] = useState(0)
+  const first = api(`events/?${parameters({ ...of, event, limit: pageSize })}`)
+
+  const load = async (path: string, before: readonly StoredEvent[], signal?: AbortSignal) => {
+    setLoading(true)
+    try {
+      const page = await get<EventPage>(path, signal)
+      setEvents([...before, ...page.results])
+      setNext(page.next)
+      setError(null)
+    } catch (failure) {
+      if (signal?.aborted) return
+      setError(failure as Error)
+    }
+    setLoading(false)
+  }
+  useEffect(() => {
+    const control = new AbortController()
+    void load(first, [], control.signal)
+    return () => control.abort()
+  }, [first, round])
+
+  const day = dayIn(timezone)
+  const time = timeIn(timezone)
+  const toggle = (uuid: string) => {
+    const changed = new Set(open)
+    if (!changed.delete(uuid)) changed.add(uuid)
+    setOpen(changed)
+  }
+  return (
+    <section aria-label="Events" aria-busy={isLoading}>
+      <div class="head-row">
+        <h2>Events</h2>
+        <Suggesting
+          label="Only this event"
+          placeholder="Any event"
+          value={event}
+          suggestions={names}
+          onChange={(name) => setEvent(name.trim())}
+        />
+      </div>
+      {error && <ErrorBox error={error} retry={() => setRound(round + 1)} />}
+      {!error && !isLoading && events.length === 0 && <p class="note">{event === '' ? 'No events.' : 'No events of this name.'}</p>}
+      {daysOf(events, day).map(({ title, items }) => (
+        <section key={title}>
+          <h3 class="day">{title}</h3>
+          <ul class="timeline">
+            {items.map((one) => (
+              <li key={one.uuid}>
+                <div class="moment">
+                  <time dateTime={one.timestamp}>{time(one.timestamp)}</time>
+                  <button type="button" class="plain cell wrap" aria-expanded={open.has(one.uuid)} onClick={() => toggle(one.uuid)}>
+                    {one.event}
+                  </button>
+                  <span class="note wrap">{[summaryOf(one.properties), withIds ? one.distinct_id : ''].filter(Boolean).join(' · ')}</span>
+                </div>
+                {open.has(one.uuid) && <Properties of={one.properties} />}
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      {isLoading && <Working what="Reading events" />}
+      {!isLoading && next !== null && (
+        <p>
+          <button type="button" onClick={() => void load(relative(next), events)}>
+            Load more
+          </button>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function daysOf(events: readonly StoredEvent[], day: (moment: string) => string) {
+  const days: { title: string; items: StoredEvent[] }[] = []
+  for (const one of events) {
+    const title = day(one.timestamp)
+    if (days.at(-1)?.title !== title) days.push({ title, items: [] })
+    days.at(-1)!.items.push(one)
+  }
+  return days
+}

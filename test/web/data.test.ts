@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+
+interface Page<T> {
+  readonly count: number
+  readonly results: T[]
+}
+
+const attack = '<img src=x onerror="document.title=1"> & <script>1</script>'
+
+describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
+  let web: Web
+  let at: (path: string) => string
+  let project: string
+  beforeAll(async () => {
+    web = await openWeb()
+    at = (path) => `${web.facts.url}/#/project/${web.demo}/${path}`
+    project = `/api/projects/${web.demo}`
+  })
+  afterAll(async () => {
+    await web.close()
+    expect(web.complaints).toEqual([])
+  })
+  const capture = async (events: readonly object[]) => {
+    const { api_token } = await web.api<{ api_token: string }>('GET', `${project}/`)
+    const sent = await fetch(`${web.facts.url}/batch/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: api_token, batch: events }),
+    })
+    expect(sent.status).toBe(200)
+  }
+
+  test('data: events are described, types declared, actions made, warnings shown, annotations written', async () => {
+    await capture([{ event: attack, distinct_id: 'kim', timestamp: 'not a time', properties: { [attack]: attack } }])
+    const page = await web.signedIn()
+    await page.goto(at('data/events'))
+    await page.getByRole('button', { name: 'Edit purchase' }).click()
+    await page.getByLabel('Description').fill('Paid')
+    await page.getByLabel('Tags').fill('revenue, core')
+    await page.getByLabel('Verified').check()
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('verified', { exact: true }).waitFor()
+    expect(await web.api('GET', `${project}/event_definitions/purchase/`)).toMatchObject({
+      description: 'Paid',
+      tags: ['revenue', 'core'],
+      verified: true,
+    })
+    await page.getByRole('link', { name: attack }).waitFor()
+
+    await page.getByRole('link', { name: 'Properties' }).click()
+    await page.getByRole('button', { name: 'Edit items' }).click()
+    await page.getByRole('region', { name: 'Most frequent values' }).getByRole('listitem').first().waitFor()
+    await page.getByLabel('Type', { exact: true }).selectOption('String')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page
+      .getByRole('row', { name: /^items/ })
+      .getByText('Text', { exact: true })
+      .waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+
+    await page.getByRole('link', { name: 'Actions' }).click()
+    await page.getByRole('button', { name: 'New action' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Became a customer')
+    await dialog.getByLabel('Event', { exact: true }).fill('purchase')
+    await dialog.getByLabel('Event', { exact: true }).press('Tab')
+    expect(await accessibilityFindings(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('cell', { name: 'Became a customer', exact: true }).waitFor()
+    const { results: actions } = await web.api<Page<object>>('GET', `${project}/actions/`)
+    expect(actions).toMatchObject([{ name: 'Became a customer', steps: [{ event: 'purchase' }] }])
+
+    await page.getByRole('link', { name: 'Warnings' }).click()
+    await page.getByRole('region', { name: 'Warnings' }).getByRole('button').first().click()
+    await page.locator('dl.properties').first().waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+
+    await page.getByRole('link', { name: 'Annotations' }).click()
+    await page.getByRole('button', { name: 'New annotation' }).click()
+    await dialog.getByLabel('Note').fill(attack)
+    await dialog.getByLabel('Time').fill('2026-03-01T12:00')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    // Noon in Berlin, on the clock of the project.
+    await page.getByRole('row', { name: '2026-03-01 11:00' }).getByText(attack).waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+  })
+
+  test('a file is imported from the browser, and a second time nothing new is stored', async () => {
+    const page = await web.signedIn()
+    await page.goto(at('data/import'))
+    const line = (i: number) =>
+      JSON.stringify({ event: 'imported', distinct_id: `old-${i % 7}`, timestamp: `2025-03-0${1 + (i % 9)}T10:00:00Z`, properties: { i } })
+    const lines = Array.from({ length: 2500 }, (_, i) => line(i))
+    const file = { name: 'old.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from([...lines, 'not JSON', ''].join('\n')) }
+    const count = (label: string) => page.getByRole('status').getByRole('listitem').filter({ hasText: label }).locator('span').nth(1)
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await page.getByText('Imported old.jsonl').waitFor()
+    expect(await count('Rows').textContent()).toBe('2,501')
+    expect(await count('Unreadable').textContent()).toBe('1')
+    expect(
+      await page
+        .getByRole('status')
+        .locator('li')
+        .filter({ hasText: /^Stored[\d,]/ })
+        .locator('span')
+        .nth(1)
+        .textContent(),
+    ).toBe('2,500')
+    await page.getByText('Row 2501: not a JSON object').waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.reload()
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await page.getByText('Imported old.jsonl').waitFor()
+    expect(await count('Stored before').textContent()).toBe('2,500')
+    const { results } = await web.api<{ results: number[][] }>('POST', `${project}/query/`, {
+      query: { kind: 'HogQLQuery', query: "select count() from events where event = 'imported'" },
+    })
+    expect(results).toEqual([[2500]])
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('event,distinct_id,timestamp\na,b,2025-01-01\n') })
+    await page.getByText('CSV cannot be read in a browser').waitFor()
+  })
+
+  test('web analytics: numbers of the API, a row is a filter, goals, no comparison', async () => {
+    const page = await web.signedIn()
+    await page.goto(at('web?from=-30d'))
+    const ask = async <T>(query: object) => (await web.api<{ results: T }>('POST', `${project}/query/`, { query })).results
+    const range = { dateRange: { date_from: '-30d' } }
+    const overview = await ask<{ key: string; value: number }[]>({ kind: 'WebOverviewQuery', ...range })
+    const shown = (key: string) =>
+      page
+        .locator('.overview > div')
+        .filter({ hasText: new RegExp(`^${key}`) })
+        .locator('strong')
+    const numberOf = async (key: string) => Number((await shown(key).textContent())!.replaceAll(',', ''))
+    const apiValue = (key: string) => overview.find((one) => one.key === key)!.value
+    await shown('Visitors').waitFor()
+    expect(await numberOf('Visitors')).toBe(apiValue('visitors'))
+    expect(await numberOf('Page views')).toBe(apiValue('views'))
+    const pages = page.getByRole('region', { name: 'Pages' }).first()
+    const table = await ask<[string, [number], [number]][]>({ kind: 'WebStatsTableQuery', breakdownBy: 'Page', limit: 8, ...range })
+    await expect.poll(() => pages.locator('tbody tr td:first-child').allTextContents()).toEqual(table.map(([path]) => path))
+    await page.getByRole('region', { name: 'Places' }).getByText('Germany').waitFor()
+    await page.getByRole('region', { name: 'Goals' }).first().getByText('Became a customer').waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+
+    await pages.getByRole('button', { name: '/pricing' }).click()
+    const properties = [{ type: 'event', key: '$pathname', operator: 'exact', value: '/pricing' }]
+    const [filtered] = await ask<{ value: number }[]>({ kind: 'WebOverviewQuery', ...range, properties })
+    await expect.poll(() => numberOf('Visitors')).toBe(filtered!.value)
+    await page.getByRole('button', { name: 'Remove the filter $pathname is /pricing' }).click()
+    await expect.poll(() => numberOf('Visitors')).toBe(apiValue('visitors'))
+
+    await page.getByLabel('Conversion goal').selectOption('event:purchase')
+    const converted = await ask<{ key: string; value: number }[]>({
+      kind: 'WebOverviewQuery',
+      ...range,
+      conversionGoal: { customEventName: 'purchase' },
+    })
+    await shown('Unique conversions').waitFor()
+    expect(await numberOf('Unique conversions')).toBe(converted.find(({ key }) => key === 'unique conversions')!.value)
+    await page.getByLabel('Compare with the period before').uncheck()
+    await expect.poll(() => page.locator('.change').count()).toBe(0)
+  })
+})

@@ -18,4 +18,6 @@ export interface PageEntry {
 export const pages: readonly PageEntry[] = [
   { name: 'live', title: 'Live', key: 'l', load: async () => (await import('./live.tsx')).Live },
   { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
+  { name: 'dashboards', title: 'Dashboards', key: 'd', load: async () => (await import('./dashboards.tsx')).Dashboards },
+  { name: 'sql', title: 'SQL', key: 's', load: async () => (await import('./sql.tsx')).Sql },
 ]

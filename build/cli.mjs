@@ -6,7 +6,7 @@ const { resolve } = createRequire(import.meta.url)
 
 /** What the threads of plugins have inside, with their licenses. */
 const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
-async function licenseOf(name) {
+export async function licenseOf(name) {
   const folder = new URL(`../node_modules/${name}/`, import.meta.url)
   const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one))
   return `${name}\n\n${file ? await readFile(new URL(file, folder), 'utf8') : JSON.parse(await readFile(new URL('package.json', folder), 'utf8')).license}`

@@ -3,22 +3,25 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
+import { licenseOf } from './cli.mjs'
 
 const folder = (path) => fileURLToPath(new URL(path, import.meta.url))
 const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
+/** What the pages have inside. */
+const inside = ['preact', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/lang-sql', '@codemirror/language', '@codemirror/lint', '@codemirror/state', '@codemirror/view', '@lezer/common', '@lezer/highlight', '@lezer/lr', 'style-mod', 'w3c-keyname', 'crelt']
 const largestUncompressed = 1024
 
 /** Writes dist/web: the web interface, each file with a hash of its contents in the name, and compressed beside it. */
-export async function buildWeb() {
-  const outDir = folder('../dist/web/')
+export async function buildWeb(outDir = folder('../dist/web/')) {
   await build({
     root: folder('../src/web/'),
     base: './',
     configFile: false,
     logLevel: 'warn',
-    esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: { outDir, emptyOutDir: true, target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   })
+  await writeFile(`${outDir}LICENSES.txt`, (await Promise.all(inside.map(licenseOf))).join('\n\n'))
   for (const name of await readdir(outDir, { recursive: true })) {
     if (!/\.(js|css|html|svg)$/.test(name)) continue
     const bytes = await readFile(outDir + name)

@@ -79,6 +79,10 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
 | unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
+| notifications of alerts | e-mail, and destinations beside the alert | e-mail, and a signed webhook of the alert itself ([sharing.md](sharing.md#webhooks)) |
+| targets of subscriptions | e-mail, Slack, webhook | e-mail and signed webhook; on a hosted server, e-mail to members only |
+| times of subscriptions | in UTC | in the project's time zone, with the same local time when clocks change |
+| \`/shared/<token>.json\` | the insight with its query | its answer only |
 | sessions of web analytics | overviews count sessions that began in the range; tables without a comparison count those with events in it | both count sessions that began in the range, so that their numbers agree ([web.md](web.md#what-counts)) |
 | the visitor of a session with several persons | any of them | the one who was created first, so that the same question has the same answer |
 | tables by language | \`en-\` for a language without a region; no column for the share of a row | \`en\`; the columns of other tables |

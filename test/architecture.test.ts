@@ -110,7 +110,8 @@ const layers: Record<string, readonly string[]> = {
     'directory',
     root,
   ],
-  web: [],
+  // What runs in browsers: the API's client, and the drawings that mails have too.
+  web: ['pictures'],
   // Talks to servers outside: names and mail.
   network: base,
   // The public door: it opens on the HTTP API too.
@@ -123,7 +124,7 @@ const enginesNamedIn = ['dialects/', 'storage/', 'functions/']
 
 const src = resolve(import.meta.dirname, '../src')
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((f) => f.endsWith('.ts'))
+  .filter((f) => /\.tsx?$/.test(f))
   .map((f) => f.split(sep).join('/'))
 const layerOf = (file: string) => {
   if (file.endsWith('/ports.ts')) return 'ports'

@@ -53,7 +53,15 @@ const filesIn = (folder: string, end: string): string[] =>
 const glossary = readFileSync(join(root, 'docs/glossary.md'), 'utf8')
 
 test('sources and docs use the usual terms', () => {
-  const files = [...filesIn('src', '.ts'), ...filesIn('docs', '.md'), 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'bench/README.md']
+  const files = [
+    ...filesIn('src', '.ts'),
+    ...filesIn('src', '.tsx'),
+    ...filesIn('docs', '.md'),
+    'README.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'bench/README.md',
+  ]
   const found = files
     .filter((file) => !generated.has(file))
     .flatMap((file) => {

@@ -7,7 +7,7 @@ import { invalid } from './refusals.ts'
 import { hashKey } from './secrets.ts'
 import { findUserByEmail, normalEmail } from './users.ts'
 
-// The first start makes an owner without a password, who cannot sign in. Whoever has the secret that the server printed becomes that owner.
+// The first start makes an owner without a password, who cannot sign in. The secret that the server prints gives that account to its holder.
 
 export const firstOwnerInput = signupInput.extend({
   secret: z.string({ error: 'Not a valid string.' }).max(256),

@@ -37,6 +37,7 @@ const first = (value: Expr): Expr => call('coalesce', call('argMinIf', value, ti
 const last = (value: Expr): Expr => call('coalesce', call('argMaxIf', value, timestamp, isPage), call('argMax', value, timestamp))
 const distinctEvents = (...events: string[]): Expr => call('uniqExactIf', field('uuid'), named(...events))
 const currentUrl = property('$current_url')
+const actionNames = ['$pageview', '$screen', '$autocapture']
 
 /** UTM parameters and click ids in the address of the first page. */
 const adMarks = [
@@ -82,7 +83,10 @@ const measures: Readonly<Record<string, Expr>> = {
   pageviews: distinctEvents('$pageview'),
   autocaptures: distinctEvents('$autocapture'),
   screens: distinctEvents('$screen'),
-  actions: distinctEvents('$pageview', '$screen', '$autocapture'),
+  actions: distinctEvents(...actionNames),
+  has_action: call('max', call('if', named(...actionNames), literal(1), literal(0))),
+  first_action: call('minIf', field('uuid'), named(...actionNames)),
+  last_action: call('maxIf', field('uuid'), named(...actionNames)),
   ...byName(marks, 'mark_', (name) => first(property(name))),
 }
 // Prefixed so that no event column has the same name: an alias would shadow it.
@@ -104,6 +108,8 @@ const channel = channelType(
 
 const seconds = call('dateDiff', literal('second'), measure('started'), measure('ended'))
 const actions = measure('actions')
+/** Stored twice, an event is one. Cheaper than to collect the ids of all. */
+const isSingle = equals(measure('first_action'), measure('last_action'))
 const is = (type: SqlType, value: Expr | SessionField['value']): SessionField => ({
   type,
   value: typeof value === 'function' ? value : () => value,
@@ -146,7 +152,7 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
   $session_duration: duration,
   duration: hidden(duration),
   $is_bounce: is(nullable(truth), ({ bounceSeconds }) =>
-    call('if', equals(actions, literal(0)), literal(null), and(equals(actions, literal(1)), call('less', seconds, literal(bounceSeconds)))),
+    call('if', equals(measure('has_action'), literal(0)), literal(null), and(isSingle, call('less', seconds, literal(bounceSeconds)))),
   ),
 }
 
@@ -194,7 +200,9 @@ function measuresQuery(names: readonly string[], known: Readonly<Record<string, 
   return select({
     columns: names.map((name) => alias(name === 'id' ? sessionId : known[name]!, measureName(name))),
     from: source,
-    where: events ? and(events, isSessionId(sessionId)) : isSessionId(sessionId),
+    where: events ? and(events, call('notEquals', sessionId, literal(''))) : call('notEquals', sessionId, literal('')),
     groupBy: groupBy(sessionId),
+    // Once for each session. Of its events, all have the same id; an aggregate keeps the engine from testing each of them.
+    having: isSessionId(call('min', sessionId)),
   })
 }

@@ -1,10 +1,12 @@
 import type { Expr, Select, TableSource } from '../ast/nodes.ts'
 import { print } from '../ast/print.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { own } from '../lib/own.ts'
 import { parseQuery } from '../parser/parse.ts'
 import type { ResolveContext } from '../resolver/context.ts'
 import { resolve } from '../resolver/resolve.ts'
 import { hasAggregate, hasArrayJoin, hasWindow, holdsQuery } from '../resolver/shape.ts'
+import { throughView, ViewMisfit } from './export-views.ts'
 import type { Field } from './ports.ts'
 
 // The query of an export: which columns its files have, and which events. One row in, one row out.
@@ -36,19 +38,41 @@ const unsupported: readonly (readonly [name: string, isUsed: (query: Select) => 
   ['SETTINGS', ({ settings }) => settings.length > 0],
 ]
 
-export function readExportQuery(text: string, projectId: number, now: Date): ExportQuery {
-  const query = parsed(text)
-  if (query.kind === 'set') throw refused('UNIONs are not supported: an export has one query over events.')
-  if (query.kind !== 'select') throw refused('Invalid query: write SELECT … FROM events.')
-  const source = eventsOf(query)
-  for (const [name, isUsed] of unsupported)
-    if (isUsed(query)) throw refused(`Unsupported ${name} in the query: an export has one row per event. Use SELECT … FROM events WHERE ….`)
+/** The statements of views, by their names. */
+type Views = Readonly<Record<string, string>>
+
+/** A view is replaced by its statement as it is now: what is stored names no views. */
+export function readExportQuery(text: string, projectId: number, now: Date, views: Views = {}): ExportQuery {
+  const { query, source } = overEvents(text, views, [])
   if (query.columns.some(({ kind }) => kind === 'star')) throw refused('Unsupported * in the query: name the columns.')
   mustBePerEvent(query, projectId, now)
   const fields = query.columns.map(fieldOf)
   const twice = fields.find(({ alias }, i) => fields.findIndex((other) => other.alias === alias) < i)
   if (twice) throw refused(`Two columns are named "${twice.alias}". Name one of them with AS.`)
   return { fields, where: query.where && print(query.where), alias: source.alias, text: print(query) }
+}
+
+/** The query with the statements of views in their places. `road`: the views that it stands in. */
+function overEvents(text: string, views: Views, road: readonly string[]): { readonly query: Select; readonly source: TableSource } {
+  const query = parsed(text)
+  const where = road.length > 0 ? ` of the view ${road.at(-1)}` : ''
+  if (query.kind === 'set') throw refused(`UNIONs are not supported in the query${where}: an export has one query over events.`)
+  if (query.kind !== 'select') throw refused('Invalid query: write SELECT … FROM events.')
+  for (const [name, isUsed] of unsupported)
+    if (isUsed(query))
+      throw refused(`Unsupported ${name} in the query${where}: an export has one row per event. Use SELECT … FROM events WHERE ….`)
+  const source = tableOf(query)
+  const name = source.chain.join('.')
+  if (name === 'events') return { query, source }
+  const statement = own(views, name)
+  if (statement === undefined || road.includes(name)) throw refused('Query must only SELECT FROM events')
+  const below = overEvents(statement, views, [...road, name])
+  try {
+    const whole = throughView(query, source, { name, statement: below.query, source: below.source })
+    return { query: whole, source: below.source }
+  } catch (error) {
+    throw error instanceof ViewMisfit ? refused(error.message, error) : error
+  }
 }
 
 function parsed(text: string) {
@@ -59,10 +83,10 @@ function parsed(text: string) {
   }
 }
 
-function eventsOf({ from }: Select): TableSource {
+function tableOf({ from }: Select): TableSource {
   if (from === null) throw refused('Query must SELECT FROM events')
   if (from.kind === 'join') throw refused('JOINs are not supported: reach persons and sessions as fields, such as person.properties.email.')
-  if (from.kind !== 'table' || from.chain.join('.') !== 'events' || from.args !== null) throw refused('Query must only SELECT FROM events')
+  if (from.kind !== 'table' || from.args !== null || from.columnAliases.length > 0) throw refused('Query must only SELECT FROM events')
   if (from.sample !== null || from.final) throw refused('Unsupported SAMPLE or FINAL in the query: an export has all events.')
   return from
 }

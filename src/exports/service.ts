@@ -2,6 +2,7 @@ import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, changesOf, log } from '../accounts/context.ts'
 import { hasFeature } from '../accounts/features.ts'
 import { check, readTime } from '../accounts/fields.ts'
+import { viewsOf } from '../accounts/project-fields.ts'
 import type { AccountTables, BatchExport, BatchExportBackfill, BatchExportRun, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notAllowed, notFound } from '../accounts/refusals.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
@@ -57,10 +58,11 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
       throw notAllowed('Higher frequency batch exports are not enabled for this team.')
   }
 
-  const schemaFrom = (text: string | null, model: string, projectId: number): StoredSchema | null => {
+  const schemaFrom = async (text: string | null, model: string, projectId: number): Promise<StoredSchema | null> => {
     if (text === null) return null
     if (model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, 'sql_like_query')
-    const query = readExportQuery(text, projectId, now())
+    const project = await store.read.projects.first({ id: projectId })
+    const query = readExportQuery(text, projectId, now(), viewsOf(project?.settings ?? {}))
     return { fields: query.fields, values: {}, hogql_query: query.text, sql_like_query: query.text }
   }
 
@@ -97,7 +99,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
       const merged = destination && changedSettings(type, isSameType ? unseal(before, box) : {}, destination.config)
       if (merged) mustBeValid(type, merged)
       const text = queryOf(given)
-      const schema = text === undefined ? before.schema : asJson(schemaFrom(text, model, before.project_id))
+      const schema = text === undefined ? before.schema : asJson(await schemaFrom(text, model, before.project_id))
       if (schema !== null && model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, 'model')
       const after: BatchExport = {
         ...before,
@@ -215,7 +217,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
           interval: input.interval,
           paused: input.paused ?? false,
           paused_reason: null,
-          schema: asJson(schemaFrom(queryOf(input) ?? null, model, project.id)),
+          schema: asJson(await schemaFrom(queryOf(input) ?? null, model, project.id)),
           filters: input.filters ?? null,
           start_at: input.start_at ?? null,
           end_at: input.end_at ?? null,

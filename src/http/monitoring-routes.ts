@@ -39,12 +39,15 @@ export const monitoringRoutes = (
       const readiness = await app.readiness()
       const { waiting, running } = app.asking.load()
       const failed = await app.plugins.failedDeliveries.counts()
+      const notices = await app.notifications.deliveries.counts()
       const gauges: Record<string, number> = {
         waymark_ready: readiness.isReady ? 1 : 0,
         waymark_statements_waiting: waiting,
         waymark_statements_running: running,
         waymark_deliveries_waiting: failed.waiting,
         waymark_dead_letters: failed.dead,
+        waymark_notices_waiting: notices.waiting,
+        waymark_notices_failed: notices.failed,
       }
       for (const [name, check] of Object.entries(readiness.checks))
         if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail

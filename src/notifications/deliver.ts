@@ -90,7 +90,13 @@ export async function deliver(parts: NotificationParts, id: string, signal: Abor
     if (claimed.target_type === 'webhook')
       await sendWebhook(parts, claimed, notice, AbortSignal.any([signal, AbortSignal.timeout(sendingMs)]))
     else await sendMail(parts, claimed, notice)
-    await end({ status: 'delivered', delivered_at: context.clock(), latest_error: null })
+    await store.write(async (tables) => {
+      const change = { status: 'delivered', delivered_at: context.clock(), latest_error: null }
+      await tables.notice_deliveries.update({ id, status: 'waiting', attempts: claimed.attempts }, change)
+      // Pictures take room: the content stays only while somebody may still be sent it.
+      const others = await tables.notice_deliveries.count({ notice_id: notice.id, status: ['waiting', 'failed'] })
+      if (others === 0) await tables.notices.remove({ id: notice.id })
+    })
   } catch (error) {
     // The server is being closed: the next one sends it.
     if (signal.aborted) return void (await end({ attempts: claimed.attempts - 1 }))

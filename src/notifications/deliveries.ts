@@ -26,6 +26,12 @@ export const createDeliveries = (parts: NotificationParts & { wake(): void }) =>
       return { rows, count: await store.read.notice_deliveries.count(where) }
     },
 
+    /** Of all projects. */
+    counts: async (): Promise<Readonly<Record<'waiting' | 'failed', number>>> => ({
+      waiting: await store.read.notice_deliveries.count({ status: 'waiting' }),
+      failed: await store.read.notice_deliveries.count({ status: 'failed' }),
+    }),
+
     /** A delivery that has failed gets as many attempts as a new one. */
     async retry(by: ActingMember, source: Source, id: string): Promise<NoticeDelivery> {
       const found = await writeAs(context, by, async (tables) => {

@@ -1,25 +1,18 @@
 import type { AccountStore } from '../accounts/records.ts'
 
 const day = 86_400_000
-const keptDays = { checks: 90, notices: 30 } as const
+const keptDays = { alert_checks: 90, notice_deliveries: 30, notices: 30 } as const
 const atATime = 500
 
-/** Removes checks and deliveries that are old. */
+/** Removes what is old. */
 export async function sweepNotices({ read, write }: AccountStore, now: Date): Promise<void> {
-  const before = (days: number) => ({ created_at: { to: new Date(now.getTime() - days * day) } })
-  for (;;) {
-    const old = await read.alert_checks.find({}, { between: before(keptDays.checks), limit: atATime })
-    if (old.length > 0) await write((tables) => tables.alert_checks.remove({ id: old.map(({ id }) => id) }))
-    if (old.length < atATime) break
-  }
-  for (;;) {
-    const old = await read.notices.find({}, { between: before(keptDays.notices), limit: atATime })
-    const ids = old.map(({ id }) => id)
-    if (old.length > 0)
-      await write(async (tables) => {
-        await tables.notice_deliveries.remove({ notice_id: ids })
-        await tables.notices.remove({ id: ids })
-      })
-    if (old.length < atATime) break
+  for (const table of ['alert_checks', 'notice_deliveries', 'notices'] as const) {
+    const to = new Date(now.getTime() - keptDays[table] * day)
+    for (let found = atATime; found === atATime; ) {
+      const old = await read[table].find({}, { between: { created_at: { to } }, limit: atATime })
+      const ids = old.map(({ id }) => id)
+      found = ids.length
+      if (found > 0) await write((tables) => tables[table].remove({ id: ids }))
+    }
   }
 }

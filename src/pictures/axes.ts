@@ -37,9 +37,10 @@ export function drawLabels(labels: readonly string[], { area }: Plot, at: (index
   return shown.map((i) => {
     const x = at(i)
     const half = textWidth(labels[i]!) / 2
-    // The last one does not leave the picture.
-    const anchor = x + half > area.right + 8 ? 'end' : 'middle'
-    return label(labels[i]!, anchor === 'end' ? area.right + 8 : x, area.bottom + 17, { anchor, className: 'faint' })
+    // The first and the last one do not leave the picture.
+    const anchor = x + half > area.right + 8 ? 'end' : x - half < 0 ? 'start' : 'middle'
+    const from = { end: area.right + 8, start: 2, middle: x }[anchor]
+    return label(labels[i]!, from, area.bottom + 17, { anchor, className: 'faint' })
   })
 }
 

@@ -97,7 +97,7 @@ export const presentation = {
 /** PostHog fields that would change the answer and are not supported; null is accepted. */
 const unanswered = {
   query: ['connectionId', 'sendRawQuery'],
-  trends: ['calendarHeatmapFilter', 'conversionGoal'],
+  trends: ['conversionGoal'],
   modifiers: ['bounceRatePageViewMode', 'customChannelTypeRules'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

@@ -1,6 +1,7 @@
 import type { Query } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { QueryError } from '../errors/errors.ts'
+import { BoundedCache } from '../lib/bounded-cache.ts'
 import { parseQuery } from '../parser/parse.ts'
 
 // What the statement of a view is about, from its text.
@@ -20,8 +21,19 @@ export function viewStatement(text: string): Query {
   }
 }
 
+const known = new BoundedCache<string, ReadonlySet<string>>(2000)
+
 /** The names of the tables and views that a statement reads; names of its WITH are among them when a table could be meant too. */
-export function tablesRead(query: Query): ReadonlySet<string> {
+export function tablesRead(text: string): ReadonlySet<string> {
+  const before = known.get(text)
+  if (before) return before
+  const found = namesIn(parseQuery(text))
+  known.set(text, found)
+  known.trim()
+  return found
+}
+
+function namesIn(query: Query): ReadonlySet<string> {
   const found = new Set<string>()
   walk(query, (node) => {
     if (node.kind === 'table' && node.args === null && node.chain.length === 1) found.add(node.chain[0]!)
@@ -36,7 +48,7 @@ export const readsOf = (views: Readonly<Record<string, string>>): Reads => {
   const names = Object.keys(views)
   return new Map(
     names.map((name) => {
-      const read = tablesRead(parseQuery(views[name]!))
+      const read = tablesRead(views[name]!)
       return [name, new Set(names.filter((other) => read.has(other)))]
     }),
   )

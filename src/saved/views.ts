@@ -15,10 +15,10 @@ import { type Logged, note, type Place, writeIn } from './writing.ts'
 
 // Saved statements that can be read as tables. Their texts are stored with the settings of the project too, where every query finds them.
 
-const largestStatement = 100_000
-const mostViews = 500
+export const largestStatement = 50_000
+export const mostViews = 500
 /** Characters of all statements of a project: they travel with each of its queries. */
-const largestOfAll = 1_000_000
+export const largestOfAll = 500_000
 const mostTries = 5
 
 const viewName = () =>
@@ -265,7 +265,7 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
       const above = (one: string): string[] => {
         const text = own(views, one)
         if (text === undefined) return []
-        return [...tablesRead(viewStatement(text))].filter((other) => own(catalog, other) !== undefined || own(views, other) !== undefined)
+        return [...tablesRead(text)].filter((other) => own(catalog, other) !== undefined || own(views, other) !== undefined)
       }
       return within(name, levels, above)
     },

@@ -9,8 +9,9 @@ import type { SharedView } from './shared-view.ts'
 const style = `body{font:15px/1.5 system-ui,-apple-system,Roboto,sans-serif;margin:0;color:#1c2733;background:#fff}
 main{max-width:1640px;margin:0 auto;padding:16px}
 h1{font-size:22px;margin:8px 0}
+h2{font-size:16px;margin:8px}
 p{white-space:pre-wrap;overflow-wrap:anywhere}
-.tiles{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr))}
+.tiles{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,600px),1fr))}
 .tile{border:1px solid #d9e0e7;border-radius:8px;padding:8px;overflow-x:auto}
 svg{max-width:100%;height:auto;display:block;margin:0 auto}
 footer{color:#5b6b7b;font-size:12px;margin-top:16px}
@@ -43,7 +44,7 @@ export function sharedPage(view: SharedView, { hasHeader }: PageOptions): string
     const title = type === 'dashboard' || hasHeader ? tile.name || 'Insight' : ''
     if (tile.answer === null)
       return render(
-        element('section', { class: 'tile' }, element('h1', {}, title || ' '), element('p', {}, tile.error ?? 'There is no answer yet.')),
+        element('section', { class: 'tile' }, element('h2', {}, title || ' '), element('p', {}, tile.error ?? 'There is no answer yet.')),
       )
     const svg = pictureOf(tile.query, tile.answer, { title, description: hasHeader ? tile.description : '', timezone })
     return `<section class="tile">${svg}</section>`

@@ -1,10 +1,11 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { post } from './lib/api.ts'
+import type { PageProps } from './lib/page.ts'
 import { go, linkTo, type Place } from './lib/router.ts'
 import { useProject, useSession } from './lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from './lib/theme.ts'
-import { type PageEntry, type PageProps, pages } from './pages/all.ts'
+import { type PageEntry, pages } from './pages/all.ts'
 import { Dialog, ErrorBox, Select, Working } from './ui/parts.tsx'
 
 // What surrounds every page: navigation, the choice of a project, and the command palette.

@@ -62,6 +62,23 @@ test('import and query go through it', async () => {
   expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
 })
 
+test('views are read by commands', async () => {
+  const query = { kind: 'HogQLQuery', query: "select distinct_id as who from events where event = 'old' order by who" }
+  const made = await fetch(`${facts.url}/api/projects/1/warehouse_saved_queries/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${facts.personal_api_key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'olds', query }),
+  })
+  expect(made.status).toBe(201)
+  const csv = await command('query', '--project', '1', '--format', 'csv', 'select count() as n, min(who) as first from olds')
+  expect([csv.out, csv.err]).toEqual(['n,first\n30,u0\n', ''])
+  const out = join(folder, 'olds.csv')
+  expect(await command('query', '--project', '1', '--format', 'csv', '--out', out, 'select who from olds limit 2')).toMatchObject({
+    code: 0,
+  })
+  expect((await readFile(out, 'utf8')).split(/\r?\n/).slice(0, 3)).toEqual(['who', 'u0', 'u1'])
+})
+
 test('users and keys are made by it, and work at once', async () => {
   const user = await command('users', 'create', '--organization', facts.organization_id, '--email', 'ben@acme.test', '--json')
   const { personal_api_key: first } = JSON.parse(user.out)

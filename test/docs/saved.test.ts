@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { refreshModes } from '../../src/execution/asking/refresh.ts'
 import { mostTiles } from '../../src/saved/tiles.ts'
+import { largestOfAll, largestStatement, mostViews } from '../../src/saved/views.ts'
 import { withHome } from '../http/conversation.ts'
 
 // The examples of the page.
@@ -69,4 +70,5 @@ test('every request of the page is answered as the page says', async () => {
 test('the page names every mode, and the limits', () => {
   for (const mode of refreshModes) expect(page, mode).toContain(`\`${mode}\``)
   expect(page).toContain(`at most ${mostTiles} tiles`)
+  for (const limit of [mostViews, largestStatement, largestOfAll]) expect(page).toContain(limit.toLocaleString('en'))
 })

@@ -204,6 +204,18 @@ test.each<[string, object, string, string]>([
     'series__0__math_hogql',
   ],
   [
+    'a pattern in a filter of a web overview',
+    { kind: 'WebOverviewQuery', properties: [{ key: 'n', value: '(', operator: 'regex' }] },
+    'engine-refused',
+    'properties__0__value',
+  ],
+  [
+    'a property of sessions in a table of a site',
+    { kind: 'WebStatsTableQuery', breakdownBy: 'Page', properties: [{ type: 'session', key: '$entry_nope', value: 'x' }] },
+    'unknown-field',
+    'properties__0__key',
+  ],
+  [
     'a replacement of paths',
     { kind: 'PathsQuery', pathsFilter: { localPathCleaningFilters: [{ regex: '(', alias: 'x' }] } },
     'engine-refused',

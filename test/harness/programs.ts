@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { buildWeb } from '../../build/web.mjs'
 
-// Programs that tests start in processes of their own, each in one file: a start from TypeScript takes ten times as long.
+// Programs that tests start in processes of their own, each in one file: a start from TypeScript takes ten times as long. Beside
+// them the web interface.
 
 const root = resolve(import.meta.dirname, '../..')
 const sources = {
@@ -36,4 +38,5 @@ export default async function buildPrograms(): Promise<void> {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })
+  await buildWeb(join(folder, 'web/'))
 }

@@ -29,13 +29,25 @@ export interface StoreContent {
   readonly merges?: readonly (readonly [merged: number, survivor: number])[]
   readonly groups?: readonly { readonly index: number; readonly key: string; readonly properties?: Readonly<Record<string, unknown>> }[]
   readonly cohorts?: Readonly<Record<number, readonly number[]>>
+  readonly actions?: readonly { readonly id: number; readonly definition: string }[]
   readonly propertyTypes?: readonly { readonly scope: string; readonly name: string; readonly type: string }[]
 }
 
 export const personUuid = (person: number): string => `00000000-0000-4000-8000-${String(person).padStart(12, '0')}`
 
 const time = (micros: number) => `make_timestamp(${micros})`
-const filled = ['events', 'event_names', 'persons', 'distinct_ids', 'person_merges', 'groups', 'cohorts', 'cohort_members', 'property_keys']
+const filled = [
+  'events',
+  'event_names',
+  'persons',
+  'distinct_ids',
+  'person_merges',
+  'groups',
+  'actions',
+  'cohorts',
+  'cohort_members',
+  'property_keys',
+]
 const chunk = 200
 
 /** A row of values with `?` for each parameter. */
@@ -94,6 +106,11 @@ export async function fillStore(project: TestProject, content: StoreContent): Pr
       'groups',
       'group_type_index, group_key, created_at, updated_at, version, properties',
       (content.groups ?? []).map((g) => [`${g.index}, ?, ${time(0)}, ${time(0)}, 1, ?`, [g.key, JSON.stringify(g.properties ?? {})]]),
+    )
+    await insert(
+      'actions',
+      'id, definition',
+      (content.actions ?? []).map(({ id, definition }) => [`${id}, ?`, [definition]]),
     )
     const members = Object.entries(content.cohorts ?? {})
     await insert(

@@ -27,7 +27,7 @@ test('a scope misspelt', async () => {
   const answer = await call('POST', '/api/personal_api_keys/', { as: member, body: { label: 'x', scopes: ['qery:read'] } })
   expect(answer).toMatchObject({
     status: 400,
-    body: { detail: 'Invalid scope: qery:read', extra: { suggestions: ['query:read', 'user:read'] } },
+    body: { detail: 'Invalid scope: qery:read', extra: { suggestions: ['query:read', 'alert:read', 'user:read'] } },
   })
 })
 

@@ -494,6 +494,23 @@ describe('a webhook', () => {
     expect(await delivery()).toMatchObject({ status: 'failed', error: expect.stringContaining('redirects') })
   })
 
+  test('that was delivered leaves no content behind, and what is old is removed', async () => {
+    const { read } = held.home.world.accounts.context.store
+    const { id } = await fired()
+    hook.status = 410
+    await fired()
+    const counts = async () => Promise.all([read.notices.count({}), read.notice_deliveries.count({}), read.alert_checks.count({})])
+    expect(await counts()).toEqual([1, 2, 2])
+    await call('PATCH', `alerts/${id}/`, { enabled: false })
+    later(days(31))
+    await held.home.world.accounts.context.store.write((tables) => tables.alerts.update({}, { enabled: false }))
+    await run()
+    expect(await counts()).toEqual([0, 0, 2])
+    later(days(60))
+    await run()
+    expect(await counts()).toEqual([0, 0, 0])
+  })
+
   test('signs with a secret of its receiver', async () => {
     const secret = 'a secret of the receiver'
     await fired({ webhook_secret: secret })

@@ -108,6 +108,10 @@ describe('events', () => {
     }
     expect(walked).toHaveLength(5)
     expect(new Set(walked).size).toBe(5)
+    // Those of the last day fill a page.
+    const [latest] = (await send('GET', events)).body.results
+    expect(latest.event).toBe('later')
+    expect((await send('GET', `${events}?limit=1`)).body.results).toEqual([latest])
   })
 
   test('values of a property', async () => {
@@ -232,11 +236,50 @@ describe('persons', () => {
     expect((await send('POST', `${persons}bulk_delete/`, { ids: [] })).status).toBe(202)
   })
 
+  test('many change one at once, and each change holds', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => send('POST', `${persons}cid/update_property/`, { key: `p${n}`, value: n })),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    const { properties } = (await send('GET', `${persons}cid/`)).body
+    expect(Array.from({ length: 20 }, (_, n) => properties[`p${n}`])).toEqual(Array.from({ length: 20 }, (_, n) => n))
+    const raced = await Promise.all(Array.from({ length: 5 }, () => send('POST', `${persons}cid/split/`, { main_distinct_id: 'cid' })))
+    for (const { status } of raced) expect([200, 400]).toContain(status) // the id may have left already
+    expect((await send('GET', `${persons}?search=cid`)).body.count).toBe(2)
+  })
+
+  test('those of another project are not there', async () => {
+    const { world, call, owner, organization } = held.home
+    const other = await world.makeProject(organization.id, {})
+    const [theirs] = (await (await world.projectData(other.id)).importPersons([{ distinct_ids: ['theirs'] }])).ids
+    for (const [method, path, body] of [
+      ['GET', `${theirs}/`],
+      ['GET', 'theirs/'],
+      ['PATCH', `${theirs}/`, { properties: { a: 1 } }],
+      ['POST', `${theirs}/split/`, {}],
+      ['DELETE', `${theirs}/?delete_events=true`],
+    ] as const)
+      expect(await send(method, persons + path, body), path).toMatchObject(refused(404, 'not_found'))
+    expect(await send('POST', `${persons}cid/merge/`, { ids: [theirs] })).toMatchObject(refused(400, 'invalid_input', undefined, 'ids'))
+    expect((await send('POST', `${persons}bulk_delete/`, { ids: [theirs] })).status).toBe(202)
+    expect((await call('GET', `/api/projects/${other.id}/persons/${theirs}/`, { as: owner })).status).toBe(200)
+  })
+
   test('its cohorts', async () => {
     const { body: made } = await send('POST', '/api/projects/@current/cohorts/', { name: 'C', is_static: true, distinct_ids: ['cid'] })
     await send('POST', '/api/projects/@current/cohorts/', { name: 'Empty', is_static: true })
+    const plan = (value: string) => ({
+      filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', value, operator: 'exact' }] } },
+    })
+    const { body: free } = await send('POST', '/api/projects/@current/cohorts/', { name: 'Free', ...plan('free') })
+    await send('POST', '/api/projects/@current/cohorts/', { name: 'Pro', ...plan('pro') })
     const found = await send('GET', `${persons}cohorts/?person_id=${ids[2]}`)
-    expect(found.body).toEqual({ results: [{ id: made.id, name: 'C', is_static: true }] })
+    expect(found.body).toEqual({
+      results: [
+        { id: made.id, name: 'C', is_static: true },
+        { id: free.id, name: 'Free', is_static: false },
+      ],
+    })
     expect(await send('GET', `${persons}cohorts/`)).toMatchObject(refused(400, 'required', undefined, 'person_id'))
   })
 })

@@ -220,6 +220,29 @@ test.each([
   expect([code, 'invalid_input']).toContain(answer.body.code)
 })
 
+test('an insight over a view has a new answer when the view changes', async () => {
+  const view = await made('under', 'select 1 as n')
+  const { body: insight } = await ask('POST', 'insights/', { query: statement('select n from under') })
+  const result = async () => (await ask('GET', `insights/${insight.id}/?refresh=blocking`)).body.result
+  expect(await result()).toEqual([[1]])
+  await ask('PATCH', `${base}${view.id}/`, { query: statement('select 2 as n') })
+  expect(await result()).toEqual([[2]])
+  await ask('DELETE', `${base}${view.id}/`)
+  expect(await ask('GET', `insights/${insight.id}/?refresh=blocking`)).toMatchObject(
+    refused(400, 'invalid_input', expect.stringContaining('under')),
+  )
+})
+
+test('the settings of a project do not show its views, and keep them', async () => {
+  const { call, owner, project } = held.home
+  await made('kept', 'select 3 as n')
+  const path = `/api/projects/${project.id}/`
+  const { body } = await call('PATCH', path, { as: owner, body: { name: 'Renamed', views: { events: 'select 1' } } })
+  expect(body).not.toHaveProperty('views')
+  expect(await rows('select n from kept')).toEqual([[3]])
+  expect(await rows('select count() from events')).toEqual([[4]])
+})
+
 test('an error has its position in the statement', async () => {
   const { body } = await save('x2', 'select event,\n  nothing\nfrom events')
   expect(body.extra.position).toMatchObject({ line: 2, column: 3, length: 7 })

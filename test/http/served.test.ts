@@ -329,6 +329,30 @@ test('queries', async () => {
   expect(await call('POST', '/api/projects/999/query/', { query })).toMatchObject(refused(403, 'permission_denied'))
 })
 
+test('persons, their events and groups', async () => {
+  const batch = [
+    { event: '$identify', distinct_id: 'ann', properties: { $anon_distinct_id: 'phone', $set: { plan: 'pro' } } },
+    { event: 'visited', distinct_id: 'phone', properties: { $groups: { company: 'acme' } } },
+    { event: '$groupidentify', distinct_id: 'ann', properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 1 } } },
+  ]
+  await call('POST', '/batch/', { api_key: served.projectKey, batch }, {})
+  const { body: ann } = await call('GET', inside('persons/phone/'))
+  expect(ann).toMatchObject({ distinct_ids: ['ann', 'phone'], properties: { plan: 'pro' }, is_identified: true })
+  const [visited] = await list(inside('events/?event=visited'))
+  expect(visited.person.id).toBe(ann.id)
+  expect((await call('PATCH', inside(`persons/${ann.id}/`), { properties: { plan: 'free' } })).body.properties.plan).toBe('free')
+  expect((await call('POST', inside('persons/ann/split/'), { main_distinct_id: 'ann' })).body.person.distinct_ids).toEqual(['ann'])
+  const { body: moved } = await call('GET', inside(`events/${visited.id}/`))
+  expect(moved.person.id).toBe((await call('GET', inside('persons/phone/'))).body.id)
+  expect((await call('DELETE', inside('persons/phone/?delete_events=true'))).status).toBe(202)
+  expect(await call('GET', inside(`events/${visited.id}/`))).toMatchObject(refused(404, 'not_found'))
+  expect(await call('GET', inside('persons/phone/'))).toMatchObject(refused(404, 'not_found'))
+  expect((await call('GET', inside('groups/find/?group_type_index=0&group_key=acme'))).body.group_properties).toEqual({ size: 1 })
+  expect(await call('GET', inside('groups/find/?group_type_index=0&group_key=x'))).toMatchObject(refused(404, 'not_found'))
+  expect((await call('GET', inside('groups_types/'))).body).toMatchObject([{ group_type: 'company' }])
+  expect(await call('PATCH', inside('groups_types/update_metadata/'), {})).toMatchObject(refused(400, 'parse_error'))
+})
+
 test('insights and dashboards', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'signup' }] }
   const { body: dashboard } = await call('POST', inside('dashboards/'), { name: 'Shop' })

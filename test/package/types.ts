@@ -2,6 +2,7 @@ import {
   createHandler,
   type FunnelCorrelationResponse,
   type FunnelsResponse,
+  type HogQLMetadataResponse,
   type LifecycleResponse,
   open,
   type PathsResponse,
@@ -14,6 +15,8 @@ import {
   type TrendsResponse,
   toNodeHandler,
   WaymarkError,
+  type WebOverviewResponse,
+  type WebTableResponse,
 } from 'waymark'
 
 // What compiles and what does not, for those who call the library. It is only compiled, never run: here against the sources, in `npm run test:package`
@@ -103,6 +106,18 @@ export async function calls(): Promise<void> {
     funnelCorrelationType: 'events',
   })
   holds<typeof correlation extends FunnelCorrelationResponse ? true : false>()
+  const site = await project.query({
+    kind: 'WebOverviewQuery',
+    conversionGoal: { customEventName: 'buy' },
+    compareFilter: { compare: true },
+  })
+  holds<typeof site extends WebOverviewResponse ? true : false>()
+  const table = await project.query({ kind: 'WebStatsTableQuery', breakdownBy: 'InitialChannelType', orderBy: ['Views', 'DESC'] })
+  holds<typeof table extends WebTableResponse ? true : false>()
+  // @ts-expect-error an unknown breakdown
+  await project.query({ kind: 'WebStatsTableQuery', breakdownBy: 'Planet' })
+  const checked = await project.query({ kind: 'HogQLMetadata', language: 'hogQL', query: 'select 1' })
+  holds<typeof checked extends HogQLMetadataResponse ? true : false>()
   // @ts-expect-error a misspelled field of paths
   await project.query({ kind: 'PathsQuery', pathsFilter: { startpoint: '/home' } })
   const people = await project.query({

@@ -118,6 +118,14 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
       source: { kind: 'FunnelsActorsQuery', source: { kind: 'FunnelsQuery', series: steps, dateRange } },
     },
   ],
+  'web overview': ['table', { kind: 'WebOverviewQuery', dateRange, properties: [] }],
+  'web pages': ['nothing', { kind: 'WebStatsTableQuery', breakdownBy: 'Page', dateRange, properties: [] }],
+  'web goals': ['nothing', { kind: 'WebGoalsQuery', dateRange, properties: [] }],
+  'clicks that lead away': ['nothing', { kind: 'WebExternalClicksTableQuery', dateRange, properties: [] }],
+  'vitals by path': [
+    'table',
+    { kind: 'WebVitalsPathBreakdownQuery', dateRange, properties: [], metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] },
+  ],
   actors: ['table', { kind: 'ActorsQuery', select: ['id', 'created_at'] }],
   events: ['table', { kind: 'EventsQuery', select: ['event', 'timestamp', 'properties.browser'], after: '2026-01-01' }],
   statement: ['table', { kind: 'SqlLikeQuery', query: 'select event, count() as n, max(timestamp) from events group by event' }],
@@ -150,7 +158,16 @@ test.each(Object.entries(queries))('%s', async (_, [kind, query]) => {
 })
 
 /** Their answers are for programs. */
-const withoutPicture = new Set(['InsightActorsQueryOptions'])
+const withoutPicture = new Set([
+  'InsightActorsQueryOptions',
+  'WebPageURLSearchQuery',
+  'HogQLMetadata',
+  'HogQLAutocomplete',
+  'DatabaseSchemaQuery',
+  'TeamTaxonomyQuery',
+  'EventTaxonomyQuery',
+  'ActorsPropertyTaxonomyQuery',
+])
 
 test('every kind of query was asked', () => {
   expect(Object.keys(queryKinds).filter((kind) => !asked.has(kind) && !withoutPicture.has(kind))).toEqual([])

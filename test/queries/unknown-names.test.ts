@@ -71,6 +71,12 @@ test.each<[string, () => Query, object[]]>([
   ],
   ['an event of a stickiness', () => ({ kind: 'StickinessQuery', dateRange, series: [misspelledNode] }), [signup]],
   ['an event of paths', () => ({ kind: 'PathsQuery', dateRange, pathsFilter: { includeEventTypes: ['signp', 'signup'] } }), [signup]],
+  [
+    'an event of a conversion goal',
+    () => ({ kind: 'WebOverviewQuery', dateRange, conversionGoal: { customEventName: 'signp' } }),
+    [signup],
+  ],
+  ['names that a table of a site adds', () => ({ kind: 'WebStatsTableQuery', dateRange, breakdownBy: 'FrustrationMetrics' }), []],
   ['an event of a list', () => ({ kind: 'EventsQuery', select: ['event'], event: 'signp' }), [signup]],
   ['a property of a list', () => ({ kind: 'EventsQuery', select: ['properties.prise'] }), [price]],
   ['a property of people', () => ({ kind: 'ActorsQuery', select: ['properties.emial'] }), [emial]],

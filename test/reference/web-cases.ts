@@ -22,7 +22,15 @@ const propertiesArb = fc
       $geoip_city_name: fc.constantFrom<string | null>('Bonn', 'Caen', null),
       $timezone_offset: fc.constantFrom(0, -60, -345),
       utm_source: fc.constantFrom('google', 'newsletter', ''),
+      utm_medium: fc.constantFrom('m1'),
+      utm_campaign: fc.constantFrom('spring', ''),
       f: fc.constantFrom('yes', 'no'),
+      $browser_language: fc.constantFrom('en-US', 'en-GB', 'de', 'de-DE'),
+      $referrer: fc.constantFrom('https://example.com/before/1', 'https://other.org/'),
+      $external_click_url: fc.constantFrom('https://other.org/x?y=1', 'https://www.example.com/own', 'https://a.third.org/'),
+      $event_type: fc.constantFrom('click', 'click', 'submit'),
+      $host: fc.constantFrom('example.com', 'shop.example.com'),
+      $web_vitals_LCP_value: fc.constantFrom<number | null>(-1, 0, 1, 2.5, 4, 8, null),
       $prev_pageview_pathname: pathArb,
       $prev_pageview_max_scroll_percentage: fc.constantFrom(0, 0.25, 1),
       $prev_pageview_max_content_percentage: fc.constantFrom(0.5, 0.8, 1),
@@ -31,7 +39,18 @@ const propertiesArb = fc
   )
   .map(({ path, ...rest }) => ({ ...rest, ...(path && { $pathname: path, $current_url: `https://example.com${path}?q=1` }) }))
 
-const names = ['$pageview', '$pageview', '$screen', '$autocapture', '$pageleave', 'buy', '$rageclick', '$exception', '$dead_click'] as const
+const names = [
+  '$pageview',
+  '$pageview',
+  '$screen',
+  '$autocapture',
+  '$pageleave',
+  'buy',
+  '$rageclick',
+  '$exception',
+  '$dead_click',
+  '$web_vitals',
+] as const
 const visitArb = fc.record({
   id: fc.integer({ min: 0, max: 6 }),
   start: fc.oneof(
@@ -107,6 +126,10 @@ export const tableArb: fc.Arbitrary<ReferenceTable> = fc
       'City',
       'Timezone',
       'FrustrationMetrics',
+      'PreviousPage',
+      'ExitClick',
+      'InitialUTMSourceMediumCampaign',
+      'Language',
     ),
     bounces: fc.boolean(),
     scrolls: fc.boolean(),
@@ -127,6 +150,19 @@ export const webAxes = (query: ReferenceWeb | ReferenceTable): string[] => [
 
 /** The rules of the project that a query with `cleans` applies. */
 export const pathRules = [{ regex: '\\d+', alias: ':id' }]
+
+const goalNames = ['buy', '$rageclick']
+/** As they are stored. */
+export const goalActions = goalNames.map((event, i) => ({ id: i + 1, definition: JSON.stringify({ name: event, steps: [{ event }] }) }))
+export { goalNames }
+export const thresholds = [1, 4] as const
+
+/** Other questions about the same sessions. */
+export function asOther(kind: 'WebGoalsQuery' | 'WebExternalClicksTableQuery' | 'WebVitalsPathBreakdownQuery', query: ReferenceWeb) {
+  const { compareFilter, conversionGoal: _, ...common } = asWeb(query)
+  if (kind !== 'WebVitalsPathBreakdownQuery') return { ...common, compareFilter, kind }
+  return { ...common, kind, metric: 'LCP', percentile: 'p75', thresholds: [...thresholds] }
+}
 
 export function asWeb(query: ReferenceWeb | ReferenceTable): { readonly kind: string; readonly [field: string]: unknown } {
   return {

@@ -29,6 +29,10 @@ export interface ReferenceTable extends ReferenceWeb {
     | 'City'
     | 'Timezone'
     | 'FrustrationMetrics'
+    | 'PreviousPage'
+    | 'ExitClick'
+    | 'InitialUTMSourceMediumCampaign'
+    | 'Language'
   readonly bounces: boolean
   readonly scrolls: boolean
 }
@@ -65,6 +69,7 @@ interface Session {
   readonly first: (key: string) => string | null
   readonly last: (key: string) => string | null
   readonly channel: string
+  readonly click: string | null
   /** Events that count. */
   readonly counted: Events
   readonly person: number
@@ -108,6 +113,10 @@ function sessionsOf(
         isBounce: actions === 0 ? null : actions === 1 && length < 10,
         first,
         last,
+        click:
+          own
+            .flatMap((e) => (e.event === '$autocapture' ? [set(textOf(e.properties.$external_click_url))] : []))
+            .findLast((url) => url !== null) ?? null,
         channel: source === 'google' ? 'Organic Search' : source === 'newsletter' ? 'Email' : 'Unknown',
         counted,
         person: Math.min(...counted.map((e) => e.person)),
@@ -177,6 +186,14 @@ function valueOfEvent(e: ReferenceEvent, query: ReferenceTable): Value | undefin
     }
     case 'City':
       return text('$geoip_city_name') === undefined ? undefined : [text('$geoip_country_code') ?? null, text('$geoip_city_name')!]
+    case 'PreviousPage': {
+      const [before, referrer, here] = [text('$prev_pageview_pathname'), text('$referrer'), text('$current_url')]
+      if (before !== undefined) return cleaned(before, query)!
+      const host = (url: string | undefined) => url && new URL(url).hostname
+      return host(here) === host(referrer) ? (cleaned(pathOf(referrer ?? null), query) ?? undefined) : referrer
+    }
+    case 'Language':
+      return text('$browser_language')?.split('-')[0]
     case 'Timezone': {
       const offset = number(e.properties.$timezone_offset)
       return offset === null ? undefined : (0 - offset) / 60
@@ -195,12 +212,16 @@ function valueOfSession(s: Session, query: ReferenceTable): Value | undefined {
       return s.first('utm_source')
     case 'InitialChannelType':
       return s.channel
+    case 'ExitClick':
+      return s.click ?? undefined
+    case 'InitialUTMSourceMediumCampaign':
+      return ['utm_source', 'utm_medium', 'utm_campaign'].map((key) => s.first(key) ?? '(none)').join(' / ')
     default:
       return undefined
   }
 }
 const isOfSession = ({ breakdown }: ReferenceTable) =>
-  ['InitialPage', 'ExitPage', 'InitialUTMSource', 'InitialChannelType'].includes(breakdown)
+  ['InitialPage', 'ExitPage', 'ExitClick', 'InitialUTMSource', 'InitialChannelType', 'InitialUTMSourceMediumCampaign'].includes(breakdown)
 
 type Visit = Session & { readonly value: Value }
 
@@ -276,8 +297,16 @@ export function referenceTable(events: Events, query: ReferenceTable): (readonly
         : []),
     ]
   })
+  // A language is shown as its most frequent tag, of those with as many visits the first one.
+  const tagOf = (language: Value): Value => {
+    const tags = visits
+      .filter(({ value }) => value === language)
+      .flatMap(({ counted }) => [...new Set(counted.map((e) => textOf(e.properties.$browser_language)!))])
+    const count = (tag: string) => tags.filter((one) => one === tag).length
+    return [...new Set(tags)].sort((a, b) => count(b) - count(a) || order(a, b))[0]!
+  }
   const columns = isFrustration ? [3, 2, 1] : query.goal !== undefined ? [3, 2, 1] : [1, 2]
-  return rows.sort((a, b) => {
+  const sorted = rows.sort((a, b) => {
     for (const column of columns)
       for (const i of [0, 1] as const) {
         const [one, other] = [(a[column] as Pair)[i] ?? 0, (b[column] as Pair)[i] ?? 0]
@@ -285,6 +314,73 @@ export function referenceTable(events: Events, query: ReferenceTable): (readonly
       }
     return order(a[0], b[0])
   })
+  return query.breakdown === 'Language' ? sorted.map(([value, ...pairs]) => [tagOf(value), ...pairs]) : sorted
+}
+
+/** Who did an event, how often, and the share of the visitors who did. */
+export function referenceGoals(events: Events, query: ReferenceWeb, goals: readonly string[]): (readonly [string, ...Pair[]])[] {
+  const sessions = sessionsOf(events, { ...query, goal: undefined }, [...pages, ...goals])
+  const people = (of: (s: Session) => boolean) =>
+    inPeriods(query, (isIn) => distinct(sessions.filter((s) => isIn(s) && of(s)).map((s) => s.person)))
+  const visitors = people(() => true)
+  return goals.map((goal) => {
+    const unique = people((s) => s.counted.some(({ event }) => event === goal))
+    const total = inPeriods(query, (isIn) => sum(sessions.filter(isIn).map((s) => s.counted.filter(({ event }) => event === goal).length)))
+    const rate = (i: 0 | 1) => (unique[i] === null ? null : visitors[i] ? unique[i]! / visitors[i]! : 0)
+    const whole = ([now, before]: Pair): Pair => [now === null ? null : scaled(now, query), before === null ? null : scaled(before, query)]
+    return [goal, whole(unique), whole(total), [rate(0), rate(1)]]
+  })
+}
+
+/** The address, who clicked, and how often. */
+export function referenceClicks(events: Events, query: ReferenceWeb): (readonly [Value, ...Pair[]])[] {
+  const site = (host: string) => host.split('.').slice(-2).join('.')
+  const urlOf = (e: ReferenceEvent) => set(textOf(e.properties.$external_click_url))
+  const isClick = (e: ReferenceEvent) => {
+    const [url, host] = [urlOf(e), textOf(e.properties.$host)]
+    return textOf(e.properties.$event_type) === 'click' && url !== null && (host === null || site(new URL(url).hostname) !== site(host))
+  }
+  const plain = { ...query, goal: undefined }
+  const ranges = rangesOf(query)
+  const sessions = sessionsOf(events, plain, ['$autocapture'], (e) => isFiltered(e, query) && isClick(e)).filter((s) =>
+    ranges.some((range) => within(s.start, range, query.zone)),
+  )
+  const urls = [...new Set(sessions.flatMap((s) => s.counted.map((e) => urlOf(e)!)))]
+  const rows = urls.map((url): readonly [string, Pair, Pair] => {
+    const own = sessions.flatMap((s) => {
+      const counted = s.counted.filter((e) => urlOf(e) === url)
+      return counted.length === 0 ? [] : [{ ...s, counted, person: Math.min(...counted.map((e) => e.person)) }]
+    })
+    const of = (count: (list: typeof own) => number) => inPeriods(query, (isIn) => scaled(count(own.filter(isIn)), query))
+    return [url, of((list) => distinct(list.map((s) => s.person))), of((list) => sum(list.map((s) => s.counted.length)))]
+  })
+  return rows.sort(([a, , now], [b, , then]) => then[0]! - now[0]! || (then[1] ?? 0) - (now[1] ?? 0) || order(a, b))
+}
+
+/** The third quartile of each path, in bands. */
+export function referenceVitals(events: Events, query: ReferenceWeb, [good, fair]: readonly [number, number]) {
+  const own = events.filter((e) => {
+    const inRange = e.event === '$web_vitals' && within(e.at, [query.from, query.to], query.zone)
+    return inRange && isSampled(e, query) && isFiltered(e, query)
+  })
+  const valueOfPath = (path: string) => {
+    const values = own
+      .filter((e) => cleaned(textOf(e.properties.$pathname), query) === path)
+      .flatMap((e) => number(e.properties.$web_vitals_LCP_value) ?? [])
+      .sort((a, b) => a - b)
+    const at = 0.75 * (values.length - 1)
+    const low = values[Math.floor(at)]!
+    return values.length === 0 ? null : low + (values[Math.ceil(at)]! - low) * (at % 1)
+  }
+  const paths = [...new Set(own.flatMap((e) => cleaned(textOf(e.properties.$pathname), query) ?? []))]
+  const rows = paths
+    .flatMap((path) => {
+      const value = valueOfPath(path)
+      return value === null || value < 0 ? [] : [{ path, value }]
+    })
+    .sort((a, b) => a.value - b.value || order(a.path, b.path))
+  const band = (low: number, high: number) => rows.filter(({ value }) => value > low && value <= high)
+  return { good: band(-1, good), needs_improvements: band(good, fair), poor: band(fair, Number.POSITIVE_INFINITY) }
 }
 
 const pageBefore = (e: ReferenceEvent, query: ReferenceTable): Value | undefined => {

@@ -51,12 +51,19 @@ const sorted = (name: string, value: unknown) =>
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : exact(name, value)
 
+const settingsDigests = new WeakMap<ProjectRecord, string>()
+/** Settings may be large: they hold the statements of views. */
+const digestOf = (project: ProjectRecord): string => {
+  const known = settingsDigests.get(project)
+  if (known !== undefined) return known
+  const text = JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings], sorted)
+  const digest = createHash('sha256').update(text).digest('hex')
+  settingsDigests.set(project, digest)
+  return digest
+}
+
 const cacheKey = (query: Query, project: ProjectRecord): string =>
-  createHash('sha256')
-    .update(JSON.stringify([project.id, project.timezone, project.week_start_day, project.settings], sorted))
-    .update(JSON.stringify(query, sorted))
-    .digest('hex')
-    .slice(0, 32)
+  createHash('sha256').update(digestOf(project)).update(JSON.stringify(query, sorted)).digest('hex').slice(0, 32)
 
 /** A replacer function called for each value is slow, and few queries contain bigints. */
 const writtenOf = (query: Query): string => {

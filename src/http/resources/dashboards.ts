@@ -96,7 +96,7 @@ const presentTile = async ({ app }: ProjectVisit, { tile, insight }: Tile, place
     deleted: tile.deleted,
     is_cached: shown?.is_cached ?? false,
     last_refresh: shown?.last_refresh ?? null,
-    error: answer.error && { type: answer.error.code, message: answer.error.detail },
+    error: shown?.error ?? null,
   }
 }
 

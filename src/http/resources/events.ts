@@ -66,6 +66,22 @@ const aheadMs = 5_000
 
 const orders = { timestamp: 'timestamp', '-timestamp': 'timestamp DESC' } as const
 
+const dayMs = 86_400_000
+
+/** The latest events are usually those of one day. If that day has a full page and more, older events cannot be on the page. */
+async function firstFull(
+  read: (after: string) => Promise<EventsAnswer>,
+  after: string | null,
+  before: string | null,
+): Promise<EventsAnswer> {
+  const end = before === null ? Number.NaN : Date.parse(before)
+  if (!after && end > dayMs) {
+    const recent = await read(new Date(end - dayMs).toISOString())
+    if (recent.hasMore) return recent
+  }
+  return read(after || 'all')
+}
+
 const list = async (visit: ProjectVisit) => {
   const { query } = visit
   const { limit, offset } = pageBounds(query)
@@ -75,19 +91,20 @@ const list = async (visit: ProjectVisit) => {
   const event = query.get('event')
   const before = query.get('before') || new Date(visit.app.clock().getTime() + aheadMs).toISOString()
   if (person !== null && !isUuid(person)) throw failures.invalid('person_id must be the uuid of a person.', 'person_id')
-  const { results, hasMore } = (await answerTo(visit, {
+  const asked = {
     kind: 'EventsQuery',
     select: columns,
     event: event || null,
     personId: person,
-    after: query.get('after') || 'all',
     before,
     properties: givenFilters(visit, 'event'),
     fixedProperties: distinctId ? [{ type: 'event_metadata', key: 'distinct_id', value: [distinctId], operator: 'exact' }] : [],
     orderBy: [orders[order]],
     limit,
     offset,
-  })) as EventsAnswer
+  }
+  const read = async (after: string) => (await answerTo(visit, { ...asked, after })) as EventsAnswer
+  const { results, hasMore } = await firstFull(read, query.get('after'), order === '-timestamp' ? before : null)
   const events = results.map(present)
   return {
     // Events that arrive meanwhile do not move those of the next page.

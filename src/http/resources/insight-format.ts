@@ -26,6 +26,7 @@ export const answerSchema = z.object({
   timezone: z.string().nullable(),
   resolved_date_range: freeSchema,
   query_status: freeSchema,
+  error: z.object({ type: z.string(), message: z.string() }).nullable(),
 })
 
 export const insightSchema = z.object({
@@ -71,6 +72,7 @@ const nothing: z.infer<typeof answerSchema> = {
   timezone: null,
   resolved_date_range: null,
   query_status: null,
+  error: null,
 }
 
 /** The status without the answer, which is beside it. */
@@ -79,7 +81,7 @@ const statusOf = (status: NonNullable<InsightAnswer['status']>): Omit<QueryStatu
   results: null,
 })
 
-export const presentAnswer = ({ answer, status }: InsightAnswer): z.infer<typeof answerSchema> => {
+export const presentAnswer = ({ answer, status, error }: InsightAnswer): z.infer<typeof answerSchema> => {
   const { results, ...facts } = (answer?.object ?? {}) as Fields
   const known = Object.keys(nothing).flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]] as const]))
   return {
@@ -87,6 +89,7 @@ export const presentAnswer = ({ answer, status }: InsightAnswer): z.infer<typeof
     ...Object.fromEntries(known),
     result: results ?? null,
     query_status: status ? statusOf(status) : null,
+    error: error && { type: error.code, message: error.detail },
   }
 }
 

@@ -18,6 +18,7 @@ import { defineResource, type ProjectVisit } from '../resource.ts'
 const mostDeleted = 1_000
 const mostMerged = 1_000
 const idsShown = 1_000
+const cohortsOfStatement = 50
 
 const personSchema = z.object({
   id: uuidSchema,
@@ -243,10 +244,17 @@ export const persons = defineResource({
         const id = visit.query.get('person_id')
         if (!id) throw failures.required('person_id')
         const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
+        const { cohorts } = await dataOf(visit)
+        const all = await cohorts.list()
+        const states = await cohorts.states(all.map((cohort) => cohort.id))
+        const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
         const found = []
-        for (const cohort of await (await dataOf(visit)).cohorts.list()) {
-          const filters = [byUuids([uuid]), { type: 'cohort', key: 'id', value: cohort.id }]
-          if ((await countOf(visit, { filters })) > 0) found.push({ id: cohort.id, name: cohort.name, is_static: cohort.is_static })
+        for (let at = 0; at < sound.length; at += cohortsOfStatement) {
+          const some = sound.slice(at, at + cohortsOfStatement)
+          const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
+          const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
+          const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
+          for (const [i, { id, name, is_static }] of some.entries()) if (Number(results[0]?.[i])) found.push({ id, name, is_static })
         }
         return { results: found }
       },

@@ -21,14 +21,26 @@ export function lifecycleChart(_query: Fields, answer: Fields): Chart {
   return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers })
 }
 
+const address = /^(\d+_)(https?:\/\/[^/]+)(.*)$/
+
+/** Addresses of one site are told by their paths. */
+function withoutSite(names: ReadonlySet<string>): (name: string) => string {
+  const sites = new Set([...names].map((name) => address.exec(name)?.[2]))
+  const [site] = sites
+  return sites.size !== 1 || site === undefined
+    ? (name) => name
+    : (name) => name.replace(address, (_, step, __, path) => step + (path || '/'))
+}
+
 export function pathsChart(_query: Fields, answer: Fields): Chart {
   const edges = objectsOf(answer.results)
     .map((edge) => ({ from: textOf(edge.source), to: textOf(edge.target), value: numberOf(edge.value) ?? 0 }))
     .filter(({ value }) => value > 0)
     .sort((a, b) => b.value - a.value)
   if (edges.length === 0) return nothing('No paths in this range')
+  const shown = withoutSite(new Set(edges.flatMap(({ from, to }) => [from, to])))
   const { kept, leftOut } = cut(edges, most.edges, 'edge', 'edges')
-  return { kind: 'flow', edges: kept, leftOut }
+  return { kind: 'flow', edges: kept.map((edge) => ({ ...edge, from: shown(edge.from), to: shown(edge.to) })), leftOut }
 }
 
 export function correlationChart(_query: Fields, answer: Fields): Chart {

@@ -73,7 +73,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const cell = (['row', 'column'] as const).find((name) => point[name] != null)
   if (cell && displayOf(query) !== 'CalendarHeatmap')
     throw new QueryError('validation-failed', { message: 'Only a calendar heat map has rows and columns.', attr: `source__${cell}` })
-  const isOf = allOf(yield* valueCondition(point.breakdown, unit, query, env, breakdown), isInCell(point))
+  const isOf = allOf(yield* valueCondition(point.breakdown, unit, query, env, breakdown), isInCell(point, query, unit))
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
   const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, env)
   const { group } = actorOf(unit)

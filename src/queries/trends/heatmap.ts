@@ -21,28 +21,35 @@ export interface CalendarHeatmap {
   readonly allAggregations: number
 }
 
-const parts = { row: call('toDayOfWeek', field('timestamp')), column: call('toHour', field('timestamp')) } as const
+type Parts = Readonly<Record<'row' | 'column', Expr>>
+/** Of each event; or of the beginning of its session, so that a person counts once for a session that goes on for hours. */
+function partsOf({ calendarHeatmapFilter: filter }: Pick<TrendsQuery, 'calendarHeatmapFilter'>, { node }: Pick<Unit, 'node'>): Parts {
+  const isOfSession = filter?.bucketBySessionStart === true && node.math === 'dau'
+  const at = isOfSession ? call('coalesce', field('session', '$start_timestamp'), field('timestamp')) : field('timestamp')
+  return { row: call('toDayOfWeek', at), column: call('toHour', at) }
+}
 /** Uniques do not add up, so each sum is a statement of its own. */
-const groupings: readonly (readonly (keyof typeof parts)[])[] = [['row', 'column'], ['row'], ['column'], []]
+const groupings: readonly (readonly (keyof Parts)[])[] = [['row', 'column'], ['row'], ['column'], []]
 const hoursOfWeek = 7 * 24
 const names = { row: 'row_number', column: 'column_number' } as const
 
 /** The events of a cell, of its row or of its column. */
-export const isInCell = ({
-  row,
-  column,
-}: {
-  readonly row?: number | null | undefined
-  readonly column?: number | null | undefined
-}): Expr =>
-  allOf(
+export function isInCell(
+  { row, column }: { readonly row?: number | null | undefined; readonly column?: number | null | undefined },
+  query: TrendsQuery,
+  unit: Unit,
+): Expr {
+  const parts = partsOf(query, unit)
+  return allOf(
     row == null ? literal(true) : equals(parts.row, literal(row)),
     column == null ? literal(true) : equals(parts.column, literal(column)),
   )
+}
 
 export function heatmapOf(context: PlanContext): readonly StatementAsk[] {
   const { unit, events } = context
   const { value, condition } = aggregationOf({ ...context, size: hoursOfWeek })
+  const parts = partsOf(context.query, unit)
   return groupings.map((keys) => ({
     kind: 'statement',
     label: `heat map of series ${unit.order}${keys.length > 0 ? ` by ${keys.join(' and ')}` : ''}`,
@@ -56,7 +63,7 @@ export function heatmapOf(context: PlanContext): readonly StatementAsk[] {
 }
 
 export function readHeatmap(tables: readonly Table[], { node }: Unit, query: TrendsQuery): CalendarHeatmap {
-  const read = (table: Table, keys: readonly (keyof typeof parts)[]) => {
+  const read = (table: Table, keys: readonly (keyof Parts)[]) => {
     const columns = keys.map((key) => integers(table, names[key]))
     const values = scaleSample(columnValues(table.getChild('value')!, 'UTC').map(toNumber), query.samplingFactor, node.math ?? 'total')
     return values

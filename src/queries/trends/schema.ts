@@ -53,6 +53,8 @@ export const trendsSchema = fields(
     dateRange: nullish(dateRangeSchema),
     breakdownFilter: nullish(breakdownFilterSchema),
     compareFilter: nullish(compareFilterSchema),
+    /** A person counts in the cell in which the session began. */
+    calendarHeatmapFilter: nullish(fields({ bucketBySessionStart: nullish(z.boolean()) }, 'range')),
     trendsFilter: nullish(
       fields(
         {

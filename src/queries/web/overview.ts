@@ -8,7 +8,6 @@ import {
   bounced,
   countedEvents,
   inPeriods,
-  isPage,
   type Period,
   personOf,
   planWeb,
@@ -102,7 +101,7 @@ function overviewOf(plan: WebPlan, env: QueryContext): Select {
   const also: Record<string, Expr> = {
     counted: call('countIf', counted),
     person: personOf(counted),
-    ...(isGoal ? { goals: call('countIf', isGoal) } : { views: call('countIf', and(counted, isPage)) }),
+    ...(isGoal && { goals: call('countIf', isGoal) }),
   }
   const fields = isGoal ? ['$start_timestamp'] : ['$start_timestamp', '$session_duration', '$is_bounce']
   const converted = call('if', call('greater', field('goals'), literal(0)), field('person'), literal(null))
@@ -112,7 +111,7 @@ function overviewOf(plan: WebPlan, env: QueryContext): Select {
       ...(isGoal
         ? [...inPeriods(plan, 'conversions', 'sum', field('goals')), ...inPeriods(plan, 'converted', 'visitors', converted)]
         : [
-            ...inPeriods(plan, 'views', 'sum', field('views')),
+            ...inPeriods(plan, 'views', 'sum', field('counted')),
             ...inPeriods(plan, 'sessions', 'count'),
             ...inPeriods(plan, 'duration', 'avg', field('$session_duration')),
             ...inPeriods(plan, 'bounces', 'avg', bounced),

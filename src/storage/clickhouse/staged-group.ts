@@ -32,7 +32,8 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
   const movedIds: [distinctId: string, no: number][] = []
   const families: number[] = []
   const people: Step[] = []
-  let changesPeople = false
+  const emptiedPeople: number[] = []
+  const removedPeople: number[] = []
   const removed: { readonly table: 'actions' | 'cohorts' | 'cohort_members'; readonly id: number }[] = []
 
   const steps = (change: number): Step[] => {
@@ -109,6 +110,8 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
         movedIds.map(([id, no]) => [id, no, seq]),
       ),
       ...people,
+      ...removePeople(project, emptiedPeople, false),
+      ...removePeople(project, removedPeople, true),
       ...deleted('import_families', 'family', 'removed', families),
       ...portions(families).map((some) =>
         copied('import_members', memberRows, `family IN (${numbers(some)})`, rowVersion(change, 'removed'), 1),
@@ -169,7 +172,6 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     moveId: (distinctId, no) => movedIds.push([distinctId, no]),
     removeFamily: (family) => families.push(family),
     moveEvents(ids, from) {
-      changesPeople = true
       for (const some of portions(ids)) {
         const names = literals(some.map(([id]) => id))
         const moved = `transform(distinct_id, [${names}], [${numbers(some.map(([, no]) => no))}], person_no)`
@@ -182,23 +184,14 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
         people.push(step(`DELETE FROM distinct_ids WHERE project_id = ${project} AND distinct_id IN (${literals(some)})`))
     },
     removePeople(nos, withEvents) {
-      changesPeople = true
-      const where = (column: string) => `WHERE project_id = ${project} AND ${column} IN (${numbers(nos)})`
-      const from = (table: string, column = 'person_no') => step(`DELETE FROM ${table} ${where(column)}`)
-      people.push(from('person_versions'), from('cohort_members'))
-      if (!withEvents) return
-      people.push(
-        step(`INSERT INTO removed_events SELECT project_id, uuid, log_seq FROM events ${where('person_no')}`),
-        from('events'),
-        from('persons'),
-        from('person_merges', 'merged'),
-      )
+      for (const no of nos) (withEvents ? removedPeople : emptiedPeople).push(no)
     },
     remove: (table, id) => removed.push({ table, id }),
     async commit() {
       const change = await store.nextVersion()
       // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-      if (rewrites.length || movedIds.length || changesPeople) metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+      if (rewrites.length || movedIds.length || people.length || emptiedPeople.length || removedPeople.length)
+        metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
       if (events.length) {
         const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
         await store.run(insertEvents, lines.join('\n'))
@@ -209,6 +202,21 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
 }
 
 const step = (query: string): Step => ({ query, rows: '' })
+
+const removePeople = (project: number, nos: readonly number[], withEvents: boolean): Step[] =>
+  portions(nos).flatMap((some) => {
+    const where = (column: string) => `WHERE project_id = ${project} AND ${column} IN (${numbers(some)})`
+    const from = (table: string, column = 'person_no') => step(`DELETE FROM ${table} ${where(column)}`)
+    const known = [from('person_versions'), from('cohort_members')]
+    if (!withEvents) return known
+    return [
+      ...known,
+      step(`INSERT INTO removed_events SELECT project_id, uuid, log_seq FROM events ${where('person_no')}`),
+      from('events'),
+      from('persons'),
+      from('person_merges', 'merged'),
+    ]
+  })
 
 /** The row as JSON, starting after the event's name. */
 function eventText(row: EventRow): string {

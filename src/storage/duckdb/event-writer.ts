@@ -169,7 +169,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     touched: ReadonlySet<ChangedTable>,
     metas: ReadonlyMap<string, string>,
     removals: readonly string[],
-    changes: { readonly changesPeople: boolean; readonly changesEvents: boolean },
+    { movesEvents, emptied, removed }: PeopleChanges,
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
     events.finish()
@@ -180,15 +180,16 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     if (events.rows && !isLarge) statements.push(insertEvents(main, slots.event))
     if (moves.rows) statements.push(...moveStatements(main))
     if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
-    statements.push(...removals)
+    statements.push(...removals, ...removePeople(main, emptied, false), ...removePeople(main, removed, true))
     for (const table of touched) {
       if (changedTables[table].keys.length) statements.push(deleteChanged(main, table))
       statements.push(insertStaged(main, table, table === 'persons' ? slots.person : []))
     }
     const written = new Map(metas)
     // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-    if (rewrites.rows || movedIds.rows || changes.changesPeople) written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
-    if (changes.changesEvents) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
+    if (rewrites.rows || movedIds.rows || movesEvents || emptied.length || removed.length)
+      written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
+    if (movesEvents || removed.length) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
     statements.push('COMMIT')
@@ -209,7 +210,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
-      const changes = { changesPeople: false, changesEvents: false }
+      const changes: PeopleChanges = { movesEvents: false, emptied: [], removed: [] }
       for (const stage of [moves, rewrites, movedIds, ...stages.values()]) stage.clear()
       await events.begin()
       return {
@@ -237,16 +238,14 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
           ),
         moveEvents(ids, from) {
           removals.push(...portions(ids).map((some) => moveEvents(main, some, from)))
-          Object.assign(changes, { changesPeople: true, changesEvents: true })
+          changes.movesEvents = true
         },
         removeIds: (ids) =>
           removals.push(
             ...portions(ids).map((some) => `DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (${some.map(text).join(', ')})`),
           ),
         removePeople(numbers, withEvents) {
-          removals.push(...removePeople(main, numbers, withEvents))
-          changes.changesPeople = true
-          changes.changesEvents ||= withEvents
+          for (const no of numbers) (withEvents ? changes.removed : changes.emptied).push(no)
         },
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
@@ -324,7 +323,17 @@ const moveEvents = (main: string, ids: readonly (readonly [string, number])[], f
   `UPDATE ${main}.events t SET person_no = s.no FROM (VALUES ${ids.map(([id, no]) => `(${text(id)}, ${no})`).join(', ')}) s(id, no)
    WHERE t.distinct_id = s.id AND t.person_no IN (${from.join(', ')})`
 
+/** Changes of a group by users. */
+interface PeopleChanges {
+  movesEvents: boolean
+  /** Numbers about which everything but their events is removed. */
+  readonly emptied: number[]
+  /** Numbers that are removed with their events. */
+  readonly removed: number[]
+}
+
 function removePeople(main: string, numbers: readonly number[], withEvents: boolean): string[] {
+  if (numbers.length === 0) return []
   const among = (column: string) => `${column} IN (${numbers.join(', ')})`
   const from = (table: string, column = 'person_no') => `DELETE FROM ${main}.${table} WHERE ${among(column)}`
   const statements = [from('person_versions'), from('cohort_members')]

@@ -1,11 +1,6 @@
 import type { ComponentType } from 'preact'
-import type { Place } from '../lib/router.ts'
+import type { PageProps } from '../lib/page.ts'
 
-export interface PageProps {
-  readonly place: Place
-  /** What follows the name of the page in the address. */
-  readonly rest: readonly string[]
-}
 export interface PageEntry {
   readonly name: string
   readonly title: string

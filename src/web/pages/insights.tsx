@@ -5,11 +5,11 @@ import { Result } from '../insights/result.tsx'
 import { type Answer, get, type Page, patch, post, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { useEventNames } from '../lib/names.ts'
+import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { CopyButton, Dialog, Empty, ErrorBox, Field, PageHead, Working } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
 
 export interface SavedInsight {
   readonly id: number

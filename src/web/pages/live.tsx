@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Answer } from '../lib/api.ts'
 import { agoText, momentText, sqlText } from '../lib/format.ts'
 import { useEventNames } from '../lib/names.ts'
+import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
 import { CopyButton, Empty, ErrorBox, PageHead, Suggesting, Working } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
 
 // Events as they come in: the newest first, asked for again while the page is open.
 

@@ -271,3 +271,32 @@ test('the schema has every table and how others are reached', async () => {
     for (const { hogql_value, type } of Object.values(fields))
       if (type !== 'lazy_table') await ask({ kind: 'HogQLQuery', query: `select ${hogql_value} from ${name} limit 1` })
 })
+
+describe('views', () => {
+  beforeAll(async () => {
+    const views = { paid: 'select event as name, 1 as n, properties from events', broken: 'select nothing from events' }
+    await waymark.accounts.context.store.write((tables) => tables.projects.update({ id: project.id }, { settings: { views } }))
+  })
+
+  test('are completed like tables, with their columns', async () => {
+    expect(await labels('select * from |')).toEqual(expect.arrayContaining(['events', 'paid', 'broken']))
+    expect(await labels('select | from paid')).toEqual(expect.arrayContaining(['name', 'n', 'properties']))
+    expect(await labels('select p.| from paid p')).toEqual(expect.arrayContaining(['name', 'n']))
+    expect(await labels('select p.| from broken p')).toEqual([])
+  })
+  test('are tables of the schema', async () => {
+    const { tables } = (await ask({ kind: 'DatabaseSchemaQuery' })) as DatabaseSchemaAnswer
+    expect(tables.paid).toMatchObject({
+      type: 'view',
+      fields: { name: { type: 'string' }, n: { type: 'integer' }, properties: { type: 'json' } },
+    })
+    expect(tables.broken).toMatchObject({ type: 'view', fields: {} })
+    expect(tables.events).toMatchObject({ type: 'posthog' })
+  })
+  test('are named in the metadata of a statement', async () => {
+    const metadata = async (query: string) => (await ask({ kind: 'HogQLMetadata', language: 'hogQL', query })) as HogQLMetadataAnswer
+    expect(await metadata('select n from paid, events')).toMatchObject({ isValid: true, table_names: ['events', 'paid'] })
+    const { isValid, errors } = await metadata('select * from broken')
+    expect([isValid, errors[0]]).toEqual([false, expect.objectContaining({ start: null, message: expect.stringContaining('nothing') })])
+  })
+})

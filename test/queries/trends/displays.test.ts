@@ -76,3 +76,50 @@ test('both have rows as Arrow', async () => {
     { series_index: 0, series_label: 'view', day: dayText(0), min: 0, q1: 0.25, median: 0.5, q3: 0.75, max: 1, mean: 0.5 },
   ])
 })
+
+test('a heat map by the beginning of sessions counts a person once for each of them', async () => {
+  const id = '019b0000-0000-7000-8000-000000000001'
+  // Monday at 10 and 12 o'clock, then without a session at 13.
+  const hours = [
+    [10, 1, id],
+    [12, 1, id],
+    [13, 2, ''],
+  ] as const
+  const events = hours.map(([hour, person, session]) => ({
+    event: 'view',
+    person,
+    at: (firstDay + hour * 3_600_000) * 1000,
+    session,
+    group: '',
+    properties: {},
+  }))
+  const project = await pool.filled({ zone: 'UTC', weekStartDay: 0 }, events)
+  const query = (math: string, bucketBySessionStart: boolean) => ({
+    ...asked('CalendarHeatmap', { series: [{ ...view, math }] }),
+    dateRange: { date_from: dayText(0), date_to: dayText(1) },
+    calendarHeatmapFilter: { bucketBySessionStart },
+  })
+  const cells = async (math: string, isBySession: boolean) => {
+    const { results } = (await answerQuery(query(math, isBySession), project)) as {
+      results: readonly { calendar_heatmap_data: { data: readonly { column: number; value: number }[]; allAggregations: number } }[]
+    }
+    return results[0]!.calendar_heatmap_data.data.map(({ column, value }) => [column, value])
+  }
+  const spread = [
+    [10, 1],
+    [12, 1],
+    [13, 1],
+  ]
+  expect(await cells('dau', false)).toEqual(spread)
+  expect(await cells('dau', true)).toEqual([
+    [10, 1],
+    [13, 1],
+  ])
+  expect(await cells('total', true)).toEqual(spread)
+  const actors = async (column: number) => {
+    const source = { kind: 'InsightActorsQuery', source: query('dau', true), row: 1, column }
+    const answer = (await answerQuery({ kind: 'ActorsQuery', source, select: ['id', 'event_count'] }, project)) as { results: unknown[][] }
+    return answer.results.map(([, count]) => count)
+  }
+  expect([await actors(10), await actors(12), await actors(13)]).toEqual([[2], [], [1]])
+})

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
+import { isObject } from '../../../src/lib/is-object.ts'
 import type { WebOverviewAnswer } from '../../../src/queries/web/overview.ts'
 import type { WebTableAnswer } from '../../../src/queries/web/stats-table.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
@@ -9,8 +10,27 @@ import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import type { TestProject } from '../../harness/duckdb.ts'
 import { projectPool } from '../../harness/projects.ts'
 import { afterMerges, mergesArb } from '../../reference/trends-cases.ts'
-import { type ReferenceTable, type ReferenceWeb, referenceOverview, referenceTable } from '../../reference/web.ts'
-import { asWeb, overviewArb, pathRules, tableArb, webAxes, webEventsArb } from '../../reference/web-cases.ts'
+import {
+  type ReferenceTable,
+  type ReferenceWeb,
+  referenceClicks,
+  referenceGoals,
+  referenceOverview,
+  referenceTable,
+  referenceVitals,
+} from '../../reference/web.ts'
+import {
+  asOther,
+  asWeb,
+  goalActions,
+  goalNames,
+  overviewArb,
+  pathRules,
+  tableArb,
+  thresholds,
+  webAxes,
+  webEventsArb,
+} from '../../reference/web-cases.ts'
 
 // Overviews and tables over generated sessions equal loops over the events, on both engines.
 
@@ -28,17 +48,21 @@ const runs = Number(process.env.WAYMARK_RUNS ?? 40)
 const overviewsArb = fc.array(overviewArb, { minLength: 1, maxLength: 3, size: 'max' })
 const tablesArb = fc.array(tableArb, { minLength: 1, maxLength: 4, size: 'max' })
 type Query = ReferenceWeb | ReferenceTable
+type Events = Parameters<typeof referenceOverview>[0]
 
 /** Sums of fractions differ in their last digits, by the order of the sum. */
-const rounded = (value: unknown): unknown =>
-  Array.isArray(value) ? value.map(rounded) : typeof value === 'number' ? Number(value.toFixed(9)) : value
+const rounded = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(rounded)
+  if (typeof value === 'number') return Number(value.toFixed(9))
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, rounded(one)])) : value
+}
 
 const withRules = (project: TestProject): TestProject => ({
   ...project,
   settings: { ...project.settings, pathCleaningFilters: pathRules },
 })
 
-function right(events: Parameters<typeof referenceOverview>[0], query: Query): unknown {
+function right(events: Events, query: Query): unknown {
   return rounded('breakdown' in query ? referenceTable(events, query) : Object.entries(referenceOverview(events, query)))
 }
 
@@ -51,6 +75,8 @@ function given(answer: object, query: Query): unknown {
   const pairs = columns.filter((name) => !/ui_fill_fraction|cross_sell/.test(name)).length
   return rounded(results.map((row) => row.slice(0, pairs)))
 }
+
+const exact = (value: unknown) => rounded(JSON.parse(JSON.stringify(value)))
 
 const met = new Map<string, number>()
 
@@ -70,24 +96,57 @@ test.each([
   )
 })
 
+const others = {
+  WebGoalsQuery: (events: Events, query: ReferenceWeb) => referenceGoals(events, query, goalNames),
+  WebExternalClicksTableQuery: referenceClicks,
+  WebVitalsPathBreakdownQuery: (events: Events, query: ReferenceWeb) => [referenceVitals(events, query, thresholds)],
+} as const
+const kinds = Object.keys(others) as (keyof typeof others)[]
+// A vital is an event of its own, whatever its session.
+const askedOf = (kind: keyof typeof others, query: ReferenceWeb) =>
+  kind === 'WebVitalsPathBreakdownQuery' ? { ...query, entry: undefined } : query
+
+test.each(kinds)('a %s answers what loops over the events answer', async (kind) => {
+  await assertGenerated(
+    fc.asyncProperty(webEventsArb, mergesArb, overviewsArb, async (events, merges, queries) => {
+      for (const drawn of queries) {
+        const query = askedOf(kind, drawn)
+        const project = withRules(await pool.filled(query, events, { merges, actions: goalActions }))
+        const { results } = (await answerQuery(asOther(kind, query), project)) as { results: unknown }
+        const wanted = exact(others[kind](afterMerges(events, merges), query))
+        expect(exact(results)).toEqual(wanted)
+        if (/[1-9]/.test(JSON.stringify(wanted))) met.set(kind, (met.get(kind) ?? 0) + 1)
+      }
+    }),
+    { numRuns: runs },
+  )
+})
+
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(tableArb, { numRuns: 2_000, seed: 1 }).flatMap(webAxes))].sort()
   console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
-  expect(all.length).toBe(25)
+  for (const kind of kinds) expect(met.get(kind) ?? 0, kind).toBeGreaterThan(0)
+  expect(all.length).toBe(29)
   if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })
 
 test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
   const all: fc.Arbitrary<Query[]> = fc.tuple(overviewsArb, tablesArb).map(([one, other]) => [...one, ...other])
   await assertGenerated(
-    fc.asyncProperty(webEventsArb, mergesArb, all, async (events, merges, [first, ...others]) => {
-      const project = await pool.filled(first!, events, { merges })
+    fc.asyncProperty(webEventsArb, mergesArb, all, async (events, merges, [first, ...further]) => {
+      const project = await pool.filled(first!, events, { merges, actions: goalActions })
       await clickhouse.load(project)
-      for (const drawn of [first!, ...others]) {
+      for (const drawn of [first!, ...further]) {
         // One load serves all queries, so they share a zone.
         const query = { ...drawn, zone: first!.zone, weekStartDay: first!.weekStartDay, cleans: false }
         const answer = await answerOnClickHouse(clickhouse, asWeb(query), project)
         expect(given(answer, query)).toEqual(right(afterMerges(events, merges), query))
+        if ('breakdown' in query) continue
+        for (const kind of kinds) {
+          const asked = askedOf(kind, query)
+          const { results } = (await answerOnClickHouse(clickhouse, asOther(kind, asked), project)) as { results: unknown }
+          expect(exact(results)).toEqual(exact(others[kind](afterMerges(events, merges), asked)))
+        }
       }
     }),
     { numRuns: Math.ceil(runs / 4) },

@@ -7,6 +7,7 @@ import { signature } from '../../../functions/signature.ts'
 import { own } from '../../../lib/own.ts'
 import { shownTypeName } from '../../../types/types.ts'
 import { defineQueryKind, type QueryContext } from '../../kind.ts'
+import { viewColumns } from '../../view-columns.ts'
 import { autocompleteSchema, type HogQLAutocompleteQuery } from './schema.ts'
 import { sourceTable } from './source-query.ts'
 import { type Cursor, StatementText, type TextSelect, type TextSource } from './text-scope.ts'
@@ -147,6 +148,7 @@ class Completion {
     for (const name of ctes.keys()) yield item(name, 'Folder', { insertText: printName(name), detail: 'WITH' })
     for (const [name, { internal }] of Object.entries(tables))
       if (!internal && isWritable(name)) yield item(name, 'Folder', { detail: 'Table' })
+    for (const name of this.env.viewNames ?? []) yield item(name, 'Folder', { insertText: printName(name), detail: 'View' })
   }
 
   private *placeholders([first]: readonly string[]): Generator<AutocompleteItem> {
@@ -192,7 +194,9 @@ class Completion {
     const cte = ctes.get(name)
     if (cte) return this.columnsIn(cte, ctes, level)
     const table = own(tables, name)
-    return table ? { kind: 'table', name, table } : null
+    if (table) return { kind: 'table', name, table }
+    const columns = viewColumns(name, this.env)
+    return columns && { kind: 'columns', columns: new Map(columns.map((one) => [one.name, { kind: 'column', type: one.type }])) }
   }
 
   private columnsIn(range: { readonly from: number; readonly to: number }, ctes: Cursor['ctes'], level: number): Reached {

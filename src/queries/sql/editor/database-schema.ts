@@ -5,6 +5,7 @@ import { isNamed, isNumeric, isTime, type SqlType } from '../../../types/types.t
 import { fields } from '../../fields.ts'
 import { defineQueryKind } from '../../kind.ts'
 import { everyQuery } from '../../schemas.ts'
+import { viewColumns } from '../../view-columns.ts'
 
 /** A field of a table, as editors of the reference system show it. */
 export interface DatabaseSchemaField {
@@ -33,7 +34,7 @@ export interface DatabaseSchemaField {
 export interface DatabaseSchemaTable {
   readonly id: string
   readonly name: string
-  readonly type: 'posthog'
+  readonly type: 'posthog' | 'view'
   readonly fields: Readonly<Record<string, DatabaseSchemaField>>
 }
 export interface DatabaseSchemaAnswer {
@@ -61,10 +62,14 @@ const namesOf = (table: string): string[] => Object.keys(tables[table]!.fields).
 export const databaseSchema = defineQueryKind<z.infer<typeof databaseSchemaSchema>, DatabaseSchemaAnswer>({
   kind: 'DatabaseSchemaQuery',
   schema: databaseSchemaSchema,
-  *run() {
+  *run(_, env) {
+    const views = (env.viewNames ?? []).map((name): [string, DatabaseSchemaTable] => {
+      const columns = viewColumns(name, env) ?? []
+      return [name, { id: name, name, type: 'view', fields: Object.fromEntries(columns.map((column) => [column.name, viewField(column)])) }]
+    })
     return {
-      tables: Object.fromEntries(
-        named.map(([name, { fields: all }]) => {
+      tables: Object.fromEntries([
+        ...named.map(([name, { fields: all }]) => {
           const shown = Object.entries(all).filter(([field]) => isWritable(field))
           return [
             name,
@@ -74,9 +79,10 @@ export const databaseSchema = defineQueryKind<z.infer<typeof databaseSchemaSchem
               type: 'posthog' as const,
               fields: Object.fromEntries(shown.map(([field, what]) => [field, fieldOf(field, what)])),
             },
-          ]
+          ] as const
         }),
-      ),
+        ...views,
+      ]),
       joins: named.flatMap(([name, { fields: all }]) =>
         Object.entries(all).flatMap(([field, what]) =>
           what.kind === 'lazy'
@@ -93,6 +99,13 @@ export const databaseSchema = defineQueryKind<z.infer<typeof databaseSchemaSchem
       ),
     }
   },
+})
+
+const viewField = ({ name, type }: { readonly name: string; readonly type: SqlType }): DatabaseSchemaField => ({
+  name,
+  hogql_value: printPart(name),
+  schema_valid: true,
+  type: typeOf(type),
 })
 
 function fieldOf(name: string, field: CatalogField): DatabaseSchemaField {

@@ -62,7 +62,7 @@ export const hogQlMetadata = defineQueryKind<HogQLMetadataQuery, HogQLMetadataAn
       isValid: errors.length === 0,
       errors,
       warnings: warningsOf(statement, env),
-      table_names: tableNames(statement),
+      table_names: tableNames(statement, env),
       types,
     }
   },
@@ -92,14 +92,14 @@ function noticeOf(error: QueryError['others'][number]): EditorNotice {
   return { message, start: isInText ? span.start : null, end: isInText ? span.end : null, fix: suggestions[0] ?? null }
 }
 
-function tableNames(statement: Query): string[] {
+function tableNames(statement: Query, { viewNames = [] }: QueryContext): string[] {
   const found = new Set<string>()
   const own = new Set<string>()
   walk(statement, (node) => {
     if (node.kind === 'cte') own.add(node.name)
     if (node.kind === 'table') found.add(node.chain.join('.'))
   })
-  return [...found].filter((name) => !own.has(name) && Object.hasOwn(tables, name)).sort()
+  return [...found].filter((name) => !own.has(name) && (Object.hasOwn(tables, name) || viewNames.includes(name))).sort()
 }
 
 /** Comparing a name with all known ones takes time. */
@@ -107,7 +107,7 @@ const mostCompared = 10
 
 /** Properties that were never received, where a similar name was. */
 function warningsOf(statement: Query, env: QueryContext): EditorNotice[] {
-  const names = tableNames(statement)
+  const names = tableNames(statement, env)
   const usual: PropertyScope | null = names.includes('events') ? 'event' : names.includes('persons') ? 'person' : null
   const warnings: EditorNotice[] = []
   const looked = new Set<string>()

@@ -1,0 +1,1 @@
+export function buildWeb(outDir?: string): Promise<void>

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { program } from '../harness/programs.ts'
+
+// The web interface in a real browser, against a server in a process of its own.
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/lib/chromium/chromium']
+const chromiumPath = [process.env.WAYMARK_CHROMIUM, ...places].find((path) => path !== undefined && existsSync(path)) ?? null
+
+export const hasBrowser = chromiumPath !== null
+if (!hasBrowser)
+  console.warn(
+    '\n  SKIPPED: the tests of the web interface. Install Chromium (Debian: apt-get install chromium) or name it in WAYMARK_CHROMIUM.\n',
+  )
+
+export interface Facts {
+  readonly url: string
+  readonly setup_url: string
+  readonly project_id: number
+  readonly project_api_key: string
+  readonly personal_api_key: string
+}
+
+export const owner = { name: 'Ada', email: 'ada@example.com', password: 'correct horse' } as const
+
+export interface Web {
+  readonly facts: Facts
+  /** With a project `Demo shop`, whose id is this, if the server was started with it. */
+  readonly demo: number
+  readonly browser: Browser
+  /** What pages complained of: errors, and what the content security policy refused. */
+  readonly complaints: string[]
+  /** A page in a context of its own, signed in as the owner. */
+  signedIn(size?: { width: number; height: number }): Promise<Page>
+  /** A page that nobody has signed in on. */
+  page(size?: { width: number; height: number }): Promise<Page>
+  /** A call of the API with the owner's key. */
+  api<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>
+  close(): Promise<void>
+}
+
+const firstLine = (server: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const said: string[] = []
+    createInterface({ input: server.stderr! }).on('line', (line) => said.push(line))
+    createInterface({ input: server.stdout! }).once('line', resolve)
+    server.once('exit', () => reject(new Error(`The server ended: ${said.join('\n')}`)))
+  })
+
+export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-web-'))
+  const options = ['--data', dataDir, '--port', '0', '--one-process', '--json', ...(hasDemo ? ['--demo'] : [])]
+  const server = spawn(process.execPath, [program('cli'), 'serve', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise((resolve) => server.once('exit', resolve))
+  const [line, browser] = await Promise.all([firstLine(server), chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })])
+  const facts = JSON.parse(line) as Facts
+  const complaints: string[] = []
+  const contexts: BrowserContext[] = []
+  let state: Awaited<ReturnType<BrowserContext['storageState']>> | null = null
+
+  const pageIn = async (context: BrowserContext): Promise<Page> => {
+    contexts.push(context)
+    const page = await context.newPage()
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => {
+      // The first look at an account without a session is refused; that is how a page knows.
+      if (message.type() === 'error' && !/users\/@me/.test(message.location().url))
+        complaints.push(`${message.text()} ${message.location().url}`)
+    })
+    return page
+  }
+  const web: Web = {
+    facts,
+    demo: facts.project_id + 1,
+    browser,
+    complaints,
+    page: async (viewport = { width: 1280, height: 900 }) => pageIn(await browser.newContext({ viewport, timezoneId: 'Europe/Berlin' })),
+    async signedIn(viewport = { width: 1280, height: 900 }) {
+      if (state === null) {
+        const page = await web.page()
+        await page.goto(facts.setup_url)
+        await page.getByLabel('Your name').fill(owner.name)
+        await page.getByLabel('E-mail address').fill(owner.email)
+        await page.getByLabel('Password').fill(owner.password)
+        await page.getByRole('button', { name: 'Begin' }).click()
+        await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+        state = await page.context().storageState()
+        await page.context().close()
+      }
+      return pageIn(await browser.newContext({ viewport, storageState: state, timezoneId: 'Europe/Berlin' }))
+    },
+    async api(method, path, body) {
+      const response = await fetch(`${facts.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${facts.personal_api_key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true)
+      return (response.status === 204 ? undefined : await response.json()) as never
+    },
+    async close() {
+      for (const context of contexts) await context.close()
+      await browser.close()
+      server.kill()
+      await ended
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+  return web
+}
+
+const { resolve } = createRequire(import.meta.url)
+
+/** What axe finds on the page, of serious and critical findings. */
+export async function accessibilityFindings(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
+    }
+    return (await axe.run()).violations.map(({ id, impact, nodes }) => ({ id, impact, html: nodes.slice(0, 3).map((node) => node.html) }))
+  })
+  return found.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, html }) => `${id}: ${html.join(' | ')}`)
+}

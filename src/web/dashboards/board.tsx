@@ -12,7 +12,7 @@ import { arranged, columnCount, inOrder, moved, nudged, type Placed, resized } f
 import { Confirm } from './list.tsx'
 import { createQueue } from './loading.ts'
 import { Menu } from './menu.tsx'
-import { type BoardFilters, type DashboardTile, placeOf, type WholeDashboard } from './model.ts'
+import { type BoardFilters, type DashboardTile, placeOf, usualSize, type WholeDashboard } from './model.ts'
 import { SharingDialog } from './sharing.tsx'
 import { TextTile } from './text-tile.tsx'
 import { InsightTile, insightLink, insightName } from './tile.tsx'
@@ -20,6 +20,7 @@ import { InsightTile, insightLink, insightName } from './tile.tsx'
 const [rowHeight, gap] = [80, 16]
 /** Below, tiles stand in one column. */
 const wide = 640
+const narrowRows = 4
 /** Of the title and the lines below the chart. */
 const aroundChart = 108
 const heightOf = (h: number) => h * rowHeight + (h - 1) * gap
@@ -104,7 +105,10 @@ function OpenBoard({
     go(linkTo(link(`dashboards/${made.id}`)))
   }
 
-  const known = useMemo(() => arranged(dashboard.tiles.map((tile) => ({ id: tile.id, place: placeOf(tile) }))), [dashboard])
+  const known = useMemo(
+    () => arranged(dashboard.tiles.map((tile) => ({ id: tile.id, place: placeOf(tile), size: usualSize(tile) }))),
+    [dashboard],
+  )
   const [places, setPlaces] = useState<readonly Placed[]>(known)
   useEffect(() => setPlaces(known), [known])
   const save = (next: readonly Placed[]) => {
@@ -347,8 +351,8 @@ function Tiles({ tiles, places, isArranging, onPreview, onPlace, render, menu }:
           const name = tile.insight ? insightName(tile.insight) : 'Text'
           const style = isWide
             ? { gridColumn: `${at.x + 1} / span ${at.w}`, gridRow: `${at.y + 1} / span ${at.h}` }
-            : { minHeight: tile.insight ? `${heightOf(Math.min(at.h, 5))}px` : 'auto' }
-          const height = heightOf(isWide ? at.h : Math.min(at.h, 5)) - aroundChart
+            : { minHeight: tile.insight ? `${heightOf(narrowRows)}px` : 'auto' }
+          const height = heightOf(isWide ? at.h : narrowRows) - aroundChart
           return (
             <section
               class={`tile${drag?.id === id ? ' dragged' : ''}${tile.insight ? '' : ' of-text'}`}

@@ -88,12 +88,19 @@ export const resized = (places: readonly Placed[], id: number, dw: number, dh: n
   return moved(places, id, { ...tile, w: between(tile.w + dw, leastWidth, columnCount - tile.x), h: tile.h + dh })
 }
 
-/** Tiles without a place come last, two beside each other. */
-export function arranged(tiles: readonly { readonly id: number; readonly place: Place | null }[]): readonly Placed[] {
+/** Tiles without a place come last, beside each other while there is room. */
+export function arranged(
+  tiles: readonly { readonly id: number; readonly place: Place | null; readonly size: Pick<Place, 'w' | 'h'> }[],
+): readonly Placed[] {
   const known = compacted(tiles.flatMap(({ id, place }) => (place ? [{ id, ...place }] : [])))
-  const bottom = Math.max(0, ...known.map(({ y, h }) => y + h))
-  const added = tiles
-    .filter(({ place }) => place === null)
-    .map(({ id }, i) => ({ id, x: (i % 2) * 6, y: bottom + Math.floor(i / 2) * 5, w: 6, h: 5 }))
+  let y = Math.max(0, ...known.map((one) => one.y + one.h))
+  let [x, row] = [0, 0]
+  const added: Placed[] = []
+  for (const { id, place, size } of tiles) {
+    if (place) continue
+    if (x + size.w > columnCount) [x, y, row] = [0, y + row, 0]
+    added.push({ id, x, y, ...size })
+    ;[x, row] = [x + size.w, Math.max(row, size.h)]
+  }
   return compacted([...known, ...added])
 }

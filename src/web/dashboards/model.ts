@@ -39,3 +39,6 @@ export function placeOf({ layouts }: DashboardTile): Place | null {
   const { x, y, w, h } = (layouts.sm ?? {}) as Partial<Place>
   return [x, y, w, h].every((one) => typeof one === 'number' && Number.isFinite(one)) ? { x: x!, y: y!, w: w!, h: h! } : null
 }
+
+/** Of a tile that has no place yet. */
+export const usualSize = ({ insight }: DashboardTile): Pick<Place, 'w' | 'h'> => (insight ? { w: 6, h: 5 } : { w: 6, h: 2 })

@@ -54,7 +54,7 @@ export function InsightTile({ insight, dashboard, override, round, isForced, que
     <div class="tile-body" ref={ref} aria-busy={isLoading}>
       {error && <ErrorBox error={error} retry={reload} />}
       {!error && value && <Drawn query={insight.query} answered={value} title={insightName(insight)} height={height} />}
-      {isLoading && <Working what="Computing" cancel={cancel} />}
+      {(isLoading || (!value && !error)) && <Working what="Computing" cancel={cancel} />}
       {!error && value?.last_refresh && <p class="note tile-age">Computed {agoText(value.last_refresh)}</p>}
     </div>
   )

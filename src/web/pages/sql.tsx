@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Answer, get, type Page, type Query } from '../lib/api.ts'
 import { agoText, numberText } from '../lib/format.ts'
+import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -17,7 +18,6 @@ import '../sql/sql.css'
 import { TablesPanel } from '../sql/tables-panel.tsx'
 import { findView, SaveView, updateView, type View, ViewsPanel } from '../sql/views.tsx'
 import { CopyButton, Dialog, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import type { PageProps } from './all.ts'
 
 const sample = `select event, count() as number
 from events

@@ -11,7 +11,7 @@ import { columnsOf, rowsOf } from '../sql/columns.ts'
 import { Editor } from '../sql/editor.tsx'
 import { ExplainPanel } from '../sql/explain-panel.tsx'
 import { forgetHistory, type Ran, readHistory, remember } from '../sql/history.ts'
-import { errorMarks } from '../sql/language.ts'
+import { errorMarks, furtherErrors } from '../sql/language.ts'
 import { ResultPanel, type ResultView } from '../sql/result-panel.tsx'
 import { SaveInsight } from '../sql/save-insight.tsx'
 import '../sql/sql.css'
@@ -205,6 +205,7 @@ function Workbench({
           </div>
           <section class="answer" aria-label="Answer" aria-busy={working !== null}>
             {error && <ErrorBox error={error} />}
+            {error && furtherErrors(error).map((text) => <p key={text}>{text}</p>)}
             {done && (
               <ResultPanel
                 answer={done.answer}

@@ -60,6 +60,19 @@ const highlight = HighlightStyle.define([
   { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--code-name)' },
 ])
 
+/** Text over a selection: the browser itself would write it with inline styles, which the content security policy refuses. */
+const replaceSelected = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main
+    const text = event.data
+    if (event.inputType !== 'insertText' || empty || text === null || view.composing) return false
+    event.preventDefault()
+    const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type' })
+    if (!view.state.facet(EditorView.inputHandler).some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert())
+    return true
+  },
+})
+
 export function createCodeEditor(host: HTMLElement, options: CodeEditorOptions): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
   const run = () => {
@@ -76,6 +89,7 @@ export function createCodeEditor(host: HTMLElement, options: CodeEditorOptions):
       bracketMatching(),
       closeBrackets(),
       EditorView.lineWrapping,
+      replaceSelected,
       EditorView.contentAttributes.of({ 'aria-label': options.label, 'aria-multiline': 'true' }),
       placeholder('select event, count() from events group by event'),
       sql({ dialect: StandardSQL }),

@@ -92,12 +92,20 @@ export async function completeStatement(project: CurrentProject, context: Comple
 }
 
 interface Place {
+  readonly line: number
   readonly offset: number
   readonly length: number
 }
 interface Extra {
   readonly position?: Place
   readonly others?: readonly { readonly detail: string; readonly position?: Place }[]
+}
+
+/** The errors beside the first one, with their lines. */
+export function furtherErrors(error: Error): readonly string[] {
+  if (!(error instanceof ApiError)) return []
+  const extra = error.body.extra as Extra | null | undefined
+  return (extra?.others ?? []).map(({ detail, position }) => (position ? `Line ${position.line}: ${detail}` : detail))
 }
 
 /** Where the error of an answer is in the statement that was run. */

@@ -54,6 +54,16 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
     if (from < element.scrollTop) element.scrollTop = from
     else if (to + headHeight > element.scrollTop + element.clientHeight) element.scrollTop = to + headHeight - element.clientHeight
   }
+  const showColumn = (column: number) => {
+    const element = box.current!
+    const [number, ...heads] = element.firstElementChild!.children
+    const head = heads[column] as HTMLElement | undefined
+    if (!head) return
+    const left = head.offsetLeft - (number as HTMLElement).offsetWidth
+    if (left < element.scrollLeft) element.scrollLeft = left
+    else if (head.offsetLeft + head.offsetWidth > element.scrollLeft + element.clientWidth)
+      element.scrollLeft = Math.min(left, head.offsetLeft + head.offsetWidth - element.clientWidth)
+  }
   const move = (to: Cell) => {
     const cell = {
       row: Math.max(0, Math.min(rows.length - 1, to.row)),
@@ -61,9 +71,7 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
     }
     setAt(cell)
     show(cell.row)
-    requestAnimationFrame(() =>
-      box.current?.querySelector(`[data-column="${cell.column}"].chosen`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
-    )
+    showColumn(cell.column)
   }
   const page = Math.max(1, Math.floor(height / rowHeight) - 3)
   const steps: Readonly<Record<string, Cell>> = {
@@ -145,7 +153,6 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
                       key={c}
                       id={id({ row: index, column: c })}
                       role="gridcell"
-                      data-column={c}
                       aria-selected={isAt}
                       class={`${kind}${isAt ? ' chosen' : ''}`}
                       style={{ width: `${widths[c]}ch` }}

@@ -309,6 +309,14 @@ export const createDashboards = (context: AccountContext) => {
       return [...first].filter((id) => others.every((one) => one.has(id)))
     },
 
+    /** The tile that shows an insight on a dashboard. */
+    async tileWith(project: ProjectRecord, id: number, insight: Insight): Promise<{ readonly dashboard: Dashboard; readonly tile: DashboardTile }> {
+      const dashboard = await read.dashboards.first({ id, project_id: project.id, ...isShown })
+      const tile = dashboard && (await read.dashboard_tiles.first({ dashboard_id: id, insight_id: insight.id, deleted: false }))
+      if (!tile) throw invalid(`Dashboard ${id} does not show insight ${insight.id}.`, 'from_dashboard', 'does_not_exist')
+      return { dashboard, tile }
+    },
+
     /** Written at most every few minutes. */
     async accessed({ id, last_accessed_at }: Dashboard): Promise<void> {
       const now = clock()

@@ -16,8 +16,9 @@ const themes = [
   { value: 'dark', label: 'Dark' },
 ]
 const isTyping = (event: KeyboardEvent) => {
-  const target = event.target as HTMLElement
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('.cm-editor, dialog') !== null
+  // Inside a shadow root too.
+  const target = event.composedPath()[0] as HTMLElement
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null
 }
 
 export function Shell({ page, place }: { page: PageEntry; place: Place }) {

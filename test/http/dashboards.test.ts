@@ -91,6 +91,34 @@ describe('filters', () => {
     expect(counts((await ask('GET', `dashboards/${id}/?refresh=blocking`)).body)).toEqual([2])
   })
 
+  test('one insight can be asked as a dashboard shows it', async () => {
+    const { id } = await newDashboard({ filters: plan('a') })
+    const insight = await newInsight('view', { dashboards: [id] })
+    const on = async (parameters: string) => ask('GET', `insights/${insight.id}/?refresh=blocking&${parameters}`)
+    const count = async (parameters: string) => (await on(parameters)).body.result[0].count
+    expect(await count(`from_dashboard=${id}`)).toBe(1)
+    expect(await count('')).toBe(2)
+    const over = encodeURIComponent(JSON.stringify(plan('c')))
+    expect(await count(`from_dashboard=${id}&filters_override=${over}`)).toBe(0)
+    const [tile] = (await ask('GET', `dashboards/${id}/`)).body.tiles
+    await ask('PATCH', `dashboards/${id}/`, { tiles: [{ id: tile.id, filters_overrides: plan('b') }] })
+    expect([await count(`from_dashboard=${id}`), await count(`from_dashboard=${id}&filters_override={}`)]).toEqual([1, 1])
+    // Lists of events take no filters: on a dashboard they are shown as they are.
+    const query = { kind: 'EventsQuery', select: ['event'], where: ["event = 'buy'"], after: 'all' }
+    const events = (await ask('POST', 'insights/', { name: 'events', query, dashboards: [id] })).body
+    expect((await ask('GET', `insights/${events.id}/?refresh=blocking&from_dashboard=${id}`)).body.result).toEqual([['buy']])
+
+    const other = await newDashboard()
+    const foreign = { status: 400, body: { attr: 'from_dashboard' } }
+    expect(await on(`from_dashboard=${other.id}`)).toMatchObject(foreign)
+    for (const wrong of ['0', '-1', '1e9', '99999999999', 'x', '1,2', '[1', '%00', '%7B%7D'])
+      expect(await on(`from_dashboard=${wrong}`)).toMatchObject(foreign)
+    await ask('PATCH', `dashboards/${id}/`, { tiles: [{ id: tile.id, deleted: true }] })
+    expect(await on(`from_dashboard=${id}`)).toMatchObject(foreign)
+    await ask('PATCH', `dashboards/${id}/`, { deleted: true })
+    expect(await on(`from_dashboard=${id}`)).toMatchObject(foreign)
+  })
+
   test.each([
     ['no filter', { properties: [5] }],
     ['no list', { properties: 'plan' }],

@@ -110,11 +110,23 @@ const pageOf = async (visit: ProjectVisit): Promise<InsightPage> => {
   }
 }
 
-const answered = async (visit: ProjectVisit, placed: PlacedInsight): Promise<z.infer<typeof answeredInsightSchema>> => {
+const retrieving = { ...askingParameters, from_dashboard: 'The id of a dashboard: with the filters and variables that it has there' }
+
+/** The dashboard around it, if the request names one. */
+const around = async ({ app, project, query }: ProjectVisit, insight: Insight) => {
+  const id = query.get('from_dashboard')
+  if (!id) return undefined
+  const [first, ...others] = idsOf(id, 'from_dashboard')
+  if (others.length > 0) throw invalid('from_dashboard must be one id.', 'from_dashboard')
+  return app.saved.dashboards.tileWith(project, first!, insight)
+}
+type Around = Awaited<ReturnType<typeof around>>
+
+const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around): Promise<z.infer<typeof answeredInsightSchema>> => {
   const { app, project } = visit
   const asking = readAsking(visit.query)
-  const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit))
-  if (isUsual(asking)) await app.saved.refresher.looked(project, [{ insight: placed.insight, answer }])
+  const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit), on)
+  if (isUsual(asking)) await app.saved.refresher.looked(project, [{ insight: placed.insight, answer }], on?.dashboard)
   return { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer) }
 }
 
@@ -221,10 +233,13 @@ export const insights = defineResource({
       path: ':id',
       name: 'retrieve',
       summary: 'One insight, by its number or its short id, with its answer',
-      queryParameters: askingParameters,
+      queryParameters: retrieving,
       limits: ['api', 'query'],
       answer: answeredInsightSchema,
-      handle: async (visit) => answered(visit, await one(visit)),
+      handle: async (visit) => {
+        const found = await one(visit)
+        return answered(visit, found, await around(visit, found.insight))
+      },
     }),
     row({
       method: 'PATCH',

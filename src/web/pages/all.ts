@@ -13,10 +13,12 @@ export interface PageEntry {
 export const pages: readonly PageEntry[] = [
   { name: 'live', title: 'Live', key: 'l', load: async () => (await import('./live.tsx')).Live },
   { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
-  { name: 'pipelines', title: 'Pipelines', key: 'e', load: async () => (await import('./pipelines.tsx')).Pipelines },
-  { name: 'settings', title: 'Settings', key: ',', load: async () => (await import('./settings.tsx')).Settings },
+  { name: 'dashboards', title: 'Dashboards', key: 'd', load: async () => (await import('./dashboards.tsx')).Dashboards },
+  { name: 'sql', title: 'SQL', key: 's', load: async () => (await import('./sql.tsx')).Sql },
   { name: 'web', title: 'Web', key: 'w', load: async () => (await import('./web.tsx')).Web },
   { name: 'people', title: 'People', key: 'p', load: async () => (await import('./people.tsx')).People },
   { name: 'cohorts', title: 'Cohorts', key: 'c', load: async () => (await import('./cohorts.tsx')).Cohorts },
-  { name: 'data', title: 'Data', key: 'd', load: async () => (await import('./data.tsx')).Data },
+  { name: 'data', title: 'Data', key: 'a', load: async () => (await import('./data.tsx')).Data },
+  { name: 'pipelines', title: 'Pipelines', key: 'e', load: async () => (await import('./pipelines.tsx')).Pipelines },
+  { name: 'settings', title: 'Settings', key: ',', load: async () => (await import('./settings.tsx')).Settings },
 ]

@@ -116,6 +116,10 @@ function OpenInsight({ shortId, text }: { shortId: string; text: string | null }
   const [saved] = value.results
   if (!saved) return <Empty title="This insight does not exist any more" />
   const query = queryOf(text) ?? unwrapped(saved.query)
+  if (query.kind === 'HogQLQuery') {
+    go(linkTo(link('sql'), { insight: shortId }), true)
+    return null
+  }
   return (
     <Editor
       query={query}

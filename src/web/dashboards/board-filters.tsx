@@ -1,0 +1,68 @@
+import { dateRanges } from '../insights/choices.ts'
+import { Filters } from '../insights/filters.tsx'
+import { Select } from '../ui/parts.tsx'
+import type { BoardFilters } from './model.ts'
+
+const ranges = [{ value: '', label: 'Dates of each insight' }, ...dateRanges, { value: 'custom', label: 'From day to day' }]
+const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10)
+
+/** Dates and filters for all tiles: of this look, until they are kept for everybody. */
+export function BoardFiltersBar({
+  filters,
+  isChanged,
+  onChange,
+  onKeep,
+  onReset,
+}: {
+  filters: BoardFilters
+  isChanged: boolean
+  onChange: (filters: BoardFilters) => void
+  onKeep: () => void
+  onReset: () => void
+}) {
+  const { date_from: from, date_to: to, properties = [] } = filters
+  const isCustom = Boolean(to) || /^\d{4}-/.test(from ?? '')
+  const setRange = (value: string) =>
+    onChange(
+      value === 'custom'
+        ? { ...filters, date_from: day(30), date_to: day(0) }
+        : { ...filters, date_from: value === '' ? null : value, date_to: null },
+    )
+  return (
+    <div class="board-filters">
+      <Select label="Dates of all tiles" value={isCustom ? 'custom' : (from ?? '')} options={ranges} onChange={setRange} />
+      {isCustom && (
+        <>
+          <input
+            type="date"
+            aria-label="First day"
+            value={(from ?? '').slice(0, 10)}
+            onChange={(event) => event.currentTarget.value && onChange({ ...filters, date_from: event.currentTarget.value })}
+          />
+          <input
+            type="date"
+            aria-label="Last day"
+            value={(to ?? '').slice(0, 10)}
+            onChange={(event) => event.currentTarget.value && onChange({ ...filters, date_to: event.currentTarget.value })}
+          />
+        </>
+      )}
+      <Filters
+        key={isChanged ? 'changed' : 'kept'}
+        filters={properties}
+        label="Filter all tiles"
+        onChange={(changed) => onChange({ ...filters, properties: changed })}
+      />
+      {isChanged && (
+        <span class="actions">
+          <button type="button" onClick={onKeep}>
+            Keep for everybody
+          </button>
+          <button type="button" class="plain" onClick={onReset}>
+            Reset
+          </button>
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { readChart } from '../../pictures/read-chart.ts'
+import { ChartView } from '../charts/chart-view.tsx'
+import { unwrapped } from '../insights/query.ts'
+import { Result } from '../insights/result.tsx'
+import { type Answer, get, type Query } from '../lib/api.ts'
+import { agoText } from '../lib/format.ts'
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { ErrorBox, Working } from '../ui/parts.tsx'
+import type { Queue } from './loading.ts'
+import type { BoardFilters, TileInsight } from './model.ts'
+
+interface Answered extends TileInsight {
+  readonly result: unknown
+  readonly columns?: readonly string[] | null
+  readonly last_refresh: string | null
+}
+
+interface Props {
+  readonly insight: TileInsight
+  readonly dashboard: number
+  /** Of this look only; null: those that the dashboard has for everybody. */
+  readonly override: BoardFilters | null
+  readonly round: number
+  readonly isForced: boolean
+  readonly queue: Queue
+  readonly height: number
+}
+
+export const insightName = ({ name, derived_name, query }: TileInsight): string =>
+  name || derived_name || unwrapped(query).kind.replace(/Query$/, '')
+
+/** Where the question of a tile can be changed. */
+export const insightLink = (link: (path: string) => string, { short_id, query }: TileInsight): string =>
+  unwrapped(query).kind === 'HogQLQuery' ? linkTo(link('sql'), { insight: short_id }) : linkTo(link(`insights/${short_id}`))
+
+/** The answer of an insight where it is shown. It is asked for when it comes into view. */
+export function InsightTile({ insight, dashboard, override, round, isForced, queue, height }: Props) {
+  const { api } = useProject()
+  const [ref, isSeen] = useSeen()
+  const parameters = new URLSearchParams({
+    from_dashboard: String(dashboard),
+    refresh: isForced ? 'force_blocking' : 'blocking',
+    ...(override && { filters_override: JSON.stringify(override) }),
+  })
+  const { value, error, isLoading, reload, cancel } = useLoaded(
+    async (signal): Promise<Answered | null> =>
+      isSeen ? queue.run(() => get<Answered>(api(`insights/${insight.id}/?${parameters}`), signal), signal) : null,
+    [isSeen, insight.id, JSON.stringify(override), round],
+  )
+  return (
+    <div class="tile-body" ref={ref} aria-busy={isLoading}>
+      {error && <ErrorBox error={error} retry={reload} />}
+      {!error && value && <Drawn query={insight.query} answered={value} title={insightName(insight)} height={height} />}
+      {(isLoading || (!value && !error)) && <Working what="Computing" cancel={cancel} />}
+      {!error && value?.last_refresh && <p class="note tile-age">Computed {agoText(value.last_refresh)}</p>}
+    </div>
+  )
+}
+
+function Drawn({ query, answered, title, height }: { query: Query; answered: Answered; title: string; height: number }) {
+  const { timezone } = useProject()
+  const answer: Answer = { ...(answered as unknown as Answer), results: answered.result }
+  const shown = unwrapped(query)
+  if (shown.kind === 'HogQLQuery') return <ChartView chart={readChart(query, answer, timezone)} title={title} height={height} />
+  return <Result query={shown} answer={answer} title={title} height={height} isPlain />
+}
+
+/** Whether the element was in view, or nearly. */
+function useSeen() {
+  const ref = useRef<HTMLDivElement>(null)
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return
+        setSeen(true)
+        observer.disconnect()
+      },
+      { rootMargin: '300px' },
+    )
+    observer.observe(ref.current!)
+    return () => observer.disconnect()
+  }, [])
+  return [ref, isSeen] as const
+}

@@ -1,0 +1,112 @@
+import { useMemo, useRef, useState } from 'preact/hooks'
+import type { Answer } from '../lib/api.ts'
+import { numberText } from '../lib/format.ts'
+import { useProject } from '../lib/session.ts'
+import { CopyButton, ErrorBox } from '../ui/parts.tsx'
+import { type ChartChoice, ChartPanel } from './chart-panel.tsx'
+import { columnsOf, rowsOf, tabSeparated } from './columns.ts'
+import { type DownloadFormat, downloadFormats, downloadRows } from './download.ts'
+import { RowsTable } from './rows-table.tsx'
+
+export type ResultView = 'rows' | 'chart'
+
+/** The answer of a statement: its rows, their chart, and all of them as a file. */
+export function ResultPanel({
+  answer,
+  statement,
+  ms,
+  view,
+  choice,
+  onView,
+  onChoose,
+}: {
+  answer: Answer
+  statement: string
+  ms: number
+  view: ResultView
+  choice: ChartChoice | null
+  onView: (view: ResultView) => void
+  onChoose: (choice: ChartChoice) => void
+}) {
+  const columns = useMemo(() => columnsOf(answer), [answer])
+  const rows = useMemo(() => rowsOf(answer), [answer])
+  return (
+    <>
+      <div class="result-head">
+        <div class="tabs" role="tablist" aria-label="The answer as">
+          {(['rows', 'chart'] as const).map((one) => (
+            <button type="button" role="tab" key={one} aria-selected={view === one} onClick={() => onView(one)}>
+              {one === 'rows' ? 'Rows' : 'Chart'}
+            </button>
+          ))}
+        </div>
+        <div class="actions">
+          {rows.length > 0 && <CopyButton text={tabSeparated(columns, rows)} label="Copy rows" />}
+          <Download statement={statement} />
+        </div>
+      </div>
+      <p class="note" role="status">
+        {numberText(rows.length)} {rows.length === 1 ? 'row' : 'rows'} in {numberText(Math.round(ms))} ms.{' '}
+        {answer.hasMore === true &&
+          'There are more. Without LIMIT a statement answers 100 rows, with LIMIT at most 10,000. A file has all of them.'}
+      </p>
+      {(answer.warnings ?? []).map(({ message }) => (
+        <p class="warning" key={message}>
+          {message}
+        </p>
+      ))}
+      {view === 'rows' && rows.length > 0 && <RowsTable columns={columns} rows={rows} />}
+      {view === 'rows' && rows.length === 0 && (
+        <p class="note">The statement is right, and no row fits it. Its columns: {columns.map(({ name }) => name).join(', ')}.</p>
+      )}
+      {view === 'chart' && <ChartPanel answer={answer} statement={statement} choice={choice} onChoose={onChoose} />}
+    </>
+  )
+}
+
+function Download({ statement }: { statement: string }) {
+  const { api } = useProject()
+  const [bytes, setBytes] = useState<number | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const running = useRef<AbortController | null>(null)
+  const start = async (format: DownloadFormat) => {
+    const control = new AbortController()
+    running.current = control
+    setError(null)
+    setBytes(0)
+    await downloadRows(api('query/export/'), { kind: 'HogQLQuery', query: statement }, format, setBytes, control.signal).catch(
+      (failure: Error) => control.signal.aborted || setError(failure),
+    )
+    setBytes(null)
+  }
+  if (bytes !== null)
+    return (
+      <span class="working" role="status">
+        <progress aria-label="Download" class="small" /> {numberText(bytes / 1e6)} MB
+        <button type="button" onClick={() => running.current?.abort()}>
+          Cancel
+        </button>
+      </span>
+    )
+  return (
+    <>
+      <select
+        aria-label="Download all rows"
+        value=""
+        onChange={(event) => {
+          const format = downloadFormats.find(({ value }) => value === event.currentTarget.value)
+          event.currentTarget.value = ''
+          if (format) void start(format)
+        }}
+      >
+        <option value="">Download all rows</option>
+        {downloadFormats.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      {error && <ErrorBox error={error} />}
+    </>
+  )
+}

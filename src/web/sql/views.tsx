@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks'
+import { get, type Page, patch, post, remove } from '../lib/api.ts'
+import { agoText } from '../lib/format.ts'
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
+
+// Saved statements: other statements read them as tables.
+
+export interface View {
+  readonly id: string
+  readonly name: string
+  readonly query: { readonly query: string }
+  readonly updated_at: string
+}
+
+const path = 'warehouse_saved_queries/'
+
+export function ViewsPanel({ version, onChanged }: { version: number; onChanged: () => void }) {
+  const { api, link } = useProject()
+  const [search, setSearch] = useState('')
+  const [failure, setFailure] = useState<Error | null>(null)
+  const [renamed, setRenamed] = useState<View | null>(null)
+  const [removed, setRemoved] = useState<View | null>(null)
+  const { value, error, reload } = useLoaded((signal) => get<Page<View>>(api(`${path}?limit=500`), signal), [version])
+  if (error) return <ErrorBox error={error} retry={reload} />
+  if (!value) return <Working what="Reading saved queries" />
+  const shown = value.results.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
+  const destroy = async (view: View) => {
+    setRemoved(null)
+    setFailure(null)
+    await remove(api(`${path}${view.id}/`)).then(onChanged, setFailure)
+  }
+  return (
+    <>
+      {value.results.length > 8 && (
+        <input
+          type="search"
+          aria-label="Search saved queries"
+          placeholder="Search"
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+        />
+      )}
+      {failure && <ErrorBox error={failure} />}
+      {value.results.length === 0 && <p class="note">None yet. Save a statement under a name: others can read it as a table.</p>}
+      <ul class="views">
+        {shown.map((view) => (
+          <li key={view.id}>
+            <a href={linkTo(link('sql'), { view: view.id })}>{view.name}</a>
+            <small> {agoText(view.updated_at)}</small>
+            <div class="actions">
+              <button type="button" class="plain link" aria-label={`Rename ${view.name}`} onClick={() => setRenamed(view)}>
+                Rename
+              </button>
+              <button type="button" class="plain link" aria-label={`Delete ${view.name}`} onClick={() => setRemoved(view)}>
+                Delete
+              </button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {renamed && (
+        <NameDialog
+          title={`Rename ${renamed.name}`}
+          name={renamed.name}
+          send={async (name) => void (await patch(api(`${path}${renamed.id}/`), { name }))}
+          onDone={onChanged}
+          onClose={() => setRenamed(null)}
+        />
+      )}
+      {removed && (
+        <Dialog title={`Delete ${removed.name}?`} onClose={() => setRemoved(null)}>
+          <p>Statements that read it fail afterwards. It cannot be brought back.</p>
+          <div class="actions">
+            <button type="button" class="primary" onClick={() => void destroy(removed)}>
+              Delete
+            </button>
+            <button type="button" onClick={() => setRemoved(null)}>
+              Keep
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+/** Asks for the name of a view. */
+function NameDialog({
+  title,
+  name,
+  send,
+  onDone,
+  onClose,
+}: {
+  title: string
+  name: string
+  send: (name: string) => Promise<void>
+  onDone?: () => void
+  onClose: () => void
+}) {
+  const [error, setError] = useState<Error | null>(null)
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const given = String(new FormData(event.currentTarget as HTMLFormElement).get('name')).trim()
+    await send(given).then(() => {
+      onClose()
+      onDone?.()
+    }, setError)
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={(event) => void save(event)}>
+        <Field label="Name" hint="Letters, digits and _, as statements write it" error={error?.message ?? null}>
+          {(id) => <input id={id} name="name" required maxLength={128} pattern="[A-Za-z_][A-Za-z0-9_]*" autofocus defaultValue={name} />}
+        </Field>
+        <button type="submit" class="primary">
+          Save
+        </button>
+      </form>
+    </Dialog>
+  )
+}
+
+export function SaveView({ statement, onSaved, onClose }: { statement: string; onSaved: (view: View) => void; onClose: () => void }) {
+  const { api } = useProject()
+  return (
+    <NameDialog
+      title="Save the statement"
+      name=""
+      send={async (name) => {
+        const view = await post<View>(api(path), { name, query: { kind: 'HogQLQuery', query: statement } })
+        onSaved(view)
+      }}
+      onClose={onClose}
+    />
+  )
+}
+export const updateView = (api: (path: string) => string, id: string, statement: string) =>
+  patch<View>(api(`${path}${id}/`), { query: { kind: 'HogQLQuery', query: statement } })
+export const findView = (api: (path: string) => string, id: string, signal: AbortSignal) =>
+  get<View>(api(`${path}${encodeURIComponent(id)}/`), signal)

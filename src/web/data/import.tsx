@@ -1,0 +1,155 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { get } from '../lib/api.ts'
+import { momentText, numberText } from '../lib/format.ts'
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { CopyButton, ErrorBox } from '../ui/parts.tsx'
+import { importFile, type Progress } from './import-file.ts'
+
+interface Agreed {
+  readonly imported_events: number
+  readonly is_approved: boolean
+  readonly approved_at: string | null
+  readonly limits: { readonly total_events: number | null; readonly events_per_minute: number | null }
+}
+
+type Run =
+  | { readonly is: 'running'; readonly file: File; readonly progress: Progress | null }
+  | { readonly is: 'done' | 'stopped'; readonly file: File; readonly progress: Progress | null }
+
+/** Events of the past: a file from here, or the command. */
+export function Import() {
+  const { api, api_token, link, timezone } = useProject()
+  const { value: agreed, error: agreedError, reload } = useLoaded((signal) => get<Agreed>(api('historical_import/'), signal), [])
+  const [run, setRun] = useState<Run | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const control = useRef<AbortController | null>(null)
+  const isRunning = run?.is === 'running'
+  useEffect(() => {
+    if (!isRunning) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', warn)
+    return () => window.removeEventListener('beforeunload', warn)
+  }, [isRunning])
+  useEffect(() => () => control.current?.abort(), [])
+  const origin = new URL('.', document.baseURI).href.replace(/\/$/, '')
+  const command = `npx waymark import FILE --url ${origin} --key ${api_token}`
+
+  const start = async (file: File) => {
+    const stop = new AbortController()
+    control.current = stop
+    setError(null)
+    let last: Progress | null = null
+    const follow = (progress: Progress) => {
+      last = progress
+      setRun({ is: 'running', file, progress })
+    }
+    setRun({ is: 'running', file, progress: null })
+    try {
+      setRun({ is: 'done', file, progress: await importFile(file, { key: api_token, signal: stop.signal }, follow) })
+    } catch (failure) {
+      setRun({ is: 'stopped', file, progress: last })
+      if (!stop.signal.aborted) setError(failure as Error)
+    }
+    reload()
+  }
+  return (
+    <>
+      {agreedError && <ErrorBox error={agreedError} retry={reload} />}
+      {agreed && (
+        <p class="note">
+          {numberText(agreed.imported_events)} events of this project were imported so far.{' '}
+          {agreed.limits.total_events !== null && `At most ${numberText(agreed.limits.total_events)} may be. `}
+          {agreed.limits.events_per_minute !== null && `At most ${numberText(agreed.limits.events_per_minute)} are taken in a minute. `}
+          {agreed.approved_at !== null && `Approved ${momentText(agreed.approved_at, timezone)}.`}
+        </p>
+      )}
+      <section aria-label="A file">
+        <h2>A file from this computer</h2>
+        <p>
+          JSON lines of PostHog, Mixpanel and Amplitude, JSON lines and CSV of your own, and access logs of web servers; lines also as gzip.
+          The same file can be imported again: what is stored already is not stored twice.
+        </p>
+        <p>
+          <label>
+            File{' '}
+            <input
+              type="file"
+              disabled={isRunning}
+              onChange={(event) => {
+                const file = event.currentTarget.files?.[0]
+                if (file) void start(file)
+              }}
+            />
+          </label>
+        </p>
+        {error && <ErrorBox error={error} />}
+        {run && <RunReport run={run} cancel={() => control.current?.abort()} />}
+        {run?.is === 'done' && (run.progress?.stored ?? 0) > 0 && (
+          <p>
+            <a href={linkTo(link('data/events'))}>See the events</a>
+          </p>
+        )}
+      </section>
+      <section aria-label="The command">
+        <h2>The command</h2>
+        <p>
+          It also reads Parquet and zstd, names columns with <code>--map</code>, shows what would be stored with <code>--dry-run</code>, and
+          goes on where it was interrupted.
+        </p>
+        <pre tabIndex={0}>
+          <code>{command}</code>
+        </pre>
+        <CopyButton text={command} />
+      </section>
+    </>
+  )
+}
+
+function RunReport({ run: { is, file, progress }, cancel }: { run: Run; cancel: () => void }) {
+  const read = is === 'done' ? file.size : (progress?.bytesRead ?? 0)
+  const percent = file.size === 0 ? 100 : Math.min(100, Math.floor((100 * read) / file.size))
+  const words = { running: 'Importing', done: 'Imported', stopped: 'Stopped' } as const
+  return (
+    <div role="status" aria-live="polite">
+      <p class="actions">
+        <strong class="wrap">
+          {words[is]} {file.name}
+        </strong>
+        <progress max={100} value={percent} aria-label="Read of the file" />
+        <span>{percent}%</span>
+        {is === 'running' && (
+          <button type="button" onClick={cancel}>
+            Cancel
+          </button>
+        )}
+      </p>
+      {is === 'running' && <p class="note">Stay on this page until it has ended.</p>}
+      {progress && (
+        <ul class="lines counts">
+          {(
+            [
+              ['Format', progress.format],
+              ['Rows', numberText(progress.rows)],
+              ['Stored', numberText(progress.stored)],
+              ['Stored before', numberText(progress.duplicates)],
+              ['Left out by rules of ingestion', numberText(progress.dropped)],
+              ['Unreadable', numberText(progress.unreadable)],
+            ] as const
+          ).map(([label, value]) => (
+            <li key={label}>
+              <span>{label}</span>
+              <span class="number">{value}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {progress?.problems.map(({ row, problem }) => (
+        <p class="warning wrap" key={row}>
+          Row {row}: {problem}
+        </p>
+      ))}
+    </div>
+  )
+}

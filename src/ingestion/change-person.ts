@@ -94,7 +94,7 @@ function split(person: Person, wanted: readonly string[] | null, { people, group
   if (leaving.length === ids.length) leaving.splice(leaving.indexOf(kept!), 1)
   if (leaving.length === 0) return
   const from = [person.no, ...people.mergedInto(person.no)]
-  for (const id of leaving) people.removeId(id, person)
+  people.removeIds(leaving, person)
   const made = leaving.map((id) => {
     const nobody = { hasRecord: true, createdAt: arrival.receivedAt, isIdentified: false, properties: {}, times: null }
     const own = people.add(id, nobody, arrival.receivedAt)
@@ -111,7 +111,10 @@ function remove(person: Person, withEvents: boolean, { people, group, arrival }:
   // The id that the uuid is made from stays with it: a person that it gets later has the same uuid.
   const kept = withEvents ? undefined : people.ownIdOf(person, ids)
   group.removePeople([person.no, ...people.mergedInto(person.no)], withEvents)
-  for (const id of ids) if (id !== kept) people.removeId(id, person)
+  people.removeIds(
+    ids.filter((id) => id !== kept),
+    person,
+  )
   if (withEvents) people.drop(person)
   else {
     people.empty(person, kept)

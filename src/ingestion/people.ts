@@ -39,6 +39,7 @@ export class People {
   private nextNo: number
   /** Uuids that persons kept when the id that they were made from left them. */
   private readonly keptUuids: Set<string>
+  private hasOtherUuids = false
   /** Maximum characters of cached properties. */
   private readonly keptLength: number
   // Of the group being processed:
@@ -92,6 +93,16 @@ export class People {
       }
     for (const numbers of portions([...absent])) for (const found of await this.store.personsByNo(numbers)) this.keep(found, mayRefuse)
     this.loaded = 0
+  }
+
+  /** Loads persons by their numbers. Returns all their ids. */
+  async loadPersons(numbers: readonly number[]): Promise<string[]> {
+    for (const some of portions(numbers)) for (const found of await this.store.personsByNo(some)) this.keep(found, false)
+    const owned = await this.store.idsOf(numbers)
+    for (const { personNo, distinctId } of owned)
+      if (this.numberOf(distinctId) === undefined)
+        this.ids.set(distinctId, this.people.get(this.current(personNo))?.hasRecord ? personNo : -personNo)
+    return owned.map(({ distinctId }) => distinctId)
   }
 
   /** Loads all ids and merged numbers of the persons of these ids, for `idsOf` and `mergedInto`. */
@@ -214,16 +225,26 @@ export class People {
     return ids.find((id) => personUuid(this.projectId, id) === person.uuid)
   }
 
-  /** Takes an id from its person, which must be loaded whole. */
-  removeId(distinctId: string, person: Person): void {
-    const { no, uuid } = person
+  /** Takes ids from their person, which must be loaded whole. */
+  removeIds(distinctIds: readonly string[], { no, uuid }: Person): void {
+    const removed = new Set(distinctIds)
     for (const one of [no, ...(this.addedMerges.get(no) ?? [])])
-      for (const ids of [this.storedIds.get(one), this.addedIds.get(one)])
-        if (ids?.includes(distinctId)) ids.splice(ids.indexOf(distinctId), 1)
-    this.ids.delete(distinctId)
-    this.newIds.delete(distinctId)
-    this.removedIds.add(distinctId)
-    if (personUuid(this.projectId, distinctId) === uuid) this.keptUuids.add(uuid)
+      for (const ids of [this.storedIds, this.addedIds]) {
+        const known = ids.get(one)
+        if (known?.some((id) => removed.has(id)))
+          ids.set(
+            one,
+            known.filter((id) => !removed.has(id)),
+          )
+      }
+    for (const id of distinctIds) {
+      this.ids.delete(id)
+      this.newIds.delete(id)
+      this.removedIds.add(id)
+      if (personUuid(this.projectId, id) !== uuid) continue
+      this.keptUuids.add(uuid)
+      this.hasOtherUuids = true
+    }
   }
 
   /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */
@@ -237,7 +258,7 @@ export class People {
   drop(person: Person): void {
     this.people.delete(person.no)
     this.changed.delete(person.no)
-    this.keptUuids.delete(person.uuid)
+    if (this.keptUuids.delete(person.uuid)) this.hasOtherUuids = true
   }
 
   addId(distinctId: string, person: Person): void {
@@ -361,7 +382,8 @@ export class People {
     for (const no of this.rewritten) group.rewrite(no, this.current(no))
     for (const id of this.movedIds) if (!this.newIds.has(id)) group.moveId(id, this.numberOf(id)!)
     group.setMeta('next_person_no', String(this.nextNo))
-    group.setMeta('kept_uuids', JSON.stringify([...this.keptUuids]))
+    if (this.hasOtherUuids) group.setMeta('kept_uuids', JSON.stringify([...this.keptUuids]))
+    this.hasOtherUuids = false
     this.changed.clear()
     this.changedSeqs.clear()
     this.changedLength = 0

@@ -32,7 +32,7 @@ export const noAnswer: InsightAnswer = { answer: null, status: null, error: null
 /** Answers computed at the same time for one dashboard. */
 const atOnce = 2
 /** Characters of the answers of one dashboard, or of one page of insights. */
-const mostCharacters = 64 * 1024 ** 2
+const mostCharacters = 32 * 1024 ** 2
 
 /** The mode of a request for something saved: unless it says otherwise, it is shown what is cached. */
 export const savedRefresh = (refresh: string | null): RefreshMode => {

@@ -8,11 +8,12 @@ import { withOverrides } from '../queries/overrides.ts'
 import { tagList } from './tags.ts'
 import { mostTiles } from './tiles.ts'
 
-const largestJson = 100_000
+/** Of a dashboard, whose tiles are sent together. */
+const largestJson = 10_000
 const free = () =>
   jsonObject().refine((value) => JSON.stringify(value).length <= largestJson, { error: `It can have ${largestJson} characters as JSON.` })
 
-const body = () => text({ max: 100_000, blank: true })
+const body = () => text({ max: 10_000, blank: true })
 const tileChange = z.object({
   id: integer(1).nullish().meta({ description: 'Of a tile of the dashboard; without one, a tile is added' }),
   insight: z.unknown().optional().meta({ description: 'The id of an insight, or the insight, for a new tile' }),

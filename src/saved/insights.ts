@@ -172,6 +172,8 @@ export const createInsights = (context: AccountContext) => {
         const { id: _, ...columns } = after
         await tables.insights.update({ id: before.id }, columns)
         if (dashboards !== undefined) await placeOn(tables, place, after, dashboards)
+        // The answer of the old query is not shown any more, so the new one is computed soon.
+        if (query !== undefined) await tables.insight_refreshes.update({ insight_id: before.id }, { due_at: now, failures: 0 })
         const shown = [...new Set(dashboards ?? shownOn)].sort((a, b) => a - b)
         await note(context, tables, place, 'Insight', logged(before, shownOn), logged(after, shown))
         return after

@@ -123,8 +123,8 @@ export const createRefresher = ({ context, answers, report, wake }: Parts) => {
     const now = new Date(clock().getTime() + 1)
     const orderBy = [{ column: 'due_at' }] as const
     const due = await read.insight_refreshes.find({}, { between: { due_at: { to: now } }, orderBy, limit: mostDue })
-    for (let first = firstOf(due); first && running.size < atOnce && !stop.signal.aborted; first = firstOf(due)) start(first)
     const [next] = await read.insight_refreshes.find({}, { between: { due_at: { from: now } }, orderBy, limit: 1 })
+    for (let first = firstOf(due); first && running.size < atOnce && !stop.signal.aborted; first = firstOf(due)) start(first)
     return next ? next.due_at.getTime() : Number.POSITIVE_INFINITY
   }
 

@@ -7,8 +7,8 @@ import { type AskedQuery, queryAsked } from '../queries/asked-query.ts'
 
 // The query of a saved record, checked when it is written, so that it can be asked later.
 
-/** Characters of its JSON. */
-const longest = 500_000
+/** Characters of its JSON: a page has up to a thousand. */
+const longest = 50_000
 
 export const savedQuerySchema = z.record(z.string(), z.unknown(), { error: 'Expected an object.' }).meta({
   description: 'A query with its `kind`, possibly in a node that says how it is shown (`InsightVizNode`, `DataVisualizationNode`)',

@@ -27,9 +27,10 @@ const viewName = () =>
       error: 'The name of a view has letters, digits and underscores, and does not begin with a digit.',
     })
     .refine((name) => own(catalog, name) === undefined && !taken.has(name), {
-      error: 'This is the name of a table. Choose another name for the view.',
+      error: 'This name is taken by a table. Choose another name for the view.',
     })
-const taken = new Set(['numbers', 'generateSeries'])
+/** Functions that are read as tables, and a name that no object has. */
+const taken = new Set(['numbers', 'generateSeries', '__proto__'])
 
 /** Without the semicolon at its end. */
 const withoutEnd = (sql: string): string => {

@@ -10,6 +10,7 @@ import { MemoryShare } from '../../src/lib/memory-share.ts'
 function storeOf(events: [person: number, time: number][], merges = new Map<number, number>()) {
   const read: number[] = []
   const counted: number[] = []
+  const changed = { seq: 0 }
   let failure: Error | null = null
   const source: ListSource = {
     async counts() {
@@ -31,11 +32,12 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
       if (failure) throw failure
     },
     fingerprint: async (seq) => JSON.stringify(events.slice(0, seq)),
-    state: async () => ({ seq: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: 0 }),
+    state: async () => ({ seq: events.length, mergesMark: JSON.stringify([...merges]), changedSeq: changed.seq }),
     merges: async () => new Map(merges),
   }
   return {
     source,
+    changed,
     events,
     merges,
     read,
@@ -86,6 +88,21 @@ test('merges join lists, also those of earlier merges, and of later events with 
   store.events.push([2, 1])
   expect(await ask(lists, store)).toEqual({ 3: [1, 5, 10, 15, 20] })
   expect(store.read).toEqual([0, 3, 4])
+})
+
+test('events that were changed or removed rebuild the lists', async () => {
+  const store = storeOf([
+    [1, 10],
+    [1, 20],
+  ])
+  const lists = plenty()
+  expect(await ask(lists, store)).toEqual({ 1: [10, 20] })
+  store.events[1] = [2, 20]
+  store.events.push([3, 30])
+  store.changed.seq = 3
+  expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20], 3: [30] })
+  expect(await ask(lists, store)).toEqual({ 1: [10], 2: [20], 3: [30] })
+  expect(store.read).toEqual([0, 0])
 })
 
 test('a reverted merge rebuilds the lists', async () => {
@@ -361,6 +378,7 @@ test.each<[string, (store: Store) => void]>([
   ['other events', (store) => void store.events.splice(59_999, 1, [1, 1])],
   ['fewer events', (store) => void store.events.splice(59_000)],
   ['a reverted merge', (store) => void store.merges.clear()],
+  ['a change of older events, which the comparison may not reach', (store) => void Object.assign(store.changed, { seq: 60_000 })],
 ])('files are not used if the store has %s', async (_, change) => {
   const [store, files] = [storeOf(many(60_000), new Map([[3, 4]])), filesOf()]
   const first = process(store, files)

@@ -93,6 +93,32 @@ test('a failure is noted, and tried again later and later', async () => {
   expect(await rows()).toMatchObject([{ failures: 0, latest_error: null }])
 })
 
+test('a changed query is computed soon, and a failure of the old one is forgotten', async () => {
+  at(2500)
+  const { body } = await ask('POST', 'insights/', { query: { kind: 'HogQLQuery', query: 'select nothing from events' } })
+  expect(await refreshed()).toBe(2501)
+  await ask('PATCH', `insights/${body.id}/`, { query: { kind: 'HogQLQuery', query: 'select 6' } })
+  await refreshed()
+  expect((await ask('GET', `insights/${body.id}/`)).body.result).toEqual([[6]])
+})
+
+test('at most two are computed at a time', async () => {
+  at(2600)
+  const made = await Promise.all(
+    [1, 2, 3, 4, 5].map((n) => ask('POST', 'insights/', { query: { kind: 'HogQLQuery', query: `select ${n} as n` } })),
+  )
+  const most: number[] = []
+  for (;;) {
+    await refresher().tick()
+    if (refresher().running === 0) break
+    most.push(refresher().running)
+    await refresher().settled()
+  }
+  expect(Math.max(...most)).toBeLessThanOrEqual(2)
+  expect(most.length).toBeGreaterThanOrEqual(3)
+  for (const [i, { body }] of made.entries()) expect((await ask('GET', `insights/${body.id}/`)).body.result, String(i)).toEqual([[i + 1]])
+})
+
 test('overrides, lists and hidden insights are not refreshed', async () => {
   at(3000)
   const { body } = await ask('POST', 'insights/', { query: trends('view') })

@@ -72,3 +72,58 @@ test('a declared type is what queries read from then on', async () => {
     refused(400, 'invalid_choice', undefined, 'property_type'),
   )
 })
+
+test('tags, verified and hidden, by name or id; lists choose by them', async () => {
+  const { member } = held.home
+  const given = { tags: ['money', 'money', 'core'], verified: true, hidden: true }
+  const { body } = await send('PATCH', `${events}buy/`, given)
+  expect(body).toMatchObject({ tags: ['money', 'core'], verified: true, hidden: true, description: 'Somebody paid.' })
+  expect([body.verified_by.email, body.updated_by.email]).toEqual([member.email, member.email])
+  expect((await send('PATCH', `${events}buy/`, { description: 'Paid' })).body).toMatchObject({ ...given, tags: ['money', 'core'] })
+  const names = async (query: string) => (await list(`${events}?${query}`)).map(({ name }: { name: string }) => name)
+  expect(await names('verified=true')).toEqual(['buy'])
+  expect(await names('verified=false')).toEqual(['view'])
+  expect(await names('exclude_hidden=true')).toEqual(['view'])
+  expect(await names('tags=["core","other"]')).toEqual(['buy'])
+  expect(await names('names=view,gone')).toEqual(['view'])
+  expect(await names('ordering=-name')).toEqual(['view', 'buy'])
+  expect(await names('ordering=-last_seen_at')).toEqual(['buy', 'view'])
+  expect(await names('event_type=event_posthog')).toEqual([])
+  const back = await send('PATCH', `${events}buy/`, { verified: false, hidden: false, tags: [] })
+  expect(back.body).toMatchObject({ tags: [], verified: false, verified_at: null, verified_by: null, hidden: false })
+  const { body: log } = await send('GET', `${events}${back.body.id}/activity/`)
+  expect(log.results[0].detail.changes.map(({ field }: { field: string }) => field)).toEqual(['tags', 'verified', 'hidden'])
+})
+
+test('properties of some events, flags, and names', async () => {
+  const data = await held.home.world.projectData(held.home.project.id)
+  await data.ingest([{ event: 'view', distinct_id: 'bob', timestamp: '2024-03-02', properties: { '$feature/new': true } }])
+  const names = async (query: string) => (await list(`${properties}?ordering=name&${query}`)).map(({ name }: { name: string }) => name)
+  expect(await names('is_feature_flag=true')).toEqual(['$feature/new'])
+  expect(await names('is_feature_flag=false&excluded_properties=["note"]&properties=note,zip')).toEqual(['zip'])
+  expect(await names('event_names=["buy"]&filter_by_event_names=true&is_feature_flag=false')).toEqual(
+    expect.arrayContaining(['note', 'price']),
+  )
+  const seen = await list(`${properties}?event_names=["buy"]`)
+  expect(seen.find(({ name }: { name: string }) => name === 'zip').is_seen_on_filtered_events).toBe(false)
+  expect(seen.find(({ name }: { name: string }) => name === 'note').is_seen_on_filtered_events).toBe(true)
+  const { value } = await held.home.world.makeKey(held.home.member, { label: 'narrow', scopes: ['property_definition:read'] })
+  const headers = { authorization: `Bearer ${value}` }
+  expect((await held.home.call('GET', properties, { headers })).status).toBe(200)
+  expect(await held.home.call('GET', `${properties}?event_names=["buy"]`, { headers })).toMatchObject(refused(403, 'permission_denied'))
+})
+
+test('a removed definition is listed again once it is seen again, without what was written', async () => {
+  const data = await held.home.world.projectData(held.home.project.id)
+  await send('PATCH', `${events}view/`, { description: 'Seen', tags: ['x'] })
+  const [zip] = await list(`${properties}?search=zip`)
+  expect((await send('DELETE', `${events}view/`)).status).toBe(204)
+  expect((await send('DELETE', `${properties}${zip.id}/`)).status).toBe(204)
+  expect(await send('GET', `${events}view/`)).toMatchObject(refused(404, 'not_found'))
+  expect(await list(`${properties}?search=zip`)).toEqual([])
+  const query = { kind: 'HogQLQuery', query: "select count() from events where event = 'view' and properties.zip = '01234'" }
+  expect((await send('POST', '/api/projects/@current/query/', { query })).body.results).toEqual([[1]])
+  await data.ingest([{ event: 'view', distinct_id: 'bob', timestamp: '2024-03-02', properties: { zip: '2' } }])
+  expect((await send('GET', `${events}view/`)).body).toMatchObject({ description: '', tags: [] })
+  expect(await list(`${properties}?search=zip`)).toMatchObject([{ id: zip.id, count: 2 }])
+})

@@ -130,7 +130,7 @@ test('filters and variables that are laid over a query', async () => {
 })
 
 test('a kind that is not answered here is said to be', async () => {
-  for (const kind of ['TracesQuery', 'InsightActorsQuery', 'WebVitalsQuery'])
+  for (const kind of ['TracesQuery', 'InsightActorsQuery', 'LogsQuery'])
     expect(await ask({ query: { kind } })).toMatchObject(refused(400, 'invalid_input', `Unsupported query kind: ${kind}`, 'kind'))
   expect(await ask({ query: { kind: 'SavedInsightNode', shortId: 'x' } })).toMatchObject(
     refused(400, 'invalid_input', 'Unsupported query kind: SavedInsightNode', 'kind'),

@@ -111,6 +111,19 @@ describe('a view in a statement', () => {
     const { body } = await ask('POST', 'query/export/', { query: statement('select plan, n from by_plan order by plan'), format: 'csv' })
     expect(body).toBe('plan,n\r\na,1\r\nb,1\r\n')
   })
+  test('can be exported, as it is when the export is saved', async () => {
+    const body = { name: 'Buys', interval: 'hour', destination: { type: 'NoOp', config: {} } }
+    const view = await made('exported', "select uuid, properties.plan as plan from events where event = 'buy'")
+    const saved = await ask('POST', 'batch_exports/', { ...body, sql_like_query: "select uuid, plan from exported where plan = 'a'" })
+    expect(saved.body.sql_like_query).toBe(
+      "SELECT uuid AS uuid, properties.plan AS plan FROM events WHERE and(equals(event, 'buy'), equals(properties.plan, 'a'))",
+    )
+    expect((await ask('DELETE', `${base}${view.id}/`)).status).toBe(204)
+    expect((await ask('GET', `batch_exports/${saved.body.id}/`)).body.sql_like_query).toBe(saved.body.sql_like_query)
+    expect(await ask('POST', 'batch_exports/', { ...body, sql_like_query: 'select n from by_plan' })).toMatchObject(
+      refused(400, 'invalid_input', expect.stringContaining('GROUP BY in the query of the view by_plan'), 'sql_like_query'),
+    )
+  })
   test('is not known in another project', async () => {
     const { call, owner, organization, world } = held.home
     await world.setFeature(organization.id, 'organizations_projects', true)
@@ -202,6 +215,7 @@ test.each([
   ['the name of a function', { name: 'numbers', query: statement('select 1') }, 'invalid_input', 'name'],
   ['a name with a dot', { name: 'a.b', query: statement('select 1') }, 'invalid_input', 'name'],
   ['a name with a hyphen', { name: 'a-b', query: statement('select 1') }, 'invalid_input', 'name'],
+  ['the prototype of objects', { name: '__proto__', query: statement('select 1') }, 'invalid_input', 'name'],
   ['an internal name', { name: '@people', query: statement('select 1') }, 'invalid_input', 'name'],
   ['no query', { name: 'x1' }, 'required', 'query'],
   ['another kind', { name: 'x1', query: { kind: 'TrendsQuery', series: [] } }, 'invalid_choice', 'query__kind'],
@@ -241,6 +255,21 @@ test('the settings of a project do not show its views, and keep them', async () 
   expect(body).not.toHaveProperty('views')
   expect(await rows('select n from kept')).toEqual([[3]])
   expect(await rows('select count() from events')).toEqual([[4]])
+})
+
+test.each(['constructor', 'toString', 'hasOwnProperty', '_x', 'SELECT'])('%s may be the name of a view', async (name) => {
+  await made(name, 'select 7 as n')
+  expect(await rows(`select n from \`${name}\``)).toEqual([[7]])
+})
+
+test('filters of a request hold for the times of a view', async () => {
+  await made('timed', 'select event, timestamp from events')
+  await made('timeless', 'select event from events')
+  const count = async (view: string, date_from: string) => {
+    const query = { ...statement(`select count() from ${view} where {filters}`), filters: { dateRange: { date_from } } }
+    return (await ask('POST', 'query/', { query })).body.results[0][0]
+  }
+  expect([await count('timed', '-1d'), await count('timed', '2999-01-01'), await count('timeless', '2999-01-01')]).toEqual([4, 0, 4])
 })
 
 test('an error has its position in the statement', async () => {

@@ -18,6 +18,7 @@ import { defineResource, type ProjectVisit } from '../resource.ts'
 const mostDeleted = 1_000
 const mostMerged = 1_000
 const idsShown = 1_000
+const mostSplit = 10_000
 const cohortsOfStatement = 50
 
 const personSchema = z.object({
@@ -172,17 +173,21 @@ const chosen = async (visit: ProjectVisit): Promise<{ uuids: readonly string[]; 
 
 const leaving = (person: PresentedPerson, body: unknown): readonly string[] | null => {
   const { main_distinct_id: main, distinct_ids_to_split: wanted } = check(splitInput, body ?? {})
-  const strange = [...(main == null ? [] : [main]), ...(wanted ?? [])].find((id) => !person.distinct_ids.includes(id))
+  const own = new Set(person.distinct_ids)
+  const named = new Set(wanted)
+  const strange = [...(main == null ? [] : [main]), ...named].find((id) => !own.has(id))
   if (strange !== undefined)
     throw failures.invalid(
       `The person has no distinct id ${JSON.stringify(strange)}.`,
       main === strange ? 'main_distinct_id' : 'distinct_ids_to_split',
     )
-  if (wanted && main != null && wanted.includes(main))
+  if (main != null && named.has(main))
     throw failures.invalid('The main distinct id stays: it cannot be split off.', 'distinct_ids_to_split')
-  if (wanted && person.distinct_ids.every((id) => wanted.includes(id)))
-    throw failures.invalid('One distinct id must stay with the person.', 'distinct_ids_to_split')
-  return wanted ?? (main == null ? null : person.distinct_ids.filter((id) => id !== main))
+  if (wanted && named.size === own.size) throw failures.invalid('One distinct id must stay with the person.', 'distinct_ids_to_split')
+  const ids = wanted ? [...named] : main == null ? null : person.distinct_ids.filter((id) => id !== main)
+  if ((ids ?? person.distinct_ids.slice(1)).length > mostSplit)
+    throw failures.invalid(`At most ${mostSplit} distinct ids can leave at a time: name them.`, 'distinct_ids_to_split')
+  return ids
 }
 
 export const persons = defineResource({

@@ -46,7 +46,9 @@ export function* personObjects(numbers: readonly number[], env: QueryContext): A
   const owners = column(distinctIds, 'number', env)
   column(distinctIds, 'distinct_id', env).forEach((id, i) => {
     const owner = Number(owners[i])
-    byNumber.set(owner, [...(byNumber.get(owner) ?? []), String(id)])
+    const ids = byNumber.get(owner)
+    if (ids) ids.push(String(id))
+    else byNumber.set(owner, [String(id)])
   })
   const [number, id, createdAt, isIdentified, properties] = ['number', 'id', 'created_at', 'is_identified', 'properties'].map((name) =>
     column(people, name, env),

@@ -6,11 +6,13 @@ import { tables } from '../../catalog/tables.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Span } from '../../errors/span.ts'
 import { calendarOf } from '../../lib/calendar.ts'
+import { own } from '../../lib/own.ts'
 import { nearestSpellings } from '../../lib/spelling.ts'
 import { dateInstant, micros, notADate } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
 import { compileFilters, type FilterScope } from '../property-filters.ts'
 import { qualified } from '../qualified.ts'
+import { viewColumns } from '../view-columns.ts'
 import type { SqlQuery } from './schema.ts'
 import { isOfTemplate } from './template.ts'
 import { mistakeOfValue, shown } from './values.ts'
@@ -109,11 +111,16 @@ function constantTree(given: unknown, path: readonly string[], span: Span, budge
 
 /** The filters as a condition on the table that the select reads first. */
 function filtersOf(filters: SqlQuery['filters'], from: Source | null, env: QueryContext): Expr {
-  const first = firstTable(from)
-  const table = first && tables[first.table]
-  const condition = and(...conditionsOf(filters, table?.scope ?? 'event', table?.timeField ?? null, env))
+  const first = firstTable(from, env)
+  const table = first && own(tables, first.table)
+  const timeField = table ? (table.timeField ?? null) : first && timeOfView(first.table, env)
+  const condition = and(...conditionsOf(filters, table?.scope ?? 'event', timeField, env))
   return first ? qualified(condition, first.name) : condition
 }
+
+/** A view has times if it has the column of events. */
+const timeOfView = (name: string, env: QueryContext): string | null =>
+  viewColumns(name, env)?.some((column) => column.name === 'timestamp') ? 'timestamp' : null
 
 const conditionsOf = (filters: SqlQuery['filters'], scope: FilterScope, timeField: string | null, env: QueryContext): readonly Expr[] => [
   ...(filters?.properties?.length ? [compileFilters(filters.properties, scope, env, 'filters__properties')] : []),
@@ -134,9 +141,9 @@ function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], ti
   ]
 }
 
-function firstTable(source: Source | null): { readonly table: string; readonly name: string } | null {
-  if (source?.kind === 'join') return firstTable(source.left)
+function firstTable(source: Source | null, env: QueryContext): { readonly table: string; readonly name: string } | null {
+  if (source?.kind === 'join') return firstTable(source.left, env)
   if (source?.kind !== 'table') return null
   const table = source.chain.join('.')
-  return Object.hasOwn(tables, table) ? { table, name: source.alias ?? table } : null
+  return Object.hasOwn(tables, table) || env.viewNames?.includes(table) ? { table, name: source.alias ?? table } : null
 }

@@ -1,12 +1,13 @@
-import { alias, and, call, equals, field, isIn, literal, or } from '../../ast/build.ts'
+import { alias, and, call, equals, field, from, isIn, literal, or, select } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
-import { sessionsQuery } from '../../catalog/sessions.ts'
+import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../catalog/sessions.ts'
 import { QueryError } from '../../errors/errors.ts'
+import { isObject } from '../../lib/is-object.ts'
 import { day, type Micros } from '../../lib/zone.ts'
 import { isoInstant, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
-import { actionCondition } from '../property-filters.ts'
+import { actionCondition, compileFilters } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import type { WebStatsTableQuery } from './schema.ts'
@@ -21,8 +22,9 @@ export interface WebPlan {
   readonly previous: ResolvedRange | null
   /** The range of all periods; events outside count for nothing. */
   readonly inPeriods: Expr
-  /** Conditions of the query, regardless of time and name. */
+  /** Conditions on events, regardless of time and name. */
   readonly filters: Expr
+  readonly sessions: SessionFilters
   readonly goal: Expr | null
   readonly sample: number | null
 }
@@ -44,10 +46,34 @@ export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
     current,
     previous,
     inPeriods: or(...[current, previous].flatMap((range) => (range ? [and(since(range.firstEvent), until(range.to))] : []))),
-    filters: queryFilters(query, env),
+    filters: eventFilters(query, env),
+    sessions: sessionFilters(query, env),
     goal: goalOf(query, env),
     sample: sampleOf(query),
   }
+}
+
+/** Conditions on whole sessions, and the fields that they read. */
+interface SessionFilters {
+  readonly condition: Expr
+  readonly fields: readonly string[]
+}
+
+/** A filter of the list that the session alone decides. Sessions are at hand, while events would have to be joined with all sessions of the project. */
+const isOfSession = (item: unknown): item is { readonly key: string } =>
+  isObject(item) && item.type === 'session' && typeof item.key === 'string' && Object.hasOwn(sessionFieldTypes, item.key)
+
+/** An empty filter holds. It keeps the places of the others, for errors. */
+const listed = (properties: unknown, isKept: (item: unknown) => boolean): unknown =>
+  Array.isArray(properties) ? properties.map((item: unknown) => (isKept(item) ? item : {})) : properties
+
+export const eventFilters = (query: Pick<Asked, 'properties' | 'filterTestAccounts'>, env: QueryContext): Expr =>
+  queryFilters({ ...query, properties: listed(query.properties, (item) => !isOfSession(item)) }, env)
+
+function sessionFilters({ properties }: Pick<Asked, 'properties'>, env: QueryContext): SessionFilters {
+  const own = Array.isArray(properties) ? properties.filter(isOfSession) : []
+  if (own.length === 0) return { condition: literal(true), fields: [] }
+  return { condition: compileFilters(listed(properties, isOfSession), 'session', env), fields: own.map(({ key }) => key) }
 }
 
 function goalOf({ conversionGoal: goal }: Asked, env: QueryContext): Expr | null {
@@ -90,7 +116,7 @@ export const countedEvents = ({ inPeriods, filters, goal }: WebPlan, names: Expr
 
 /** One row per session that may be asked for, with further aggregates over its events. */
 export function sessionsOf(
-  { current, previous, sample }: WebPlan,
+  { current, previous, sample, sessions }: WebPlan,
   fields: readonly string[],
   env: QueryContext,
   also: Readonly<Record<string, Expr>> = {},
@@ -99,7 +125,14 @@ export function sessionsOf(
     range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
   )
   const settings = { bounceSeconds: env.bounceSeconds ?? 10 }
-  return sessionsQuery(fields, settings, { also, events: or(...near), from: eventsTable(sample) })
+  const read = [...new Set([...fields, ...sessions.fields])]
+  const all = sessionsQuery(read, settings, { also, events: or(...near), from: eventsTable(sample) })
+  if (sessions.fields.length === 0) return all
+  return select({
+    columns: [...fields, ...Object.keys(also)].map((name) => field(name)),
+    from: from(all, 'web_all_sessions'),
+    where: sessions.condition,
+  })
 }
 
 /** Whose session it is: of several persons, the one who was created first. */

@@ -7,9 +7,8 @@ import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
-import { queryFilters } from '../series-condition.ts'
 import { type Breakdown, breakdownOf, cleaning, entryPage, eventPart, languageTag, pageBefore } from './breakdowns.ts'
-import { bounced, inPeriods, isNamed, isPage, planWeb, rangesOf, samplingRate, type WebPlan, type WebRanges } from './plan.ts'
+import { bounced, eventFilters, inPeriods, isNamed, isPage, planWeb, rangesOf, samplingRate, type WebPlan, type WebRanges } from './plan.ts'
 import { statsTableSchema, type tableOrders, type WebStatsTableQuery } from './schema.ts'
 import { type Visits, valueColumn, valueFields, visitsOf } from './visits.ts'
 
@@ -206,7 +205,7 @@ function pageFilters(query: WebStatsTableQuery, env: QueryContext, replace: (fil
     if (Array.isArray(item.values)) return { ...item, values: replaced(item.values) }
     return item.key === '$pathname' && (item.type ?? 'event') === 'event' ? replace(item) : item
   }
-  return queryFilters({ ...query, properties: query.properties && replaced(query.properties) }, env)
+  return eventFilters({ ...query, properties: (query.properties && replaced(query.properties)) as WebStatsTableQuery['properties'] }, env)
 }
 type Filter = Readonly<Record<string, unknown>>
 

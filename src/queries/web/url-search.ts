@@ -6,7 +6,7 @@ import { compileFilters } from '../property-filters.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { eventsTable } from '../scope.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf, queryFilters } from '../series-condition.ts'
 import { isNamed, planWeb } from './plan.ts'
 import { urlSearchSchema, type WebPageURLSearchQuery } from './schema.ts'
 import { defaultLimits } from './stats-table.ts'
@@ -33,7 +33,13 @@ export const webUrlSearch = defineQueryKind<WebPageURLSearchQuery, WebPageURLSea
     const counted = select({
       columns: [alias(query.stripQueryParams ? call('cutQueryStringAndFragment', address) : address, 'url'), alias(call('count'), 'views')],
       from: eventsTable(plan.sample),
-      where: allOf(query.dateRange ? plan.inPeriods : literal(true), isNamed('$pageview'), plan.filters, call('isNotNull', address), term),
+      where: allOf(
+        query.dateRange ? plan.inPeriods : literal(true),
+        isNamed('$pageview'),
+        queryFilters(query, env),
+        call('isNotNull', address),
+        term,
+      ),
       groupBy: groupBy(field('url')),
     })
     const table = (yield {

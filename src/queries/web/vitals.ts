@@ -5,7 +5,7 @@ import { noSpan } from '../../errors/span.ts'
 import { defineQueryKind, type QueryContext } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { eventsTable } from '../scope.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf, queryFilters } from '../series-condition.ts'
 import { cleaning } from './breakdowns.ts'
 import { isNamed, planWeb, rangesOf, type WebPlan, type WebRanges } from './plan.ts'
 import { vitalsSchema, type WebVitalsPathBreakdownQuery } from './schema.ts'
@@ -45,7 +45,7 @@ function bandsOf(query: WebVitalsPathBreakdownQuery, plan: WebPlan, env: QueryCo
   const values = select({
     columns: [alias(path, 'path'), alias(callWith('quantile', { params: [literal(levels[query.percentile])], args: [number] }), 'value')],
     from: eventsTable(plan.sample),
-    where: allOf(plan.inPeriods, isNamed('$web_vitals'), plan.filters, call('isNotNull', path), call('isNotNull', number)),
+    where: allOf(plan.inPeriods, isNamed('$web_vitals'), queryFilters(query, env), call('isNotNull', path), call('isNotNull', number)),
     groupBy: groupBy(field('path')),
   })
   const atMost = (limit: number) => call('lessOrEquals', field('value'), literal(limit))

@@ -42,7 +42,8 @@ export const hogQlAutocomplete = defineQueryKind<HogQLAutocompleteQuery, HogQLAu
     const word = query.query.slice(start, Math.min(Math.max(query.startPosition, query.endPosition), query.query.length))
     const text = new StatementText(query.query)
     budget.spend('tokens', text.tokens.length)
-    return listed(new Completion(text, query, env).groups(text.at(start)), word.replace(/^[`"']/, '').toLowerCase())
+    const wanted = word.replace(/^[`"']/, '').toLowerCase()
+    return listed(new Completion(text, query, wanted, env).groups(text.at(start)), wanted)
   },
 })
 
@@ -121,6 +122,7 @@ class Completion {
   constructor(
     private readonly text: StatementText,
     private readonly query: HogQLAutocompleteQuery,
+    private readonly word: string,
     private readonly env: QueryContext,
   ) {}
 
@@ -140,8 +142,18 @@ class Completion {
     }
   }
 
+  /** A project can have many thousands of names: only those that may be shown become items. */
+  private *fitting(names: Iterable<string>): Generator<string> {
+    let count = 0
+    for (const name of names) {
+      if (this.word === '' && count++ > mostNames) return
+      if (name.toLowerCase().includes(this.word)) yield name
+    }
+  }
+
   private *eventNames(): Generator<AutocompleteItem> {
-    for (const name of this.env.knownEvents?.() ?? []) yield item(name, 'Constant', { insertText: name.replaceAll("'", "''") })
+    for (const name of this.fitting(this.env.knownEvents?.() ?? []))
+      yield item(name, 'Constant', { insertText: name.replaceAll("'", "''") })
   }
 
   private *tableItems({ ctes }: Cursor): Generator<AutocompleteItem> {
@@ -268,7 +280,7 @@ class Completion {
   private *itemsOf(reached: Reached, isPart = false): Generator<AutocompleteItem> {
     const print = isPart ? printPart : printName
     if (reached.kind === 'properties') {
-      for (const name of this.env.knownProperties?.(reached.scope) ?? [])
+      for (const name of this.fitting(this.env.knownProperties?.(reached.scope) ?? []))
         yield item(name, 'Variable', { insertText: printPart(name), detail: this.propertyType(reached.scope, name) })
       return
     }

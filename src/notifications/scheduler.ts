@@ -1,3 +1,4 @@
+import type { NoticeDelivery } from '../accounts/records.ts'
 import { deliver } from './deliver.ts'
 import type { NotificationParts } from './parts.ts'
 import { checkAlert, sendSubscription } from './produce.ts'
@@ -11,14 +12,16 @@ interface Task {
   readonly dueAt: number
   /** Asking takes slots of the engine, sending waits for others. */
   readonly kind: 'ask' | 'send'
+  readonly deliveryId?: string
   run(signal: AbortSignal): Promise<void>
 }
 
 const atOnce: Readonly<Record<Task['kind'], number>> = { ask: 2, send: 8 }
 /** Receivers that do not answer take no more than these from other projects. */
 const atOnceOfProject: Readonly<Record<Task['kind'], number>> = { ask: 2, send: 5 }
-/** Deliveries read at a time. */
-const mostRead = 1000
+/** Deliveries read at a time, and how long those that wait for a slot are not read again. */
+const mostRead = 200
+const readEveryMs = 1_000
 const sweepEveryMs = 86_400_000
 const sendingGraceMs = 5_000
 /** After an error of our own. */
@@ -58,13 +61,34 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
           kind: 'ask',
           run: (signal) => sendSubscription(parts, record, signal),
         })
-    const waiting = await read.notice_deliveries.find({ status: 'waiting' }, { orderBy: [{ column: 'due_at' }], limit: mostRead })
-    for (const { id, project_id, due_at } of waiting)
-      add(`delivery ${id}`, due_at.getTime(), { projectId: project_id, kind: 'send', run: (signal) => deliver(parts, id, signal) })
+    for (const { id, project_id, due_at } of await waitingDeliveries())
+      add(`delivery ${id}`, due_at.getTime(), {
+        projectId: project_id,
+        kind: 'send',
+        deliveryId: id,
+        run: (signal) => deliver(parts, id, signal),
+      })
     return { due, next }
   }
 
+  /** Those that are due first. With many of them, each tick would read them all. */
+  let waiting: readonly NoticeDelivery[] = []
+  let readAt = Number.NEGATIVE_INFINITY
+  const waitingDeliveries = async (): Promise<readonly NoticeDelivery[]> => {
+    const isUsed = !waiting.some(({ id, due_at }) => due_at.getTime() <= now() && !started.has(id))
+    if (isUsed || performance.now() - readAt > readEveryMs) {
+      const found = await read.notice_deliveries.find({ status: 'waiting' }, { orderBy: [{ column: 'due_at' }], limit: mostRead })
+      waiting = found
+      readAt = performance.now()
+      started.clear()
+    }
+    return waiting.filter(({ id }) => !started.has(id))
+  }
+  /** Since they were read. */
+  const started = new Set<string>()
+
   const start = (task: Task): void => {
+    if (task.deliveryId !== undefined) started.add(task.deliveryId)
     const done = task
       .run(stops[task.kind].signal)
       .catch((error: unknown) => {

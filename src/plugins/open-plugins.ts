@@ -36,7 +36,7 @@ export interface PluginOptions {
   readonly catalogue?: readonly CatalogueEntry[]
   /** A database of cities by address, in the format MMDB, for the GeoIP plugin and others. Default: addresses are unknown. */
   readonly geoip?: string
-  /** Whether plugins may send requests to addresses of private networks. Default: no. Link-local addresses are never allowed. */
+  /** Whether plugins, and webhooks of alerts and subscriptions, may send requests to addresses of private networks. Default: no. Link-local ones are never allowed. */
   readonly allowsPrivateRequests?: boolean
 }
 export const pluginOptionNames = [

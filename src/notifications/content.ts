@@ -25,7 +25,7 @@ export interface ContentPlace {
 export const nameOf = (insight: Pick<Insight, 'name' | 'derived_name' | 'id'>): string =>
   insight.name || insight.derived_name || `Insight ${insight.id}`
 
-const insightUrl = ({ siteUrl, project }: ContentPlace, insight: Insight) => `${siteUrl}/project/${project.id}/insights/${insight.short_id}`
+const insightUrl = ({ siteUrl, project }: ContentPlace, insight: Insight) => `${siteUrl}/#/project/${project.id}/insights/${insight.short_id}`
 
 export function itemOf({ insight, answer, error }: AnsweredInsight, place: ContentPlace): NoticeItem {
   const { timezone } = place.project
@@ -81,7 +81,7 @@ export function subscriptionContent(
   const name = record.title || (dashboard ? dashboard.name || `Dashboard ${dashboard.id}` : first ? nameOf(first) : 'Subscription')
   const rule = recurrenceOf(record, place.project.timezone)
   const url = dashboard
-    ? `${place.siteUrl}/project/${place.project.id}/dashboard/${dashboard.id}`
+    ? `${place.siteUrl}/#/project/${place.project.id}/dashboards/${dashboard.id}`
     : first
       ? insightUrl(place, first)
       : place.siteUrl

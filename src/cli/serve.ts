@@ -227,8 +227,9 @@ export const serve: Command = {
       server = await startServer(withLocalCommands(handler, localWork(waymark), downloads, secret), { host: values.required('host'), port })
       url = server.url
       const retract = await announce(values.required('data'), { url, secret })
+      // For people only: what --json prints may end in a log.
       const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
-      const facts = { url, ...shown(start), ...(setupUrl !== null && { setup_url: setupUrl }) }
+      const facts = { url, ...shown(start) }
       if (values.isOn('json')) out(JSON.stringify(facts))
       else {
         out(`Waymark          ${url}`)

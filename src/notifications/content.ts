@@ -25,7 +25,8 @@ export interface ContentPlace {
 export const nameOf = (insight: Pick<Insight, 'name' | 'derived_name' | 'id'>): string =>
   insight.name || insight.derived_name || `Insight ${insight.id}`
 
-const insightUrl = ({ siteUrl, project }: ContentPlace, insight: Insight) => `${siteUrl}/#/project/${project.id}/insights/${insight.short_id}`
+const insightUrl = ({ siteUrl, project }: ContentPlace, insight: Insight) =>
+  `${siteUrl}/#/project/${project.id}/insights/${insight.short_id}`
 
 export function itemOf({ insight, answer, error }: AnsweredInsight, place: ContentPlace): NoticeItem {
   const { timezone } = place.project

@@ -46,21 +46,36 @@ export interface Web {
   close(): Promise<void>
 }
 
-const firstLine = (server: ChildProcess): Promise<string> =>
+/** What the server tells a person who starts it. */
+const factsOf = (server: ChildProcess, hasDemo: boolean): Promise<Facts & { readonly demo: number }> =>
   new Promise((resolve, reject) => {
     const said: string[] = []
+    const told = (pattern: RegExp) => pattern.exec(said.join('\n'))?.[1] ?? ''
     createInterface({ input: server.stderr! }).on('line', (line) => said.push(line))
-    createInterface({ input: server.stdout! }).once('line', resolve)
+    createInterface({ input: server.stdout! }).on('line', (line) => {
+      said.push(line)
+      if (!line.startsWith('Import what you have')) return
+      resolve({
+        url: told(/^Waymark +(\S+)$/m),
+        setup_url: told(/^Choose a password (\S+)$/m),
+        project_id: Number(told(/projects\/(\d+)\/query/)),
+        project_api_key: told(/^Project key +(\S+)$/m),
+        personal_api_key: told(/^Personal key +(\S+)/m),
+        demo: hasDemo ? Number(told(/^Demo project +(\d+)$/m)) : 0,
+      })
+    })
     server.once('exit', () => reject(new Error(`The server ended: ${said.join('\n')}`)))
   })
 
 export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
   const dataDir = await mkdtemp(join(tmpdir(), 'waymark-web-'))
-  const options = ['--data', dataDir, '--port', '0', '--one-process', '--json', ...(hasDemo ? ['--demo'] : [])]
+  const options = ['--data', dataDir, '--port', '0', '--one-process', ...(hasDemo ? ['--demo'] : [])]
   const server = spawn(process.execPath, [program('cli'), 'serve', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => server.once('exit', resolve))
-  const [line, browser] = await Promise.all([firstLine(server), chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] })])
-  const facts = JSON.parse(line) as Facts
+  const [{ demo, ...facts }, browser] = await Promise.all([
+    factsOf(server, hasDemo),
+    chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] }),
+  ])
   const complaints: string[] = []
   const contexts: BrowserContext[] = []
   let state: Awaited<ReturnType<BrowserContext['storageState']>> | null = null
@@ -78,7 +93,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
   }
   const web: Web = {
     facts,
-    demo: facts.project_id + 1,
+    demo,
     browser,
     complaints,
     page: async (viewport = { width: 1280, height: 900 }) => pageIn(await browser.newContext({ viewport, timezoneId: 'Europe/Berlin' })),

@@ -310,7 +310,11 @@ export const createDashboards = (context: AccountContext) => {
     },
 
     /** The tile that shows an insight on a dashboard. */
-    async tileWith(project: ProjectRecord, id: number, insight: Insight): Promise<{ readonly dashboard: Dashboard; readonly tile: DashboardTile }> {
+    async tileWith(
+      project: ProjectRecord,
+      id: number,
+      insight: Insight,
+    ): Promise<{ readonly dashboard: Dashboard; readonly tile: DashboardTile }> {
       const dashboard = await read.dashboards.first({ id, project_id: project.id, ...isShown })
       const tile = dashboard && (await read.dashboard_tiles.first({ dashboard_id: id, insight_id: insight.id, deleted: false }))
       if (!tile) throw invalid(`Dashboard ${id} does not show insight ${insight.id}.`, 'from_dashboard', 'does_not_exist')

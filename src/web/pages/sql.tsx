@@ -164,6 +164,7 @@ function Workbench({
   const update = async () => {
     if (!opened.view) return
     await updateView(project.api, opened.view.id, text).then(() => {
+      addressed.current = null
       go(linkTo(project.link('sql'), { view: opened.view!.id }), true)
       setVersion(version + 1)
       onSaved()
@@ -173,6 +174,12 @@ function Workbench({
     setDialog(null)
     setVersion(version + 1)
     go(linkTo(project.link('sql'), { view: made.id }))
+  }
+  /** Another one was renamed or removed, or this one. */
+  const viewChanged = (removed: View | null) => {
+    setVersion(version + 1)
+    if (removed === null || removed.id !== opened.view?.id) onSaved()
+    else go(linkTo(project.link('sql'), { q: text }), true)
   }
   const isChanged = opened.view !== null && text !== opened.view.query.query
   return (
@@ -233,7 +240,7 @@ function Workbench({
             ))}
           </div>
           {side === 'tables' && <TablesPanel version={version} onInsert={(name) => editor.current?.insert(name)} />}
-          {side === 'saved' && <ViewsPanel version={version} onChanged={() => setVersion(version + 1)} />}
+          {side === 'saved' && <ViewsPanel version={version} onChanged={viewChanged} />}
           {side === 'history' && (
             <HistoryPanel
               ran={ran}

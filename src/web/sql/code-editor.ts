@@ -1,4 +1,11 @@
-import { autocompletion, type CompletionContext, type CompletionResult, closeBrackets, completionKeymap } from '@codemirror/autocomplete'
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeCompletion,
+  completionKeymap,
+} from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { StandardSQL, sql } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
@@ -44,7 +51,8 @@ const theme = EditorView.theme({
   '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--rule)', borderRadius: '6px', boxShadow: 'var(--shadow)' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'inherit', maxHeight: '18rem' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
-  '.cm-completionDetail': { fontStyle: 'normal', opacity: '0.75', marginLeft: '0.8em' },
+  '.cm-completionDetail': { fontStyle: 'normal', color: 'var(--faint)', marginLeft: '0.8em' },
+  'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
   '.cm-diagnostic': { whiteSpace: 'pre-wrap', padding: '0.35rem 0.6rem', maxWidth: '34rem' },
   '.cm-diagnostic-error': { borderLeft: '4px solid var(--bad)' },
   '.cm-diagnosticAction': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)', borderRadius: '4px', padding: '0.1rem 0.5rem' },
@@ -75,7 +83,8 @@ const replaceSelected = EditorView.domEventHandlers({
 
 export function createCodeEditor(host: HTMLElement, options: CodeEditorOptions): CodeEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
-  const run = () => {
+  const run = (target: EditorView) => {
+    closeCompletion(target)
     options.onRun()
     return true
   }

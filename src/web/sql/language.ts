@@ -98,6 +98,7 @@ interface Place {
 }
 interface Extra {
   readonly position?: Place
+  readonly suggestions?: readonly string[]
   readonly others?: readonly { readonly detail: string; readonly position?: Place }[]
 }
 
@@ -112,8 +113,10 @@ export function furtherErrors(error: Error): readonly string[] {
 export function errorMarks(error: Error, length: number): readonly Diagnostic[] {
   if (!(error instanceof ApiError)) return []
   const extra = error.body.extra as Extra | null | undefined
-  const all = [{ detail: error.message, position: extra?.position }, ...(extra?.others ?? [])]
-  return all.flatMap(({ detail, position }) =>
-    position ? [diagnostic({ message: detail, start: position.offset, end: position.offset + position.length }, 'error', length)] : [],
-  )
+  const all = [{ detail: error.message, position: extra?.position, fix: extra?.suggestions?.[0] }, ...(extra?.others ?? [])]
+  return all.flatMap(({ detail, position, ...more }) => {
+    if (!position) return []
+    const fix = 'fix' in more ? (more.fix ?? null) : null
+    return [diagnostic({ message: detail, start: position.offset, end: position.offset + position.length, fix }, 'error', length)]
+  })
 }

@@ -17,7 +17,7 @@ export interface View {
 
 const path = 'warehouse_saved_queries/'
 
-export function ViewsPanel({ version, onChanged }: { version: number; onChanged: () => void }) {
+export function ViewsPanel({ version, onChanged }: { version: number; onChanged: (removed: View | null) => void }) {
   const { api, link } = useProject()
   const [search, setSearch] = useState('')
   const [failure, setFailure] = useState<Error | null>(null)
@@ -30,7 +30,7 @@ export function ViewsPanel({ version, onChanged }: { version: number; onChanged:
   const destroy = async (view: View) => {
     setRemoved(null)
     setFailure(null)
-    await remove(api(`${path}${view.id}/`)).then(onChanged, setFailure)
+    await remove(api(`${path}${view.id}/`)).then(() => onChanged(view), setFailure)
   }
   return (
     <>
@@ -66,7 +66,7 @@ export function ViewsPanel({ version, onChanged }: { version: number; onChanged:
           title={`Rename ${renamed.name}`}
           name={renamed.name}
           send={async (name) => void (await patch(api(`${path}${renamed.id}/`), { name }))}
-          onDone={onChanged}
+          onDone={() => onChanged(null)}
           onClose={() => setRenamed(null)}
         />
       )}

@@ -1,0 +1,205 @@
+import { readFile } from 'node:fs/promises'
+import { tableFromIPC } from 'apache-arrow'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+
+interface Rows {
+  readonly results: readonly (readonly unknown[])[]
+}
+
+describe.skipIf(!hasBrowser)('statements in a browser', () => {
+  let web: Web
+  let page: Page
+  beforeAll(async () => {
+    web = await openWeb()
+    page = await web.signedIn()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  })
+  afterAll(async () => {
+    await web.close()
+    // A refused statement is an answer with status 400, which the browser notes.
+    expect(web.complaints.filter((one) => !/status of 400.*\/query\//.test(one))).toEqual([])
+  })
+  const open = async (search = '') => {
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/sql${search}`)
+    await page.reload()
+    await editor().waitFor()
+  }
+  const editor = () => page.getByRole('textbox', { name: 'SQL statement' })
+  const write = async (statement: string) => {
+    await editor().click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText(statement)
+  }
+  const run = async (statement: string) => {
+    await write(statement)
+    await page.keyboard.press('Control+Enter')
+  }
+  const grid = () => page.getByRole('grid', { name: 'Rows' })
+  const asked = (statement: string) =>
+    web.api<Rows>('POST', `/api/projects/${web.demo}/query/`, { query: { kind: 'HogQLQuery', query: statement } })
+
+  test('rows are those of the API, also as a chart; the statement is in the address', async () => {
+    await open()
+    const statement = 'select event, count() as n from events group by event order by event'
+    await run(statement)
+    const { results } = await asked(statement)
+    await expect.poll(() => grid().getByRole('gridcell').allTextContents()).toEqual(results.flat().map(String))
+    expect(await grid().getByRole('columnheader').allTextContents()).toEqual(['eventString', 'nUInt64'])
+    await expect.poll(() => new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('q')).toBe(statement)
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.getByRole('button', { name: 'Copy rows' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(['event\tn', ...results.map((row) => row.join('\t'))].join('\n'))
+    await page.getByRole('tab', { name: 'Chart' }).click()
+    const chart = page.getByRole('img', { name: /^Bar chart/ })
+    await chart.waitFor()
+    const [first, last] = [results[0]![0], results.at(-1)![0]]
+    expect(await chart.getAttribute('aria-label')).toContain(`${results.length} intervals, from ${first} to ${last}: n.`)
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.reload()
+    await expect.poll(() => editor().textContent()).toBe(statement)
+  })
+
+  test('a mistake is marked where it is, and mended by its own button', async () => {
+    await open()
+    await run('select evnt,\n  cont() from events')
+    await page.getByRole('alert').getByText('Unable to resolve field: evnt').waitFor()
+    const marks = page.locator('.cm-lintRange-error')
+    await expect.poll(() => marks.allTextContents()).toEqual(['evnt', 'cont()'])
+    await marks.first().hover()
+    await page.getByRole('button', { name: /^Replace by event/ }).click()
+    await expect.poll(() => marks.allTextContents()).toEqual(['cont()'])
+    await expect.poll(() => editor().textContent()).toContain('select event,')
+  })
+
+  test('names are completed from the project, by keyboard only', async () => {
+    await open()
+    await write('select properties.$brow from events')
+    await page.keyboard.press('Home')
+    for (let i = 0; i < 'select properties.$brow'.length; i++) await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Control+Space')
+    const option = page.getByRole('option', { name: /^\$browser/ })
+    await option.first().waitFor()
+    await expect.poll(() => option.first().getAttribute('aria-selected')).toBe('true')
+    // For 75 ms after it has appeared the list leaves Enter to the text.
+    await page.waitForTimeout(150)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => editor().textContent()).toMatch(/^select properties\.\$browser\s*from events$/)
+  })
+
+  test('thousands of rows: few of them in the document, all of them by keys', async () => {
+    await open()
+    const statement = 'select uuid, timestamp from events order by uuid limit 4000'
+    await run(`${statement}`)
+    await page.getByText(/^\d,\d{3} rows in/).waitFor()
+    const count = (await asked(statement)).results.length
+    expect(Number(await grid().getAttribute('aria-rowcount'))).toBe(count + 1)
+    expect(await grid().getByRole('row').count()).toBeLessThan(80)
+    await grid().focus()
+    await page.keyboard.press('Control+End')
+    const last = String((await asked(`select uuid from events order by uuid limit 1 offset ${count - 1}`)).results[0]![0])
+    await grid().getByText(last).waitFor()
+    await page.keyboard.press('Control+c')
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(last)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText(last).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('all rows as a file, beyond the limit of an answer', async () => {
+    await open()
+    const { results } = await asked('select count() from events')
+    await run('select uuid, event from events')
+    await page.getByText('100 rows in').waitFor()
+    await page.getByText('There are more.').waitFor()
+    const file = async (label: string) => {
+      const waiting = page.waitForEvent('download')
+      await page.getByLabel('Download all rows').selectOption({ label })
+      return readFile(await (await waiting).path())
+    }
+    const count = Number(results[0]![0])
+    expect(
+      String(await file('CSV'))
+        .trim()
+        .split('\n'),
+    ).toHaveLength(count + 1)
+    expect(
+      String(await file('JSON lines'))
+        .trim()
+        .split('\n'),
+    ).toHaveLength(count)
+    expect(tableFromIPC(await file('Arrow')).numRows).toBe(count)
+    expect((await file('Parquet')).subarray(0, 4).toString()).toBe('PAR1')
+  })
+
+  test('a slow statement is cancelled, and ends on the server', async () => {
+    await open()
+    await run('select count() as heavy from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('alert').getByText('Cancelled.').waitFor()
+    await run('select 7 as seven')
+    await grid().getByRole('gridcell', { name: '7', exact: true }).waitFor()
+  })
+
+  test('a saved query is read by another one, renamed, changed and deleted', async () => {
+    await open()
+    await write("select event, 1 as one from events where event = 'purchase'")
+    await page.getByRole('button', { name: 'Save as', exact: true }).click()
+    await page.getByLabel('Name', { exact: true }).fill('purchases')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'SQL: purchases' }).waitFor()
+    await page.getByRole('tab', { name: 'Saved' }).click()
+    await page.getByRole('link', { name: 'purchases' }).waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+    await run('select sum(one) as n from purchases')
+    const { results } = await asked("select count() from events where event = 'purchase'")
+    await expect.poll(() => grid().getByRole('gridcell').allTextContents()).toEqual([String(results[0]![0])])
+    await page.getByRole('button', { name: 'Rename purchases' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('buyers')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'buyers' }).click()
+    await page.getByRole('heading', { name: 'SQL: buyers' }).waitFor()
+    await write('select 2 as two')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'detached' })
+    expect((await asked('select * from buyers')).results).toEqual([[2]])
+    await page.getByRole('tab', { name: 'Saved' }).click()
+    await page.getByRole('button', { name: 'Delete buyers' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('None yet.').waitFor()
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('button', { name: 'select sum(one) as n from purchases' }).click()
+    await expect.poll(() => editor().textContent()).toBe('select sum(one) as n from purchases')
+  })
+
+  test('explain shows the tables at the bottom, tables and columns are written by a click', async () => {
+    await open()
+    await write('select  from events')
+    await page.keyboard.press('Home')
+    for (let i = 0; i < 'select '.length; i++) await page.keyboard.press('ArrowRight')
+    await page.getByLabel('Search tables and columns').fill('distinct_id')
+    await page.getByRole('complementary').getByRole('button', { name: 'distinct_id', exact: true }).first().click()
+    await expect.poll(() => editor().textContent()).toBe('select distinct_id from events')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    const dialog = page.getByRole('dialog')
+    await expect.poll(() => dialog.locator('.plan strong').allTextContents()).toEqual(['Limit', 'Select', 'Read events'])
+    expect(await accessibilityFindings(page)).toEqual([])
+  })
+
+  test('values full of HTML are text, narrow and dark too', async () => {
+    const name = '<img src=x onerror=document.title=1>'
+    await page.setViewportSize({ width: 360, height: 740 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await open(`?q=${encodeURIComponent(`select '${name}' as "${name}", 1 as n`)}`)
+    await page.getByRole('button', { name: /^Run/ }).click()
+    await grid().getByRole('gridcell', { name }).waitFor()
+    await page.getByRole('tab', { name: 'Chart' }).click()
+    await page.getByRole('img', { name: /^Bar chart/ }).waitFor()
+    expect(await page.title()).toBe('SQL · Waymark')
+    expect(await page.locator('img').count()).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    expect(await accessibilityFindings(page)).toEqual([])
+  })
+})

@@ -114,6 +114,13 @@ test('invites, and accepting one', async () => {
   guest = cookieOf(joined)
 })
 
+test('the first owner', async () => {
+  expect(await call('GET', '/api/setup/', undefined, {})).toMatchObject({ status: 200, body: { is_waiting: true } })
+  const form = { secret: 'guessed', email: 'me@acme.test', first_name: 'Me', password: 'long enough for this' }
+  expect(await call('POST', '/api/setup/', form, {})).toMatchObject(refused(400, 'invalid_input', undefined, 'secret'))
+  expect(await call('POST', '/api/setup/', { ...form, email: 'me' }, {})).toMatchObject(refused(400, 'invalid_input', undefined, 'email'))
+})
+
 test('login, logout and the own account', async () => {
   const login = (password: string) => call('POST', '/api/login/', { email: 'guest@acme.test', password }, {})
   expect(await login('not this one')).toMatchObject(refused(400, 'invalid_credentials'))

@@ -48,13 +48,13 @@ const converters: Partial<Record<ImportFormat, () => Converter>> = {
   amplitude: createAmplitude,
 }
 
-export interface Conversion {
+interface Conversion {
   readonly convert: Converter
   /** Null: the format defines all fields. */
   readonly chosen: ChosenColumns | null
 }
 
-export function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
+function converterOf(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
   const known = converters[format]?.()
   if (known) return { convert: known, chosen: null }
   try {
@@ -81,4 +81,10 @@ export function lineConverter(
     return isRow(row) ? convert(row) : problem(`not a JSON object: ${line.slice(0, 80)}`)
   }
   return { ofLine, chosen }
+}
+
+/** A table with the columns of an export is read as that export, unless a mapping says otherwise. */
+export function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
+  const isExport = ['event', 'distinct_id', 'timestamp', 'properties'].every((column) => columns.includes(column))
+  return isExport && Object.keys(mapping).length === 0 ? { convert: posthog, chosen: null } : converterOf(format, mapping, columns)
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type Conversion, converterOf, guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt } from './format.ts'
+import { guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt, tableConverter } from './format.ts'
 import type { ChosenColumns, Mapping } from './formats/mapped.ts'
-import { posthog } from './formats/posthog.ts'
 import { firstBytes, readLines } from './lines.ts'
 import type { Converted, Converter, Problem, Row } from './record.ts'
 
@@ -146,10 +145,4 @@ async function* tableRows(
     yield { first, items, bytes: 0 }
     first += items.length
   }
-}
-
-/** A Parquet file with the columns of an export is read as that export, unless a mapping says otherwise. */
-function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
-  const isExport = ['event', 'distinct_id', 'timestamp', 'properties'].every((column) => columns.includes(column))
-  return isExport && Object.keys(mapping).length === 0 ? { convert: posthog, chosen: null } : converterOf(format, mapping, columns)
 }

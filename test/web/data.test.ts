@@ -1,4 +1,10 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { program } from '../harness/programs.ts'
 import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
 
 interface Page<T> {
@@ -118,10 +124,37 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
       query: { kind: 'HogQLQuery', query: "select count() from events where event = 'imported'" },
     })
     expect(results).toEqual([[2500]])
-    await page
-      .getByLabel('File', { exact: true })
-      .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from('event,distinct_id,timestamp\na,b,2025-01-01\n') })
-    await page.getByText('CSV cannot be read in a browser').waitFor()
+  })
+
+  test('the command stores nothing more of a CSV that was imported from the browser', async () => {
+    const csv = [
+      'event,distinct_id,timestamp,note,amount',
+      'paid,ann,2025-01-01 10:00:00,"a ""quoted"", word\nin two lines",5',
+      'paid,ben,2025-01-02 10:00:00,,',
+      'paid,cem,2025-01-03 10:00:00,too,many,cells',
+      `paid,dan,2025-01-04 10:00:00,${attack.replaceAll('"', "'")},7`,
+      '',
+    ].join('\r\n')
+    const folder = await mkdtemp(join(tmpdir(), 'waymark-csv-'))
+    const file = join(folder, 'paid.csv')
+    await writeFile(file, csv)
+    const page = await web.signedIn()
+    await page.goto(at('data/import'))
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await page.getByText('Imported paid.csv').waitFor()
+    await page.getByText('it has 6 cells instead of 5').waitFor()
+    const { api_token } = await web.api<{ api_token: string }>('GET', `${project}/`)
+    const command = [program('cli'), 'import', file, '--url', web.facts.url, '--key', api_token, '--json']
+    const { stdout } = await promisify(execFile)(process.execPath, command).catch((failed: { stdout: string }) => failed)
+    expect(JSON.parse(stdout)).toMatchObject({ stored: 0, duplicates: 3 })
+    const query = "select distinct_id, properties.note, properties.amount from events where event = 'paid' order by timestamp"
+    const { results } = await web.api<{ results: unknown[][] }>('POST', `${project}/query/`, { query: { kind: 'HogQLQuery', query } })
+    expect(results).toEqual([
+      ['ann', 'a "quoted", word\nin two lines', '5'],
+      ['ben', null, null],
+      ['dan', attack.replaceAll('"', "'"), '7'],
+    ])
+    await rm(folder, { recursive: true })
   })
 
   test('web analytics: numbers of the API, a row is a filter, goals, no comparison', async () => {

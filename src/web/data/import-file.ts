@@ -1,6 +1,6 @@
 import { guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt, tableConverter } from '../../imports/format.ts'
-import { identified, idNamespace } from '../../imports/identity.ts'
-import type { ImportedEvent } from '../../imports/record.ts'
+import { identified, idNamespace, type RowPlace } from '../../imports/identity.ts'
+import { type Converted, type ImportedEvent, problem } from '../../imports/record.ts'
 import { ApiError } from '../lib/api.ts'
 import { csvRecords } from './csv-records.ts'
 

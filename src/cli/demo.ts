@@ -1,13 +1,13 @@
 import type { FirstStart } from '../accounts/accounts.ts'
 import type { Waymark } from '../engine.ts'
-import { demoEvents } from '../http/demo-events.ts'
+import { fillDemo } from '../http/demo-project.ts'
 
-/** A second project with sample events. */
+/** A second project with sample events and a dashboard. */
 export const makeDemo = async (waymark: Waymark, { user, organization }: FirstStart): Promise<number> => {
   const { accounts } = waymark
   const membership = await accounts.organizations.membership(organization.id, user)
-  const record = await accounts.projects.create({ user, membership: membership! }, { name: 'Demo shop', is_demo: true })
-  const project = await waymark.project(record.id)
-  await project.ingest({ batch: demoEvents(waymark.clock()), historical_migration: true })
+  const by = { user, membership: membership! }
+  const record = await accounts.projects.create(by, { name: 'Demo shop', is_demo: true })
+  await fillDemo(waymark, record, by)
   return record.id
 }

@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts'
+import type { ActingMember } from '../accounts/acting-member.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
@@ -59,8 +60,8 @@ export interface App {
   readonly rows: () => QueryOptions['rows']
   /** Of all rows of a query. */
   readonly allowsDownloads: () => boolean
-  /** Sample events, in a project that is for demonstration. */
-  fillWithDemo(project: ProjectRecord): Promise<void>
+  /** Sample events and a dashboard, in a project that is for demonstration. */
+  fillWithDemo(project: ProjectRecord, by: ActingMember): Promise<void>
   groupTypes(project: ProjectRecord): Promise<readonly { readonly group_type: string; readonly group_type_index: number }[]>
   project(id: number): Promise<ProjectData>
   readiness(): Promise<Readiness>

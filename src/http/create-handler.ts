@@ -2,7 +2,7 @@ import type { Condition, Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
-import { demoEvents } from './demo-events.ts'
+import { fillDemo } from './demo-project.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
@@ -83,9 +83,7 @@ export const createHandler = (
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),
     project: (id) => waymark.project(id),
-    fillWithDemo: async (record) => {
-      await (await waymark.project(record.id)).ingest({ batch: demoEvents(waymark.clock()), historical_migration: true })
-    },
+    fillWithDemo: (record, by) => fillDemo(waymark, record, by),
     groupTypes: async (record) => {
       // A store that has no events need not be opened for this.
       if (!record.ingested_event) return []

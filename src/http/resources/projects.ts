@@ -70,7 +70,7 @@ const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membersh
 /** A demo project has its events when it is answered. */
 async function made(app: App, by: ActingMember, fields: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
   const project = await app.accounts.projects.create(by, fields)
-  if (project.is_demo) await app.fillWithDemo(project)
+  if (project.is_demo) await app.fillWithDemo(project, by)
   return project
 }
 

@@ -46,7 +46,8 @@ const devices = weighted(
 /** Where a visit comes from. */
 const sources = weighted<Readonly<Record<string, string>>>(
   [{ $referrer: '$direct', $referring_domain: '$direct' }, 5],
-  [{ $referrer: 'https://www.google.com/', $referring_domain: 'www.google.com' }, 6],
+  [{ $referrer: 'https://www.google.com/', $referring_domain: 'www.google.com', $search_engine: 'google' }, 6],
+  [{ $referrer: 'https://duckduckgo.com/', $referring_domain: 'duckduckgo.com', $search_engine: 'duckduckgo' }, 2],
   [{ $referrer: 'https://news.ycombinator.com/', $referring_domain: 'news.ycombinator.com' }, 2],
   [{ $referrer: 'https://www.youtube.com/', $referring_domain: 'www.youtube.com' }, 1],
   [
@@ -204,7 +205,7 @@ export const demoEvents = (now: Date): DemoEvent[] => {
           )
         }
       }
-      const leave = () => {
+      const leave = (within = minute) => {
         if (!isApp && path !== '' && chance(0.7))
           add(
             '$pageleave',
@@ -214,13 +215,13 @@ export const demoEvents = (now: Date): DemoEvent[] => {
               $pathname: path,
               $prev_pageview_max_scroll_percentage: Math.round(random() * 100) / 100,
             },
-            3_000 + random() * minute,
+            1_500 + random() * within,
           )
       }
 
       open(visit > 2 && chance(0.4) ? '/products' : pick(landings))
       if (chance(0.25)) {
-        leave()
+        leave(10_000)
         return
       }
       for (let more = random() * 2; more > 0; more--) open(pick(readings))

@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     const signedIn = await web.signedIn()
     await signedIn.goto(web.facts.url)
     await signedIn.getByRole('heading', { name: 'Live' }).waitFor()
-    await signedIn.getByRole('button', { name: 'purchase' }).first().waitFor()
+    await signedIn.getByRole('button', { name: '$pageview' }).first().waitFor()
     expect(await accessibilityFindings(signedIn)).toEqual([])
 
     const again = await web.page()

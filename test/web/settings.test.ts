@@ -238,7 +238,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
 
   test('an export is tested, created, paused, backfilled, and its run has the rows of the project', async () => {
     await open('pipelines/exports/new')
-    await page.getByLabel('Destination').selectOption('NoOp')
+    await page.getByRole('combobox', { name: 'Destination' }).selectOption('NoOp')
     await page.getByRole('group', { name: 'NoOp' }).waitFor()
     await page.getByLabel('Name').fill('To nowhere')
     await page.getByLabel('Interval').selectOption('week')

@@ -118,6 +118,8 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await dialog.getByLabel('Value', { exact: true }).fill('["a", 1]')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await properties.getByText('["a",1]').waitFor()
+    await page.getByText('History of changes').click()
+    await page.getByText('properties: tags').waitFor()
 
     await page.getByRole('button', { name: 'Split' }).click()
     await dialog.getByLabel('zoe-phone').check()

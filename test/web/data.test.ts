@@ -173,11 +173,11 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await shown('Visitors').waitFor()
     expect(await numberOf('Visitors')).toBe(apiValue('visitors'))
     expect(await numberOf('Page views')).toBe(apiValue('views'))
-    const pages = page.getByRole('region', { name: 'Pages' }).first()
+    const pages = page.getByRole('region', { name: 'Pages', exact: true })
     const table = await ask<[string, [number], [number]][]>({ kind: 'WebStatsTableQuery', breakdownBy: 'Page', limit: 8, ...range })
     await expect.poll(() => pages.locator('tbody tr td:first-child').allTextContents()).toEqual(table.map(([path]) => path))
     await page.getByRole('region', { name: 'Places' }).getByText('Germany').waitFor()
-    await page.getByRole('region', { name: 'Goals' }).first().getByText('Became a customer').waitFor()
+    await page.getByRole('region', { name: 'Goals', exact: true }).getByText('Became a customer').waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
 
     await pages.getByRole('button', { name: '/pricing' }).click()

@@ -65,6 +65,10 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     const pro = await web.api<Page<Person>>('GET', `${project}/persons/?properties=${filter}&limit=50`)
     expect(pro.count).toBeGreaterThan(0)
     await expect.poll(() => rows.count()).toBe(Math.min(50, pro.count))
+    // The link of the page is the list without filters.
+    await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'People' }).click()
+    await page.getByText(`1 to 50 of ${all.count}`).waitFor()
+    expect(await page.getByLabel('Value', { exact: true }).count()).toBe(0)
   })
 
   test('a person: from a distinct id, properties changed, ids split, events unfolded, deleted with its events', async () => {
@@ -114,6 +118,8 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await dialog.getByLabel('Value', { exact: true }).fill('["a", 1]')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await properties.getByText('["a",1]').waitFor()
+    await page.getByText('History of changes').click()
+    await page.getByText('properties: tags').waitFor()
 
     await page.getByRole('button', { name: 'Split' }).click()
     await dialog.getByLabel('zoe-phone').check()

@@ -119,6 +119,10 @@ export function Filters({
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)
+  const asked = JSON.stringify(filters)
+  useEffect(() => {
+    if (asked !== JSON.stringify(drafts.filter(isComplete))) setDrafts(filters)
+  }, [asked])
   const change = (next: readonly Filter[]) => {
     setDrafts(next)
     const complete = next.filter(isComplete)

@@ -9,7 +9,7 @@ export interface Place {
   readonly search: URLSearchParams
 }
 
-const current = (): Place => {
+export const current = (): Place => {
   const [path = '', search = ''] = location.hash.replace(/^#\/?/, '').split('?', 2)
   const clean = path.replace(/\/+$/, '')
   return { path: clean, parts: clean.split('/').map(decoded), search: new URLSearchParams(search) }

@@ -1,13 +1,14 @@
-import { go, linkTo, type Place } from './router.ts'
+import { current, go, linkTo, type Place } from './router.ts'
 
 /** Choices of a page that its address holds: what is empty is left out. */
 export function useAddress(place: Place) {
   const of = (name: string): string => place.search.get(name) ?? ''
   const number = (name: string): number => Math.max(0, Math.trunc(Number(of(name))) || 0)
   const set = (changes: Readonly<Record<string, string | number>>): void => {
-    const all = { ...Object.fromEntries(place.search), ...changes }
+    const { parts, search } = current() // what else was changed since this was drawn stays
+    const all = { ...Object.fromEntries(search), ...changes }
     const kept = Object.entries(all).flatMap(([name, value]) => (value === '' || value === 0 ? [] : [[name, String(value)]]))
-    go(linkTo(encodedPath(place.parts), Object.fromEntries(kept) as Record<string, string>), true)
+    go(linkTo(encodedPath(parts), Object.fromEntries(kept) as Record<string, string>), true)
   }
   return { of, number, set }
 }

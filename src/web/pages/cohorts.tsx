@@ -8,6 +8,7 @@ import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
+import { History } from '../ui/history.tsx'
 import { Confirm, Pager, Scroll } from '../ui/lists.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
@@ -142,6 +143,7 @@ function CohortPage({ id, place }: { id: string; place: Place }) {
       )}
       {isEditing && <CohortForm cohort={cohort} onSaved={saved} />}
       {cohort.errors_calculating === 0 && <Members path={path} place={place} key={round} />}
+      <History path={path} />
       {isDeleting && (
         <Confirm
           title="Delete the cohort"

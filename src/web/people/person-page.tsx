@@ -6,6 +6,7 @@ import { useProject } from '../lib/session.ts'
 import { useAction } from '../lib/use-action.ts'
 import { encodedPath, parameters } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { History } from '../ui/history.tsx'
 import { Confirm } from '../ui/lists.tsx'
 import { Dialog, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 import { PropertyEditor } from './property-editor.tsx'
@@ -82,6 +83,8 @@ export function PersonPage({ uuid }: { uuid: string }) {
           <DistinctIds ids={person.distinct_ids} />
           <Cohorts uuid={person.uuid} />
           <Groups uuid={person.uuid} />
+          <h2>Changes</h2>
+          <History path={api(`persons/${person.uuid}/`)} />
         </div>
         <Timeline of={{ person_id: person.uuid }} key={`${person.uuid} ${round}`} />
       </div>

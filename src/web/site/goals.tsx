@@ -29,7 +29,7 @@ export function Goals({ choices }: { choices: SiteChoices }) {
           </p>
         )}
         {rows.length > 0 && (
-          <Scroll label="Goals">
+          <Scroll label="Table: Goals">
             <table class="rows">
               <thead>
                 <tr>

@@ -100,7 +100,7 @@ function StatsTable({ table, choices, onFilter }: { table: Table; choices: SiteC
   if (value.rows.length === 0) return <p class="note tile-body tall">Nothing was sent about this in these days.</p>
   return (
     <div class="tile-body tall" aria-busy={isLoading}>
-      <Scroll label={table.title}>
+      <Scroll label={`Table: ${table.title}`}>
         <table class="rows">
           <thead>
             <tr>

@@ -67,8 +67,18 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await page.getByRole('alert').getByText('Unable to resolve field: evnt').waitFor()
     const marks = page.locator('.cm-lintRange-error')
     await expect.poll(() => marks.allTextContents()).toEqual(['evnt', 'cont()'])
-    await marks.first().hover()
-    await page.getByRole('button', { name: /^Replace by event/ }).click()
+    const mend = page.getByRole('button', { name: /Replace by event/ })
+    // The check while typing may answer now, and closes what hovers.
+    const isShown = async () => {
+      await editor().hover({ position: { x: 4, y: 60 } })
+      await marks.first().hover()
+      return mend.waitFor({ timeout: 1000 }).then(
+        () => true,
+        () => false,
+      )
+    }
+    await expect.poll(isShown, { timeout: 20_000 }).toBe(true)
+    await mend.click()
     await expect.poll(() => marks.allTextContents()).toEqual(['cont()'])
     await expect.poll(() => editor().textContent()).toContain('select event,')
   })

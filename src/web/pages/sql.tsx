@@ -26,6 +26,8 @@ group by event
 order by number desc`
 
 interface Opened {
+  /** What the address named. */
+  readonly of: string
   readonly statement: string
   readonly view: View | null
   readonly choice: ChartChoice | null
@@ -36,14 +38,19 @@ export function Sql({ place }: PageProps) {
   const { api } = useProject()
   const [view, insight] = [place.search.get('view'), place.search.get('insight')]
   const written = place.search.get('q')
+  const [side, setSide] = useState<Side>('tables')
+  const of = `${view ?? ''} ${insight ?? ''}`
   const { value, error, reload } = useLoaded(
     async (signal): Promise<Opened> => {
       if (view !== null) {
         const found = await findView(api, view, signal)
-        return { statement: found.query.query, view: found, choice: null }
+        return { of, statement: found.query.query, view: found, choice: null }
       }
-      if (insight !== null) return openInsight(await get(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal))
-      return { statement: sample, view: null, choice: null }
+      if (insight !== null) {
+        const found = await get<Page<{ query: Query }>>(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal)
+        return { of, ...openInsight(found) }
+      }
+      return { of, statement: sample, view: null, choice: null }
     },
     [view, insight],
   )
@@ -53,11 +60,11 @@ export function Sql({ place }: PageProps) {
         <ErrorBox error={error} retry={reload} />
       </Empty>
     )
-  if (!value) return <Working what="Reading the statement" />
-  return <Workbench key={`${view} ${insight}`} opened={value} written={written} keeps={{ view, insight }} onSaved={reload} />
+  if (value?.of !== of) return <Working what="Reading the statement" />
+  return <Workbench key={of} opened={value} written={written} keeps={{ view, insight }} onSaved={reload} side={side} onSide={setSide} />
 }
 
-function openInsight({ results }: Page<{ query: Query }>): Opened {
+function openInsight({ results }: Page<{ query: Query }>): Omit<Opened, 'of'> {
   const [found] = results
   if (!found) throw new Error('This insight does not exist any more.')
   const node = found.query as Query & { display?: string; chartSettings?: { xAxis?: { column: string }; yAxis?: { column: string }[] } }
@@ -84,11 +91,15 @@ function Workbench({
   written,
   keeps,
   onSaved,
+  side,
+  onSide,
 }: {
   opened: Opened
   written: string | null
   keeps: { readonly view: string | null; readonly insight: string | null }
   onSaved: () => void
+  side: Side
+  onSide: (side: Side) => void
 }) {
   const project = useProject()
   const editor = useRef<CodeEditor | null>(null)
@@ -99,7 +110,6 @@ function Workbench({
   const [working, setWorking] = useState<'run' | 'explain' | null>(null)
   const [view, setView] = useState<ResultView>(opened.choice ? 'chart' : 'rows')
   const [choice, setChoice] = useState<ChartChoice | null>(opened.choice)
-  const [side, setSide] = useState<Side>('tables')
   const [dialog, setDialog] = useState<'view' | 'insight' | null>(null)
   const [version, setVersion] = useState(0)
   const [ran, setRan] = useState<readonly Ran[]>(() => readHistory(project.id))
@@ -234,7 +244,7 @@ function Workbench({
         <aside class="side" aria-label="Tables, saved queries and history">
           <div class="tabs" role="tablist" aria-label="Beside the editor">
             {sides.map(({ name, title }) => (
-              <button type="button" role="tab" key={name} aria-selected={side === name} onClick={() => setSide(name)}>
+              <button type="button" role="tab" key={name} aria-selected={side === name} onClick={() => onSide(name)}>
                 {title}
               </button>
             ))}

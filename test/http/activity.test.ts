@@ -18,6 +18,7 @@ const changesNothing = new Set([
   'insights.viewed_many',
   'insights.cancel',
   'login.create',
+  'setup.create', // its entries: test/accounts/first-owner.test.ts
   'login.remove',
   'organization_batch_exports.run_test_step_new',
   'organization_batch_exports.run_test_step',

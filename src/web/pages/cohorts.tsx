@@ -199,7 +199,7 @@ function Members({ path, place }: { path: string; place: Place }) {
                       <a href={linkTo(link(`people/${id}`))}>{shownValue(properties.email ?? properties.name ?? distinct_ids[0] ?? id)}</a>
                     </td>
                     <td class="clip">{distinct_ids.join(', ')}</td>
-                    <td>{momentText(created_at, timezone)}</td>
+                    <td class="when">{momentText(created_at, timezone)}</td>
                   </tr>
                 ))}
               </tbody>

@@ -73,7 +73,7 @@ export function GroupList({ place, type }: { place: Place; type: GroupType }) {
                         {shownValue(one.group_properties[name])}
                       </td>
                     ))}
-                    <td>{momentText(one.created_at, timezone)}</td>
+                    <td class="when">{momentText(one.created_at, timezone)}</td>
                   </tr>
                 ))}
               </tbody>

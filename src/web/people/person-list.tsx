@@ -103,7 +103,7 @@ export function PersonList({ place }: { place: Place }) {
                         {shownValue(one.properties[name])}
                       </td>
                     ))}
-                    <td>{momentText(one.created_at, timezone)}</td>
+                    <td class="when">{momentText(one.created_at, timezone)}</td>
                   </tr>
                 ))}
               </tbody>

@@ -2,6 +2,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
 
+// For polls: what is only slow because others have the cores goes on.
+const slow = { timeout: 60_000 }
+
 interface Tile {
   readonly id: number
   readonly layouts: { readonly sm?: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } }
@@ -99,7 +102,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.reload()
     await within(7)
     await page.getByRole('button', { name: 'Keep for everybody' }).click()
-    await expect.poll(async () => (await stored()).filters).toMatchObject({ date_from: '-7d' })
+    await expect.poll(async () => (await stored()).filters, slow).toMatchObject({ date_from: '-7d' })
     await page.getByRole('button', { name: 'Keep for everybody' }).waitFor({ state: 'detached' })
     await within(7)
     await page.getByLabel('Dates of all tiles').selectOption('')
@@ -116,18 +119,18 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     const move = page.getByRole('button', { name: 'Move Purchases: arrow keys' })
     await move.focus()
     await page.keyboard.press('ArrowRight')
-    await expect.poll(() => at('Purchases')).toMatchObject({ x: 1, y: 0, w: 6, h: 5 })
+    await expect.poll(() => at('Purchases'), slow).toMatchObject({ x: 1, y: 0, w: 6, h: 5 })
     await page.keyboard.press('ArrowLeft')
-    await expect.poll(() => at('Purchases')).toMatchObject({ x: 0 })
+    await expect.poll(() => at('Purchases'), slow).toMatchObject({ x: 0 })
     await page.getByRole('button', { name: 'Resize Purchases: arrow keys' }).focus()
     for (const key of ['ArrowUp', 'ArrowUp', 'ArrowLeft']) await page.keyboard.press(key)
-    await expect.poll(() => at('Purchases')).toMatchObject({ x: 0, y: 0, w: 5, h: 3 })
+    await expect.poll(() => at('Purchases'), slow).toMatchObject({ x: 0, y: 0, w: 5, h: 3 })
     const box = (await move.boundingBox())!
     await page.mouse.move(box.x + 5, box.y + 5)
     await page.mouse.down()
     await page.mouse.move(box.x + 5, box.y + 700, { steps: 4 })
     await page.mouse.up()
-    await expect.poll(async () => ((await at('Purchases'))?.y ?? 0) > 0).toBe(true)
+    await expect.poll(async () => ((await at('Purchases'))?.y ?? 0) > 0, slow).toBe(true)
     const places = (await stored()).tiles.map(({ layouts }) => layouts.sm)
     await page.reload()
     await tile('Purchases').waitFor()
@@ -180,7 +183,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await stranger.goto(first!)
     await stranger.getByRole('heading', { name: 'Shop' }).waitFor()
     await page.getByRole('button', { name: /^Renew/ }).click()
-    await expect.poll(() => link.textContent()).not.toBe(first)
+    await expect.poll(() => link.textContent(), slow).not.toBe(first)
     expect((await fetch(first!)).status).toBe(404)
     const second = await link.textContent()
     expect((await fetch(second!)).status).toBe(200)
@@ -193,18 +196,18 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards`)
     const names = () => page.locator('.dashboards tbody a').allTextContents()
     await page.getByLabel('Search dashboards').fill('sho')
-    await expect.poll(names).toEqual(['Shop'])
+    await expect.poll(names, slow).toEqual(['Shop'])
     await page.getByLabel('More for Shop').click()
     await page.getByRole('button', { name: 'Duplicate' }).click()
-    await expect.poll(names).toEqual(['Shop', 'Shop (copy)'])
+    await expect.poll(names, slow).toEqual(['Shop', 'Shop (copy)'])
     await page.getByLabel('More for Shop (copy)').click()
     await page.getByRole('button', { name: 'Pin', exact: true }).click()
-    await expect.poll(names).toEqual(['Shop (copy)', 'Shop'])
+    await expect.poll(names, slow).toEqual(['Shop (copy)', 'Shop'])
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByLabel('More for Shop (copy)').click()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await expect.poll(names).toEqual(['Shop'])
+    await expect.poll(names, slow).toEqual(['Shop'])
     await page.getByRole('button', { name: 'New dashboard' }).click()
     await page.getByLabel('Name', { exact: true }).fill(evil)
     await page.keyboard.press('Enter')

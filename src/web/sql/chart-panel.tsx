@@ -1,18 +1,13 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { readChart } from '../../pictures/read-chart.ts'
 import { ChartView } from '../charts/chart-view.tsx'
-import type { Answer, Query } from '../lib/api.ts'
+import type { Answer } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { Select } from '../ui/parts.tsx'
-import { type Column, columnsOf, rowsOf } from './columns.ts'
+import { type ChartChoice, chartNode, fittingChart } from './chart-choice.ts'
+import { columnsOf, rowsOf } from './columns.ts'
 
 // An answer as a chart: which column is the axis, and which are drawn.
-
-export interface ChartChoice {
-  readonly display: string
-  readonly x: string
-  readonly y: readonly string[]
-}
 
 const displays = [
   { value: 'ActionsLineGraph', label: 'Lines' },
@@ -21,41 +16,6 @@ const displays = [
   { value: 'ActionsStackedBar', label: 'Bars, stacked' },
   { value: 'BoldNumber', label: 'Number' },
 ]
-const mostSeries = 6
-
-/** What fits the columns. Null: there is no number among them. */
-export function guessChart(columns: readonly Column[], rows: readonly (readonly unknown[])[]): ChartChoice | null {
-  const numbers = columns.filter(({ kind }) => kind === 'number').map(({ name }) => name)
-  if (numbers.length === 0 || rows.length === 0) return null
-  const time = columns.find(({ kind }) => kind === 'time')
-  const axis = time ?? columns.find(({ kind }) => kind === 'text' || kind === 'other')
-  if (!axis) {
-    if (rows.length === 1 || numbers.length === 1) return { display: 'BoldNumber', x: '', y: numbers.slice(0, 1) }
-    return { display: 'ActionsLineGraph', x: numbers[0]!, y: numbers.slice(1, 1 + mostSeries) }
-  }
-  return { display: time ? 'ActionsLineGraph' : 'ActionsBar', x: axis.name, y: numbers.slice(0, mostSeries) }
-}
-
-/** The node that says how a statement is drawn, as insights and dashboards keep it. */
-export const chartNode = (source: Query, { display, x, y }: ChartChoice): Query => ({
-  kind: 'DataVisualizationNode',
-  source,
-  display,
-  ...(display !== 'BoldNumber' && { chartSettings: { xAxis: { column: x }, yAxis: y.map((column) => ({ column })) } }),
-})
-
-/** The chosen columns that the answer still has. */
-export function fittingChart(
-  choice: ChartChoice | null,
-  columns: readonly Column[],
-  rows: readonly (readonly unknown[])[],
-): ChartChoice | null {
-  const names = new Set(columns.map(({ name }) => name))
-  const y = choice?.y.filter((name) => names.has(name)) ?? []
-  const isFit = choice !== null && y.length > 0 && (choice.display === 'BoldNumber' || names.has(choice.x))
-  return isFit ? { ...choice, y } : guessChart(columns, rows)
-}
-
 export function ChartPanel({
   answer,
   statement,
@@ -71,7 +31,6 @@ export function ChartPanel({
   const columns = useMemo(() => columnsOf(answer), [answer])
   const rows = useMemo(() => rowsOf(answer), [answer])
   const chosen = fittingChart(choice, columns, rows)
-  const [title] = useState('Answer of the statement')
   const chart = useMemo(() => {
     if (!chosen) return null
     // A number is its first column: the chosen one.
@@ -125,7 +84,7 @@ export function ChartPanel({
           </>
         )}
       </div>
-      <ChartView chart={chart} title={title} />
+      <ChartView chart={chart} title="Answer of the statement" />
     </>
   )
 }

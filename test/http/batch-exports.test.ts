@@ -480,6 +480,20 @@ describe('runs and logs', () => {
   })
 })
 
+test('destinations describe their settings: what they require is asked for at its field, and secrets are settings', async () => {
+  const { call, member } = held.home
+  const { body: described } = await call('GET', `${path}destinations/`, { as: member })
+  const types = ['BigQuery', 'HTTP', 'LocalFiles', 'NoOp', 'Postgres', 'Redshift', 'S3', 'Snowflake']
+  expect(described.map(({ type }: { type: string }) => type)).toEqual(types)
+  for (const { type, config_schema, secrets } of described) {
+    expect(Object.keys(config_schema.properties), type).toEqual(expect.arrayContaining([...secrets, 'include_events', 'exclude_events']))
+    const answer = await call('POST', path, { as: member, body: { ...body, destination: { type, config: {} } } })
+    const [first] = config_schema.required
+    if (first === undefined) expect(answer.status, type).toBe(201)
+    else expect(answer.body.attr, type).toMatch(new RegExp(`^destination__config__(${config_schema.required.join('|')})$`))
+  }
+})
+
 describe('the test of a destination', () => {
   test('lists the checks of a type', async () => {
     const { call, member } = held.home

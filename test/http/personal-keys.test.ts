@@ -27,6 +27,15 @@ test('a key is shown once, rolled and deleted', async () => {
   expect((await call('GET', '/api/users/@me/', { as: rolled.value })).status).toBe(401)
 })
 
+test('every scope that is listed can be given, all at once', async () => {
+  const { call, member, key } = held.home
+  const { body: scopes } = await call('GET', `${base}scopes/`, { as: member })
+  expect(scopes).toEqual(expect.arrayContaining(['insight:read', 'insight:write', 'plugin:write']))
+  const { status, body: made } = await call('POST', base, { as: member, body: { label: 'all', scopes } })
+  expect([status, made.scopes]).toEqual([201, scopes])
+  expect((await call('GET', `${base}scopes/`, { as: await key(member, ['user:read']) })).status).toBe(403)
+})
+
 test('keys cannot manage keys, but know themselves', async () => {
   const { call, member, key } = held.home
   const value = await key(member, ['*'])

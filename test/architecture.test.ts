@@ -111,7 +111,7 @@ const layers: Record<string, readonly string[]> = {
     root,
   ],
   // What runs in browsers: the API's client, and the drawings that mails have too.
-  web: ['pictures', 'imports'],
+  web: ['lib', 'pictures', 'imports'],
   // Talks to servers outside: names and mail.
   network: base,
   // The public door: it opens on the HTTP API too.

@@ -34,8 +34,8 @@ const policy = [
 ].join('; ')
 
 const isFileName = (name: string) => /^[\w-]+(\.[\w-]+)+$/.test(name)
-const accepts = (request: Request, encoding: string) =>
-  new RegExp(`(^|[,\\s])${encoding}([,;\\s]|$)`).test(request.headers.get('accept-encoding') ?? '')
+const accepts = ({ headers }: Request, encoding: string) =>
+  (headers.get('accept-encoding') ?? '').split(',').some((one) => one.split(';', 1)[0]!.trim() === encoding)
 
 export const createWebPages = (folder = webFolder()) => {
   const found = new Map<string, Uint8Array<ArrayBuffer>>()

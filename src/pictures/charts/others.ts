@@ -21,15 +21,24 @@ export function lifecycleChart(_query: Fields, answer: Fields): Chart {
   return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers })
 }
 
-const address = /^(\d+_)(https?:\/\/[^/]+)(.*)$/
+/** `2_https://example.com/a`: the step, the site and the path. */
+function addressOf(name: string): { readonly step: string; readonly site: string; readonly path: string } | null {
+  const start = /^\d{1,3}_https?:\/\//.exec(name)?.[0]
+  if (start === undefined) return null
+  const slash = name.indexOf('/', start.length)
+  const [end, step] = [slash < 0 ? name.length : slash, start.slice(0, start.indexOf('_') + 1)]
+  return { step, site: name.slice(step.length, end), path: name.slice(end) || '/' }
+}
 
 /** Addresses of one site are told by their paths. */
 function withoutSite(names: ReadonlySet<string>): (name: string) => string {
-  const sites = new Set([...names].map((name) => address.exec(name)?.[2]))
+  const sites = new Set([...names].map((name) => addressOf(name)?.site))
   const [site] = sites
-  return sites.size !== 1 || site === undefined
-    ? (name) => name
-    : (name) => name.replace(address, (_, step, __, path) => step + (path || '/'))
+  if (sites.size !== 1 || site === undefined) return (name) => name
+  return (name) => {
+    const { step, path } = addressOf(name)!
+    return step + path
+  }
 }
 
 export function pathsChart(_query: Fields, answer: Fields): Chart {

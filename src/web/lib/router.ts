@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
 
 // The page is in the part of the address behind #, so that the interface works wherever the server is mounted.
 
@@ -11,7 +12,7 @@ export interface Place {
 
 export const current = (): Place => {
   const [path = '', search = ''] = location.hash.replace(/^#\/?/, '').split('?', 2)
-  const clean = path.replace(/\/+$/, '')
+  const clean = withoutTrailingSlashes(path)
   return { path: clean, parts: clean.split('/').map(decoded), search: new URLSearchParams(search) }
 }
 const decoded = (part: string) => {

@@ -56,7 +56,7 @@ const completionTypes: Readonly<Record<string, string>> = {
   Folder: 'class',
   Keyword: 'keyword',
 }
-const word = /[\w$]*$/
+const word = /[\w$]{0,200}$/
 
 export async function completeStatement(project: CurrentProject, context: CompletionContext): Promise<CompletionResult | null> {
   const before = context.matchBefore(word)

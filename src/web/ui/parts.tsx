@@ -131,16 +131,24 @@ export function Suggesting({
   onTyping?: (value: string) => void
 }) {
   const list = useId()
+  // What is being typed stays while the page around it changes.
+  const [typed, setTyped] = useState<string | null>(null)
   return (
     <>
       <input
         aria-label={label}
         list={list}
-        value={value}
+        value={typed ?? value}
         placeholder={placeholder}
         autocomplete="off"
-        onInput={(event) => onTyping?.(event.currentTarget.value)}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value)
+          onTyping?.(event.currentTarget.value)
+        }}
+        onChange={(event) => {
+          setTyped(null)
+          onChange(event.currentTarget.value)
+        }}
       />
       <datalist id={list}>
         {suggestions.map((one) => (

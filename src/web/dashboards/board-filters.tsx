@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { dateRanges } from '../insights/choices.ts'
 import { Filters } from '../insights/filters.tsx'
 import { Select } from '../ui/parts.tsx'
@@ -20,6 +21,12 @@ export function BoardFiltersBar({
   onKeep: () => void
   onReset: () => void
 }) {
+  // After a reset the filters that were being written are gone too.
+  const [resets, setResets] = useState(0)
+  const reset = () => {
+    setResets(resets + 1)
+    onReset()
+  }
   const { date_from: from, date_to: to, properties = [] } = filters
   const isCustom = Boolean(to) || /^\d{4}-/.test(from ?? '')
   const setRange = (value: string) =>
@@ -48,7 +55,7 @@ export function BoardFiltersBar({
         </>
       )}
       <Filters
-        key={isChanged ? 'changed' : 'kept'}
+        key={resets}
         filters={properties}
         label="Filter all tiles"
         onChange={(changed) => onChange({ ...filters, properties: changed })}
@@ -58,7 +65,7 @@ export function BoardFiltersBar({
           <button type="button" onClick={onKeep}>
             Keep for everybody
           </button>
-          <button type="button" class="plain" onClick={onReset}>
+          <button type="button" class="plain" onClick={reset}>
             Reset
           </button>
         </span>

@@ -114,10 +114,9 @@ export function Select({
   )
 }
 
-/** What is typed stays in a field, however often it is drawn, until it is a value or the value becomes another one. */
+/** What is being typed stays, however often the field is drawn and whatever value arrives meanwhile, until the field is left. */
 function useDraft(value: string) {
   const [draft, type] = useState<string | null>(null)
-  useEffect(() => type(null), [value])
   return { text: draft ?? value, type }
 }
 
@@ -144,6 +143,7 @@ export function TextField({
         type(null)
         onChange(event.currentTarget.value)
       }}
+      onBlur={() => type(null)}
     />
   )
 }
@@ -182,6 +182,7 @@ export function Suggesting({
           type(null)
           onChange(event.currentTarget.value)
         }}
+        onBlur={() => type(null)}
       />
       <datalist id={list}>
         {suggestions.map((one) => (

@@ -96,7 +96,8 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
     demo,
     browser,
     complaints,
-    page: async (viewport = { width: 1280, height: 900 }) => pageIn(await browser.newContext({ viewport, timezoneId: 'Europe/Berlin' })),
+    page: async (viewport = { width: 1280, height: 900 }) =>
+      pageIn(await browser.newContext({ viewport, timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' })),
     async signedIn(viewport = { width: 1280, height: 900 }) {
       if (state === null) {
         const page = await web.page()
@@ -109,7 +110,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
         state = await page.context().storageState()
         await page.context().close()
       }
-      return pageIn(await browser.newContext({ viewport, storageState: state, timezoneId: 'Europe/Berlin' }))
+      return pageIn(await browser.newContext({ viewport, storageState: state, timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' }))
     },
     async api(method, path, body) {
       const response = await fetch(`${facts.url}${path}`, {
@@ -135,6 +136,8 @@ const { resolve } = createRequire(import.meta.url)
 
 /** What axe finds on the page, of serious and critical findings. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
+  // An answer that is being replaced is drawn weaker.
+  await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {

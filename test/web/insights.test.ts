@@ -115,9 +115,11 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await page.getByRole('button', { name: 'Save changes' }).waitFor({ state: 'hidden' })
     const { results } = await web.api<{ results: { name: string; query: { source: { funnelsFilter: object } } }[] }>(
       'GET',
-      `/api/projects/${web.demo}/insights/?saved=true&search=To%20a%20purchase`,
+      `/api/projects/${web.demo}/insights/?saved=true`,
     )
-    expect(results[0]).toMatchObject({ name: 'To a purchase', query: { source: { funnelsFilter: { funnelVizType: 'time_to_convert' } } } })
+    expect(results.find(({ name }) => name === 'To a purchase')).toMatchObject({
+      query: { source: { funnelsFilter: { funnelVizType: 'time_to_convert' } } },
+    })
   })
 
   test('by keyboard only: commands lead to pages', async () => {

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, TargetedInputEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
 
@@ -114,10 +114,29 @@ export function Select({
   )
 }
 
-/** What is being typed stays, however often the field is drawn and whatever value arrives meanwhile, until the field is left. */
-function useDraft(value: string) {
-  const [draft, type] = useState<string | null>(null)
-  return { text: draft ?? value, type }
+/**
+ * What is being typed stays, however often the field is drawn and whatever value arrives meanwhile. It is said with Enter, when the field is left, or
+ * when a suggestion was chosen.
+ */
+function useDraft(value: string, onChange: (value: string) => void, onTyping?: (value: string) => void) {
+  const [draft, setDraft] = useState<string | null>(null)
+  const say = (text: string) => {
+    setDraft(null)
+    if (text !== value) onChange(text)
+  }
+  return {
+    value: draft ?? value,
+    onInput: (event: TargetedInputEvent<HTMLInputElement>) => {
+      const { value: text } = event.currentTarget
+      if (event.inputType === 'insertReplacementText') return say(text)
+      setDraft(text)
+      onTyping?.(text)
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === 'Enter' && draft !== null) say(draft)
+    },
+    onBlur: () => draft !== null && say(draft),
+  }
 }
 
 /** A text field that says its value when it is done: with Enter, or when it is left. */
@@ -132,20 +151,7 @@ export function TextField({
   placeholder?: string
   onChange: (value: string) => void
 }) {
-  const { text, type } = useDraft(value)
-  return (
-    <input
-      aria-label={label}
-      value={text}
-      placeholder={placeholder}
-      onInput={(event) => type(event.currentTarget.value)}
-      onChange={(event) => {
-        type(null)
-        onChange(event.currentTarget.value)
-      }}
-      onBlur={() => type(null)}
-    />
-  )
+  return <input aria-label={label} placeholder={placeholder} {...useDraft(value, onChange)} />
 }
 
 /** A text field that suggests values. */
@@ -165,25 +171,9 @@ export function Suggesting({
   onTyping?: (value: string) => void
 }) {
   const list = useId()
-  const { text, type } = useDraft(value)
   return (
     <>
-      <input
-        aria-label={label}
-        list={list}
-        value={text}
-        placeholder={placeholder}
-        autocomplete="off"
-        onInput={(event) => {
-          type(event.currentTarget.value)
-          onTyping?.(event.currentTarget.value)
-        }}
-        onChange={(event) => {
-          type(null)
-          onChange(event.currentTarget.value)
-        }}
-        onBlur={() => type(null)}
-      />
+      <input aria-label={label} list={list} placeholder={placeholder} autocomplete="off" {...useDraft(value, onChange, onTyping)} />
       <datalist id={list}>
         {suggestions.map((one) => (
           <option key={one} value={one} />

@@ -99,6 +99,8 @@ test('names are unique, and every route of a project or an organization asks for
   expect(rows.filter(({ row }) => row.reach === 'open').map(({ path }) => path)).toEqual([
     '/api/login',
     '/api/logout',
+    '/api/setup',
+    '/api/setup',
     '/api/signup/:secret',
     '/api/signup/:secret',
     '/embedded/:token',

@@ -290,6 +290,7 @@ export const openCallers = [
   'a key for everything',
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
-  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'shared.page', 'shared.embedded'],
+  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'setup.retrieve', 'shared.page', 'shared.embedded'],
+  '400 400 400 400 400 400': ['setup.create'],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
 import { program } from '../harness/programs.ts'
 
 // The web interface in a real browser, against a server in a process of its own.
@@ -118,7 +117,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
         headers: { authorization: `Bearer ${facts.personal_api_key}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true)
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
       return (response.status === 204 ? undefined : await response.json()) as never
     },
     async close() {
@@ -134,10 +133,16 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
 
 const { resolve } = createRequire(import.meta.url)
 
+/** Until nothing on the page is being computed. */
+export async function settled(page: Page): Promise<void> {
+  const busy = page.locator('[aria-busy="true"]')
+  while ((await busy.count()) > 0) await busy.first().waitFor({ state: 'detached' })
+}
+
 /** What axe finds on the page, of serious and critical findings. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   // An answer that is being replaced is drawn weaker.
-  await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' })
+  await settled(page)
   await page.evaluate(await readFile(resolve('axe-core/axe.min.js'), 'utf8'))
   const found = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {

@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import buildPrograms from '../harness/programs.ts'
+import { openWeb, settled } from './browser.ts'
+
+// npm run web:pictures: every page of the demo project, light and dark, wide and narrow, into .tmp/pictures; those of the README into docs/pictures.
+
+const root = resolve(import.meta.dirname, '../..')
+const folder = join(root, '.tmp/pictures')
+const steps = ['$pageview', 'product added', 'checkout started', 'purchase']
+const funnel = {
+  kind: 'FunnelsQuery',
+  series: steps.map((event) => ({ kind: 'EventsNode', event, name: event })),
+  dateRange: { date_from: '-30d' },
+  funnelsFilter: { funnelWindowInterval: 14, funnelWindowIntervalUnit: 'day' },
+}
+const pages: Readonly<Record<string, string>> = {
+  live: 'live',
+  insights: 'insights',
+  trends: 'insights/new?kind=trends',
+  funnel: `insights/new?${new URLSearchParams({ q: JSON.stringify(funnel) })}`,
+  retention: 'insights/new?kind=retention',
+  paths: 'insights/new?kind=paths',
+  stickiness: 'insights/new?kind=stickiness',
+  lifecycle: 'insights/new?kind=lifecycle',
+  dashboards: 'dashboards',
+  sql: 'sql',
+  web: 'web',
+  people: 'people',
+  cohorts: 'cohorts',
+  data: 'data',
+  properties: 'data/properties',
+  pipelines: 'pipelines',
+  settings: 'settings',
+}
+const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 360, height: 740 } } as const
+
+await buildPrograms()
+const web = await openWeb()
+await Promise.all([mkdir(folder, { recursive: true }), mkdir(join(root, 'docs/pictures'), { recursive: true })])
+const at = (path: string) => `${web.facts.url}/#/project/${web.demo}/${path}`
+const { results } = await web.api<{ results: { id: number }[] }>('GET', `/api/projects/${web.demo}/dashboards/`)
+const all = { ...pages, dashboard: `dashboards/${results[0]!.id}` }
+
+for (const [size, viewport] of Object.entries(sizes))
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await web.signedIn(viewport)
+    await page.emulateMedia({ colorScheme })
+    for (const [name, path] of Object.entries(all)) {
+      await page.goto(at(path))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      if (name === 'sql') await page.getByRole('button', { name: /^Run/ }).click()
+      await page.waitForLoadState('networkidle')
+      await page.waitForTimeout(1500) // tiles begin when they come into view
+      await settled(page)
+      await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
+      const isOfReadme = size === 'wide' && colorScheme === 'light' && ['dashboard', 'funnel', 'sql', 'web'].includes(name)
+      if (isOfReadme) await page.screenshot({ path: join(root, 'docs/pictures', `${name}.png`) })
+    }
+    await page.context().close()
+  }
+await web.close()
+console.log(`${Object.keys(all).length * 4} pictures in ${folder}`)

@@ -235,6 +235,13 @@ const domains = Object.fromEntries(
   Object.entries(sites).map(([kind, words]) => [kind, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
 )
 
+/** `news.ycombinator.com` is a site of its own; `www.google.com` and `uk.pinterest.com` are google.com and pinterest.com. Google has a domain per country. */
+const placeOfDomain = (domain: Expr, site: Expr): Expr => {
+  const own = Object.entries(domains).flatMap(([kind, words]) => [oneOf(domain, words), literal(kind)])
+  const wider = Object.entries(domains).flatMap(([kind, words]) => [oneOf(site, words), literal(kind)])
+  return call('multiIf', ...own, ...wider, matches(site, '^google[.][a-z.]+$'), literal('Search'), literal(''))
+}
+
 /**
  * The name of the channel, from the UTM parameters of the session's first page; `column` reads a column of previous steps. In steps, because an engine
  * evaluates a shared expression again in each branch that uses it.
@@ -242,12 +249,15 @@ const domains = Object.fromEntries(
 export function channelType(
   { campaign, medium, source, referringDomain, gclid, gadSource, fbclid }: Visit,
   column: (name: string) => Expr,
-): { readonly steps: readonly [Step, Step]; readonly channel: Expr } {
+): { readonly steps: readonly Step[]; readonly channel: Expr } {
   const texts: Step = {
     channel_campaign: orEmpty(lower(campaign)),
     channel_medium: orEmpty(lower(medium)),
     channel_source: orEmpty(lower(source)),
     channel_domain: orEmpty(lower(referringDomain)),
+  }
+  const site: Step = {
+    channel_site: call('cutToFirstSignificantSubdomain', call('concat', literal('https://'), column('channel_domain'))),
   }
   const [campaignText, mediumText, sourceText] = [column('channel_campaign'), column('channel_medium'), column('channel_source')]
   const kinds: Step = {
@@ -258,7 +268,7 @@ export function channelType(
     channel_of_medium: listOf(mediumText, direct),
     channel_place_of_source: listOf(sourceText, sites),
     channel_place_of_medium: listOf(mediumText, mediums),
-    channel_place_of_domain: listOf(column('channel_domain'), domains),
+    channel_place_of_domain: placeOfDomain(column('channel_domain'), column('channel_site')),
   }
   const isPaid = column('channel_is_paid')
   const isDirect = equals(referringDomain, literal('$direct'))
@@ -290,5 +300,5 @@ export function channelType(
   branches.push([equals(column('channel_of_medium'), literal('Referral')), literal('Referral')])
   branches.push([isDirect, literal('Unknown')])
   branches.push([isSet(referringDomain), literal('Referral')])
-  return { steps: [texts, kinds], channel: call('multiIf', ...branches.flat(), literal('Unknown')) }
+  return { steps: [texts, site, kinds], channel: call('multiIf', ...branches.flat(), literal('Unknown')) }
 }

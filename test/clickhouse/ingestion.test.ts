@@ -24,6 +24,7 @@ describe.skipIf(!hasClickHouse)('events on their way into ClickHouse', () => {
     const { restart } = world
     return Object.assign(world, {
       killAt: store.killAt,
+      died: store.died,
       async restart() {
         await restart()
         world.errors.length = 0 // of the process that died

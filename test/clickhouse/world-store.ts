@@ -1,4 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { type Deferred, deferred } from '../../src/lib/deferred.ts'
 import type { ClickHouseClient } from '../../src/storage/clickhouse/client.ts'
 import { openEventWriter } from '../../src/storage/clickhouse/event-writer.ts'
 import { type ProjectStore, projectStore } from '../../src/storage/clickhouse/project-store.ts'
@@ -9,6 +10,8 @@ import type { WorldStore } from '../ingestion/harness.ts'
 export interface ClickHouseWorldStore extends WorldStore {
   /** From the so-manieth change on the process that has the store open now can reach it no more. The change is done all the same in half of the cases. */
   killAt(change: number): void
+  /** Resolves when that process is dead. */
+  died(): Promise<void>
 }
 
 let projects = 0
@@ -29,6 +32,7 @@ export async function clickHouseWorldStore(client: ClickHouseClient): Promise<Cl
       return openEventWriter(store)
     },
     killAt: (change) => life.killAt(change),
+    died: () => life.died.promise,
     async copyInto(connection, database) {
       for (const [table, columns] of Object.entries(storeTables))
         await copyTable(projectStore(client, project), table, columns, connection, database)
@@ -61,10 +65,18 @@ async function copyTable(store: ProjectStore, table: string, columns: readonly s
 }
 
 /** The client of a process that may die. What it asks for then fails, for ever. */
-function mortal(client: ClickHouseClient): { readonly client: ClickHouseClient; killAt(change: number): void } {
+function mortal(client: ClickHouseClient): {
+  readonly client: ClickHouseClient
+  readonly died: Deferred<void>
+  killAt(change: number): void
+} {
   let left = Number.POSITIVE_INFINITY
   let isDone = false
-  const dead = () => new Error('the process is dead')
+  const died = deferred<void>()
+  const dead = () => {
+    died.resolve()
+    return new Error('the process is dead')
+  }
   const changes = async <T>(query: string, work: () => Promise<T>): Promise<T> => {
     if (left < 0) throw dead()
     if (/^\s*SELECT/.test(query) || left-- > 0) return work()
@@ -77,6 +89,7 @@ function mortal(client: ClickHouseClient): { readonly client: ClickHouseClient; 
       command: (request) => changes(request.query, () => client.command(request)),
       close: async () => undefined,
     },
+    died,
     killAt(change) {
       left = change >> 1
       isDone = change % 2 === 1

@@ -64,6 +64,7 @@ export default defineConfig({
     // For what hangs. What is only slow because others have the cores goes on.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       { extends: true, test: { name: 'alone', include: filesOf(alone), ...inOwnProcesses } },
       { extends: true, test: { name: 'clickhouse', include: filesOf(clickhouse), exclude: ['**/node_modules/**'], ...inOwnProcesses } },

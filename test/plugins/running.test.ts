@@ -228,7 +228,7 @@ test('a plugin whose setup fails is disabled, and says why; enabling it again is
   )
   const id = await enable(project, plugin)
   const disabled = { enabled: false, error: 'setupPlugin threw Error: no key' }
-  await vi.waitFor(async () => expect(await bodyOf('GET', config(project, id))).toMatchObject(disabled), 10_000)
+  await vi.waitFor(async () => expect(await bodyOf('GET', config(project, id))).toMatchObject(disabled), 60_000)
   await capture(project, [event('view', 1)])
   expect(await stored(project, 'event, properties.$plugins_deferred')).toEqual([['view', null]])
   expect(await bodyOf('PATCH', config(project, id), { name: 'Mine' })).toMatchObject({ ...disabled, name: 'Mine' })

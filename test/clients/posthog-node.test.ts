@@ -173,7 +173,7 @@ test('with a key of no project the client reports a batch and drops it, and the 
   expect(await countOf('refused')).toEqual([0, 0])
   expect(failures.length).toBeGreaterThan(0)
   said.length = failures.length = 0
-  const complaint = await vi.waitFor(() => expect(served.complaints).toHaveLength(1)).then(() => served.complaints.pop())
+  const complaint = await vi.waitFor(() => expect(served.complaints).toHaveLength(1), 60_000).then(() => served.complaints.pop())
   expect(complaint).toMatchObject({ level: 'warn', message: 'events with an unknown project key were refused', path: '/batch' })
 })
 

@@ -219,7 +219,7 @@ test('projects, by both paths', async () => {
     [reset.api_token, 200],
   ])
     expect((await send(token)).status).toBe(status)
-  const refusal = await vi.waitFor(() => expect(served.complaints).toHaveLength(1)).then(() => served.complaints.pop())
+  const refusal = await vi.waitFor(() => expect(served.complaints).toHaveLength(1), 60_000).then(() => served.complaints.pop())
   expect(refusal?.message).toBe('events with an unknown project key were refused')
   const { body: counted } = await call('POST', `/api/projects/${made.id}/query/`, {
     query: { kind: 'HogQLQuery', query: 'select count() from events' },

@@ -6,6 +6,7 @@ import { type BatchExport, level, type Organization, type PersonalKey, type Proj
 import { hashKey, maskKey, randomKey } from '../../src/accounts/secrets.ts'
 import { insertUser } from '../../src/accounts/users.ts'
 import { open, type Waymark } from '../../src/engine.ts'
+import { WaymarkError } from '../../src/errors/errors.ts'
 import { intervalOf } from '../../src/exports/records.ts'
 import { intervalMs } from '../../src/exports/schedule.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
@@ -48,6 +49,8 @@ export interface World {
   /** A real mail server instead. */
   mailer: Mailer | null
   /** Webhooks and plugins may reach private addresses. */
+  /** The log takes nothing, as on a full disk. */
+  refusesEvents: boolean
   reachesPrivate: boolean
   readonly txt: Map<string, readonly string[]>
   readonly cname: Map<string, string>
@@ -82,15 +85,16 @@ export interface World {
   close(): Promise<void>
 }
 
-const watch = (project: Project, token: string, taken: TakenEvent[]): Project =>
+const watch = (project: Project, token: string, world: World): Project =>
   Object.create(project, {
     ingestEvents: {
       value: async (events: EventSource<object>, facts: BatchFacts) => {
+        if (world.refusesEvents) throw new WaymarkError('disk-full', { free: 0, floor: 1 })
         const answer = await project.ingestEvents(events, { ...facts, countsDuplicates: true })
         const read = [...events]
         const isStored = answer.accepted === read.length
         const about = { token, ip: facts.ip ?? null, sent_at: (facts.sentAt as string | undefined) ?? null, isStored }
-        for (const event of read) taken.push({ ...event, ...about })
+        for (const event of read) world.taken.push({ ...event, ...about })
         return answer
       },
     },
@@ -135,7 +139,7 @@ export async function startWorld(): Promise<World> {
     return world.makeProject(home.id, { api_token: token })
   }
   const watched: Waymark = Object.create(waymark, {
-    project: { value: async (id: number) => watch(await waymark.project(id), (await accounts.projects.byId(id))!.api_token, world.taken) },
+    project: { value: async (id: number) => watch(await waymark.project(id), (await accounts.projects.byId(id))!.api_token, world) },
   })
   const handler = createHandler(watched, {
     limits: () => world.limits,
@@ -157,6 +161,7 @@ export async function startWorld(): Promise<World> {
     outbox: [],
     mailer: null,
     reachesPrivate: false,
+    refusesEvents: false,
     txt: new Map(),
     cname: new Map(),
     reports: [],

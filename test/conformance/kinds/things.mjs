@@ -348,10 +348,15 @@ export async function createThings(world) {
     // The hosts of the world have this archive in every repository; a case says nothing else.
     remote_plugin_archives: () => world.pluginHosts.files.clear(),
   }
+  /** What takes events in fails: the sink, a queue, a producer. */
+  const isFailingSink = ({ set, stub, to }) =>
+    /sink|queue|producer|kafka/i.test(String(set ?? stub)) &&
+    /fail|error|full|down|unavailable|false/i.test(JSON.stringify([set, stub, to ?? 'fails']))
 
   const apply = async (raw, scope) => {
     const entry = fill(raw, scope)
     if (isAboutCountry(entry.set ?? entry.stub)) setCountry(entry)
+    else if (isFailingSink(entry)) world.refusesEvents = true
     else if (entry.set !== undefined) {
       const name = entry.set
       if (name === 'dns_txt') {

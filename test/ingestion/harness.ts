@@ -104,6 +104,7 @@ export async function openWorld(
     connect: async () => (await instance!).connect(),
     memoryLimit: 2 ** 31,
     background: new BackgroundStatements(() => true),
+    checkpointEarly: async () => undefined,
   }
   const openWriter = async () => store?.openWriter() ?? openEventWriter(engine, database)
   const open = async (signal?: AbortSignal) =>

@@ -152,7 +152,7 @@ export class ApplyLoop {
         rows > minRowsForPeople,
       )
       for (const waiting of next) {
-        if (isFull()) break
+        if (isFull() || this.isAskedFor(done)) break
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
@@ -195,9 +195,9 @@ export class ApplyLoop {
   private async hasMore(done: readonly QueuedBatch[], lingerUntil: number): Promise<boolean> {
     for (;;) {
       const rest = lingerUntil - performance.now()
-      const hasAsked = done.length > 0 && this.parts.waiters.isAwaited(this.applier.appliedSeq)
-      const isDue = rest <= 0 || done.length === 0 || hasAsked || this.mayNotWait(done)
-      if (this.queue.length > 0 && !hasAsked && (done.length === 0 || !isDue || this.isWriting)) return true
+      const isAsked = this.isAskedFor(done)
+      const isDue = rest <= 0 || done.length === 0 || isAsked || this.mayNotWait(done)
+      if (this.queue.length > 0 && !isAsked && (done.length === 0 || !isDue || this.isWriting)) return true
       if (isDue && !this.isWriting) return false
       this.wakeUp = deferred()
       const timer = rest > 0 ? new AbortController() : null
@@ -209,6 +209,11 @@ export class ApplyLoop {
       await this.wakeUp.promise
       timer?.abort()
     }
+  }
+
+  /** Whether a query waits for what the group has so far. */
+  private isAskedFor(done: readonly QueuedBatch[]): boolean {
+    return done.length > 0 && this.parts.waiters.isAwaited(this.applier.appliedSeq)
   }
 
   private mayNotWait(done: readonly QueuedBatch[]): boolean {

@@ -74,7 +74,7 @@ const lockHolder = (error: unknown): number | null => {
 /** Bytes of the write-ahead log after which a commit also does a checkpoint. */
 const checkpointBytes = (memoryLimit: number): number => Math.min(256e6, memoryLimit / 2)
 /** An early checkpoint happens above this part of them. */
-const shareOfEarly = 0.6
+const shareOfEarly = 0.75
 
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2

@@ -1,4 +1,4 @@
-/** Whoever asked this long ago is likely to ask again. */
+/** A caller who asked this long ago is likely to ask again. */
 const recentMs = 10_000
 
 /** Notes queries that wait for what was acknowledged before them. While they come, little may be ahead of them. */

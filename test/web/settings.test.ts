@@ -256,7 +256,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     const { results: exports } = await web.api<{ results: { id: string }[] }>('GET', `/api/projects/${web.demo}/batch_exports/`)
     const path = `/api/projects/${web.demo}/batch_exports/${exports[0]!.id}`
     const backfills = () => web.api<{ results: { status: string }[] }>('GET', `${path}/backfills/`)
-    await expect.poll(async () => (await backfills()).results.map(({ status }) => status), { timeout: 15_000 }).toEqual(['Completed'])
+    await expect.poll(async () => (await backfills()).results.map(({ status }) => status)).toEqual(['Completed'])
     await page.getByRole('button', { name: 'Refresh' }).first().click()
     const runs = page.getByRole('region', { name: 'runs', exact: true })
     await expect.poll(() => runs.getByText('Completed').count()).toBeGreaterThan(9)

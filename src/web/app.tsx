@@ -4,6 +4,7 @@ import { go, linkTo, usePlace } from './lib/router.ts'
 import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
+import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
 import { Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { Shell } from './shell.tsx'
 import { Empty, ErrorBox, Working } from './ui/parts.tsx'
@@ -45,6 +46,9 @@ export function App() {
         key={`${place.path} ${known === 'nobody'}`}
       />
     )
+  if (place.path === 'forgot') return <ForgotPassword />
+  if (place.parts[0] === 'reset')
+    return <NewPassword user={place.parts[1] ?? ''} secret={place.parts[2] ?? ''} onDone={signedIn} key={place.path} />
   if (known === 'nobody') {
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }

@@ -4,6 +4,7 @@ import { momentText, numberText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
 
 // What a saved insight sends by itself: alerts when a number leaves its bounds, and itself on a schedule.
@@ -229,6 +230,7 @@ function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (aler
         <ChoiceField name="calculation_interval" label="Check" value="daily" options={checkIntervals} />
         <fieldset>
           <legend>Mail to</legend>
+          <NoMail instead="A webhook works without one." />
           {members.map((one) => (
             <CheckField key={one.id} name={`user-${one.id}`} label={one.first_name || one.email} value={one.uuid === user.uuid} />
           ))}
@@ -325,6 +327,7 @@ function Subscriptions({ insight, onSecret }: { insight: NotifiedInsight; onSecr
             ]}
             onChange={setTarget}
           />
+          {target === 'email' && <NoMail instead="A webhook works without one." />}
           {target === 'email' ? (
             <TextField name="target_value" label="Addresses, separated by commas" value={user.email} required key="email" />
           ) : (

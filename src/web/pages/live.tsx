@@ -6,6 +6,7 @@ import { useEventNames } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
+import { Properties } from '../people/properties.tsx'
 import { CopyButton, Empty, ErrorBox, PageHead, Suggesting, Working } from '../ui/parts.tsx'
 
 // Events as they come in: the newest first, asked for again while the page is open.
@@ -161,23 +162,6 @@ function EventTable({
       </table>
       {events.length === most && <p class="note">The newest {most} of the last 30 days.</p>}
     </div>
-  )
-}
-
-export function Properties({ of }: { of: Readonly<Record<string, unknown>> }) {
-  const entries = Object.entries(of).sort(([a], [b]) =>
-    a.startsWith('$') === b.startsWith('$') ? a.localeCompare(b) : a.startsWith('$') ? 1 : -1,
-  )
-  if (entries.length === 0) return <p class="note">No properties.</p>
-  return (
-    <dl class="properties">
-      {entries.map(([key, value]) => (
-        <div key={key}>
-          <dt>{key}</dt>
-          <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-        </div>
-      ))}
-    </dl>
   )
 }
 

@@ -4,7 +4,7 @@ import { agoText, momentText, numberText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
-import { ListTable, Search, UnfoldingRow, useList } from '../ui/list-table.tsx'
+import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, Select } from '../ui/parts.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
 
@@ -74,15 +74,9 @@ export function EventDefinitions({ place }: { place: Place }) {
             <td title={momentText(one.last_seen_at, timezone)}>{one.last_seen_at ? agoText(one.last_seen_at) : '–'}</td>
             <td>{momentText(one.created_at, timezone)}</td>
             <td class="number">
-              <button
-                type="button"
-                class="plain cell"
-                aria-expanded={open === one.id}
-                aria-label={`Edit ${one.name}`}
-                onClick={() => setOpen(open === one.id ? null : one.id)}
-              >
+              <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
                 Edit
-              </button>
+              </UnfoldButton>
             </td>
           </UnfoldingRow>
         )}

@@ -7,7 +7,7 @@ import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
 import { ChoiceField, textOf } from '../ui/forms.tsx'
-import { ListTable, Search, UnfoldingRow, useList } from '../ui/list-table.tsx'
+import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, Select, Working } from '../ui/parts.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
 
@@ -120,15 +120,9 @@ export function PropertyDefinitions({ place }: { place: Place }) {
             <td class="number">{numberText(one.count)}</td>
             <td title={momentText(one.last_seen_at, timezone)}>{one.last_seen_at ? agoText(one.last_seen_at) : '–'}</td>
             <td class="number">
-              <button
-                type="button"
-                class="plain cell"
-                aria-expanded={open === one.id}
-                aria-label={`Edit ${one.name}`}
-                onClick={() => setOpen(open === one.id ? null : one.id)}
-              >
+              <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
                 Edit
-              </button>
+              </UnfoldButton>
             </td>
           </UnfoldingRow>
         )}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { Properties } from '../people/properties.tsx'
-import { ListTable, UnfoldingRow, useList } from '../ui/list-table.tsx'
+import { ListTable, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty } from '../ui/parts.tsx'
 
 interface Warning {
@@ -34,14 +34,9 @@ export function Warnings() {
       row={(one) => (
         <UnfoldingRow key={one.type} columns={4} detail={open === one.type && <Samples of={one} />}>
           <td class="wrap">
-            <button
-              type="button"
-              class="plain cell"
-              aria-expanded={open === one.type}
-              onClick={() => setOpen(open === one.type ? null : one.type)}
-            >
+            <UnfoldButton isOpen={open === one.type} onToggle={() => setOpen(open === one.type ? null : one.type)}>
               {one.type}
-            </button>
+            </UnfoldButton>
             <div class="note">{one.description}</div>
           </td>
           <td>

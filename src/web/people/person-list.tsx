@@ -1,28 +1,20 @@
 import { Filters } from '../insights/filters.tsx'
-import { type Filter, listIn } from '../insights/query.ts'
+import type { Filter } from '../insights/query.ts'
 import { momentText } from '../lib/format.ts'
 import { usePropertyNames } from '../lib/names.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { parameters, useAddress } from '../lib/use-address.ts'
+import { filtersOf, listOf, parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, Suggesting } from '../ui/parts.tsx'
 import { type Person, shownValue } from './types.ts'
-
-function listOf<T>(text: string): readonly T[] {
-  try {
-    return listIn<T>({ list: JSON.parse(text || '[]') }, 'list')
-  } catch {
-    return []
-  }
-}
 
 export function PersonList({ place }: { place: Place }) {
   const { api, link, timezone } = useProject()
   const { of, set } = useAddress(place)
   const names = usePropertyNames('person')
   const [search, properties] = [of('search'), of('properties')]
-  const columns = listOf<string>(of('columns')).map(String)
+  const columns = listOf(of('columns')).map(String)
   const list = useList<Person>(api(`persons/?${parameters({ search, properties, limit: 50 })}`))
   const isFiltered = search !== '' || properties !== ''
   const setColumns = (next: readonly string[]) => set({ columns: next.length > 0 ? JSON.stringify(next) : '' })
@@ -45,7 +37,7 @@ export function PersonList({ place }: { place: Place }) {
       </div>
       <Filters
         whose="person"
-        filters={listOf<Filter>(properties)}
+        filters={filtersOf<Filter>(properties)}
         onChange={(filters) => set({ properties: filters.length > 0 ? JSON.stringify(filters) : '' })}
       />
       <ListTable

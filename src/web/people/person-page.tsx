@@ -8,6 +8,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { CheckField, ConfirmButton, DialogButton, Form, isChecked, RadioField } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { MergeDialog } from './merge.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
 import { type Group, type GroupType, type Person, singularOf } from './types.ts'
@@ -46,6 +47,7 @@ export function PersonPage({ uuid }: { uuid: string }) {
   const path = api(`persons/${encodeURIComponent(uuid)}/`)
   const { value: person, error, reload } = useLoaded((signal) => get<Person>(path, signal), [path])
   const [round, setRound] = useState(0)
+  const [isMerging, setMerging] = useState(false)
   if (isMissing(error)) return <NotThere>It was deleted, or merged into another one.</NotThere>
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!person) return <Working what="Reading the person" />
@@ -56,6 +58,9 @@ export function PersonPage({ uuid }: { uuid: string }) {
   return (
     <>
       <PageHead title={person.name}>
+        <button type="button" onClick={() => setMerging(true)}>
+          Merge
+        </button>
         {person.distinct_ids.length > 1 && (
           <DialogButton label="Split" title="Split the person">
             {(close) => (
@@ -76,7 +81,7 @@ export function PersonPage({ uuid }: { uuid: string }) {
         <a href={linkTo(link('people'))}>People</a> · first seen {momentText(person.created_at, timezone)} ·{' '}
         {person.is_identified ? 'identified' : 'anonymous'}
       </p>
-      <div class="record">
+      <div class="record" key={round}>
         <div>
           <PropertyEditor
             properties={person.properties}
@@ -89,8 +94,18 @@ export function PersonPage({ uuid }: { uuid: string }) {
           <h2>Changes</h2>
           <History path={api(`persons/${person.uuid}/`)} />
         </div>
-        <Timeline of={{ person_id: person.uuid }} key={`${person.uuid} ${round}`} />
+        <Timeline of={{ person_id: person.uuid }} key={person.uuid} />
       </div>
+      {isMerging && (
+        <MergeDialog
+          person={person}
+          onMerged={() => {
+            reload()
+            setRound(round + 1)
+          }}
+          onClose={() => setMerging(false)}
+        />
+      )}
     </>
   )
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useEventNames } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
-import { ListState, useList } from '../ui/list-table.tsx'
+import { ListState, UnfoldButton, useList } from '../ui/list-table.tsx'
 import { Suggesting } from '../ui/parts.tsx'
 import { Properties } from './properties.tsx'
 
@@ -62,9 +62,9 @@ export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, 
                   <li key={one.uuid}>
                     <div class="moment">
                       <time dateTime={one.timestamp}>{time(one.timestamp)}</time>
-                      <button type="button" class="plain cell wrap" aria-expanded={open.has(one.uuid)} onClick={() => toggle(one.uuid)}>
+                      <UnfoldButton isOpen={open.has(one.uuid)} onToggle={() => toggle(one.uuid)}>
                         {one.event}
-                      </button>
+                      </UnfoldButton>
                       <span class="note wrap">
                         {[summaryOf(one.properties), withIds ? one.distinct_id : ''].filter(Boolean).join(' · ')}
                       </span>

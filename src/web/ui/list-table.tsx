@@ -155,6 +155,24 @@ export function UnfoldingRow({ columns, detail, children }: { columns: number; d
   )
 }
 
+/** Opens and closes what is below a row. */
+export const UnfoldButton = ({
+  isOpen,
+  label,
+  onToggle,
+  children,
+}: {
+  isOpen: boolean
+  /** For screen readers, where the text is the same in every row. */
+  label?: string
+  onToggle: () => void
+  children: ComponentChildren
+}) => (
+  <button type="button" class="plain cell wrap" aria-expanded={isOpen} aria-label={label} onClick={onToggle}>
+    {children}
+  </button>
+)
+
 /** A search field that asks when typing pauses or with Enter. */
 export function Search({
   label,

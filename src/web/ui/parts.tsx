@@ -199,7 +199,8 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     <dialog
       ref={ref}
       aria-labelledby={heading}
-      onClose={onClose}
+      // Also said of a dialog that another one has replaced.
+      onClose={() => ref.current && onClose()}
       onCancel={(event) => {
         if (event.target !== ref.current || !hasUnsaved(ref.current!)) return
         event.preventDefault()

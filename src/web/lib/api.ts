@@ -30,20 +30,29 @@ let session = new AbortController()
 
 export async function signOut(): Promise<void> {
   session.abort()
-  session = new AbortController()
-  await post('api/logout/')
+  try {
+    await send('POST', 'api/logout/', {})
+  } finally {
+    session = new AbortController()
+  }
 }
 
-export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+export function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const leaving = session.signal
+  return send<T>(method, path, body, signal ? AbortSignal.any([signal, leaving]) : leaving).catch((error: unknown) => {
+    if (leaving.aborted) return new Promise<never>(() => {}) // the page that waits for it is gone
+    throw error
+  })
+}
+
+async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await fetch(path.replace(/^\//, ''), {
     method,
     credentials: 'same-origin',
     headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: signal ? AbortSignal.any([signal, leaving]) : leaving,
+    ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
-    if (leaving.aborted) return new Promise<never>(() => {}) // the page that waits for it is gone
     if (signal?.aborted) throw error
     throw new ApiError(0, { detail: 'The server cannot be reached. Is it running?' })
   })

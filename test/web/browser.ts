@@ -37,6 +37,7 @@ export interface Web {
   /** With a project `Demo shop`, whose id is this, if the server was started with it. */
   readonly demo: number
   readonly browser: Browser
+  readonly dataDir: string
   /** What pages complained of: errors, and what the content security policy refused. */
   readonly complaints: string[]
   /** A page in a context of its own, signed in as the owner. */
@@ -98,6 +99,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
     facts,
     demo,
     browser,
+    dataDir,
     complaints,
     page: async (viewport = { width: 1280, height: 900 }) =>
       pageIn(await browser.newContext({ viewport, timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' })),

@@ -71,6 +71,14 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.getByRole('button', { name: 'Save' }).click()
     await page.locator('.field', { hasText: 'Time zone' }).getByRole('alert').waitFor()
     web.complaints.length = 0 // the refusal
+    // What was typed is not lost without a question: by a link, or by a step back.
+    const leaving = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await page.getByRole('link', { name: 'Members' }).click()
+    await leaving.getByRole('button', { name: 'Stay' }).click()
+    expect([await page.getByLabel('Time zone').inputValue(), new URL(page.url()).hash]).toEqual(['Tokyo', `#/project/${web.demo}/settings`])
+    await page.getByRole('link', { name: 'Members' }).click()
+    await leaving.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Members' }).waitFor()
     await web.api('PATCH', `/api/projects/${web.demo}/`, { name: 'Demo shop', timezone: 'UTC' })
   })
 
@@ -310,8 +318,8 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
       .getByText(/^whsec_/)
       .waitFor()
     const subscriptions = await web.api<{ results: object[] }>('GET', `/api/projects/${web.demo}/subscriptions/?insight=${insight.id}`)
-    // Nine o'clock in Berlin, where the browser of the tests is.
-    expect(subscriptions.results).toMatchObject([{ target_type: 'webhook', frequency: 'weekly', start_date: '2030-01-07T08:00:00Z' }])
+    // Nine o'clock in the zone of the project, UTC; the browser of the tests is in Berlin.
+    expect(subscriptions.results).toMatchObject([{ target_type: 'webhook', frequency: 'weekly', start_date: '2030-01-07T09:00:00Z' }])
   })
 
   test('by keyboard only: to the settings, a section, a field, and saved', async () => {

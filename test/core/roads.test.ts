@@ -4,7 +4,7 @@ import type { EventInput } from '../../src/index.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import type { PersonChange } from '../../src/ingestion/work.ts'
 import type { Project } from '../../src/project.ts'
-import { detailed, questions, trend, visits } from './list-questions.ts'
+import { detailed, questions } from './list-questions.ts'
 
 // The lists of the core, end to end: the next answer includes every acknowledged event, and equals the answer of statements.
 
@@ -109,12 +109,6 @@ test.each([
     { ...detailed.lifecycle, aggregation_group_type_index: 0 },
     'sql: the lists do not know when groups were created',
   ],
-  ['a sample', { ...questions.uniques, samplingFactor: 0.5 }, 'sql: the query takes a sample'],
-  [
-    'the duration of sessions',
-    trend(visits('avg', { math_property: '$session_duration' })),
-    'sql: the lists do not know how long sessions are',
-  ],
   [
     'actors that are an expression',
     { ...questions.ordered, funnelsFilter: { funnelAggregateByHogQL: 'properties.plan' } },
@@ -144,10 +138,10 @@ test('a request may ask for one road', async () => {
   const stated = await on('sql', questions.ordered)
   expect(roads(stated)).toEqual(['sql: the request asks for it'])
   expect(stated.results).toEqual((await on('core', questions.ordered)).results)
-  await expect(on('core', { ...questions.uniques, samplingFactor: 0.5 })).rejects.toMatchObject({
+  await expect(on('core', { ...questions.ordered, funnelsFilter: { funnelAggregateByHogQL: 'properties.plan' } })).rejects.toMatchObject({
     code: 'validation-failed',
     attr: 'modifiers__road',
-    message: expect.stringContaining('the query takes a sample'),
+    message: expect.stringContaining('the actors are an expression'),
   })
   await expect(on('both', questions.uniques)).rejects.toMatchObject({ code: 'validation-failed', attr: 'modifiers__road' })
 })

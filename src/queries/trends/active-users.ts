@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, field, groupBy, literal, select } from '../../ast/build.ts'
+import { alias, and, field, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
@@ -12,7 +12,7 @@ import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
-import { actorOf, timeFilter } from './unit.ts'
+import { actorOf, type Times, timeFilter } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
@@ -133,5 +133,11 @@ export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPl
   return { query, read: (answer) => context.readGroups(answer) }
 }
 
-export const totalWindow = ({ range }: PlanContext['unit'], math: RollingMath) =>
-  allOf(call('greater', field('@micros'), literal(add('day', -windowDays[math], range.to, range.calendar))), until(range.to))
+export const totalTimes = ({ range }: PlanContext['unit'], math: RollingMath): Times => ({
+  from: add('day', -windowDays[math], range.to, range.calendar) + 1,
+  to: range.to,
+})
+const totalWindow = (unit: PlanContext['unit'], math: RollingMath): Expr => {
+  const { from, to } = totalTimes(unit, math)
+  return and(since(from), until(to))
+}

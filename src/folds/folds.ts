@@ -1,5 +1,6 @@
 import { activityFold } from './activity.ts'
 import { eventCountsFold } from './event-counts.ts'
+import { extentsFold } from './extents.ts'
 import type { Fold } from './fold.ts'
 import { funnelFold } from './funnel.ts'
 import { pathsFold } from './paths.ts'
@@ -10,7 +11,16 @@ import { stickinessFold } from './stickiness.ts'
 
 /** What worker threads can run, by name. */
 export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
-  [seriesFold, entriesFold, funnelFold, activityFold, retentionFold, stickinessFold, selectionFold, pathsFold, eventCountsFold].map(
-    (fold) => [fold.name, fold as Fold<unknown, unknown>],
-  ),
+  [
+    seriesFold,
+    entriesFold,
+    funnelFold,
+    activityFold,
+    retentionFold,
+    stickinessFold,
+    selectionFold,
+    pathsFold,
+    eventCountsFold,
+    extentsFold,
+  ].map((fold) => [fold.name, fold as Fold<unknown, unknown>]),
 )

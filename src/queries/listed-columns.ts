@@ -47,6 +47,11 @@ export class AskedColumns {
     return this.made('flags', { from: 'texts', column: index, texts, isNot }, of)
   }
 
+  /** The text of the range that a number is in. */
+  ranges({ index, of }: AskedColumn, edges: readonly number[], texts: readonly string[], none: string): AskedColumn {
+    return this.made('codes', { from: 'ranges', column: index, edges, texts, none }, of)
+  }
+
   private ask(type: ListColumn['type'], expr: Expr): AskedColumn {
     const key = `${type} ${this.idOf(expr)}`
     const known = this.known.get(key)

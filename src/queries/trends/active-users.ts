@@ -12,7 +12,7 @@ import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
-import { actorOf, type Times, timeFilter } from './unit.ts'
+import { actorOf, type Times } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
@@ -51,15 +51,24 @@ export function windowsOf(
 }
 
 /** The events that any number of the unit counts: windows start before the range. */
-export function countedTime(unit: PlanContext['unit']): Expr {
-  const math = unit.node.math
-  if (math !== 'weekly_active' && math !== 'monthly_active') return timeFilter(unit)
-  if (!unit.edges) return totalWindow(unit, math)
-  if (isPlainUnique(math, unit.range.interval)) return timeFilter(unit)
+export function countedTimes(unit: PlanContext['unit']): Times {
+  const { node, range } = unit
+  const math = node.math
+  const plain = { from: range.firstEvent, to: range.to }
+  if (math !== 'weekly_active' && math !== 'monthly_active') return plain
+  if (!unit.edges) return totalTimes(unit, math)
+  if (isPlainUnique(math, range.interval)) return plain
   const { begins, ends } = windowsOf(math, unit)
-  const times = rollingTimes(begins, ends, unit.range)
-  return times ? and(since(times.from), until(times.to)) : literal(false)
+  return rollingTimes(begins, ends, range) ?? noTimes
 }
+
+export function countedTime(unit: PlanContext['unit']): Expr {
+  const { from, to } = countedTimes(unit)
+  return from > to ? literal(false) : and(since(from), until(to))
+}
+
+/** Those of no event. */
+export const noTimes: Times = { from: 0, to: -1 }
 
 /** The times that all windows together reach over; null without a window. */
 export const rollingTimes = (begins: readonly Micros[], ends: readonly Micros[], { to }: ResolvedRange) =>

@@ -11,11 +11,13 @@ import { AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed 
 import { inSample } from '../scope.ts'
 import { firstTimeMaths, propertyMaths } from '../series.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
-import { isPlainUnique, type RollingMath, rollingTimes, totalTimes, windowsOf } from './active-users.ts'
+import { isPlainUnique, noTimes, type RollingMath, rollingTimes, totalTimes, windowsOf } from './active-users.ts'
 import { countPerActorReduction, isSessionDuration, numberOf, quantiles, sessionDuration } from './aggregate-math.ts'
 import { groupText } from './breakdown.ts'
 import { ignoresFiltersWhenLooking } from './first-time.ts'
 import type { Group } from './groups.ts'
+import type { Bins } from './histogram.ts'
+import { binColumn } from './listed-bins.ts'
 import { isCumulative, type TrendsQuery } from './schema.ts'
 import { actorOf, cohortFilter, eventsOf, filtersOf, pathOf, type Times, type Unit } from './unit.ts'
 
@@ -39,10 +41,10 @@ export function listedUnit(
   unit: Unit,
   query: TrendsQuery,
   breakdown: Breakdown,
+  bins: readonly (Bins | null)[],
   env: QueryContext,
   take: (groups: readonly Group[]) => void,
 ): ListedUnit | string {
-  if (breakdown.parts.some((part) => part.binCount !== null)) return 'the breakdown is a histogram'
   const isBySession = unit.node.math === 'unique_session' || isSessionDuration(unit)
   const group = asksForActors(unit) ? actorOf(unit).group : null
   const columns = new AskedColumns({ hasPersons: group === null && !isBySession })
@@ -53,7 +55,12 @@ export function listedUnit(
       : groupActors(group, columns)
   const counted = countedBy(unit, query, columns, env)
   if (typeof counted === 'string') return counted
-  const splits = unit.cohort === null ? breakdown.parts.map((part) => columns.codes(groupText(part, null, breakdown, env))) : []
+  const splits =
+    unit.cohort === null
+      ? breakdown.parts.map((part, i) =>
+          part.binCount === null ? columns.codes(groupText(part, null, breakdown, env)) : binColumn(part, bins[i] ?? null, columns, env),
+        )
+      : []
   const bits = askedBits(conditionsOf(unit, query, env), columns, env)
   const edges = unit.edges && Float64Array.from(unit.edges)
   const cohort = unit.cohort === null ? null : [String(unit.cohort)]
@@ -147,7 +154,7 @@ function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: Q
     if (isPlainUnique(which, range.interval)) return null
     const { begins, ends } = windowsOf(which, of)
     return {
-      times: rollingTimes(begins, ends, range) ?? { from: 0, to: -1 },
+      times: rollingTimes(begins, ends, range) ?? noTimes,
       value: () => ({ kind: 'windows', begins: Float64Array.from(begins), ends: Float64Array.from(ends) }),
     }
   }

@@ -105,9 +105,9 @@ test('while events arrive, each answer has what was acknowledged before it and n
 
 test.each([
   [
-    'the creation of groups',
-    { ...detailed.lifecycle, aggregation_group_type_index: 0 },
-    'sql: the lists do not know when groups were created',
+    'an aggregate that is not folded',
+    trend(visits('hogql', { math_hogql: 'argMax(properties.amount, timestamp)' })),
+    'sql: the expression uses argMax in a way that the lists do not count',
   ],
   [
     'actors that are an expression',

@@ -331,7 +331,7 @@ export async function happen(project: Project, round: number): Promise<void> {
       timestamp: new Date(Date.UTC(2026, 2, 1 + draw(9), draw(24), draw(60))).toISOString(),
       properties: {
         ...(draw(4) ? { plan: ['free', 'pro', 'team'][draw(3)]! } : {}),
-        ...(draw(4) ? { amount: draw(100) / 4 } : {}),
+        ...(draw(4) ? { amount: draw(9) ? draw(100) / 4 : ['10', 'x1', true][draw(3)] } : {}),
         ...(draw(3) ? { $groups: { company: `company ${draw(5)}` } } : {}),
         ...(draw(3) ? { $session_id: session === 0 ? 'not an id of a session' : sessionId(session) } : {}),
         ...(draw(3)

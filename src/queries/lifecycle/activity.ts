@@ -36,16 +36,12 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const buckets = inside.length - 1
   let found: Activity['found'] | null = null
   const label = 'activity by actor and bucket'
-  if (group == null) {
-    const sampled = allOf(condition, inSample(query.samplingFactor))
-    const listed = listedActivity({ condition: sampled, created, times, edges }, env, (rows) => {
-      found = statusesOf(rows, edges)
-    })
-    yield { kind: 'lists', label, ...listed }
-    if (found) return { range, buckets, found }
-  } else {
-    yield { kind: 'lists', label, names: [], columns: [], fold: 'the lists do not know when groups were created' }
-  }
+  const sampled = allOf(condition, inSample(query.samplingFactor))
+  const listed = listedActivity({ condition: sampled, group: group ?? null, created, times, edges }, env, (rows) => {
+    found = statusesOf(rows, edges)
+  })
+  yield { kind: 'lists', label, ...listed }
+  if (found) return { range, buckets, found }
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
   const where = allOf(since(times.from), until(times.to), condition, group == null ? literal(true) : call('notEquals', actor, literal('')))
   const statement = select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) })

@@ -17,6 +17,7 @@ import { heatmapOf, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
 import { listedUnit } from './listed.ts'
 import { listedBins } from './listed-bins.ts'
+import { foldExpression } from './listed-expression.ts'
 import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
@@ -128,6 +129,11 @@ function* foldUnits(
     const label = labelOf(unit)
     const bins = yield* foldBins(unit, query, env, breakdown)
     if (!bins) continue
+    if (unit.node.math === 'hogql') {
+      const groups = yield* foldExpression(unit, query, env, breakdown, bins, label)
+      if (groups) folded.set(unit, groups)
+      continue
+    }
     const found = listedUnit(unit, query, breakdown, bins, env, (groups) => void folded.set(unit, groups))
     yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
   }

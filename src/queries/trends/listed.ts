@@ -14,6 +14,7 @@ import { allOf, nodeMatch } from '../series-condition.ts'
 import { isPlainUnique, noTimes, type RollingMath, rollingTimes, totalTimes, windowsOf } from './active-users.ts'
 import { countPerActorReduction, isSessionDuration, numberOf, quantiles, sessionDuration } from './aggregate-math.ts'
 import { groupText } from './breakdown.ts'
+import type { Measure } from './expression-measures.ts'
 import { ignoresFiltersWhenLooking } from './first-time.ts'
 import type { Group } from './groups.ts'
 import type { Bins } from './histogram.ts'
@@ -44,16 +45,17 @@ export function listedUnit(
   bins: readonly (Bins | null)[],
   env: QueryContext,
   take: (groups: readonly Group[]) => void,
+  measure: Measure | null = null,
 ): ListedUnit | string {
   const isBySession = unit.node.math === 'unique_session' || isSessionDuration(unit)
-  const group = asksForActors(unit) ? actorOf(unit).group : null
+  const group = !measure && asksForActors(unit) ? actorOf(unit).group : null
   const columns = new AskedColumns({ hasPersons: group === null && !isBySession })
   const actors = isBySession
     ? { column: columns.codes(field('$session_id')).index, except: null }
     : group === null
       ? null
       : groupActors(group, columns)
-  const counted = countedBy(unit, query, columns, env)
+  const counted = measure ? measuredBy(measure, unit, columns) : countedBy(unit, query, columns, env)
   if (typeof counted === 'string') return counted
   const splits =
     unit.cohort === null
@@ -61,7 +63,9 @@ export function listedUnit(
           part.binCount === null ? columns.codes(groupText(part, null, breakdown, env)) : binColumn(part, bins[i] ?? null, columns, env),
         )
       : []
-  const bits = askedBits(conditionsOf(unit, query, env), columns, env)
+  const conditions = conditionsOf(unit, query, env)
+  const measured = measure ? conditions.map((one) => ({ ...one, condition: allOf(one.condition, measure.condition) })) : conditions
+  const bits = askedBits(measured, columns, env)
   const edges = unit.edges && Float64Array.from(unit.edges)
   const cohort = unit.cohort === null ? null : [String(unit.cohort)]
   return {
@@ -111,6 +115,13 @@ export const asksForActors = ({ node: { math } }: Unit): boolean =>
   math != null && math !== 'total' && !(propertyMaths as readonly string[]).includes(math)
 
 export const isFirstTime = ({ node }: Unit) => (firstTimeMaths as readonly (string | null | undefined)[]).includes(node.math)
+
+function measuredBy({ value }: Measure, { range }: Unit, columns: AskedColumns): Counted {
+  const times = { from: range.firstEvent, to: range.to }
+  if (typeof value === 'string') return { times, value: () => ({ kind: value }) }
+  const number = columns.numbers(value.number)
+  return { times, value: (listed) => ({ kind: 'numbers', number: placed(number, listed), reduction: value.reduction }) }
+}
 
 /** Text: why the lists cannot count it. */
 function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted | string {

@@ -70,7 +70,7 @@ export interface Fold<P, R> {
 export const columnView = ({ values, texts, numbers }: SomeColumn): ColumnView => ({
   values,
   size: texts.length,
-  numbers: numbers?.slice() ?? null, // without the rest of its memory
+  numbers,
 })
 export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): ListView {
   const { time, event, seq, used } = lists

@@ -196,8 +196,7 @@ export class AnswerThread implements LongQueries {
           const listed = {
             lists: { start, end, time, event, seq: records, persons, events, used },
             order,
-            // Without the rest of their memory, which would be copied too.
-            columns: found.map(({ values, texts, numbers }) => ({ values, texts, numbers: numbers?.slice() ?? null })),
+            columns: found.map(({ values, texts, numbers }) => ({ values, texts, numbers })),
           }
           try {
             await channel.call<void>('loop', { fold, listed } satisfies LoopArgs)

@@ -4,7 +4,7 @@ import type { EventInput } from '../../src/index.ts'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import type { PersonChange } from '../../src/ingestion/work.ts'
 import type { Project } from '../../src/project.ts'
-import { detailed, questions } from './list-questions.ts'
+import { detailed, questions, trend, visits } from './list-questions.ts'
 
 // The lists of the core, end to end: the next answer includes every acknowledged event, and equals the answer of statements.
 

@@ -3,11 +3,12 @@ import type { Expr } from '../../ast/nodes.ts'
 import type { Listed } from '../../core/project-lists.ts'
 import type { SeriesValue } from '../../folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../folds/series/fold.ts'
+import { numberOrder } from '../../folds/series/number-order.ts'
 import type { Reduction } from '../../folds/series/reduce.ts'
 import { own } from '../../lib/own.ts'
 import type { Breakdown } from '../breakdown.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
+import { type AskedColumn, AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
 import { inSample } from '../scope.ts'
 import { firstTimeMaths, propertyMaths } from '../series.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
@@ -119,9 +120,15 @@ export const isFirstTime = ({ node }: Unit) => (firstTimeMaths as readonly (stri
 function measuredBy({ value }: Measure, { range }: Unit, columns: AskedColumns): Counted {
   const times = { from: range.firstEvent, to: range.to }
   if (typeof value === 'string') return { times, value: () => ({ kind: value }) }
-  const number = columns.numbers(value.number)
-  return { times, value: (listed) => ({ kind: 'numbers', number: placed(number, listed), reduction: value.reduction }) }
+  return { times, value: reduced(columns.numbers(value.number), value.reduction) }
 }
+
+const reduced =
+  (number: AskedColumn, reduction: Reduction): Counted['value'] =>
+  (listed) =>
+    typeof reduction === 'number'
+      ? { kind: 'quantile', number: placed(number, listed), order: numberOrder(listed.columns[number.index]!), level: reduction }
+      : { kind: 'numbers', number: placed(number, listed), reduction }
 
 /** Text: why the lists cannot count it. */
 function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted | string {
@@ -155,8 +162,7 @@ function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: Q
     const number = columns.numbers(sessionDuration(unit))
     return { times, value: (listed) => ({ kind: 'numbers of persons', number: placed(number, listed), reduction: reductionOf(math) }) }
   }
-  const number = columns.numbers(numberOf(unit, env))
-  return { times, value: (listed) => ({ kind: 'numbers', number: placed(number, listed), reduction: reductionOf(math) }) }
+  return { times, value: reduced(columns.numbers(numberOf(unit, env)), reductionOf(math)) }
 
   /** Null: the buckets are as long as the windows. */
   function rolling(which: RollingMath, of: Unit): Counted | null {

@@ -8,6 +8,7 @@ import { retentionFold } from './retention.ts'
 import { selectionFold } from './selection.ts'
 import { entriesFold, seriesFold } from './series/fold.ts'
 import { stickinessFold } from './stickiness.ts'
+import { visitsFold } from './visits.ts'
 
 /** What worker threads can run, by name. */
 export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
@@ -22,5 +23,6 @@ export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
     pathsFold,
     eventCountsFold,
     extentsFold,
+    visitsFold,
   ].map((fold) => [fold.name, fold as Fold<unknown, unknown>]),
 )

@@ -53,6 +53,11 @@ export class AskedColumns {
     return this.made('flags', { from: 'texts', column: index, texts, isNot }, of)
   }
 
+  /** The number of the person of each event, where the actors are others. */
+  personsOfEvents(): AskedColumn {
+    return this.made('numbers', { from: 'person numbers' })
+  }
+
   /** The text of the range that a number is in. */
   ranges({ index, of }: AskedColumn, edges: readonly number[], texts: readonly string[], none: string): AskedColumn {
     return this.made('codes', { from: 'ranges', column: index, edges, texts, none }, of)

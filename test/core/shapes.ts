@@ -300,6 +300,16 @@ export const shapesOf = ({ cohort, action }: Known): Readonly<Record<string, obj
   'web overview, compared': { kind: 'WebOverviewQuery', dateRange, properties: [], compareFilter: { compare: true } },
   'web overview, filtered': { kind: 'WebOverviewQuery', dateRange, properties: [{ ...isPro, operator: 'exact' }] },
   'web overview with a goal': { kind: 'WebOverviewQuery', dateRange, properties: [], conversionGoal: { customEventName: 'buy' } },
+  'web overview of a sample': { kind: 'WebOverviewQuery', dateRange, properties: [], samplingFactor: 0.5 },
+  'web overview of nothing': { kind: 'WebOverviewQuery', dateRange: { date_from: '2020-01-01', date_to: '2020-01-02' }, properties: [] },
+  'web overview of short sessions': { kind: 'WebOverviewQuery', dateRange, properties: [{ ...isLong, operator: 'lt' }] },
+  'web overview of persons, compared with a goal': {
+    kind: 'WebOverviewQuery',
+    dateRange: { date_from: '2026-03-06', date_to: '2026-03-08' },
+    properties: [isVip],
+    compareFilter: { compare: true },
+    conversionGoal: { customEventName: 'buy' },
+  },
   ...named('web table', ['Page', 'InitialPage', 'InitialChannelType', 'Browser'], (breakdownBy) => ({
     kind: 'WebStatsTableQuery',
     breakdownBy,

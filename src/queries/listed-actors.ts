@@ -15,10 +15,15 @@ const separatorFor = (columns: readonly (readonly string[])[]): string => {
 
 /**
  * A list of actors found by a fold, as a statement with a column `actor` and those of `columns`. Each column is sent as one text that the engine
- * splits, so that a million persons are a few values.
+ * splits, so that a million persons are a few values. Columns of `counts` are numbers.
  */
-export function listedActors(actors: readonly (number | string)[], columns: Readonly<Record<string, readonly string[]>> = {}): Query {
-  const texts = { actor_text: actors.map(String), ...columns }
+export function listedActors(
+  actors: readonly (number | string)[],
+  columns: Readonly<Record<string, readonly string[]>> = {},
+  counts: Readonly<Record<string, Int32Array>> = {},
+): Query {
+  const countTexts = Object.entries(counts).map(([name, values]) => [`${name}_text`, Array.from(values, String)] as const)
+  const texts = { actor_text: actors.map(String), ...columns, ...Object.fromEntries(countTexts) }
   const separator = separatorFor(Object.values(texts))
   const lists = Object.entries(texts).map(([name, values]) =>
     alias(call('splitByChar', literal(separator), literal(values.join(separator))), name),
@@ -26,7 +31,11 @@ export function listedActors(actors: readonly (number | string)[], columns: Read
   const isNumber = actors.every((actor) => typeof actor === 'number')
   const actor: Expr = isNumber ? call('toInt', field('actor_text')) : field('actor_text')
   return select({
-    columns: [alias(actor, 'actor'), ...Object.keys(columns).map((name) => field(name))],
+    columns: [
+      alias(actor, 'actor'),
+      ...Object.keys(columns).map((name) => field(name)),
+      ...Object.keys(counts).map((name) => alias(call('_toUInt64', field(`${name}_text`)), name)),
+    ],
     arrayJoin: { kind: 'arrayJoin', left: false, items: lists, span: noSpan },
     where: actors.length === 0 ? literal(false) : null,
   })

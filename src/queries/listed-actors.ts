@@ -18,12 +18,12 @@ const separatorFor = (columns: readonly (readonly string[])[]): string => {
  * splits, so that a million persons are a few values.
  */
 export function listedActors(actors: readonly (number | string)[], columns: Readonly<Record<string, readonly string[]>> = {}): Query {
+  const isNumber = actors.every((actor) => typeof actor === 'number')
   const texts = { actor_text: actors.map(String), ...columns }
-  const separator = separatorFor(Object.values(texts))
+  const separator = separatorFor(isNumber ? Object.values(columns) : Object.values(texts))
   const lists = Object.entries(texts).map(([name, values]) =>
     alias(call('splitByChar', literal(separator), literal(values.join(separator))), name),
   )
-  const isNumber = actors.every((actor) => typeof actor === 'number')
   const actor: Expr = isNumber ? call('toInt', field('actor_text')) : field('actor_text')
   return select({
     columns: [alias(actor, 'actor'), ...Object.keys(columns).map((name) => field(name))],

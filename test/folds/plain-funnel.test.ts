@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { EventLists } from '../../src/core/event-lists.ts'
+import { type EventBits, type ListView, listView, type Matching } from '../../src/folds/fold.ts'
+import { funnelFold, type ListedFunnel } from '../../src/folds/funnel.ts'
+import { PlainFunnel } from '../../src/folds/plain-funnel.ts'
+import { selectable, selectionFold } from '../../src/folds/selection.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
+
+// The walk over all events of a person finds what the walk over copies of the matching ones finds.
+
+const completed = <R>(steps: Generator<void, R, void>): R => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+const persons = 12
+type Drawn = readonly (readonly [person: number, time: number, event: number])[]
+
+function viewOf(events: Drawn, nameBytes: 1 | 2): ListView {
+  const lists = new EventLists()
+  const shift = nameBytes === 1 ? 0 : 300
+  lists.add({
+    person: Int32Array.from(events, ([person]) => person),
+    time: Float64Array.from(events, ([, time]) => time),
+    event: Int32Array.from(events, ([, , event]) => event + shift),
+    seq: Float64Array.from(events, (_, i) => i + 1),
+  })
+  return listView({ lists, order: null })
+}
+
+const vips = { values: Uint8Array.from({ length: persons }, (_, person) => (person % 3 === 0 ? 0 : 1)), size: 0, numbers: null }
+/** Takes every event, which only the other walk knows. */
+const everything: EventBits = { byEvent: new Int32Array(0), others: 1, flags: [] }
+
+const drawn = fc.record({
+  // Few times: many events have the same one.
+  mostTime: fc.constantFrom(20, 200, 5000),
+  events: fc.array(fc.tuple(fc.nat(persons - 1), fc.nat(9999), fc.nat(5)), { minLength: 1, maxLength: 400 }),
+  masks: fc.array(fc.nat(31), { minLength: 2, maxLength: 6 }),
+  others: fc.constantFrom(0, 1, 4),
+  steps: fc.integer({ min: 2, max: 5 }),
+  window: fc.constantFrom(0, 3, 30, 500),
+  from: fc.constantFrom(Number.NEGATIVE_INFINITY, 0, 7),
+  to: fc.constantFrom(15, 150, 6000),
+  vip: fc.constantFrom(0, 1, 6),
+  nameBytes: fc.constantFrom(1 as const, 2 as const),
+  withTimes: fc.boolean(),
+})
+
+const funnelOf = (matching: Matching, steps: number, window: number, withTimes: boolean): ListedFunnel => ({
+  matching,
+  firstTimes: null,
+  funnel: { order: 'ordered', steps, window, optional: 0, attribution: { type: 'none' } },
+  periods: null,
+  splits: [],
+  withTimes,
+})
+
+test('in lists and in selections, whatever the times', () =>
+  assertGenerated(
+    fc.property(drawn, ({ mostTime, events, masks, others, steps, window, from, to, vip, nameBytes, withTimes }) => {
+      const view = viewOf(
+        events.map(([person, time, event]) => [person, time % mostTime, event]),
+        nameBytes,
+      )
+      const byEvent = Int32Array.from([...new Array(nameBytes === 1 ? 0 : 300).fill(0), ...masks])
+      const flags = vip > 0 ? [{ of: 'person' as const, column: vips, bits: vip }] : []
+      const matching: Matching = { from, to, scope: null, bits: { byEvent, others, flags }, further: null, takesAll: false }
+      const plain = funnelOf(matching, steps, window, withTimes)
+      expect(PlainFunnel.of(view, plain)).not.toBeNull()
+      const copied = funnelOf({ ...matching, scope: everything }, steps, window, withTimes)
+      expect(PlainFunnel.of(view, copied)).toBeNull()
+      const expected = completed(funnelFold.run(view, copied, 0, view.persons))
+      expect(completed(funnelFold.run(view, plain, 0, view.persons))).toEqual(expected)
+      const middle = view.persons >> 1
+      const parts = [
+        [0, middle],
+        [middle, view.persons],
+      ].map(([first, end]) => {
+        const [selection] = completed(selectionFold.run(view, selectable(matching)!, first!, end!))
+        return completed(funnelFold.run({ ...view, selection: selection! }, plain, first!, end!))
+      })
+      expect(funnelFold.join(parts, plain)).toEqual(expected)
+    }),
+    { numRuns: 300 },
+  ))
+
+test('where most persons have events of one time, the other walk takes all', () => {
+  const events = Array.from({ length: 3000 }, (_, i) => [i % 1000, Math.floor(i / 2000), i % 2] as const)
+  const view = viewOf(events, 1)
+  const matching: Matching = {
+    from: 0,
+    to: 10,
+    scope: null,
+    bits: { byEvent: Int32Array.of(1, 2), others: 0, flags: [] },
+    further: null,
+    takesAll: false,
+  }
+  const walk = PlainFunnel.of(view, funnelOf(matching, 2, 10, true))!
+  let [next, left] = [0, 0]
+  while (walk.isWorthwhile) {
+    next = walk.walk(next, view.persons, { addPlain: () => undefined }) + 1
+    left++
+  }
+  expect(left).toBeLessThan(100)
+  expect(walk.walk(next, view.persons, { addPlain: () => undefined })).toBe(next)
+})

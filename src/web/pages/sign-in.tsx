@@ -6,10 +6,10 @@ import type { User } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
 
-const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
+export const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
 
 /** Sends a form and shows what the API refuses at its field. */
-function useSending(send: (form: HTMLFormElement) => Promise<void>) {
+export function useSending(send: (form: HTMLFormElement) => Promise<void>) {
   const [error, setError] = useState<Error | null>(null)
   const [isSending, setSending] = useState(false)
   const onSubmit = async (event: SubmitEvent) => {
@@ -25,7 +25,7 @@ function useSending(send: (form: HTMLFormElement) => Promise<void>) {
   return { onSubmit: (event: SubmitEvent) => void onSubmit(event), isSending, at, elsewhere }
 }
 
-function Card({ title, children }: { title: string; children: ComponentChildren }) {
+export function Card({ title, children }: { title: string; children: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · Waymark`
   }, [])
@@ -69,6 +69,9 @@ export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJo
           Sign in
         </button>
       </form>
+      <p>
+        <a href="#/forgot">Forgot your password?</a>
+      </p>
     </Card>
   )
 }

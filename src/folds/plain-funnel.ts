@@ -1,8 +1,7 @@
-import { type CodedEvents, PlainFold } from '../kernels/funnels/plain.ts'
-import { firstSince } from './first-since.ts'
+import { PlainFold } from '../kernels/funnels/plain.ts'
 import type { ListView } from './fold.ts'
 import type { ListedFunnel } from './funnel.ts'
-import { personBits } from './matches.ts'
+import { PersonEvents } from './person-events.ts'
 
 /** Events that are walked between two pauses. */
 const mostWalked = 1 << 19
@@ -23,24 +22,19 @@ export class PlainFunnel {
   private readonly known: number
 
   private constructor(
-    private readonly lists: ListView,
-    private readonly events: CodedEvents,
-    private readonly params: ListedFunnel,
+    private readonly events: PersonEvents,
+    { funnel }: ListedFunnel,
   ) {
-    const { steps } = params.funnel
-    this.fold = new PlainFold(params.funnel)
-    this.known = steps >= 32 ? -1 : (1 << steps) - 1
+    this.fold = new PlainFold(funnel)
+    this.known = funnel.steps >= 32 ? -1 : (1 << funnel.steps) - 1
   }
 
   /** Null: the funnel has rules that this walk does not know. */
   static of(lists: ListView, params: ListedFunnel): PlainFunnel | null {
-    const { matching, firstTimes, periods, splits, funnel } = params
-    const { scope, further, takesAll, bits } = matching
-    const isPlain = funnel.order === 'ordered' && funnel.optional === 0 && firstTimes === null && periods === null && splits.length === 0
-    const isByName = lists.selection !== null || bits.flags.every(({ of }) => of === 'person')
-    if (!isPlain || !isByName || scope !== null || further !== null || takesAll || lists.entry !== null) return null
-    const events = codedEvents(lists, params)
-    return events && new PlainFunnel(lists, events, params)
+    const { firstTimes, periods, splits, funnel, matching } = params
+    if (funnel.order !== 'ordered' || funnel.optional !== 0 || firstTimes !== null || periods !== null || splits.length > 0) return null
+    const events = PersonEvents.of(lists, matching)
+    return events && new PlainFunnel(events, params)
   }
 
   /** False: too many persons were left to the other walk. */
@@ -50,27 +44,15 @@ export class PlainFunnel {
 
   /** Walks persons from `from` up to `to`, until one is left to the other walk, or for a while. Returns the next one. */
   walk(from: number, to: number, outcomes: PlainOutcomes): number {
-    const { lists, events, fold, known, params } = this
-    const { matching } = params
-    const { selection } = lists
-    const isPersonal = matching.bits.flags.some(({ of }) => of === 'person')
-    const shift = selection ? selection.from : 0
-    const starts = selection ? selection.offsets : lists.start
-    const ends = selection ? selection.offsets.subarray(1) : lists.end
-    const { time } = events
     if (!this.isWorthwhile) return from
-    let scanned = 0
-    for (let person = from; person < to; person++) {
-      if (scanned >= mostWalked) return person
-      const start = starts[person - shift]!
-      const end = ends[person - shift]!
-      if (start === end) continue
-      const allowed = isPersonal ? known & personBits(matching.bits, person) : known
-      const begun = firstSince(time, start, end, matching.from)
-      const until = time[end - 1]! <= matching.to ? end : firstSince(time, begun, end, matching.to + 1)
-      scanned += until - begun
+    const { events, fold, known } = this
+    for (let person = from, walked = 0; person < to; person++) {
+      if (walked >= mostWalked) return person
+      const count = events.open(person)
+      if (count === 0) continue
+      walked += count
       this.walked++
-      const depth = fold.walk(events, begun, until, allowed)
+      const depth = fold.walk(events, events.begin, events.end, known & events.allowed)
       if (depth > 0) outcomes.addPlain(person, depth, fold.times)
       if (depth >= 0) continue
       this.tied++
@@ -78,14 +60,4 @@ export class PlainFunnel {
     }
     return to
   }
-}
-
-/** The steps by the number of an event's name, or by the bits of a selection. Null: a table of them would be large. */
-function codedEvents({ time, event, selection }: ListView, { matching: { bits } }: ListedFunnel): CodedEvents | null {
-  const codes = selection ? selection.bits : event
-  if (codes.BYTES_PER_ELEMENT > (selection ? 1 : 2)) return null
-  const { byEvent, others } = bits
-  const stepsOf = (code: number) => (selection ? code : code < byEvent.length ? byEvent[code]! : others)
-  const steps = Int32Array.from({ length: 2 ** (8 * codes.BYTES_PER_ELEMENT) }, (_, code) => stepsOf(code))
-  return { time: selection ? selection.time : time, codes, steps }
 }

@@ -3,11 +3,14 @@ import { expect, test } from 'vitest'
 import { EventLists } from '../../src/core/event-lists.ts'
 import { type EventBits, type ListView, listView, type Matching } from '../../src/folds/fold.ts'
 import { funnelFold, type ListedFunnel } from '../../src/folds/funnel.ts'
+import { PersonEvents } from '../../src/folds/person-events.ts'
 import { PlainFunnel } from '../../src/folds/plain-funnel.ts'
 import { selectable, selectionFold } from '../../src/folds/selection.ts'
+import type { SeriesValue } from '../../src/folds/series/accumulators.ts'
+import { type Series, type SeriesPart, seriesData, seriesFold } from '../../src/folds/series/fold.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 
-// The walk over all events of a person finds what the walk over copies of the matching ones finds.
+// Folds that read the events of a person where they are find what those find that read copies of the matching ones.
 
 const completed = <R>(steps: Generator<void, R, void>): R => {
   for (;;) {
@@ -59,7 +62,7 @@ const funnelOf = (matching: Matching, steps: number, window: number, withTimes: 
   withTimes,
 })
 
-test('in lists and in selections, whatever the times', () =>
+test('funnels in lists and in selections, whatever the times', () =>
   assertGenerated(
     fc.property(drawn, ({ mostTime, events, masks, others, steps, window, from, to, vip, nameBytes, withTimes }) => {
       const view = viewOf(
@@ -86,6 +89,62 @@ test('in lists and in selections, whatever the times', () =>
       expect(funnelFold.join(parts, plain)).toEqual(expected)
     }),
     { numRuns: 300 },
+  ))
+
+const values: readonly SeriesValue[] = [
+  { kind: 'events' },
+  { kind: 'persons' },
+  { kind: 'sightings' },
+  { kind: 'windows', begins: Float64Array.of(5, 20, 90), ends: Float64Array.of(40, 80, 4000) },
+  { kind: 'windows', begins: Float64Array.of(0, 10, 20, 30, 40, 50), ends: Float64Array.of(30, 40, 50, 60, 70, 80) },
+  { kind: 'windows', begins: Float64Array.of(0, 10, 20), ends: Float64Array.of(2, 12, 22) },
+]
+const bucketEdges = [null, Float64Array.of(0, 10, 20, 100, 200), Float64Array.of(12, 13), Float64Array.of(-50, 0, 90, 6001)]
+
+test('series in lists and in selections, whatever they count', () =>
+  assertGenerated(
+    fc.property(
+      drawn,
+      fc.constantFrom(...values),
+      fc.constantFrom(...bucketEdges),
+      fc.boolean(),
+      ({ mostTime, events, masks, others, from, to, vip, nameBytes }, value, edges, isUniform) => {
+        const view = viewOf(
+          events.map(([person, time, event]) => [person, time % mostTime, event]),
+          nameBytes,
+        )
+        const own = isUniform ? masks.map((mask) => (mask > 15 ? 1 : 0)) : masks
+        const byEvent = Int32Array.from([...new Array(nameBytes === 1 ? 0 : 300).fill(0), ...own])
+        const flags = vip > 0 && !isUniform ? [{ of: 'person' as const, column: vips, bits: vip }] : []
+        const matching: Matching = {
+          from,
+          to,
+          scope: null,
+          bits: { byEvent, others: isUniform ? 0 : others, flags },
+          further: null,
+          takesAll: false,
+        }
+        const series: Series = { matching, edges, splits: [], value }
+        const copied: Series = { ...series, matching: { ...matching, scope: everything } }
+        expect(PersonEvents.of(view, matching)).not.toBeNull()
+        const dataOf = (parts: readonly SeriesPart[]) => {
+          const joined = seriesFold.join(parts, series)!
+          return completed(seriesData(joined, series))
+        }
+        const expected = dataOf([completed(seriesFold.run(view, copied, 0, view.persons))])
+        expect(dataOf([completed(seriesFold.run(view, series, 0, view.persons))])).toEqual(expected)
+        const middle = view.persons >> 1
+        const parts = [
+          [0, middle],
+          [middle, view.persons],
+        ].map(([first, end]) => {
+          const [selection] = completed(selectionFold.run(view, selectable(matching)!, first!, end!))
+          return completed(seriesFold.run({ ...view, selection: selection! }, series, first!, end!))
+        })
+        expect(dataOf(parts)).toEqual(expected)
+      },
+    ),
+    { numRuns: 400 },
   ))
 
 test('where most persons have events of one time, the other walk takes all', () => {

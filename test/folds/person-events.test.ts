@@ -5,6 +5,7 @@ import { type EventBits, type ListView, listView, type Matching } from '../../sr
 import { funnelFold, type ListedFunnel } from '../../src/folds/funnel.ts'
 import { PersonEvents } from '../../src/folds/person-events.ts'
 import { PlainFunnel } from '../../src/folds/plain-funnel.ts'
+import { type RetentionParams, retentionFold } from '../../src/folds/retention.ts'
 import { selectable, selectionFold } from '../../src/folds/selection.ts'
 import type { SeriesValue } from '../../src/folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../src/folds/series/fold.ts'
@@ -142,6 +143,52 @@ test('series in lists and in selections, whatever they count', () =>
           return completed(seriesFold.run({ ...view, selection: selection! }, series, first!, end!))
         })
         expect(dataOf(parts)).toEqual(expected)
+      },
+    ),
+    { numRuns: 400 },
+  ))
+
+test('retention in lists and in selections, whatever returns', () =>
+  assertGenerated(
+    fc.property(
+      drawn,
+      fc.record({
+        type: fc.constantFrom('recurring' as const, 'first time' as const, 'first ever' as const),
+        since: fc.constantFrom(0, 15),
+        ticks: fc.constantFrom([0, 10, 20, 30, 40], [5, 6, 100], [0, 1000, 2000, 3000, 4000, 5000]),
+        hasWindows: fc.boolean(),
+        width: fc.constantFrom(1, 2),
+        minimum: fc.constantFrom(1, 2),
+        isCumulative: fc.boolean(),
+        isSame: fc.boolean(),
+      }),
+      ({ mostTime, events, masks, others, from, to, vip, nameBytes }, { since, ticks, ...more }) => {
+        const view = viewOf(
+          events.map(([person, time, event]) => [person, time % mostTime, event]),
+          nameBytes,
+        )
+        const ofRetention = (mask: number) => (mask & 4) | (more.isSame ? (mask & 1) * 3 : mask & 3)
+        const byEvent = Int32Array.from([...new Array(nameBytes === 1 ? 0 : 300).fill(0), ...masks.map(ofRetention)])
+        const flags = vip > 0 ? [{ of: 'person' as const, column: vips, bits: vip }] : []
+        const matching: Matching = { from, to, scope: null, bits: { byEvent, others, flags }, further: null, takesAll: false }
+        const rows = ticks.length - 1
+        const retention: RetentionParams = {
+          matching,
+          from: since,
+          ticks: Float64Array.from(ticks),
+          rowOf: Int32Array.from({ length: rows }, (_, tick) => tick),
+          rows,
+          columns: rows,
+          columnOf: Int32Array.from({ length: rows }, (_, offset) => offset),
+          splits: [],
+          number: null,
+          ...more,
+        }
+        const copied = { ...retention, matching: { ...matching, scope: everything } }
+        const expected = completed(retentionFold.run(view, copied, 0, view.persons))
+        expect(completed(retentionFold.run(view, retention, 0, view.persons))).toEqual(expected)
+        const [selection] = completed(selectionFold.run(view, selectable(matching)!, 0, view.persons))
+        expect(completed(retentionFold.run({ ...view, selection: selection! }, retention, 0, view.persons))).toEqual(expected)
       },
     ),
     { numRuns: 400 },

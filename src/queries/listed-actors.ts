@@ -22,13 +22,13 @@ export function listedActors(
   columns: Readonly<Record<string, readonly string[]>> = {},
   counts: Readonly<Record<string, Int32Array>> = {},
 ): Query {
+  const isNumber = actors.every((actor) => typeof actor === 'number')
   const countTexts = Object.entries(counts).map(([name, values]) => [`${name}_text`, Array.from(values, String)] as const)
   const texts = { actor_text: actors.map(String), ...columns, ...Object.fromEntries(countTexts) }
-  const separator = separatorFor(Object.values(texts))
+  const separator = separatorFor(isNumber ? Object.values(columns) : [texts.actor_text, ...Object.values(columns)]) // digits are never part of one
   const lists = Object.entries(texts).map(([name, values]) =>
     alias(call('splitByChar', literal(separator), literal(values.join(separator))), name),
   )
-  const isNumber = actors.every((actor) => typeof actor === 'number')
   const actor: Expr = isNumber ? call('toInt', field('actor_text')) : field('actor_text')
   return select({
     columns: [

@@ -6,6 +6,7 @@ import { DomainsSection, ProxySection, RolesSection } from '../settings/access.t
 import { AccountSection, KeysSection, NoSection, OrganizationSection } from '../settings/account.tsx'
 import { InvitesSection, MembersSection } from '../settings/members.tsx'
 import { CaptureSection, FiltersSection, ProjectSection } from '../settings/project.tsx'
+import { AccessSection } from '../settings/project-access.tsx'
 import { PageHead } from '../ui/parts.tsx'
 
 interface Section {
@@ -18,6 +19,7 @@ const groups: readonly { readonly title: string; readonly sections: readonly Sec
     title: 'Project',
     sections: [
       { name: 'project', title: 'General', body: ProjectSection },
+      { name: 'access', title: 'Access', body: AccessSection },
       { name: 'filters', title: 'Filters', body: FiltersSection },
       { name: 'capture', title: 'Capture', body: CaptureSection },
     ],

@@ -84,6 +84,12 @@ export function chartRows(chart: Chart): ChartRows {
           ]),
         leftOut,
       }
+    case 'map':
+      return {
+        columns: ['Country', 'Total'],
+        rows: chart.places.slice(0, mostRows).map(({ label, value }) => [label, numberText(value, chart.format)]),
+        leftOut: chart.places.length > mostRows ? [...leftOut, `${chart.places.length - mostRows} more countries`] : leftOut,
+      }
     case 'nothing':
       return { columns: [chart.reason], rows: [], leftOut }
   }

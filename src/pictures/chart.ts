@@ -9,16 +9,22 @@ export interface Series {
   readonly color: number
   /** Of a comparison: drawn weaker. */
   readonly isPrevious: boolean
+  /** Of the answer. */
+  readonly row: number
 }
 export interface Item {
   readonly label: string
   readonly value: number
   readonly color: number
   readonly isPrevious: boolean
+  /** Of the answer; null: of several rows. */
+  readonly row: number | null
 }
 
 interface OverTime {
   readonly labels: readonly string[]
+  /** Intervals of the answer in one of the labels. */
+  readonly step: number
   readonly series: readonly Series[]
   readonly format: NumberFormat
 }
@@ -45,6 +51,17 @@ export interface FlowEdge {
   readonly from: string
   readonly to: string
   readonly value: number
+  /** Of the answer. */
+  readonly row: number
+}
+/** A value of a country, or of what is none. */
+export interface Place {
+  /** ISO 3166, two letters. */
+  readonly code: string | null
+  readonly label: string
+  readonly value: number
+  /** Of the answer. */
+  readonly row: number
 }
 export interface Box {
   readonly label: string
@@ -79,6 +96,7 @@ export type ChartBody =
       readonly boxes: readonly (Box & { readonly at: number })[]
       readonly format: NumberFormat
     }
+  | { readonly kind: 'map'; readonly places: readonly Place[]; readonly format: NumberFormat }
   | { readonly kind: 'nothing'; readonly reason: string }
 
 export type Chart = ChartBody & {
@@ -103,6 +121,7 @@ export const most = {
   gridColumns: 32,
   edges: 50,
   boxes: 100,
+  places: 300,
   text: 60,
 } as const
 

@@ -32,6 +32,8 @@ interface TextOptions {
   readonly size?: number
   readonly className?: string
   readonly isBold?: boolean
+  /** The row of the answer that a click on it means. */
+  readonly pick?: number
 }
 export const label = (text: string, x: number, y: number, options: TextOptions = {}): Element =>
   element(
@@ -43,6 +45,7 @@ export const label = (text: string, x: number, y: number, options: TextOptions =
       'font-size': options.size ?? fontSize,
       'text-anchor': options.anchor === undefined || options.anchor === 'start' ? null : options.anchor,
       'font-weight': options.isBold ? 600 : null,
+      'data-pick': options.pick ?? null,
     },
     text,
   )

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { worldSize } from '../../src/pictures/draw/map.ts'
 import { pictureOf } from '../../src/pictures/picture.ts'
 import { readChart } from '../../src/pictures/read-chart.ts'
+import { world } from '../../src/pictures/world.ts'
 import { elementsOf, parseXml, textsOf } from '../harness/xml.ts'
 import { samples } from './samples.ts'
 
@@ -21,7 +23,7 @@ function checked(query: unknown, answer: unknown, more: object = {}) {
   const all = [...elementsOf(root)]
   expect(all.slice(1, 3).map(({ name }) => name)).toEqual(['title', 'desc'])
   for (const { name, attributes } of all) {
-    expect(['svg', 'title', 'desc', 'style', 'rect', 'line', 'text', 'path', 'polyline', 'polygon', 'circle']).toContain(name)
+    expect(['svg', 'title', 'desc', 'style', 'rect', 'line', 'text', 'path', 'polyline', 'polygon', 'circle', 'g']).toContain(name)
     for (const [key, value] of attributes) {
       expect(key).not.toMatch(/^on|href|style/)
       if (key !== 'class' && key !== 'xmlns') expect(value).not.toMatch(/NaN|Infinity|undefined|null/)
@@ -57,6 +59,35 @@ describe('what is shown', () => {
   })
   test('retention is a share of those who started', () => {
     expect(shown('retention')).toEqual(expect.arrayContaining(['100%', '40%', '31%', '22%', '43.8%', '25%']))
+  })
+  test('a map: countries with a number, a legend, and what is not on it', () => {
+    const root = checked(samples['a world map']!.query, samples['a world map']!.answer)
+    const picked = [...elementsOf(root)].filter(({ attributes }) => attributes.has('data-pick'))
+    expect(picked.map(({ name, attributes }) => [name, attributes.get('data-pick'), attributes.get('class')])).toEqual([
+      ['path', '0', 'border shade'],
+      ['path', '1', 'border shade'],
+      ['circle', '2', 'border shade'], // Singapore is smaller than a shape
+    ])
+    expect(textsOf(root)).toEqual(expect.arrayContaining(['0', '120', 'Not on the map: (none) 4, <b>Mars</b> 3']))
+    expect([...elementsOf(root)].filter(({ name }) => name === 'path').length).toBeGreaterThan(170)
+  })
+  test('the shapes of countries lie in the map, and each has a name', () => {
+    const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+    for (const [code, path] of Object.entries(world.shapes)) {
+      expect(names.of(code), code).toBeDefined()
+      let at = [0, 0]
+      let start = at
+      for (const [, command, numbers] of path.matchAll(/([Mmlz])([^Mmlz]*)/g)) {
+        if (command === 'z') at = start
+        const all = (numbers!.match(/-?\d+/g) ?? []).map(Number)
+        for (let i = 0; i < all.length; i += 2) {
+          at = command === 'M' ? [all[i]!, all[i + 1]!] : [at[0]! + all[i]!, at[1]! + all[i + 1]!]
+          if (command !== 'l') start = at
+          expect(at[0]! >= 0 && at[0]! <= worldSize.width && at[1]! >= 0 && at[1]! <= worldSize.height, `${code} ${at}`).toBe(true)
+        }
+      }
+    }
+    expect(Object.keys(world.points).filter((code) => code in world.shapes)).toEqual([])
   })
   test('times in cells are told in the zone of the project', () => {
     expect(shown('statement')).toEqual(expect.arrayContaining(['2026-01-05 11:00', '2026-01-05 00:30', '12,345', '<script>', '{"a":[1]}']))

@@ -57,7 +57,14 @@ export const samples: Readonly<Record<string, { readonly query: object; readonly
     total('signup', 1234567, { compare: true, compare_label: 'current' }),
     total('signup', 1000000, { compare: true, compare_label: 'previous' }),
   ]),
-  'a world map': trends('WorldMap', [total('DE', 120), total('US', 80, { order: 1 })]),
+  'a world map': trends('WorldMap', [
+    total('DE', 120, { breakdown_value: 'DE' }),
+    total('US', 80, { breakdown_value: 'US' }),
+    total('SG', 9, { breakdown_value: 'SG' }),
+    total('(none)', 4, { breakdown_value: '$$_posthog_breakdown_null_$$' }),
+    total('<b>Mars</b>', 3, { breakdown_value: '<b>Mars</b>' }),
+  ]),
+  'a map without countries': trends('WorldMap', [total('Chrome', 120, { breakdown_value: 'Chrome' })]),
   'hours of the week': trends('CalendarHeatmap', [
     row('signup', [], {
       calendar_heatmap_data: {

@@ -97,6 +97,7 @@ test('the bands of a flow stay inside their nodes', () => {
     from: fc.constantFrom('1_a', '1_b', '2_c'),
     to: fc.constantFrom('2_c', '2_d', '3_e'),
     value: fc.integer({ min: 1, max: 1e6 }),
+    row: fc.constant(0),
   })
   fc.assert(
     fc.property(fc.array(edge, { minLength: 1, maxLength: 12 }), (edges) => {

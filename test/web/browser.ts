@@ -19,6 +19,9 @@ if (!hasBrowser)
     '\n  SKIPPED: the tests of the web interface. Install Chromium (Debian: apt-get install chromium) or name it in WAYMARK_CHROMIUM.\n',
   )
 
+/** For what hangs. What is only slow because others have the cores goes on. */
+const slowestMs = 120_000
+
 export interface Facts {
   readonly url: string
   readonly setup_url: string
@@ -74,7 +77,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
   const ended = new Promise((resolve) => server.once('exit', resolve))
   const [{ demo, ...facts }, browser] = await Promise.all([
     factsOf(server, hasDemo),
-    chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] }),
+    chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'], timeout: slowestMs }),
   ])
   const complaints: string[] = []
   const contexts: BrowserContext[] = []
@@ -82,6 +85,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
 
   const pageIn = async (context: BrowserContext): Promise<Page> => {
     contexts.push(context)
+    context.setDefaultTimeout(slowestMs)
     const page = await context.newPage()
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {

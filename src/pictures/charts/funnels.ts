@@ -48,19 +48,19 @@ function timesChart(results: Fields): Chart {
   if (bins.length === 0) return nothing('Nobody converted in this range')
   const labels = bins.map(([from]) => durationText(numberOf(from) ?? 0))
   const values = bins.map(([, count]) => numberOf(count))
-  return overTime(labels, [{ label: 'Conversions', values, color: 0, isPrevious: false }], { kind: 'bars', format: plainNumbers })
+  return overTime(labels, [{ label: 'Conversions', values, color: 0, isPrevious: false, row: 0 }], { kind: 'bars', format: plainNumbers })
 }
 
 function shareChart(results: readonly Fields[]): Chart {
   const [first] = results
   if (!first) return nothing()
   const colors = new Map<string, number>()
-  const series = results.map((row) => {
+  const series = results.map((row, i) => {
     const name = row.breakdown_value === undefined ? 'Conversion' : breakdownText(row.breakdown_value)
     const color = colors.get(name) ?? colors.size
     colors.set(name, color)
     const isPrevious = isPreviousRow(row)
-    return { label: isPrevious ? `${name} (previous)` : name, values: numbersOf(row.data), color, isPrevious }
+    return { label: isPrevious ? `${name} (previous)` : name, values: numbersOf(row.data), color, isPrevious, row: i }
   })
   return overTime(textsOf(first.labels), series, { kind: 'lines', format: percentages })
 }

@@ -17,7 +17,10 @@ const statusColors: Readonly<Record<string, number>> = { new: 0, returning: 1, r
 
 export function lifecycleChart(_query: Fields, answer: Fields): Chart {
   const rows = objectsOf(answer.results)
-  const series = rows.map((row) => ({ ...seriesOf([row])[0]!, label: textOf(row.status), color: statusColors[textOf(row.status)] ?? 4 }))
+  const series = seriesOf(rows).map((one, i) => {
+    const status = textOf(rows[i]!.status)
+    return { ...one, label: status, color: statusColors[status] ?? 4 }
+  })
   return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers })
 }
 
@@ -43,7 +46,7 @@ function withoutSite(names: ReadonlySet<string>): (name: string) => string {
 
 export function pathsChart(_query: Fields, answer: Fields): Chart {
   const edges = objectsOf(answer.results)
-    .map((edge) => ({ from: textOf(edge.source), to: textOf(edge.target), value: numberOf(edge.value) ?? 0 }))
+    .map((edge, row) => ({ from: textOf(edge.source), to: textOf(edge.target), value: numberOf(edge.value) ?? 0, row }))
     .filter(({ value }) => value > 0)
     .sort((a, b) => b.value - a.value)
   if (edges.length === 0) return nothing('No paths in this range')

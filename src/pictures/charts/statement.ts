@@ -31,7 +31,13 @@ export function statementChart(node: Fields, answer: Fields, timezone: string): 
   const lines = named.filter((index) => index >= 0)
   if (!kind || x < 0 || lines.length === 0 || rows.length === 0) return null
   const series = lines.map(
-    (index, color): Series => ({ label: columns[index]!, values: rows.map((row) => cell(row[index])), color, isPrevious: false }),
+    (index, color): Series => ({
+      label: columns[index]!,
+      values: rows.map((row) => cell(row[index])),
+      color,
+      isPrevious: false,
+      row: color,
+    }),
   )
   return overTime(
     rows.map((row) => cellText(row[x], timezone)),

@@ -1,4 +1,4 @@
-import { type Chart, clipped, cut, type Item, most, nothing, type Series } from '../chart.ts'
+import { type Chart, clipped, cut, type Item, most, nothing, type Place, type Series } from '../chart.ts'
 import { type NumberFormat, numberText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
 import { type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
@@ -37,6 +37,7 @@ export function seriesOf(rows: readonly Fields[]): Series[] {
     values: numbersOf(row.data),
     color: colors[i]!,
     isPrevious: isPreviousRow(row),
+    row: i,
   }))
 }
 
@@ -47,6 +48,7 @@ const itemsOf = (rows: readonly Fields[]): Item[] => {
     value: numberOf(row.aggregated_value) ?? numberOf(row.count) ?? 0,
     color: colors[i]!,
     isPrevious: isPreviousRow(row),
+    row: i,
   }))
 }
 
@@ -68,8 +70,9 @@ export function trendsChart(query: Fields, answer: Fields): Chart {
       const { kept, leftOut } = cut(itemsOf(rows), most.items, 'bar', 'bars')
       return { kind: 'totals', items: kept, format, leftOut }
     }
-    case 'ActionsTable':
     case 'WorldMap':
+      return mapChart(rows, format) ?? totalsTable(itemsOf(rows), format)
+    case 'ActionsTable':
     case 'RegionMap':
       return totalsTable(itemsOf(rows), format)
     case 'CalendarHeatmap':
@@ -105,13 +108,45 @@ function pieChart(all: readonly Item[], format: NumberFormat): Chart {
   if (shares.length === 0) return nothing()
   const { kept, leftOut } = cut(shares, most.slices, 'slice', 'slices')
   const rest = shares.slice(most.slices).reduce((sum, { value }) => sum + value, 0)
-  const other: Item[] = rest > 0 ? [{ label: 'Other', value: rest, color: -1, isPrevious: false }] : []
+  const other: Item[] = rest > 0 ? [{ label: 'Other', value: rest, color: -1, isPrevious: false, row: null }] : []
   return { kind: 'pie', items: [...kept, ...other], format, leftOut: leftOut.map((text) => `${text} in “Other”`) }
 }
 
 function totalsTable(all: readonly Item[], format: NumberFormat): Chart {
   const { kept, leftOut } = cut(all, most.rows, 'row', 'rows')
   return { kind: 'table', columns: ['Series', 'Total'], rows: kept.map(({ label, value }) => [label, numberText(value, format)]), leftOut }
+}
+
+const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
+
+/** Values by country. Null: no value is the code of a country. */
+function mapChart(rows: readonly Fields[], format: NumberFormat): Chart | null {
+  const all = rows.flatMap((row, i): (Place & { readonly order: unknown })[] => {
+    if (isPreviousRow(row)) return []
+    const [value] = [row.breakdown_value].flat()
+    const code = typeof value === 'string' && /^[A-Z]{2}$/.test(value) ? value : null
+    const name = code === null ? undefined : countries.of(code)
+    const number = numberOf(row.aggregated_value) ?? numberOf(row.count) ?? 0
+    return [
+      {
+        code: name === undefined ? null : code,
+        label: name ?? clipped(labelOf(row)),
+        value: number,
+        row: i,
+        order: row.order,
+      },
+    ]
+  })
+  const places = all.filter(({ order }) => order === all[0]?.order).map(({ order: _, ...place }) => place)
+  if (!places.some(({ code }) => code !== null)) return null
+  const { kept, leftOut } = cut(
+    [...places].sort((a, b) => b.value - a.value),
+    most.places,
+    'country',
+    'countries',
+  )
+  const others = new Set(all.map(({ order }) => order)).size - 1
+  return { kind: 'map', places: kept, format, leftOut: [...leftOut, ...(others > 0 ? [`${others} more series`] : [])] }
 }
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']

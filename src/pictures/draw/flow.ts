@@ -21,6 +21,7 @@ export interface FlowBand {
   readonly fromTop: number
   readonly toTop: number
   readonly thickness: number
+  readonly row: number
 }
 
 /** `2_/home` is the item /home at step 2. */
@@ -70,10 +71,10 @@ export function flowGeometry(
     used.set(key, at + amount)
     return at
   }
-  const bands = edges.map(({ from, to, value }) => {
+  const bands = edges.map(({ from, to, value, row }) => {
     const [a, b] = [nodes.get(from)!, nodes.get(to)!]
     const thick = Math.min(a.height, b.height, Math.max(1, value * scale))
-    return { from: a, to: b, fromTop: a.top + take(`out ${from}`, thick), toTop: b.top + take(`in ${to}`, thick), thickness: thick }
+    return { from: a, to: b, fromTop: a.top + take(`out ${from}`, thick), toTop: b.top + take(`in ${to}`, thick), thickness: thick, row }
   })
   return { nodes: [...nodes.values()], bands, height: deepest }
 }
@@ -85,13 +86,13 @@ export function drawFlow({ edges }: Flow, { left, top, right, bottom }: Area): D
   const steps = [...new Set(nodes.map(({ step }) => step))].sort((a, b) => a - b)
   const width = (right - left) / Math.max(1, steps.length)
   const x = ({ step }: FlowNode) => left + steps.indexOf(step) * width
-  const curves = bands.map(({ from, to, fromTop, toTop, thickness }): Markup => {
+  const curves = bands.map(({ from, to, fromTop, toTop, thickness, row }): Markup => {
     const [x1, x2] = [x(from) + nodeWidth, x(to)]
     const [y1, y2] = [top + fromTop + thickness / 2, top + toTop + thickness / 2]
     const middle = (x1 + x2) / 2
     const point = (...numbers: readonly number[]) => numbers.map((number) => Math.round(number * 10) / 10).join(' ')
     const d = `M${point(x1, y1)}C${point(middle, y1)} ${point(middle, y2)} ${point(x2, y2)}`
-    return element('path', { d, fill: 'none', class: lined(0), opacity: 0.3, 'stroke-width': thickness })
+    return element('path', { d, fill: 'none', class: lined(0), opacity: 0.3, 'stroke-width': thickness, 'data-pick': row })
   })
   const blocks = nodes.flatMap((node): Markup[] => {
     const at = x(node)

@@ -52,7 +52,7 @@ export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Draw
       nodes.push(
         box(
           { left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + 18 },
-          { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null },
+          { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': `${g} ${i}` },
         ),
       )
       const drop = i === 0 ? '' : ` · −${numberText(lost)} (${percent(1 - kept)})`

@@ -26,7 +26,7 @@ export function drawGrid({ columns, rows }: Extract<Chart, { kind: 'grid' }>, { 
       nodes.push(
         box(
           { left: x + 1, right: x + width - 1, top: y + 1, bottom: y + rowHeight - 1 },
-          { class: 'shade', rx: 2, opacity: 0.06 + shade * 0.94 },
+          { class: 'shade', rx: 2, opacity: 0.06 + shade * 0.94, 'data-pick': `${r} ${c}` },
         ),
       )
       const text = fitted(cell.text, width, size)

@@ -21,7 +21,7 @@ export function drawNumber(
   const change = changeText(value, previous, (number) => numberText(number, format))
   return {
     nodes: [
-      label(fitted(text, right - left, size), middle, top + 80, { anchor: 'middle', size, isBold: true }),
+      label(fitted(text, right - left, size), middle, top + 80, { anchor: 'middle', size, isBold: true, pick: 0 }),
       label(fitted(name, right - left, 14), middle, top + 112, { anchor: 'middle', size: 14, className: 'faint' }),
       ...(change === null ? [] : [label(fitted(change, right - left, 14), middle, top + 136, { anchor: 'middle', size: 14 })]),
     ],

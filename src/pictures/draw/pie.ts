@@ -36,7 +36,7 @@ export function drawPie({ items, format }: Pie, { left, top, right, bottom }: Ar
   const slices = pieGeometry(items.map(({ value }) => value))
   const rings = slices.map(({ from, to, share }, i) => {
     const className = filled(items[i]!.color)
-    const stroke = { class: className, 'stroke-width': 1 }
+    const stroke = { class: className, 'stroke-width': 1, 'data-pick': items[i]!.row }
     // An arc that ends where it starts is not drawn.
     const end = share > 0.9999 ? from + 0.9999 : to
     const large = end - from > 0.5 ? 1 : 0

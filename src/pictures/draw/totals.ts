@@ -19,13 +19,13 @@ export function drawTotals({ items, format }: Totals, { left, top, right }: Area
     [left + names + 10, right - numbers],
   )
   const zero = scale.at(0)
-  const nodes = items.flatMap(({ label: name, value, color, isPrevious }, i) => {
+  const nodes = items.flatMap(({ label: name, value, color, isPrevious, row }, i) => {
     const y = top + i * rowHeight
     const end = scale.at(value)
     const bar = { left: Math.min(zero, end), right: Math.max(zero, end), top: y + 4, bottom: y + rowHeight - 4 }
     return [
       label(fitted(name, names), left + names, y + 17, { anchor: 'end' }),
-      box(bar, { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null }),
+      box(bar, { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': row }),
       label(fitted(texts[i]!, numbers), bar.right + 5, y + 17, { className: 'faint' }),
     ]
   })

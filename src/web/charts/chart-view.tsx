@@ -1,36 +1,24 @@
-import { type ComponentChild, h } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { plotOf, valuesOf } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
+import { chartWords, draw, summaryOf } from '../../pictures/draw.ts'
 import { numberText } from '../../pictures/format.ts'
-import type { Markup } from '../../pictures/markup.ts'
-import { chartWords, draw, summaryOf } from '../../pictures/picture.ts'
 import { bands, points, stacked } from '../../pictures/scales.ts'
 import { legend } from '../../pictures/sheet.ts'
+import { nodesOf } from './nodes.ts'
+import type { Picked } from './picked.ts'
+import { WorldMap } from './world-map.tsx'
 
 // The shapes are those of the pictures in mails. On top of them: what the pointer is over, and what a click means.
 
-/** A value of a chart. */
-export interface Picked {
-  /** Of the series, the groups or the items. */
-  readonly series: number
-  /** Of the labels, the steps or the columns. */
-  readonly index: number
-}
-
-export function nodesOf(markup: Markup, key: number): ComponentChild {
-  if (typeof markup === 'string') return markup
-  const attributes = Object.fromEntries(Object.entries(markup.attributes).filter(([, value]) => value !== null))
-  return h(markup.name, { ...attributes, key }, markup.children.map(nodesOf))
-}
-
-/** The width of an element, followed while it changes. */
+/** The width of an element, known before it is painted, and followed while it changes. */
 export function useWidth<E extends HTMLElement>() {
   const ref = useRef<E>(null)
   const [width, setWidth] = useState(0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = ref.current
     if (!element) return
+    setWidth(Math.floor(element.getBoundingClientRect().width))
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
     observer.observe(element)
     return () => observer.disconnect()
@@ -48,12 +36,26 @@ interface Props {
 export function ChartView({ chart, title, height = 340, onPick }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>()
   const area = { left: 4, top: 4, right: width - 4, bottom: height }
-  const drawn = width > 40 ? draw(chart, area) : null
+  const drawn = width > 40 && chart.kind !== 'map' ? draw(chart, area) : null
   const total = Math.ceil((drawn?.height ?? height) + 12)
+  /** What was clicked says what it is. */
+  const pick = (event: MouseEvent) => {
+    const [series, index = -1] = (event.target as Element).getAttribute('data-pick')?.split(' ').map(Number) ?? []
+    if (series !== undefined) onPick?.({ series, index })
+  }
   return (
-    <div class="chart" ref={ref} style={{ minHeight: `${chart.kind === 'nothing' ? 120 : Math.min(height, total)}px` }}>
+    <div
+      class="chart"
+      ref={ref}
+      style={{ minHeight: `${chart.kind === 'nothing' ? 120 : chart.kind === 'map' ? 0 : Math.min(height, total)}px` }}
+    >
+      {chart.kind === 'map' && width > 40 && (
+        <WorldMap chart={chart} title={title} width={width} height={height} {...(onPick && { onPick })} />
+      )}
       {drawn && (
         <svg
+          class={onPick && 'can-pick'}
+          onClick={pick}
           width={width}
           height={total}
           viewBox={`0 0 ${width} ${total}`}
@@ -73,12 +75,13 @@ export function ChartView({ chart, title, height = 340, onPick }: Props) {
 
 type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
 
+const isStack = (chart: TimeChart) => (chart.kind === 'lines' ? chart.isFilled : chart.isStacked)
+
 /** Where the values of an interval stand, as the drawings place them. */
 function placesOf(chart: TimeChart, width: number, height: number) {
   const area = { left: 4, top: 4, right: width - 4, bottom: height }
   const names = legend(chart.series, area.left, area.top, area.right - area.left)
-  const isStack = chart.kind === 'lines' ? chart.isFilled : chart.isStacked
-  const all = isStack ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
+  const all = isStack(chart) ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
   const right = chart.kind === 'lines' ? area.right - 8 : area.right
   const plot = plotOf(all, { left: area.left, top: area.top + names.height + 6, right, bottom: area.bottom }, chart.format)
   const range = [plot.area.left, plot.area.right] as const
@@ -117,7 +120,7 @@ function OverTime({
     }
     if ((event.key === 'Enter' || event.key === ' ') && index !== null && onPick) {
       event.preventDefault()
-      onPick({ series: 0, index })
+      onPick({ series: chart.series[0]!.row, index })
     }
     if (event.key === 'Escape') setIndex(null)
   }
@@ -127,8 +130,15 @@ function OverTime({
     const { left, top } = (event.currentTarget as Element).getBoundingClientRect()
     const at = nearest(event.clientX - left)
     const y = event.clientY - top
-    const away = chart.series.map(({ values }) => Math.abs(plot.scale.at(values[at] ?? 0) - y))
-    onPick({ series: away.indexOf(Math.min(...away)), index: at })
+    const stacks = isStack(chart) ? stacked(chart.series.map(({ values }) => values)) : null
+    const away = chart.series.map(({ values }, i) => {
+      const value = values[at] ?? null
+      const [from, to] = stacks?.[i]?.[at] ?? [value ?? 0, value ?? 0]
+      if (value === null || (stacks && from === to)) return Number.POSITIVE_INFINITY
+      const ends = [plot.scale.at(from), plot.scale.at(to)]
+      return Math.max(0, Math.min(...ends) - y, y - Math.max(...ends))
+    })
+    onPick({ series: chart.series[away.indexOf(Math.min(...away))]!.row, index: at })
   }
   const x = index === null ? 0 : at(index)
   return (

@@ -3,7 +3,7 @@ import { get, type Page, patch, post, type Query, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, TimeField, textOf, timeOf, useAction } from '../ui/forms.tsx'
 import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
 
@@ -265,7 +265,7 @@ function Subscriptions({ insight, onSecret }: { insight: NotifiedInsight; onSecr
       target_type: target,
       target_value: textOf(form, 'target_value'),
       frequency: textOf(form, 'frequency'),
-      start_date: new Date(textOf(form, 'start_date')).toISOString(),
+      start_date: timeOf(form, 'start_date'),
     })
     onSecret(made.webhook_secret)
     form.reset()
@@ -334,13 +334,7 @@ function Subscriptions({ insight, onSecret }: { insight: NotifiedInsight; onSecr
             <TextField name="target_value" type="url" label="Address of the webhook" placeholder="https://" required key="webhook" />
           )}
           <ChoiceField name="frequency" label="How often" value="weekly" options={frequencies} />
-          <TextField
-            name="start_date"
-            type="datetime-local"
-            label="First time"
-            hint="In the time zone of this browser. Later ones are at the same time of day."
-            required
-          />
+          <TimeField name="start_date" label="First time" hint="Later ones are at the same time of day." required />
         </Form>
       </section>
     </>

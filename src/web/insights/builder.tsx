@@ -338,9 +338,7 @@ export function Toolbar({ query, onChange }: Props) {
   }
   return (
     <div class="toolbar" role="toolbar" aria-label="How it is shown">
-      {query.kind !== 'RetentionQuery' && (
-        <Select label="Dates" value={value} options={[...dateRanges, { value: 'custom', label: 'From day to day' }]} onChange={setRange} />
-      )}
+      <Select label="Dates" value={value} options={[...dateRanges, { value: 'custom', label: 'From day to day' }]} onChange={setRange} />
       {isCustom && (
         <>
           <input

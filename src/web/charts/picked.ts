@@ -1,0 +1,7 @@
+/** A value of a chart. */
+export interface Picked {
+  /** The row of the answer; of a funnel with steps the group. */
+  readonly series: number
+  /** Of the labels, the steps or the columns; below 0: the whole row. */
+  readonly index: number
+}

@@ -1,0 +1,118 @@
+import type { Chart } from '../../pictures/chart.ts'
+import type { Picked } from '../charts/picked.ts'
+import type { Answer, Query } from '../lib/api.ts'
+import { objectIn, within } from './query.ts'
+
+// Which question lists the people behind a number of an insight.
+
+export type Row = Readonly<Record<string, unknown>>
+export interface Chosen {
+  readonly title: string
+  readonly source: Query
+}
+
+export const rowsOf = (answer: Answer): readonly Row[] => (Array.isArray(answer.results) ? (answer.results as Row[]) : [])
+/** Each group is a list of steps. */
+export const funnelGroups = (answer: Answer): readonly (readonly Row[])[] => {
+  const { results } = answer
+  if (!Array.isArray(results)) return []
+  return results.some(Array.isArray) ? (results as Row[][]) : [results as Row[]]
+}
+
+const insightActors = (query: Query, more: Row): Query => ({ kind: 'InsightActorsQuery', source: query, ...more })
+
+/** Of several intervals in one point the one that is shown: the largest. */
+function intervalAt(row: Row, index: number, step: number): number {
+  const data = Array.isArray(row.data) ? (row.data as (number | null)[]) : []
+  const inPoint = data.slice(index * step, (index + 1) * step).map((value) => Math.abs(value ?? 0))
+  return index * step + Math.max(0, inPoint.indexOf(Math.max(...inPoint)))
+}
+
+/** Null: the people behind it cannot be listed. */
+export function peopleAt(query: Query, answer: Answer, chart: Chart, picked: Picked): Chosen | null {
+  switch (query.kind) {
+    case 'FunnelsQuery':
+      return inFunnel(query, answer, chart, picked)
+    case 'PathsQuery':
+      return onEdge(query, rowsOf(answer)[picked.series])
+    default:
+      return inSeries(query, answer, chart, picked)
+  }
+}
+
+function inSeries(query: Query, answer: Answer, chart: Chart, { series, index }: Picked): Chosen | null {
+  const isWeek = chart.kind === 'grid'
+  const row = rowsOf(answer)[isWeek ? 0 : series]
+  if (!row) return null
+  const label = String(row.label || 'All events')
+  if (isWeek) {
+    const title = `${label}, ${chart.rows[series]?.label ?? ''} at ${index}:00`
+    return { title, source: insightActors(query, { series: 0, row: series + 1, column: index }) }
+  }
+  const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
+  const at = isOverTime && index >= 0 ? intervalAt(row, index, chart.step) : -1
+  const day = at < 0 ? undefined : (row.days as readonly unknown[] | undefined)?.[at]
+  const when = at < 0 ? '' : `, ${String((row.labels as readonly unknown[] | undefined)?.[at] ?? '')}`
+  const title = `${label}${when}`
+  const compare = typeof row.compare_label === 'string' ? { compare: row.compare_label } : {}
+  if (query.kind === 'LifecycleQuery')
+    return day === undefined ? null : { title, source: insightActors(query, { day, status: row.status }) }
+  if (query.kind === 'StickinessQuery')
+    return day === undefined ? null : { title, source: insightActors(query, { day, series: Number(row.order ?? 0), ...compare }) }
+  // The number of a formula has no people of its own.
+  if (row.action === null) return null
+  const value = row.breakdown_value
+  const source = insightActors(query, {
+    series: Number(row.order ?? 0),
+    ...(day !== undefined && { day }),
+    ...(value !== undefined && value !== null && { breakdown: value }),
+    ...compare,
+  })
+  return { title, source }
+}
+
+function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }: Picked): Chosen | null {
+  if (objectIn(query, 'funnelsFilter').funnelVizType === 'trends') {
+    const row = rowsOf(answer)[series]
+    const at = row && (chart.kind === 'lines' || chart.kind === 'bars') ? intervalAt(row, index, chart.step) : -1
+    const day = at < 0 ? undefined : (row?.days as readonly unknown[] | undefined)?.[at]
+    if (day === undefined) return null
+    const value = row?.breakdown_value
+    const source = {
+      kind: 'FunnelsActorsQuery',
+      source: query,
+      funnelTrendsEntrancePeriodStart: day,
+      funnelTrendsDropOff: false,
+      ...(value !== undefined && value !== null && { funnelStepBreakdown: value }),
+    }
+    return { title: `Converted, ${String(day)}`, source }
+  }
+  const step = funnelGroups(answer)[series]?.[index]
+  return chart.kind === 'funnel' && step && step.compare_label !== 'previous' ? inStep(query, index + 1, step) : null
+}
+
+/** `step` below 0: those who left before it. */
+export function inStep(query: Query, step: number, { custom_name, name, breakdown_value: group }: Row): Chosen {
+  const source = { kind: 'FunnelsActorsQuery', source: query, funnelStep: step, ...(group != null && { funnelStepBreakdown: group }) }
+  const shown = String(custom_name || name || 'All events')
+  return { title: step < 0 ? `Left before ${shown}` : `Reached ${shown}`, source }
+}
+
+/** Of those who began in a row, those who came back in an interval; 0: all of the row. */
+export function retained(query: Query, answer: Answer, at: number, interval: number, title: string): Chosen {
+  const rows = rowsOf(answer)
+  const value = rows[at]?.breakdown_value
+  const before = rows.slice(0, at).filter((row) => JSON.stringify(row.breakdown_value) === JSON.stringify(value)).length
+  const source = insightActors(query, { interval: before, day: interval, ...(value != null && { breakdown: value }) })
+  return { title, source }
+}
+
+export function onEdge(query: Query, edge: Row | undefined): Chosen | null {
+  if (!edge) return null
+  const [from, to] = [String(edge.source), String(edge.target)]
+  const source = within(within(query, 'pathsFilter', 'pathStartKey', from), 'pathsFilter', 'pathEndKey', to)
+  return { title: `From ${itemName(from)} to ${itemName(to)}`, source: insightActors(source, {}) }
+}
+
+/** `2_/home` is the item /home at step 2. */
+export const itemName = (id: string): string => id.replace(/^\d{1,3}_/, '')

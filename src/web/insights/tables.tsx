@@ -1,0 +1,302 @@
+import type { ComponentChildren } from 'preact'
+import type { Chart } from '../../pictures/chart.ts'
+import { durationText, type NumberFormat, numberText, plainNumbers } from '../../pictures/format.ts'
+import type { Picked } from '../charts/picked.ts'
+import type { Answer, Query } from '../lib/api.ts'
+import { useProject } from '../lib/session.ts'
+import { funnelGroups, itemName, type Row, rowsOf } from './people-of.ts'
+import { objectIn } from './query.ts'
+
+// The numbers of a chart as tables: for those who cannot see it, and with a button for the people behind each number.
+
+function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </div>
+  )
+}
+
+function PeopleButton({ children, label, onClick }: { children: ComponentChildren; label?: string; onClick: () => void }) {
+  return (
+    <button type="button" class="plain cell" {...(label !== undefined && { 'aria-label': label })} onClick={onClick}>
+      {children}
+    </button>
+  )
+}
+
+const formatOf = (chart: Chart): NumberFormat => ('format' in chart ? chart.format : plainNumbers)
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+
+/** A row for each series, a column for each interval. */
+export function SeriesTable({
+  query,
+  answer,
+  chart,
+  onChoose,
+}: {
+  query: Query
+  answer: Answer
+  chart: Chart
+  onChoose: (picked: Picked) => void
+}) {
+  const rows = rowsOf(answer)
+  if (rows.length === 0) return null
+  const format = formatOf(chart)
+  const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
+  const labels = isOverTime ? chart.labels : []
+  const isTrend = query.kind === 'TrendsQuery'
+  const step = isOverTime ? chart.step : 1
+  return (
+    <details>
+      <summary>Numbers</summary>
+      <Scrolling label="Numbers">
+        <table class="rows">
+          <thead>
+            <tr>
+              <th>Series</th>
+              {isTrend && <th class="number">Total</th>}
+              {labels.map((label, i) => (
+                <th class="number" key={i}>
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, i) => {
+              const name = `${String(row.status ?? (row.label || 'All events'))}${row.compare_label === 'previous' ? ' (previous)' : ''}`
+              const data = listOf(row.data)
+              return (
+                <tr key={i}>
+                  <td>
+                    {isTrend && row.action !== null ? (
+                      <PeopleButton onClick={() => onChoose({ series: i, index: -1 })}>{name}</PeopleButton>
+                    ) : (
+                      name
+                    )}
+                  </td>
+                  {isTrend && <td class="number">{numberText(numberOf(row.aggregated_value ?? row.count), format)}</td>}
+                  {labels.map((label, at) => {
+                    const value = step === 1 ? numberOf(data[at]) : largestOf(data.slice(at * step, (at + 1) * step))
+                    const text = numberText(value, format)
+                    return (
+                      <td class="number" key={at}>
+                        {value === null || value === 0 || row.action === null ? (
+                          text
+                        ) : (
+                          <PeopleButton label={`${text}: ${name}, ${label}`} onClick={() => onChoose({ series: i, index: at })}>
+                            {text}
+                          </PeopleButton>
+                        )}
+                      </td>
+                    )
+                  })}
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </Scrolling>
+    </details>
+  )
+}
+const largestOf = (values: readonly unknown[]): number | null =>
+  values
+    .map(numberOf)
+    .reduce<number | null>((largest, value) => (value === null || Math.abs(value) < Math.abs(largest ?? 0) ? largest : value), null)
+
+export function CountryTable({ chart, onChoose }: { chart: Extract<Chart, { kind: 'map' }>; onChoose: (row: number) => void }) {
+  return (
+    <Scrolling label="Countries">
+      <table class="rows">
+        <thead>
+          <tr>
+            <th>Country</th>
+            <th class="number">Total</th>
+          </tr>
+        </thead>
+        <tbody>
+          {chart.places.map(({ label, value, row }) => (
+            <tr key={row}>
+              <td>
+                <PeopleButton onClick={() => onChoose(row)}>{label}</PeopleButton>
+              </td>
+              <td class="number">{numberText(value, chart.format)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolling>
+  )
+}
+
+const shareText = (count: number, of: number): string => (of === 0 ? '–' : `${((100 * count) / of).toFixed(1)}%`)
+const countOf = (row: Row | undefined): number => numberOf(row?.count) ?? 0
+
+/** How many reached each step, how many left before it, and how long it took. */
+export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (step: number, row: Row) => void }) {
+  const groups = funnelGroups(answer)
+  return (
+    <Scrolling label="Steps">
+      <table class="rows">
+        <thead>
+          <tr>
+            <th>Step</th>
+            <th class="number">Reached</th>
+            <th class="number">Left before</th>
+            <th class="number">Of all</th>
+            <th class="number">Median time</th>
+            <th class="number">Average time</th>
+          </tr>
+        </thead>
+        <tbody>
+          {groups.flatMap((steps, g) =>
+            steps.map((row, i) => {
+              const count = countOf(row)
+              const lost = i === 0 ? 0 : countOf(steps[i - 1]) - count
+              const group =
+                groups.length > 1 && row.breakdown_value != null ? ` (${[row.breakdown_value].flat().map(String).join(', ')})` : ''
+              const isPrevious = row.compare_label === 'previous'
+              const people = (text: string, step: number) =>
+                isPrevious ? text : <PeopleButton onClick={() => onChoose(step, row)}>{text}</PeopleButton>
+              const time = (value: unknown) => (i === 0 || typeof value !== 'number' ? '–' : durationText(value))
+              return (
+                <tr key={`${g} ${i}`}>
+                  <td>
+                    {i + 1}. {String(row.custom_name || row.name || 'All events')}
+                    {group}
+                    {isPrevious && ' (previous)'}
+                  </td>
+                  <td class="number">{people(numberText(count), i + 1)}</td>
+                  <td class="number">
+                    {i === 0 ? '–' : people(`${numberText(lost)} (${shareText(lost, countOf(steps[i - 1]))})`, -(i + 1))}
+                  </td>
+                  <td class="number">{shareText(count, countOf(steps[0]))}</td>
+                  <td class="number">{time(row.median_conversion_time)}</td>
+                  <td class="number">{time(row.average_conversion_time)}</td>
+                </tr>
+              )
+            }),
+          )}
+        </tbody>
+      </table>
+    </Scrolling>
+  )
+}
+
+export function PathTable({ answer, onChoose }: { answer: Answer; onChoose: (row: number) => void }) {
+  return (
+    <details>
+      <summary>Numbers</summary>
+      <Scrolling label="Numbers">
+        <table class="rows">
+          <thead>
+            <tr>
+              <th class="number">Step</th>
+              <th>From</th>
+              <th>To</th>
+              <th class="number">Paths</th>
+              <th class="number">Average time</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rowsOf(answer).map((edge, i) => (
+              <tr key={i}>
+                <td class="number">{/^\d*/.exec(String(edge.source))![0]}</td>
+                <td class="clip">{itemName(String(edge.source))}</td>
+                <td class="clip">{itemName(String(edge.target))}</td>
+                <td class="number">
+                  <PeopleButton onClick={() => onChoose(i)}>{numberText(numberOf(edge.value))}</PeopleButton>
+                </td>
+                <td class="number">
+                  {typeof edge.average_conversion_time === 'number' ? durationText(edge.average_conversion_time / 1000) : '–'}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolling>
+    </details>
+  )
+}
+
+interface Cohort extends Row {
+  readonly label: string
+  readonly date: string
+  readonly values: readonly { readonly count: number; readonly aggregation_value?: number; readonly label?: string }[]
+}
+
+/** A row for those who began in an interval, a column for each interval after it. */
+export function RetentionGrid({
+  query,
+  answer,
+  onChoose,
+}: {
+  query: Query
+  answer: Answer
+  onChoose: (row: number, interval: number, name: string) => void
+}) {
+  const { timezone } = useProject()
+  const filter = objectIn(query, 'retentionFilter')
+  const cohorts = rowsOf(answer) as unknown as readonly Cohort[]
+  const isHourly = filter.period === 'Hour'
+  const isSum = filter.aggregationType === 'sum' || filter.aggregationType === 'avg'
+  const columns = [...cohorts].sort((a, b) => b.values.length - a.values.length)[0]?.values ?? []
+  if (columns.length === 0) return <p class="note">No data for this range.</p>
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone: timezone,
+    ...(isHourly ? { dateStyle: 'short', timeStyle: 'short', hour12: false } : { dateStyle: 'short' }),
+  })
+  const amount = ({ count, aggregation_value }: Cohort['values'][number]) => (isSum ? (aggregation_value ?? 0) : count)
+  const largest = Math.max(0, ...cohorts.flatMap(({ values }) => values.map(amount)))
+  return (
+    <Scrolling label="Retention">
+      <table class="retention">
+        <thead>
+          <tr>
+            <th>Began</th>
+            <th class="number">People</th>
+            {columns.map((column, i) => (
+              <th class="number" key={i}>
+                {column.label ?? i}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {cohorts.map((cohort, row) => {
+            const size = cohort.values[0]?.count ?? 0
+            const group = cohort.breakdown_value == null ? '' : `${[cohort.breakdown_value].flat().map(String).join(', ')}, `
+            const began = `${group}${format.format(new Date(cohort.date))}`
+            return (
+              <tr key={row}>
+                <th scope="row">{began}</th>
+                <td class="number">
+                  {size === 0 ? 0 : <PeopleButton onClick={() => onChoose(row, 0, `Began ${began}`)}>{numberText(size)}</PeopleButton>}
+                </td>
+                {cohort.values.map((value, i) => {
+                  const share = isSum ? (largest === 0 ? 0 : amount(value) / largest) : size === 0 ? 0 : value.count / size
+                  const text = isSum ? numberText(amount(value)) : shareText(value.count, size)
+                  const name = `Began ${began}, ${columns[i]?.label ?? i}`
+                  return (
+                    <td key={i} class={`number heat-${Math.min(10, Math.ceil(share * 10))}`} title={`${value.count} of ${size}`}>
+                      {value.count === 0 ? (
+                        text
+                      ) : (
+                        <PeopleButton label={`${text}, ${value.count} of ${size}: ${name}`} onClick={() => onChoose(row, i, name)}>
+                          {text}
+                        </PeopleButton>
+                      )}
+                    </td>
+                  )
+                })}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scrolling>
+  )
+}

@@ -146,9 +146,9 @@ function Workbench({
   const fail = (statement: string, failure: Error, ms: number | null) => {
     setError(failure)
     const marks = errorMarks(failure, statement.length)
-    if (editor.current?.text() === statement) {
+    if (marks[0] && editor.current?.text() === statement) {
       editor.current.mark(marks)
-      if (marks[0]) editor.current.goTo(marks[0].from)
+      editor.current.goTo(marks[0].from)
     }
     if (ms !== null) setRan(remember(project.id, { statement, at: new Date().toISOString(), rows: null, ms: Math.round(ms) }))
   }

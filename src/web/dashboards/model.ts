@@ -61,7 +61,7 @@ export function placesOf(tiles: readonly DashboardTile[], layout: Layout): reado
   return placed(order, layout)
 }
 
-/** What the API is told of an arrangement: tiles whose place is another one now. */
+/** The tiles of an arrangement whose place has changed, as the API takes them. */
 export const changesOf = (tiles: readonly DashboardTile[], layout: Layout, places: readonly Placed[]) =>
   places.flatMap(({ id, x, y, w, h }) => {
     const tile = tiles.find((one) => one.id === id)

@@ -438,7 +438,13 @@ export function DialogButton({
   const close = () => setOpen(false)
   return (
     <>
-      <Opener label={label} of={of} look={look} kind={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)} />
+      <Opener
+        label={label}
+        of={of}
+        look={look}
+        kind={isPrimary ? 'primary' : look === 'plain' ? 'add' : ''}
+        onClick={() => setOpen(true)}
+      />
       {isOpen && (
         <Dialog title={title} onClose={close}>
           <Close.Provider value={close}>{children(close)}</Close.Provider>

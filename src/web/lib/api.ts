@@ -25,7 +25,27 @@ export const whenSignedOut = (handler: () => void) => {
   onSignedOut = handler
 }
 
-export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+/** Aborts when the user signs out: what a page still loads would be refused. */
+let session = new AbortController()
+
+export async function signOut(): Promise<void> {
+  session.abort()
+  try {
+    await send('POST', 'api/logout/', {})
+  } finally {
+    session = new AbortController()
+  }
+}
+
+export function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const leaving = session.signal
+  return send<T>(method, path, body, signal ? AbortSignal.any([signal, leaving]) : leaving).catch((error: unknown) => {
+    if (leaving.aborted) return new Promise<never>(() => {}) // the page that waits for it is gone
+    throw error
+  })
+}
+
+async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await fetch(path.replace(/^\//, ''), {
     method,
     credentials: 'same-origin',

@@ -195,6 +195,11 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     dialog.showModal()
     return () => dialog.close()
   }, [])
+  const ask = (event: Event) => {
+    if (!hasUnsaved(ref.current!)) return
+    event.preventDefault()
+    setAsking(true)
+  }
   const close = () => (hasUnsaved(ref.current!) ? setAsking(true) : onClose())
   return (
     <dialog
@@ -202,11 +207,9 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       aria-labelledby={heading}
       // Also said of a dialog that another one has replaced.
       onClose={() => ref.current && onClose()}
-      onCancel={(event) => {
-        if (event.target !== ref.current || !hasUnsaved(ref.current!)) return
-        event.preventDefault()
-        setAsking(true)
-      }}
+      onCancel={(event) => event.target === ref.current && ask(event)}
+      // Browsers let a page stop the closing only now and then; the key it can always stop.
+      onKeyDown={(event) => event.key === 'Escape' && ask(event)}
       onClick={(event) => event.target === ref.current && close()}
     >
       <div class="dialog">

@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '5000000' },
     runs: { type: 'string', default: '20' },
-    /** Keeps the store there, and takes it if it is there already. */
+    /** Keeps the store there, and fills it up if it is there already. */
     directory: { type: 'string' },
   },
 })
@@ -55,16 +55,20 @@ const questions: Readonly<Record<string, object>> = {
   },
 }
 
+/** What is missing. */
 async function fill(directory: string): Promise<void> {
   const waymark = await open({ dataDir: directory, durability: 'os' })
-  const { project: record } = await waymark.accounts.firstStart({})
-  const project = await waymark.project(record.id)
-  let sent = 0
+  const projectId = existsSync(join(directory, 'projects')) ? 1 : (await waymark.accounts.firstStart({})).project.id
+  const project = await waymark.project(projectId)
+  const { results } = await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' } as never)
+  let sent = (results as unknown as number[][])[0]![0]!
   const send = async () => {
     while (sent < count) {
       const from = sent
       sent += batchSize
-      await project.ingest({ batch: makeEvents(Math.min(batchSize, count - from), Math.ceil(count / 50), 1 + from / batchSize) })
+      await project.ingest({
+        batch: makeEvents(Math.min(batchSize, count - from), Math.ceil(count / 50), 1 + Math.floor(from / batchSize)),
+      })
     }
   }
   await Promise.all(Array.from({ length: batchesAtOnce }, send))
@@ -142,9 +146,8 @@ const dayAfter = (days: number) => new Date(Date.UTC(2026, 0, 2 + days)).toISOSt
 if (!executablePath) throw new Error('This bench needs Chromium (Debian: apt-get install chromium).')
 const directory = values.directory ?? mkdtempSync(join(tmpdir(), 'waymark-bench-'))
 const isKept = values.directory !== undefined
-const isFilled = isKept && existsSync(join(directory, 'projects'))
 mkdirSync(directory, { recursive: true })
-if (!isFilled) await fill(directory)
+await fill(directory)
 const server = spawn(process.execPath, [join(root, 'dist/cli.js'), 'serve', '--data', directory, '--port', '0'], {
   stdio: ['ignore', 'pipe', 'pipe'],
 })

@@ -38,7 +38,7 @@ export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Draw
   const shares = groups.map(({ steps }) => stepShares(steps))
   const longest = [...groups].sort((a, b) => b.steps.length - a.steps.length)[0]!.steps
   const nodes: Markup[] = [...names.nodes]
-  const texts = 250
+  const texts = right - left < 560 ? 250 : 300
   let y = top + names.height
   for (const [i, { name }] of longest.entries()) {
     nodes.push(label(fitted(`${i + 1}. ${name}`, right - left), left, y + 16, { isBold: true }))

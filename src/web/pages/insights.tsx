@@ -1,16 +1,18 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { NotificationsDialog } from '../insights/alerts.tsx'
-import { Builder, Toolbar } from '../insights/builder.tsx'
-import { emptyQuery, type InsightKind, kinds, queryOf, unwrapped } from '../insights/query.ts'
+import { Builder } from '../insights/builder.tsx'
+import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, unwrapped } from '../insights/query.ts'
+import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
+import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page, patch, post, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
-import { useEventNames } from '../lib/names.ts'
+import { useKnownEvents } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { CopyButton, Dialog, Empty, ErrorBox, Field, PageHead, Working } from '../ui/parts.tsx'
+import { Dialog, Empty, ErrorBox, Field, PageHead, Working } from '../ui/parts.tsx'
 
 export interface SavedInsight {
   readonly id: number
@@ -96,13 +98,14 @@ function SavedList() {
 
 function NewInsight({ kind, text }: { kind: string | null; text: string | null }) {
   const { link } = useProject()
-  const names = useEventNames()
+  const known = useKnownEvents()
   const asked = kinds.find(({ name }) => name === kind)?.kind ?? 'TrendsQuery'
   const given = queryOf(text)
-  // The event that is sent most is known a moment later; a question that was changed stays.
-  const query = given ?? emptyQuery(asked, names.find((name) => !name.startsWith('$')) ?? names[0] ?? null)
+  if (!given && !known) return <Working what="Reading events" />
+  const first = (known ?? []).find(({ name }) => !name.startsWith('$')) ?? known?.[0]
+  const query = given ?? emptyQuery(asked, first?.name ?? null)
   const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next) }), true)
-  return <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, names[0] ?? null))} />
+  return <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, first?.name ?? null))} />
 }
 
 function OpenInsight({ shortId, text }: { shortId: string; text: string | null }) {
@@ -145,7 +148,11 @@ function Editor({
 }) {
   const project = useProject()
   const asked = JSON.stringify(query)
-  const { value, error, isLoading, reload, cancel } = useLoaded((signal) => project.ask(query, signal), [asked])
+  const missing = missingIn(query)
+  const { value, error, isLoading, reload, cancel } = useLoaded(
+    async (signal, isAgain) => (missing === null ? project.ask(query, signal, isAgain ? 'force_blocking' : 'blocking') : null),
+    [asked],
+  )
   // An answer is drawn with the question that it answers.
   const shown = useRef<{ query: Query; answer: Answer } | null>(null)
   const latest = useMemo(() => {
@@ -163,7 +170,6 @@ function Editor({
   return (
     <>
       <PageHead title={title}>
-        {isLoading && <progress aria-label="Computing" class="small" />}
         <button type="button" onClick={() => setDialog('json')}>
           Query
         </button>
@@ -201,10 +207,13 @@ function Editor({
         <Builder query={query} onChange={onChange} key={query.kind} />
         <section class="answer" aria-busy={isLoading} aria-label="Answer">
           <Toolbar query={query} onChange={onChange} />
+          {missing !== null && <p class="hint">{missing}</p>}
           {error && <ErrorBox error={error} retry={reload} />}
           {isLoading && <Slow cancel={cancel} />}
-          {!error && latest && latest.query.kind === query.kind && <Result query={latest.query} answer={latest.answer} title={title} />}
-          {!error && latest?.answer.last_refresh && (
+          {!error && missing === null && latest && latest.query.kind === query.kind && (
+            <Result query={latest.query} answer={latest.answer} title={title} />
+          )}
+          {!error && missing === null && latest?.answer.last_refresh && (
             <p class="note">
               Computed {agoText(latest.answer.last_refresh)}.{' '}
               <button type="button" class="plain link" onClick={reload}>
@@ -214,17 +223,7 @@ function Editor({
           )}
         </section>
       </div>
-      {dialog === 'json' && (
-        <Dialog title="The query" onClose={() => setDialog(null)}>
-          <pre tabIndex={0}>
-            <code>{JSON.stringify(query, null, 2)}</code>
-          </pre>
-          <div class="actions">
-            <CopyButton text={JSON.stringify(query, null, 2)} label="Copy JSON" />
-            <CopyButton text={location.href} label="Copy address" />
-          </div>
-        </Dialog>
-      )}
+      {dialog === 'json' && <QueryDialog query={query} onChange={onChange} onClose={() => setDialog(null)} />}
       {dialog === 'notifications' && saved && (
         <NotificationsDialog
           insight={{ id: saved.id, query: unwrapped(saved.query) }}
@@ -237,14 +236,20 @@ function Editor({
   )
 }
 
-/** Nothing for a second, so that quick answers do not flicker. */
+/** Nothing for a second, so that quick answers do not flicker; then above the chart, which stays where it is. */
 function Slow({ cancel }: { cancel: () => void }) {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), 800)
+    const timer = setTimeout(() => setSlow(true), 1000)
     return () => clearTimeout(timer)
   }, [])
-  return isSlow ? <Working what="Computing" cancel={cancel} /> : null
+  return (
+    isSlow && (
+      <div class="over-answer">
+        <Working what="Computing" cancel={cancel} since={1} />
+      </div>
+    )
+  )
 }
 
 function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {

@@ -111,8 +111,8 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
 }
 
 const more = [
-  { value: 'cohort', label: 'cohorts' },
-  { value: 'hogql', label: 'SQL expression' },
+  { value: 'cohort', label: 'Cohort' },
+  { value: 'hogql', label: 'SQL' },
 ]
 
 function BreakdownRow({

@@ -7,8 +7,8 @@ import type { Filter } from './query.ts'
 import { namedWhose, WhoseSelect, whoseOf } from './whose.tsx'
 
 const more = [
-  { value: 'cohort', label: 'cohort' },
-  { value: 'hogql', label: 'SQL expression' },
+  { value: 'cohort', label: 'Cohort' },
+  { value: 'hogql', label: 'SQL' },
 ]
 
 function FilterRow({

@@ -16,6 +16,8 @@ export function typeOf(whose: string): Typed {
 /** Of which there are names to suggest. */
 export const namedWhose = (whose: string): Whose => (/^(person|session|group:\d)$/.test(whose) ? (whose as Whose) : 'event')
 
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 export function WhoseSelect({
   value,
   more,
@@ -28,12 +30,12 @@ export function WhoseSelect({
 }) {
   const groups = useGroupTypes()
   const options = [
-    { value: 'event', label: 'of the event' },
-    { value: 'person', label: 'of the person' },
-    { value: 'session', label: 'of the session' },
+    { value: 'event', label: 'Event' },
+    { value: 'person', label: 'Person' },
+    { value: 'session', label: 'Session' },
     ...groups.map(({ group_type, group_type_index, name_singular }) => ({
       value: `group:${group_type_index}`,
-      label: `of the ${name_singular || group_type}`,
+      label: name_singular || capital(group_type),
     })),
     ...more,
   ]

@@ -22,7 +22,7 @@ const alone = [
 const long = [
   'test/bench/compare-revisions.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
-  'test/core/kept-lists.test.ts',
+  'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
   'test/crash/**',
   'test/damage/**',
@@ -46,7 +46,7 @@ const long = [
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
-  'test/web/{dashboards,data,insight-behaviour,insight-kinds,people,settings,sql}.test.ts',
+  'test/web/{accounts,dashboards,data,insight-behaviour,insight-kinds,live,people,settings,sql}.test.ts',
 ]
 
 // What is only about ClickHouse: `npm run test:clickhouse`.

@@ -29,7 +29,7 @@ test('an import that changes every person again and again needs little memory', 
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
   }
-}, 120_000)
+})
 
 async function fill(waymark: Waymark, answers: (project: Project, query: string) => Promise<unknown>) {
   const project = await waymark.createProject()

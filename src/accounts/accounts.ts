@@ -10,6 +10,7 @@ import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
 import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
 import { createOutboundCalls } from './outbound-calls.ts'
+import { createPasswordLinks } from './password-links.ts'
 import { createPasswords } from './passwords.ts'
 import { createPersonalKeys } from './personal-keys.ts'
 import { createProjects, insertProject, type NewProject } from './projects.ts'
@@ -65,6 +66,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     invites: createInvites(context),
     joining: createJoining(context),
     firstOwner: createFirstOwner(context),
+    passwordLinks: createPasswordLinks(context),
     domains: createDomains(context),
     roles: createRoles(context),
     projects: createProjects(context),

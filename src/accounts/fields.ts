@@ -73,6 +73,14 @@ export const email = () =>
         error: 'Enter a valid email address.',
       }),
   )
+export const newPassword = () =>
+  z
+    .string({ error: 'Not a valid string.' })
+    .min(1)
+    .min(8, { error: 'This password is too short. It must contain at least 8 characters.' })
+    .max(1024)
+/** A password that is compared with the stored one. */
+export const givenPassword = () => z.string({ error: 'Not a valid string.' }).min(1).max(1024)
 export const listOf = <S extends z.ZodType>(of: S) => z.array(of, { error: 'Expected a list of items.' })
 const isoForm = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type AccountContext, log, post } from './context.ts'
-import { check, text } from './fields.ts'
+import { check, newPassword, text } from './fields.ts'
 import { grantsOf, isExpired, mustBeAbleToInvite, projectLevels } from './invites.ts'
 import { insertMembership } from './organizations.ts'
 import { type AccountTables, type Invite, level, type Organization, type User } from './records.ts'
@@ -13,11 +13,7 @@ import { findUserByEmail, insertUser, sameEmail } from './users.ts'
 export const signupInput = z.object({
   first_name: text({ max: 128 }),
   last_name: text({ max: 128, blank: true }).optional(),
-  password: z
-    .string({ error: 'Not a valid string.' })
-    .min(1)
-    .min(8, { error: 'This password is too short. It must contain at least 8 characters.' })
-    .max(1024),
+  password: newPassword(),
 })
 
 export interface Usable {

@@ -98,6 +98,7 @@ export const createMembers = (context: AccountContext) => {
         await tables.memberships.remove({ id })
         await tables.project_memberships.remove({ user_id: member.user.id, project_id: projects })
         await tables.role_memberships.remove({ user_id: member.user.id, role_id: roles })
+        await tables.password_links.remove({ user_id: member.user.id })
         await moveCurrent(tables, member.user)
         await log(context, tables, {
           by: by.user,

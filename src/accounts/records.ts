@@ -493,6 +493,14 @@ export const accountShapes = {
     user_id: 'integer',
     authenticated_at: 'time',
     expires_at: 'time',
+    user_agent: 'text?',
+  },
+  password_links: {
+    hash: 'text', // of the secret in the link
+    user_id: 'integer',
+    is_mailed: 'boolean', // false: made by the operator
+    created_at: 'time',
+    expires_at: 'time',
   },
   idempotent_answers: {
     key: 'text',
@@ -570,6 +578,7 @@ export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
+export type PasswordLink = RowOf<Shapes['password_links']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
 

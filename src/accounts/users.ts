@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { WaymarkError } from '../errors/errors.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
-import { anyJson, check, email, flag, integer, jsonObject, text, uuid } from './fields.ts'
+import { anyJson, check, email, flag, givenPassword, integer, jsonObject, newPassword, text, uuid } from './fields.ts'
 import { unlimited } from './key-limits.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
-import { invalid } from './refusals.ts'
+import { conflicting, invalid } from './refusals.ts'
 import { deviceToken, isDeviceToken, randomToken } from './secrets.ts'
+import { setPassword } from './set-password.ts'
 import type { Json } from './store.ts'
 
 export const userInput = z.object({
@@ -20,6 +22,8 @@ export const userInput = z.object({
   has_seen_product_intro_for: anyJson().optional(),
   set_current_organization: uuid().optional(),
   set_current_team: integer(1).optional(),
+  password: newPassword().optional(),
+  current_password: givenPassword().nullable().optional(),
 })
 
 /** Preferences of a user that only the interface reads. */
@@ -94,6 +98,14 @@ export interface Current {
   readonly project: ProjectRecord | undefined
 }
 
+export const isWrongPassword = (error: unknown): boolean =>
+  error instanceof WaymarkError && error.code === 'invalid-value' && error.attr === 'current_password'
+
+export interface NewPassword {
+  readonly password: string
+  readonly current_password?: string | null | undefined
+}
+
 export const createUsers = (context: AccountContext) => {
   const { store } = context
   return {
@@ -124,11 +136,37 @@ export const createUsers = (context: AccountContext) => {
       return { organization: undefined, project: undefined }
     },
 
-    /** `mayUse`: whether a project is accessible to the user. */
-    update: ({ id }: User, body: unknown, mayUse: (project: ProjectRecord) => Promise<boolean>): Promise<User> =>
+    /** The hash of a new password, if the present one is right. `from`: as for `authenticate`. */
+    async newPasswordHash(user: User, { password, current_password }: NewPassword, from: string): Promise<string> {
+      if (user.password_hash !== null) {
+        if (current_password == null) throw invalid('This field is required when updating your password.', 'current_password', 'required')
+        if (!(await context.passwords.matches(current_password, user.password_hash, from)))
+          throw invalid('Your current password is incorrect.', 'current_password', 'incorrect_password')
+      }
+      return context.passwords.hash(password, from)
+    },
+
+    /** `mayUse`: whether a project is accessible to the user. `secret`: a new password, and the hash of the session that stays. */
+    update: (
+      { id, password_hash }: User,
+      body: unknown,
+      mayUse: (project: ProjectRecord) => Promise<boolean>,
+      secret: { readonly password_hash: string; readonly kept: string } | null = null,
+    ): Promise<User> =>
       store.write(async (tables) => {
         const user = (await tables.users.first({ id }))! // with the preferences that were changed meanwhile
-        const { set_current_organization, set_current_team, first_name, last_name, email: address, ...preferences } = check(userInput, body)
+        const {
+          set_current_organization,
+          set_current_team,
+          first_name,
+          last_name,
+          email: address,
+          password: _new,
+          current_password: _present,
+          ...preferences
+        } = check(userInput, body)
+        // The present password was compared with this hash.
+        if (secret && user.password_hash !== password_hash) throw conflicting('The password was changed meanwhile. Try again.')
         const change: { -readonly [K in keyof User]?: User[K] } = {}
         if (first_name !== undefined) change.first_name = first_name
         if (last_name !== undefined) change.last_name = last_name
@@ -155,6 +193,9 @@ export const createUsers = (context: AccountContext) => {
         if (Object.keys(preferences).length > 0)
           change.preferences = { ...(user.preferences as object), ...(preferences as object) } as Json
         await tables.users.update({ id: user.id }, change)
+        // Mailed links prove access to the old mailbox only.
+        if (change.email !== undefined) await tables.password_links.remove({ user_id: user.id, is_mailed: true })
+        if (secret) await setPassword(context, tables, user, secret.password_hash, secret.kept)
         const changes = changesOf('User', user as unknown as Record<string, unknown>, change)
         if (changes.length > 0)
           await log(context, tables, {
@@ -166,7 +207,7 @@ export const createUsers = (context: AccountContext) => {
             name: user.email,
             changes,
           })
-        return { ...user, ...change }
+        return (await tables.users.first({ id: user.id }))!
       }),
 
     /** The token that marks a browser in which the user has signed in, until the password changes. Null without a password. */

@@ -337,7 +337,7 @@ export class LocalBackend implements ProjectBackend {
 
   /** One load at a time: what comes meanwhile is asked for again by the next query. */
   private load(seq: number, { columns }: ColumnSource, sourceOf: Parameters<NonNullable<QueryProject['loads']>>[2]): void {
-    const key = JSON.stringify(columns.map((spec) => spec.key))
+    const key = JSON.stringify(columns.map((spec) => (spec.of === 'made' ? spec.make : spec.key)))
     const now = performance.now()
     for (const [one, at] of this.loadedAt) if (now - at > loadAgainMs) this.loadedAt.delete(one)
     const { engine } = this.storage

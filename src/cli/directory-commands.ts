@@ -14,6 +14,11 @@ interface NewUser {
   readonly email: string
   readonly level: LevelName
 }
+interface NewLink {
+  readonly email: string
+  /** Null: as the server is configured. */
+  readonly public_url: string | null
+}
 interface NewKey {
   readonly user: string
   readonly label: string
@@ -47,6 +52,11 @@ export const directoryCommands = {
     const user = await accounts.createUser(organization, { email }, at)
     const { value } = await accounts.personalKeys.create(user, { label: 'First key', scopes: ['*'] })
     return { user_id: user.id, user_uuid: user.uuid, email: user.email, level: level[at], personal_api_key: value }
+  },
+
+  'create-password-link': async ({ accounts }: Waymark, { email, public_url }: NewLink) => {
+    const { user, url, expires_at } = await accounts.passwordLinks.create(email, public_url ?? undefined)
+    return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString() }
   },
 
   'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {

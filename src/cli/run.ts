@@ -13,6 +13,7 @@ import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { createUser } from './users-create.ts'
+import { linkUser } from './users-link.ts'
 
 export const commands: readonly Command[] = [
   serve,
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   listProjects,
   listUsers,
   createUser,
+  linkUser,
   listKeys,
   createKey,
   listProperties,

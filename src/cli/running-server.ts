@@ -35,13 +35,19 @@ export async function announce(dataDir: string, address: Address): Promise<() =>
   return () => rm(file, { force: true })
 }
 
+/** A server that runs on this machine has the directory, and answers, however busy the machine is. */
+const busyMs = 60_000
+/** In another container, or before a restart of the machine, it may be gone. */
+const elsewhereMs = 2_000
+
 /** The server that owns the directory, or null if none answers. */
 export async function runningServer(dataDir: string): Promise<RunningServer | null> {
   try {
     const { url, secret, directory, process: owner } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement
     if (!isSameDirectory(directory, await directoryIdentity(dataDir))) return null
-    if (isOfThisBoot(owner) && !isAlive(owner)) return null
-    const alive = await fetch(`${url}/_livez`, { signal: AbortSignal.timeout(2000) })
+    const isHere = isOfThisBoot(owner)
+    if (isHere && !isAlive(owner)) return null
+    const alive = await fetch(`${url}/_livez`, { signal: AbortSignal.timeout(isHere ? busyMs : elsewhereMs) })
     return alive.ok ? new RunningServer(url, secret) : null
   } catch {
     return null

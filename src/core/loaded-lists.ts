@@ -1,5 +1,6 @@
 import { type ActorOrder, orderByActor, orderBytes } from './actor-order.ts'
 import { EventLists, type ListShape } from './event-lists.ts'
+import type { KeyValues } from './key-values.ts'
 import { ListColumn, type ListColumnShape } from './list-column.ts'
 import type { ListImage } from './ports.ts'
 import { Selections } from './selections.ts'
@@ -29,6 +30,8 @@ export class LoadedLists {
   readonly changedSeq: number
   /** By key, in order of last use. */
   readonly columns = new Map<string, LoadedColumn>()
+  /** Values of the texts of a column, by key, in order of last use. */
+  readonly keyValues = new Map<string, KeyValues>()
   readonly selections: Selections
 
   constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number) {
@@ -43,6 +46,7 @@ export class LoadedLists {
     let bytes = this.lists.bytes + this.selections.bytes
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
+    for (const values of this.keyValues.values()) bytes += values.bytes
     return bytes
   }
 

@@ -1,9 +1,11 @@
+import { sharedArray } from './shared-array.ts'
+
 const mostNumbers = 1 << 16
 
 /** Assigns a code to each distinct number, from 0, in order of first occurrence. NaN counts as one number. */
 export class NumberCodes {
-  /** By code. */
-  numbers = new Float64Array(256)
+  /** By code. Threads read them without a copy. */
+  numbers: Float64Array = sharedArray(Float64Array, 256)
   length = 0
   /** Codes plus 1 by hash; 0: free. */
   private slots = new Int32Array(1024)
@@ -31,7 +33,7 @@ export class NumberCodes {
   }
 
   private grow(): void {
-    const longer = new Float64Array(this.numbers.length * 2)
+    const longer = sharedArray(Float64Array, this.numbers.length * 2)
     longer.set(this.numbers)
     this.numbers = longer
   }

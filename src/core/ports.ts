@@ -51,16 +51,56 @@ export interface ColumnPart {
 }
 
 /** A value of each event, or of each person. Values of events are kept and only read of new events; those of persons are read for each query. */
-export interface ColumnSpec {
+export type ReadSpec = EventSpec | PersonSpec
+interface EventSpec {
   /** Equal for equal values. */
   readonly key: string
   readonly type: ColumnType
-  readonly of: 'event' | 'person'
+  readonly of: 'event'
 }
+interface PersonSpec extends Omit<EventSpec, 'of'> {
+  readonly of: 'person'
+}
+/** A value of each text of a column of events, such as a property of groups. */
+export interface KeySpec {
+  readonly key: string
+  readonly type: ColumnType
+  readonly of: 'key'
+  /** Index of the column of texts. */
+  readonly keys: number
+  /** The value depends on the events that have the text: it is kept, and read again once there are new ones. Otherwise it is read for each query. */
+  readonly isOfEvents: boolean
+}
+/** How a column is computed. Columns are indexes in the list that has this one, of earlier ones. */
+export type Make =
+  /** A value of persons, for each of their events. */
+  | { readonly from: 'persons'; readonly column: number }
+  /** A value of the texts of a column of events, for each event. */
+  | { readonly from: 'keys'; readonly column: number; readonly keys: number }
+  /** 1 where one of the flags is, or where all of them are. */
+  | { readonly from: 'any' | 'all'; readonly columns: readonly number[] }
+  /** 1 where the text is one of these, or none of them. */
+  | { readonly from: 'texts'; readonly column: number; readonly texts: readonly string[]; readonly isNot: boolean }
+  /** Texts of half-open ranges of numbers, one fewer than there are edges; `none` for all other numbers. */
+  | {
+      readonly from: 'ranges'
+      readonly column: number
+      readonly edges: readonly number[]
+      readonly texts: readonly string[]
+      readonly none: string
+    }
+
+/** A column that is computed from those before it, for one query. */
+export interface MadeSpec {
+  readonly type: ColumnType
+  readonly of: 'made'
+  readonly make: Make
+}
+export type ColumnSpec = ReadSpec | KeySpec | MadeSpec
 
 /** Each text of a column of events is an actor, except one. */
 export interface ActorSpec {
-  readonly column: ColumnSpec
+  readonly column: ReadSpec
   readonly except: string | null
 }
 
@@ -75,7 +115,9 @@ export interface ColumnSource {
    * Passes the values of some columns of events to `take`, with the records of the events: those after a record, up to another. Their memory is
    * reused once it returns, or its promise is settled.
    */
-  ofEvents(columns: readonly ColumnSpec[], after: number, last: number, take: TakeColumns): Promise<void>
+  ofEvents(columns: readonly ReadSpec[], after: number, last: number, take: TakeColumns): Promise<void>
   /** The same for a column of persons, with their numbers. Flags may lack rows: they are 0 there. */
-  ofPersons(column: ColumnSpec, take: TakeColumns): Promise<void>
+  ofPersons(column: ReadSpec, take: TakeColumns): Promise<void>
+  /** Passes texts and their values as two parts: of some texts, of all (null), or one row with the value of a text that has none of its own. */
+  ofKeys(column: KeySpec, asked: readonly string[] | 'absent' | null, take: TakeColumns): Promise<void>
 }

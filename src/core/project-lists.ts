@@ -3,10 +3,13 @@ import { collectGarbage } from '../lib/collect-garbage.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { MemoryHolder, MemoryShare } from '../lib/memory-share.ts'
 import type { ActorOrder } from './actor-order.ts'
+import type { SomeColumn } from './columns.ts'
 import { EventLists, mostRecords } from './event-lists.ts'
+import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
-import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, ListFiles, ListSource } from './ports.ts'
+import { madeBytes, madeColumn } from './made-columns.ts'
+import type { ActorSpec, ColumnSource, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec } from './ports.ts'
 import type { KeptSelections } from './selections.ts'
 
 /** Lists of fewer events are read from the store as fast as from files. */
@@ -16,11 +19,13 @@ const saveAfterMs = 10_000
 const recordsPerStatement = 2_000_000
 /** Shared memory is freed in large steps only: it takes a garbage collection. */
 const manyBytes = 64 * 2 ** 20
+/** Further keys are read together with all others. */
+const mostChangedKeys = 1000
 
 /** What a reader gets: the lists, and the columns that it asked for, in that order. Its arrays are shared between threads. */
 export interface Listed {
   readonly lists: Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'events' | 'used'>
-  readonly columns: readonly Pick<ListColumn, 'values' | 'texts' | 'numbers'>[]
+  readonly columns: readonly SomeColumn[]
   /** Null: the actors are persons. */
   readonly order: ActorOrder | null
   /** Absent: none are kept. */
@@ -28,7 +33,6 @@ export interface Listed {
 }
 interface Open extends Listed {
   readonly lists: EventLists
-  readonly columns: readonly ListColumn[]
 }
 
 export interface ListOptions {
@@ -95,7 +99,8 @@ export class ProjectLists implements MemoryHolder {
     try {
       return { answer: await read(listed) }
     } finally {
-      for (const [i, { of }] of wanted.columns.entries()) if (of === 'person') this.discard(listed.columns[i]!.bytes)
+      for (const [i, { of }] of wanted.columns.entries())
+        if (of === 'person' || of === 'made') this.discard(listed.columns[i]!.values.byteLength)
       if (--this.readers === 0) this.idle?.resolve()
     }
   }
@@ -106,9 +111,13 @@ export class ProjectLists implements MemoryHolder {
     if (this.loads > 0) return Number.POSITIVE_INFINITY
     const { loaded } = this
     if (!loaded) return seq
-    const ofEvents = columns.filter(({ of }) => of === 'event')
     const lacks = (upTo: number) => Math.max(0, seq - upTo)
-    return lacks(loaded.upTo) + ofEvents.reduce((sum, { key }) => sum + lacks(loaded.columns.get(key)?.seq ?? 0), 0)
+    let all = lacks(loaded.upTo)
+    for (const spec of columns) {
+      if (spec.of === 'event') all += lacks(loaded.columns.get(spec.key)?.seq ?? 0)
+      else if (spec.of === 'key' && spec.isOfEvents && !loaded.keyValues.has(spec.key)) all += seq
+    }
+    return all
   }
 
   /** Reads what a query lacks, while others are answered without the lists. */
@@ -267,10 +276,11 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Null if they do not fit into memory. */
-  private async columnsFor(wanted: ColumnSource, loaded: LoadedLists): Promise<readonly ListColumn[] | null> {
+  private async columnsFor(wanted: ColumnSource, loaded: LoadedLists): Promise<readonly SomeColumn[] | null> {
     const { lists, columns } = loaded
     const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
     const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
+    const made = wanted.columns.filter((spec) => spec.of === 'made')
     const keys = new Set(ofEvents.map(({ key }) => key))
     const missing = ofEvents.filter(({ key }) => !columns.has(key))
     const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
@@ -283,9 +293,32 @@ export class ProjectLists implements MemoryHolder {
       throw error
     }
     for (const key of keys) loaded.touchColumn(key)
-    if (keys.size > 0 && !this.makeRoom(loaded, 0, keys)) return null
+    const temporary = made.reduce((sum, { type }) => sum + madeBytes(type, lists), 0)
+    if ((keys.size > 0 || temporary > 0) && !this.makeRoom(loaded, temporary, keys)) return null
     const persons = await personColumns(wanted, ofPersons, lists.persons)
-    return wanted.columns.map((spec) => (spec.of === 'event' ? columns.get(spec.key)!.column : persons.get(spec)!))
+    const found: SomeColumn[] = []
+    for (const spec of wanted.columns) {
+      if (spec.of === 'event') found.push(columns.get(spec.key)!.column)
+      else if (spec.of === 'person') found.push(persons.get(spec)!)
+      else if (spec.of === 'key') found.push(await this.keyValues(wanted, spec, found[spec.keys]!, loaded))
+      else found.push(await withPauses(madeColumn(spec.make, found, lists)))
+    }
+    return this.memory.take(this, loaded.bytes + temporary) ? found : null
+  }
+
+  /** Kept for the next query, if they only depend on events. */
+  private async keyValues(wanted: ColumnSource, spec: KeySpec, { values, texts }: SomeColumn, loaded: LoadedLists): Promise<SomeColumn> {
+    const known = spec.isOfEvents ? loaded.keyValues.get(spec.key) : undefined
+    const found = known ?? new KeyValues(spec)
+    loaded.keyValues.delete(spec.key)
+    if (!known || known.seq < loaded.seq) {
+      const changed = known ? changedKeys(loaded, known.seq, values) : null
+      const asked = changed && changed.size <= mostChangedKeys ? Array.from(changed, (code) => texts[code]!) : null
+      await found.update(texts, (which, take) => wanted.ofKeys(spec, which === 'absent' ? which : asked, take))
+      found.seq = loaded.seq
+    }
+    if (spec.isOfEvents) loaded.keyValues.set(spec.key, found)
+    return found.byCode
   }
 
   /** Null if it does not fit into memory. */
@@ -294,18 +327,13 @@ export class ProjectLists implements MemoryHolder {
     { column: { key }, except }: ActorSpec,
     loaded: LoadedLists,
   ): Promise<ActorOrder | null> {
-    const keys = new Set(columns.filter(({ of }) => of === 'event').map((spec) => spec.key))
+    const keys = new Set(columns.flatMap((spec) => (spec.of === 'event' ? [spec.key] : [])))
     if (!this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
-    const steps = loaded.orderBy(key, except)
-    for (;;) {
-      const step = steps.next()
-      if (step.done) return step.value
-      await turn()
-    }
+    return withPauses(loaded.orderBy(key, except))
   }
 
   /** Reads the values that columns lack: columns that are equally old in one statement. */
-  private async readNew(wanted: ColumnSource, specs: readonly ColumnSpec[], { lists, columns, seq }: LoadedLists): Promise<void> {
+  private async readNew(wanted: ColumnSource, specs: readonly ReadSpec[], { lists, columns, seq }: LoadedLists): Promise<void> {
     for (const from of new Set(specs.map(({ key }) => columns.get(key)!.seq))) {
       if (from >= seq) continue
       const old = specs.filter(({ key }) => columns.get(key)!.seq === from)
@@ -332,6 +360,11 @@ export class ProjectLists implements MemoryHolder {
     for (const key of [...columns.keys()]) {
       if (keys.has(key)) continue
       this.discard(loaded.dropColumn(key))
+      if (this.memory.take(this, loaded.bytes + further)) return true
+    }
+    for (const [key, values] of [...loaded.keyValues]) {
+      loaded.keyValues.delete(key)
+      this.discard(values.bytes)
       if (this.memory.take(this, loaded.bytes + further)) return true
     }
     for (const key of keys) this.discard(loaded.dropColumn(key))
@@ -379,12 +412,27 @@ export class ProjectLists implements MemoryHolder {
   }
 }
 
+async function withPauses<R>(steps: Generator<void, R, void>): Promise<R> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+  }
+}
+
+/** The codes of the events after a record of the log. */
+function changedKeys({ lists, seq }: LoadedLists, after: number, values: SomeColumn['values']): ReadonlySet<number> {
+  const codes = new Set<number>()
+  for (const index of lists.indexesAfter(after, seq)) if (index >= 0) codes.add(values[index]!)
+  return codes
+}
+
 /** Columns of persons, by number. They are not kept, because persons change. */
 async function personColumns(
   wanted: ColumnSource,
-  specs: readonly ColumnSpec[],
+  specs: readonly ReadSpec[],
   persons: number,
-): Promise<ReadonlyMap<ColumnSpec, ListColumn>> {
+): Promise<ReadonlyMap<ReadSpec, ListColumn>> {
   const columns = new Map(specs.map((spec) => [spec, new ListColumn(spec.type, persons)]))
   for (const spec of specs)
     await wanted.ofPersons(spec, (numbers, [part]) => {

@@ -1,8 +1,8 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, field, literal, or, select, table } from '../ast/build.ts'
+import { alias, and, call, equals, field, from, isIn, join, literal, or, select, table } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
-import type { ColumnPart, ColumnSource, ColumnSpec } from '../core/ports.ts'
-import type { ListColumnAsk, ListsAsk } from '../queries/kind.ts'
+import type { ColumnPart, ColumnSource, ColumnSpec, ReadSpec } from '../core/ports.ts'
+import type { KeyColumnAsk, ListColumnAsk, ListsAsk, ReadColumnAsk } from '../queries/kind.ts'
 import { codesOf, doubles, integers, TextCodes } from '../queries/vectors.ts'
 import { walk } from '../resolver/typed-walk.ts'
 import type { Compiled } from './compile.ts'
@@ -23,69 +23,104 @@ export async function columnSource(
   { compile, run }: Runner,
 ): Promise<ColumnSource | string> {
   const bySpec = new Map<ColumnSpec, ListColumnAsk>()
+  const keyOf = ({ printed: { sql, params } }: Compiled, type: string) => JSON.stringify([type, sql, params.map(String)])
   for (const ask of asks) {
-    if (ask.of === 'person') {
+    if (ask.of === 'made') bySpec.set({ ...ask }, ask)
+    else if (ask.of === 'person') {
       await compile(personQuery([ask]))
-      bySpec.set({ ...ask, key: '' }, ask)
-      continue
+      bySpec.set({ ...ask, of: 'person', key: '' }, ask)
+    } else if (ask.of === 'key') {
+      const compiled = await compile(keyQuery(ask, null))
+      if (!isStable(compiled)) return changing
+      bySpec.set({ ...ask, isOfEvents: ask.table.isOfEvents, key: keyOf(compiled, ask.type) }, ask)
+    } else {
+      const compiled = await compile(eventQuery([ask], 0, 0))
+      if (!readsOnlyEvents(compiled)) return isStable(compiled) ? further : changing
+      bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type) }, ask)
     }
-    const compiled = await compile(eventQuery([ask], 0, 0))
-    if (!readsOnlyEvents(compiled)) return 'a condition or a value depends on more than the event and the person'
-    const { sql, params } = compiled.printed
-    bySpec.set({ ...ask, key: JSON.stringify([ask.type, sql, params.map(String)]) }, ask)
   }
   const specs = [...bySpec.keys()]
+  const askOf = <A extends ListColumnAsk>(spec: ColumnSpec) => bySpec.get(spec) as A
   return {
     columns: specs,
-    actors: actors ? { column: specs[actors.column]!, except: actors.except } : null,
+    actors: actors ? { column: specs[actors.column] as ReadSpec, except: actors.except } : null,
     ofEvents(wanted, after, last, take) {
-      const asked = wanted.map((spec) => bySpec.get(spec)!)
+      const asked = wanted.map((spec) => askOf<ReadColumnAsk>(spec))
       return run(eventQuery(asked, after, last), (part) => take(...partsOf(part, asked)))
     },
     ofPersons(spec, take) {
-      const asked = [bySpec.get(spec)!]
+      const asked = [askOf<ReadColumnAsk>(spec)]
       return run(personQuery(asked), (part) => take(...partsOf(part, asked)))
+    },
+    ofKeys(spec, asked, take) {
+      const ask = askOf<KeyColumnAsk>(spec)
+      return run(keyQuery(ask, asked), (part) =>
+        take(new Float64Array(0), [partOf(part, 'at', 'codes'), partOf(part, 'value_0', ask.type)]),
+      )
     },
   }
 }
 
-const columnsOf = (key: string, asks: readonly ListColumnAsk[]) => [
+const further = 'a condition or a value compares what belongs to the event with what belongs to others'
+const changing = 'a condition or a value is another one each time'
+
+const columnsOf = (key: string, asks: readonly ReadColumnAsk[]) => [
   alias(call('toFloat', field(key)), 'at'),
   ...asks.map((ask, i) => alias(valueExpr(ask), `value_${i}`)),
 ]
 
-function eventQuery(asks: readonly ListColumnAsk[], after: number, last: number): Query {
+function eventQuery(asks: readonly ReadColumnAsk[], after: number, last: number): Query {
   const record = field('@log_seq')
   const where = and(call('greater', record, literal(after)), call('lessOrEquals', record, literal(last)))
   return select({ columns: columnsOf('@log_seq', asks), from: table('events'), where })
 }
 
 /** Persons who do not meet a condition are left out: most do not. */
-function personQuery(asks: readonly ListColumnAsk[]): Query {
+function personQuery(asks: readonly ReadColumnAsk[]): Query {
   const where = asks.every(({ type }) => type === 'flags') ? or(...asks.map(({ expr }) => expr)) : null
   return select({ columns: columnsOf('@person_no', asks), from: table('@people'), where })
 }
 
-const valueExpr = ({ type, expr }: ListColumnAsk): Expr =>
+/** Of all rows of the table, of some, or of a row that is missing: a join finds none. */
+function keyQuery(ask: KeyColumnAsk, asked: readonly string[] | 'absent' | null): Query {
+  const { name, key } = ask.table
+  const value = alias(valueExpr(ask), 'value_0')
+  if (asked !== 'absent') {
+    const where = asked && isIn(field(key), asked.map(literal))
+    return select({ columns: [alias(field(key), 'at'), value], from: table(name), where })
+  }
+  const nothing = from(select({ columns: [alias(literal(''), '@absent')] }), '@nothing')
+  const isAbsent = and(equals(field(key), field('@absent')), equals(field(key), literal('')))
+  return select({ columns: [alias(field('@absent'), 'at'), value], from: join(nothing, table(name), isAbsent, 'left') })
+}
+
+const valueExpr = ({ type, expr }: Pick<ReadColumnAsk, 'type' | 'expr'>): Expr =>
   type === 'flags' ? call('if', expr, literal(1), literal(0)) : type === 'numbers' ? call('toFloat', expr) : expr
 
 /** Such a value does not change after the event is stored. */
-function readsOnlyEvents({ planned }: Compiled): boolean {
+function readsOnlyEvents(compiled: Compiled): boolean {
   let sources = 0
-  let isStable = true
-  walk(planned, {
+  let isOfEvents = true
+  walk(compiled.planned, {
     source(source) {
       sources++
-      isStable &&= source.kind === 'scan' && source.table === 'events' && !source.reads.some(({ field }) => field === '@person_no')
-    },
-    expr(expr) {
-      if (expr.kind === 'call' && expr.row.isVolatile) isStable = false
+      isOfEvents &&= source.kind === 'scan' && source.table === 'events' && !source.reads.some(({ field: name }) => name === '@person_no')
     },
   })
-  return isStable && sources === 1
+  return isOfEvents && sources === 1 && isStable(compiled)
 }
 
-const partsOf = (part: Table, asks: readonly ListColumnAsk[]): [keys: Float64Array, parts: ColumnPart[]] => [
+function isStable({ planned }: Compiled): boolean {
+  let found = true
+  walk(planned, {
+    expr(expr) {
+      if (expr.kind === 'call' && expr.row.isVolatile) found = false
+    },
+  })
+  return found
+}
+
+const partsOf = (part: Table, asks: readonly ReadColumnAsk[]): [keys: Float64Array, parts: ColumnPart[]] => [
   doubles(part, 'at'),
   asks.map(({ type }, i) => partOf(part, `value_${i}`, type)),
 ]

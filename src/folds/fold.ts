@@ -1,3 +1,4 @@
+import type { SomeColumn } from '../core/columns.ts'
 import type { EventLists } from '../core/event-lists.ts'
 import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
@@ -66,10 +67,10 @@ export interface Fold<P, R> {
   join(results: readonly R[], params: P): R
 }
 
-export const columnView = ({ values, texts, numbers }: Pick<ListColumn, 'values' | 'texts' | 'numbers'>): ColumnView => ({
+export const columnView = ({ values, texts, numbers }: SomeColumn): ColumnView => ({
   values,
   size: texts.length,
-  numbers: numbers?.slice() ?? null, // without the rest of its memory
+  numbers,
 })
 export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): ListView {
   const { time, event, seq, used } = lists

@@ -40,6 +40,8 @@ export interface ThreadOptions {
   readonly start?: () => Worker
   /** Receives the error when the threads are given up: folds then run in the thread that calls. */
   readonly report?: (error: unknown) => void
+  /** There are no more threads than these. Default: the processors of the machine. */
+  readonly processors?: number
 }
 
 /** Runs folds in worker threads. They start with the first fold, and end when they are not used. */
@@ -54,10 +56,13 @@ export class ThreadPool {
   private readonly report: (error: unknown) => void
 
   /** `threads`: at most; one per processor otherwise. */
-  constructor(threads = availableParallelism(), { start = launch, report = () => undefined }: ThreadOptions = {}) {
+  constructor(
+    threads = Number.POSITIVE_INFINITY,
+    { start = launch, report = () => undefined, processors = availableParallelism() }: ThreadOptions = {},
+  ) {
     this.launch = start
     this.report = report
-    this.threads = Math.min(threads, availableParallelism())
+    this.threads = Math.min(threads, processors)
   }
 
   get isUsable(): boolean {

@@ -51,6 +51,8 @@ export interface App {
   readonly clock: () => Date
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
+  /** Of links by mail for a new password. */
+  readonly mailedLinks: LoginAttempts
   readonly asking: Asking
   readonly saved: Saved
   readonly sharing: OpenedSharing

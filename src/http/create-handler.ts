@@ -3,7 +3,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { fillDemo } from './demo-project.ts'
-import { createLoginAttempts } from './login-attempts.ts'
+import { createLoginAttempts, mailedLinkAllowances } from './login-attempts.ts'
 import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { RequestBodies, type RequestBodyLimits } from './request-bodies.ts'
@@ -82,6 +82,7 @@ export const createHandler = (
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),
+    mailedLinks: createLoginAttempts(waymark.clock, mailedLinkAllowances),
     project: (id) => waymark.project(id),
     fillWithDemo: (record, by) => fillDemo(waymark, record, by),
     groupTypes: async (record) => {

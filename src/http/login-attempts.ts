@@ -18,11 +18,18 @@ interface Allowance {
   readonly failures: number
   readonly seconds: number
 }
+type Allowances = Readonly<Record<'account' | 'address' | 'network', Allowance>>
 export const loginAllowances = {
   account: { failures: 10, seconds: 30 },
   address: { failures: 30, seconds: 10 },
   network: { failures: 100, seconds: 3 },
-} as const satisfies Readonly<Record<string, Allowance>>
+} as const satisfies Allowances
+/** Requests for a link by mail: every one counts. */
+export const mailedLinkAllowances = {
+  account: { failures: 3, seconds: 600 },
+  address: { failures: 10, seconds: 120 },
+  network: { failures: 30, seconds: 60 },
+} as const satisfies Allowances
 
 interface Failures {
   /** As of `at`; decreases over time. */
@@ -33,7 +40,7 @@ const maxKept = 100_000
 
 const short = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)
 
-export const createLoginAttempts = (clock: () => Date) => {
+export const createLoginAttempts = (clock: () => Date, allowances: Allowances = loginAllowances) => {
   const known = new Map<string, Failures>()
 
   const failuresOf = (key: string, { seconds }: Allowance, now: number): Failures => {
@@ -48,13 +55,13 @@ export const createLoginAttempts = (clock: () => Date) => {
 
   const counted = ({ email, address, device }: Attempt): [key: string, allowance: Allowance][] => {
     const account = short(email.toLowerCase())
-    if (device !== null) return [[`${account} device ${short(device)}`, loginAllowances.account]]
-    if (address === null) return [[account, loginAllowances.account]]
+    if (device !== null) return [[`${account} device ${short(device)}`, allowances.account]]
+    if (address === null) return [[account, allowances.account]]
     const { host, network } = networkOf(address)
     return [
-      [`${account} ${network}`, loginAllowances.account],
-      [host, loginAllowances.address],
-      [network, loginAllowances.network],
+      [`${account} ${network}`, allowances.account],
+      [host, allowances.address],
+      [network, allowances.network],
     ]
   }
 

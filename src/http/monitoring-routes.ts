@@ -34,7 +34,11 @@ export const monitoringRoutes = (
     '/_health': alive,
     '/_livez': alive,
     '/_readyz': ready,
-    '/_preflight': async () => Response.json({ ready: (await app.readiness()).isReady }),
+    '/_preflight': async () =>
+      Response.json({
+        ready: (await app.readiness()).isReady,
+        email_service_available: app.accounts.context.mailer() !== null,
+      }),
     '/metrics': async () => {
       const readiness = await app.readiness()
       const { waiting, running } = app.asking.load()

@@ -51,6 +51,10 @@ Permissions are checked again once the body has arrived.
 **Invitations.** The secret of an invitation accepts it, not its \`id\`. The secret is in the link of the e-mail or, where no e-mail is sent, in the field \`secret\` of the answer that created it, once. An
 invitation expires after three days, or when its sender may no longer invite to it; \`resend\` creates a new secret.
 
+**Passwords.** \`POST /api/reset/\` mails a link, valid for one hour; the answer is the same whether the address has an account, and it comes before the mail is sent. Without a mail server (\`--smtp\`)
+it answers 400 \`email_not_available\`; \`GET /_preflight\` says so beforehand (\`email_service_available\`), and the operator prints a link with \`waymark users link\`, valid for 24 hours. A link
+works once. A new password ends the sessions of the account and its other links; personal API keys stay. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session that asks.
+
 **Pagination.** Lists take \`limit\` (default 100, at most 1000) and \`offset\`, and answer \`{"count", "next", "previous", "results"}\`. Links begin with the public URL of the server
 ([operations.md](operations.md)), else with the host of the request if it is a local one; otherwise they are relative.
 

@@ -17,6 +17,7 @@ import { login, setup, signup } from './resources/login.ts'
 import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
+import { passwordLinks } from './resources/password-links.ts'
 import { personalKeys } from './resources/personal-keys.ts'
 import { persons } from './resources/persons.ts'
 import { pluginConfigResources } from './resources/plugin-configs.ts'
@@ -70,6 +71,7 @@ export const resources: readonly Resource[] = [
   personalKeys,
   users,
   login,
+  passwordLinks,
   signup,
   setup,
   ...notKeptResources,

@@ -8,6 +8,7 @@ import type { EventWriter, IngestLog } from './ports.ts'
 import { TransactionTooLarge } from './property-size.ts'
 import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
+import type { RecentWaits } from './recent-waits.ts'
 import type { Transform } from './transforming/transform.ts'
 
 export interface GroupLimits {
@@ -22,6 +23,8 @@ const minRows = 1_024
 /** The same for transactions whose persons do not fit. */
 const minRowsForPeople = 128
 const transactionsBeforeGrowth = 16
+/** Events of a transaction while queries come: each waits for the one being committed, and for its own. */
+const rowsAheadOfQueries = 16_384
 /** How long the first events of a transaction wait for more, while no query waits for them. */
 const lingerMs = 5_000
 /** Yields to the event loop after this time. The clock is read once per this many events. */
@@ -36,6 +39,7 @@ interface Parts {
   readonly backpressure: Backpressure
   readonly failures: ApplyFailures
   readonly waiters: CommitWaiters
+  readonly queries: RecentWaits
   readonly transform: Transform
   /** Everything up to this record is processed. */
   processed(seq: number): void
@@ -118,7 +122,7 @@ export class ApplyLoop {
   /** Processes the events of one transaction while the previous one commits. */
   private async applyGroup(): Promise<void> {
     const { applier } = this
-    const { writer, backpressure, limits } = this.parts
+    const { writer, backpressure, limits, queries } = this.parts
     if (applier.isFull) {
       await this.writing
       applier.forget()
@@ -133,7 +137,8 @@ export class ApplyLoop {
       await setImmediate()
       sliceStart = performance.now()
     }
-    const { groupRows } = this // the limit may grow meanwhile, and rows beyond the old one were not loaded
+    // The limit may grow meanwhile, and rows beyond the old one were not loaded.
+    const groupRows = queries.areThere ? Math.min(this.groupRows, rowsAheadOfQueries) : this.groupRows
     const isFull = () => group.events >= groupRows || applier.changedPeople >= limits.groupPeople || applier.isHeavy
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const rows = groupRows - group.events
@@ -147,7 +152,7 @@ export class ApplyLoop {
         rows > minRowsForPeople,
       )
       for (const waiting of next) {
-        if (isFull()) break
+        if (isFull() || this.isAskedFor(done)) break
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
@@ -185,13 +190,14 @@ export class ApplyLoop {
 
   /**
    * Whether the group takes more events. A transaction costs about the same for one event as for hundreds, and least per event when it fills a row
-   * group. So it waits for more while the previous one commits, and while no query waits for its rows.
+   * group. So it waits for more while the previous one commits, and while no query waits for its rows. What a query waits for gets no longer.
    */
   private async hasMore(done: readonly QueuedBatch[], lingerUntil: number): Promise<boolean> {
     for (;;) {
       const rest = lingerUntil - performance.now()
-      const isDue = rest <= 0 || done.length === 0 || this.isAwaited(done)
-      if (this.queue.length > 0 && (done.length === 0 || !isDue || this.isWriting)) return true
+      const isAsked = this.isAskedFor(done)
+      const isDue = rest <= 0 || done.length === 0 || isAsked || this.mayNotWait(done)
+      if (this.queue.length > 0 && !isAsked && (done.length === 0 || !isDue || this.isWriting)) return true
       if (isDue && !this.isWriting) return false
       this.wakeUp = deferred()
       const timer = rest > 0 ? new AbortController() : null
@@ -205,9 +211,13 @@ export class ApplyLoop {
     }
   }
 
-  private isAwaited(done: readonly QueuedBatch[]): boolean {
-    const { failures, waiters } = this.parts
-    return failures.isClosed || waiters.isAwaited(this.applier.appliedSeq) || done.some(({ kind }) => kind !== 'event')
+  /** Whether a query waits for what the group has so far. */
+  private isAskedFor(done: readonly QueuedBatch[]): boolean {
+    return done.length > 0 && this.parts.waiters.isAwaited(this.applier.appliedSeq)
+  }
+
+  private mayNotWait(done: readonly QueuedBatch[]): boolean {
+    return this.parts.failures.isClosed || done.some(({ kind }) => kind !== 'event')
   }
 
   /** The next batches, with about this many rows in total. A batch of import records is processed alone. */
@@ -224,13 +234,14 @@ export class ApplyLoop {
   }
 
   private committed(done: readonly QueuedBatch[], seq: number): void {
-    const { failures, waiters, limits } = this.parts
+    const { failures, waiters, limits, writer } = this.parts
     failures.succeeded()
     if (this.groupRows < limits.groupRows && ++this.transactionsSinceFailure % transactionsBeforeGrowth === 0)
       this.groupRows = Math.min(limits.groupRows, this.groupRows * 2)
     for (const waiting of done) this.taken.delete(waiting)
     waiters.seq = seq
     this.parts.committed(seq)
+    if (writer.tidy && waiters.isAwaited(seq)) this.inTurn(() => writer.tidy!())
     for (const waiting of done) waiting.applied.resolve(waiting.uuids)
     waiters.reached(seq)
   }

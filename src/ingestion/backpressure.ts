@@ -1,9 +1,11 @@
 import { WaymarkError } from '../errors/errors.ts'
 import { deferred } from '../lib/deferred.ts'
+import { RecentWaits } from './recent-waits.ts'
 
-// Live events overtake past ones: for each lane, the fraction of the limit that may be waiting, and that may be queued but not applied, when another batch arrives.
-const liveLane = { waiting: 1, entered: 1 / 4 }
-const pastLane = { waiting: 1 / 2, entered: 1 / 16 }
+// Live events overtake past ones: for each lane, the fraction of the limit that may be waiting, and that may be queued but not applied, when another batch arrives;
+// the latter also while queries come, which wait for all that is queued.
+const liveLane = { waiting: 1, entered: 1 / 4, aheadOfQueries: 1 / 24 }
+const pastLane = { waiting: 1 / 2, entered: 1 / 16, aheadOfQueries: 1 / 32 }
 /** Maximum number of concurrent batches of past events, so at most this many are ahead of a live one. */
 const maxPastBatches = 4
 
@@ -12,14 +14,16 @@ export const defaultQueueBytes = 64 * 1024 * 1024
 /** Limits the bytes of batches that are not applied. Above a fraction of the limit callers wait; above the limit they are refused (`queue-full`). */
 export class Backpressure {
   private readonly limit: number
+  private readonly queries: RecentWaits
   /** Bytes of all waiting batches, and of those among them that are in the log. */
   private waitingBytes = 0
   private enteredBytes = 0
   private pastBatches = 0
   private readonly wanting: (() => void)[] = []
 
-  constructor(limit: number) {
+  constructor(limit: number, queries = new RecentWaits()) {
     this.limit = limit
+    this.queries = queries
   }
 
   /** Runs `work` once the batch fits. Its bytes count as waiting until then. */
@@ -30,7 +34,8 @@ export class Backpressure {
       throw new WaymarkError('queue-full', { bytes: this.waitingBytes, limit })
     this.waitingBytes += bytes
     try {
-      while (this.enteredBytes > this.limit * lane.entered || (isHistorical && this.pastBatches >= maxPastBatches)) await this.change()
+      const isFull = () => this.enteredBytes > this.limit * (this.queries.areThere ? lane.aheadOfQueries : lane.entered)
+      while (isFull() || (isHistorical && this.pastBatches >= maxPastBatches)) await this.change()
       if (isHistorical) this.pastBatches++
       try {
         return await work()

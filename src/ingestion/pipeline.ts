@@ -14,6 +14,7 @@ import { type FollowedLog, LogFollower } from './log-follower.ts'
 import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { type QueuedBatch, queuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
+import { RecentWaits } from './recent-waits.ts'
 import { SlotBackfill } from './slot-backfill.ts'
 import type { Transform } from './transforming/transform.ts'
 import { TransformOrder } from './transforming/transform-order.ts'
@@ -62,6 +63,7 @@ interface Entered extends Handed {
  */
 export class Pipeline {
   private readonly options: PipelineOptions
+  private readonly queries = new RecentWaits()
   private readonly backpressure: Backpressure
   private readonly failures: ApplyFailures
   private readonly waiters: CommitWaiters
@@ -83,9 +85,9 @@ export class Pipeline {
     this.uuids = uuids
     this.lastSeq = applier.appliedSeq
     const report = (error: unknown) => options.onError?.(error)
-    this.backpressure = new Backpressure(limits.queueBytes)
+    this.backpressure = new Backpressure(limits.queueBytes, this.queries)
     this.waiters = new CommitWaiters(applier.appliedSeq)
-    const { backpressure, waiters } = this
+    const { backpressure, waiters, queries } = this
     this.failures = new ApplyFailures({
       report,
       hopeless: (cause) => waiters.reject(notWritten(cause)),
@@ -99,7 +101,10 @@ export class Pipeline {
       this.slots.look()
     }
     const processed = (seq: number) => log.markTaken?.(seq)
-    this.loop = new ApplyLoop({ writer, projectId, log, limits, backpressure, failures, waiters, transform, processed, committed }, applier)
+    this.loop = new ApplyLoop(
+      { writer, projectId, log, limits, backpressure, failures, waiters, queries, transform, processed, committed },
+      applier,
+    )
     this.slots = new SlotBackfill(writer, this.loop, failures, report)
     this.transforming = new TransformOrder(transform, failures, (waiting) => this.loop.take(waiting))
     this.order = new DuplicateOrder(uuids, failures, applier.appliedSeq + 1, (waiting) => this.transforming.take(waiting))
@@ -148,7 +153,7 @@ export class Pipeline {
       const reading = this.readOn(lastSeq, signal)
       this.commitMeanwhile(reading)
       await reading
-      await this.caughtUp(this.lastSeq)
+      await this.upTo(this.lastSeq)
     } catch (error) {
       throw signal?.aborted ? closed() : error
     } finally {
@@ -161,7 +166,7 @@ export class Pipeline {
     let timer: NodeJS.Timeout | undefined
     const commitAfter = (ms: number) => {
       timer = setTimeout(() => {
-        this.caughtUp(this.lastSeq).catch(() => undefined)
+        this.upTo(this.lastSeq).catch(() => undefined)
         commitAfter(ms * 2)
       }, ms)
     }
@@ -290,7 +295,12 @@ export class Pipeline {
   }
 
   /** Resolves when every record acknowledged so far is applied. */
-  caughtUp(seq = this.position): Promise<void> {
+  caughtUp(): Promise<void> {
+    this.queries.note()
+    return this.upTo(this.position)
+  }
+
+  private upTo(seq: number): Promise<void> {
     const seen = this.waiters.until(seq)
     if (this.lag === 0) return seen
     this.loop.wake()

@@ -121,6 +121,8 @@ export interface EventWriter {
   uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
   /** A random id created with the store, for cache files that belong to this store only. */
   identity(): Promise<number>
+  /** Work of up to a second that a later commit would do: called where the next query is likely furthest away. */
+  tidy?(): Promise<void>
   /** A group may be staged while the previous one is being committed. Commits are serialized. */
   openGroup(): Promise<StagedGroup>
   close(): Promise<void>

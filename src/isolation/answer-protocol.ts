@@ -75,6 +75,8 @@ export interface ColumnsArgs {
   readonly columns: readonly number[]
   readonly after: number
   readonly last: number
+  /** Of a column of keys. */
+  readonly keys: readonly string[] | 'absent' | null
 }
 export interface LoopArgs {
   readonly fold: number

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { type Table, tableToIPC } from 'apache-arrow'
 import type { AnswerText, LongQueries } from '../backend/long-queries.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
-import type { ColumnSource, ColumnSpec, TakeColumns } from '../core/ports.ts'
+import type { ColumnSource, ColumnSpec, ReadSpec, TakeColumns } from '../core/ports.ts'
 import { dialectName } from '../dialects/registry.ts'
 import type { AnswerOptions } from '../execution/checkpoint.ts'
 import type { QueryProject } from '../execution/query-context.ts'
@@ -172,21 +172,23 @@ export class AnswerThread implements LongQueries {
 
       fold: (args: FoldArgs): Promise<boolean> => {
         const { fold, seq, columns, actors } = args
-        const read = async (specs: readonly ColumnSpec[], after: number, last: number, take: TakeColumns): Promise<void> => {
+        type Range = Pick<ColumnsArgs, 'after' | 'last' | 'keys'>
+        const read = async (specs: readonly ColumnSpec[], range: Range, take: TakeColumns): Promise<void> => {
           const reading = ++lastReading
           readings.set(reading, take)
           try {
             const asked = specs.map((spec) => columns.indexOf(spec))
-            await channel.call('columns', { fold, reading, columns: asked, after, last } satisfies ColumnsArgs)
+            await channel.call('columns', { fold, reading, columns: asked, ...range } satisfies ColumnsArgs)
           } finally {
             readings.delete(reading)
           }
         }
         const source: ColumnSource = {
           columns,
-          actors: actors ? { column: columns[actors.column]!, except: actors.except } : null,
-          ofEvents: read,
-          ofPersons: (spec, take) => read([spec], 0, 0, take),
+          actors: actors ? { column: columns[actors.column] as ReadSpec, except: actors.except } : null,
+          ofEvents: (specs, after, last, take) => read(specs, { after, last, keys: null }, take),
+          ofPersons: (spec, take) => read([spec], { after: 0, last: 0, keys: null }, take),
+          ofKeys: (spec, keys, take) => read([spec], { after: 0, last: 0, keys }, take),
         }
         const { project, folding } = of(args)
         return project.fold!(seq, source, async ({ lists, columns: found, order }) => {
@@ -194,8 +196,7 @@ export class AnswerThread implements LongQueries {
           const listed = {
             lists: { start, end, time, event, seq: records, persons, events, used },
             order,
-            // Without the rest of their memory, which would be copied too.
-            columns: found.map(({ values, texts, numbers }) => ({ values, texts, numbers: numbers?.slice() ?? null })),
+            columns: found.map(({ values, texts, numbers }) => ({ values, texts, numbers })),
           }
           try {
             await channel.call<void>('loop', { fold, listed } satisfies LoopArgs)

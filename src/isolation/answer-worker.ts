@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { tableFromIPC } from 'apache-arrow'
 import { type AnswerText, endOf } from '../backend/long-queries.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
-import type { ColumnSource, ColumnSpec, TakeColumns } from '../core/ports.ts'
+import type { ColumnSource, ColumnSpec, ReadSpec, TakeColumns } from '../core/ports.ts'
 import type { Listed } from '../core/project-lists.ts'
 import { dialects } from '../dialects/registry.ts'
 import { InternalError, QueryError, type WaymarkError } from '../errors/errors.ts'
@@ -106,13 +106,16 @@ const channel: Channel = new Channel(
       await within(found, async () => found.take(tableFromIPC(part)))
     },
 
-    async columns({ fold, reading, columns, after, last }: ColumnsArgs): Promise<void> {
+    async columns({ fold, reading, columns, after, last, keys }: ColumnsArgs): Promise<void> {
       const found = open.get(fold)!
       const { columns: source } = found
       const specs = columns.map((index) => source.columns[index]!)
       const take: TakeColumns = (keys, parts) => channel.call('columnRows', { reading, keys, parts } satisfies ColumnRowsArgs)
       const [first] = specs as [ColumnSpec]
-      await within(found, () => (first.of === 'person' ? source.ofPersons(first, take) : source.ofEvents(specs, after, last, take)))
+      await within(found, () => {
+        if (first.of === 'key') return source.ofKeys(first, keys, take)
+        return first.of === 'person' ? source.ofPersons(first, take) : source.ofEvents(specs as readonly ReadSpec[], after, last, take)
+      })
     },
 
     async loop({ fold, listed }: LoopArgs): Promise<void> {
@@ -200,7 +203,11 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
 }
 
 /** Without the expression that a specification may hold besides. */
-const plainSpec = ({ key, type, of }: ColumnSpec): ColumnSpec => ({ key, type, of })
+const plainSpec = (spec: ColumnSpec): ColumnSpec => {
+  if (spec.of === 'made') return { type: spec.type, of: spec.of, make: spec.make }
+  const { key, type } = spec
+  return spec.of === 'key' ? { key, type, of: spec.of, keys: spec.keys, isOfEvents: spec.isOfEvents } : { key, type, of: spec.of }
+}
 
 /** The column of the actors by its index. */
 const placeOf = ({ columns, actors }: ColumnSource): FoldArgs['actors'] =>

@@ -298,7 +298,8 @@ export class EngineChild {
   /** Watches the engine from this process: a busy engine cannot watch itself. */
   private async watch(): Promise<void> {
     const { signal } = this.watching
-    let answeredAt = performance.now()
+    // Counted in looks: an engine cannot answer while the whole machine stands still.
+    let unanswered = 0
     let pinged: Channel | null = null
     while (!signal.aborted) {
       await setTimeout(lookMs, undefined, { signal, ref: false }).catch(() => undefined)
@@ -309,21 +310,22 @@ export class EngineChild {
       }
       if (pinged !== channel) {
         pinged = channel
-        answeredAt = performance.now()
+        unanswered = 0
         const ping = async (): Promise<void> => {
           while (this.current === channel && !signal.aborted) {
             await channel.call('ping', {})
-            answeredAt = performance.now()
+            unanswered = 0
             await setTimeout(lookMs, undefined, { signal, ref: false })
           }
         }
         ping().catch(() => undefined)
       }
+      unanswered++
       const [youngest] = [...this.suspects(200)].sort((a, b) => b.begunAt! - a.begunAt!)
       const bytes = await residentBytes(child.pid)
       if (bytes !== null && bytes > this.options.mostBytes && this.current === channel)
         this.endFor(youngest, new WaymarkError('query-memory', { message: '' }), `it takes ${Math.round(bytes / 1024 ** 2)} MiB of memory`)
-      else if (performance.now() - answeredAt > silentMs && this.current === channel)
+      else if (unanswered * lookMs > silentMs && this.current === channel)
         this.endFor(youngest, new WaymarkError('engine-ended', { isChange: false }), 'it does not answer')
     }
   }

@@ -1,4 +1,5 @@
 import { Backpressure } from '../ingestion/backpressure.ts'
+import type { RecentWaits } from '../ingestion/recent-waits.ts'
 
 /**
  * Backpressure for a log that another process follows, in bytes of batches that the engine has not applied. While the engine is down callers do not
@@ -9,8 +10,8 @@ export class LagBackpressure implements Pick<Backpressure, 'admit'> {
   private readonly isFollowed: () => boolean
   private readonly behind: { readonly seq: number; readonly bytes: number }[] = []
 
-  constructor(limit: number, isFollowed: () => boolean) {
-    this.room = new Backpressure(limit)
+  constructor(limit: number, isFollowed: () => boolean, queries?: RecentWaits) {
+    this.room = new Backpressure(limit, queries)
     this.isFollowed = isFollowed
   }
 

@@ -18,6 +18,7 @@ import { defaultQueueBytes } from '../ingestion/backpressure.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Intake } from '../ingestion/intake.ts'
+import { RecentWaits } from '../ingestion/recent-waits.ts'
 import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { Work as Batch, GroupChange, PersonChange } from '../ingestion/work.ts'
 import { arrowBatches } from '../lib/arrow-bytes.ts'
@@ -74,6 +75,7 @@ export class RemoteBackend implements ProjectBackend {
   private readonly id: number
   private log: FileLog | null = null
   private appliedSeq = 0
+  private readonly queries = new RecentWaits()
   private readonly room: LagBackpressure
   private readonly intake: Intake
   private readonly openings = new WeakMap<Channel, Promise<void>>()
@@ -86,7 +88,7 @@ export class RemoteBackend implements ProjectBackend {
     const { home, engine } = parts
     this.parts = parts
     this.id = home.record().id
-    this.room = new LagBackpressure(defaultQueueBytes, () => engine.isUp)
+    this.room = new LagBackpressure(defaultQueueBytes, () => engine.isUp, this.queries)
     this.intake = new Intake({
       log: { append: (batch) => this.mustHaveLog().append(batch) },
       backpressure: this.room,
@@ -367,6 +369,7 @@ export class RemoteBackend implements ProjectBackend {
     onProgress?: (rows: RowCount) => void,
   ): Promise<{ readonly value: T; readonly channel: Channel }> {
     const work = newWork(what)
+    this.queries.note()
     try {
       return await this.askUntilAnswered(work, name, what, wanted, onProgress)
     } finally {

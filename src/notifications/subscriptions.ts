@@ -75,7 +75,10 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
       throw invalid(`Invalid pk "${dashboard_id}" - object does not exist.`, 'dashboard', 'does_not_exist')
     mustBeTarget(record.target_type as TargetType, record.target_value)
     if (record.target_type === 'email' && context.mailer() === null)
-      throw invalid('This server has no mail server. Start it with --smtp, or use a webhook.', 'target_type')
+      throw invalid(
+        'This server sends no mail: no mail server is configured. Its operator starts it with `waymark serve --smtp URL`; a webhook works without one.',
+        'target_type',
+      )
     if (record.target_type === 'email' && context.settings().isHosted)
       await mustBeMembers(tables, project, addressesOf(record.target_value))
     if (record.bysetpos !== null && (record.byweekday === null || record.bysetpos === 0))

@@ -2,6 +2,7 @@ import type { Table } from 'apache-arrow'
 import type { z } from 'zod'
 import type { Expr, Query } from '../ast/nodes.ts'
 import type { Checkpoint } from '../ast/planning-budget.ts'
+import type { Make } from '../core/columns.ts'
 import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
 import type { Fold } from '../folds/fold.ts'
@@ -24,12 +25,36 @@ export interface StatementAsk {
 export interface PauseAsk {
   readonly kind: 'pause'
 }
-/** A value of each event, or of each person, that a fold needs. */
-export interface ListColumnAsk {
+/** A column that a fold needs. */
+export type ListColumnAsk = ReadColumnAsk | KeyColumnAsk | MadeColumnAsk
+/** A value of each event, or of each person. */
+export interface ReadColumnAsk {
   readonly type: ListColumn['type']
   readonly of: 'event' | 'person'
   /** Over the fields of that table. Texts are never null. */
   readonly expr: Expr
+}
+/** A value of each row of another table, by the text that events name the row with. */
+export interface KeyColumnAsk {
+  readonly type: ListColumn['type']
+  readonly of: 'key'
+  readonly table: KeyTable
+  /** Index of the column of these texts. */
+  readonly keys: number
+  /** Over the fields of that table. Texts are never null. */
+  readonly expr: Expr
+}
+/** A table, and its field with the texts. */
+export interface KeyTable {
+  readonly name: string
+  readonly key: string
+  /** Its rows are computed from events. */
+  readonly isOfEvents: boolean
+}
+export interface MadeColumnAsk {
+  readonly type: ListColumn['type']
+  readonly of: 'made'
+  readonly make: Make
 }
 /** Folds the events of all persons from the lists of the core, where there are any. `fold` tells that it has run by what it collects. */
 export interface ListsAsk {

@@ -1,10 +1,11 @@
 import { and, field } from '../ast/build.ts'
 import { identities } from '../ast/identity.ts'
 import type { Expr } from '../ast/nodes.ts'
-import { rewrite, walk } from '../ast/walk.ts'
+import type { Make } from '../core/columns.ts'
 import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
 import { type BitFlag, columnView, type EventBits, type PlacedColumn } from '../folds/fold.ts'
+import { byOwner, junctionOf, overTable, ownerOf, personChain } from './column-owners.ts'
 import { both, type EventNames, eventMasks, namesOf } from './event-masks.ts'
 import type { ListColumnAsk, ListsAsk, QueryContext } from './kind.ts'
 
@@ -16,14 +17,14 @@ export interface AskedColumn {
   readonly of: 'event' | 'person'
 }
 
-/** Collects the columns of a fold. An expression that only reads the person is a column of persons. */
+/** Collects the columns of a fold. Each belongs to what its expression reads: the event, its person, its group, its session. */
 export class AskedColumns {
   readonly asks: ListColumnAsk[] = []
   private readonly hasPersons: boolean
   private readonly idOf = identities()
   private readonly known = new Map<string, AskedColumn>()
 
-  /** Without persons as actors, nothing is a column of persons. */
+  /** Without persons as actors, their values are spread over the events. */
   constructor({ hasPersons = true } = {}) {
     this.hasPersons = hasPersons
   }
@@ -41,15 +42,54 @@ export class AskedColumns {
     return this.ask('numbers', number)
   }
 
+  /** Whether the text of a column is one of these, or none of them. */
+  among({ index, of }: AskedColumn, texts: readonly string[], isNot = false): AskedColumn {
+    return this.made('flags', { from: 'texts', column: index, texts, isNot }, of)
+  }
+
   private ask(type: ListColumn['type'], expr: Expr): AskedColumn {
     const key = `${type} ${this.idOf(expr)}`
     const known = this.known.get(key)
     if (known) return known
-    const ofPerson = this.hasPersons ? asPerson(expr) : null
-    const of = ofPerson ? 'person' : 'event'
-    const asked: AskedColumn = { index: this.asks.push({ type, of, expr: ofPerson ?? expr }) - 1, of }
+    const asked = this.asked(type, expr)
     this.known.set(key, asked)
     return asked
+  }
+
+  private asked(type: ListColumn['type'], expr: Expr): AskedColumn {
+    const owner = ownerOf(expr)
+    if (owner === 'event') return this.add({ type, of: 'event', expr }, 'event')
+    if (owner === 'person') return this.ofPerson(type, expr)
+    if (owner === 'several') return this.combined(type, expr)
+    const keys = this.codes(owner.link).index
+    const values = this.add({ type, of: 'key', table: owner.table, keys, expr: overTable(expr, owner.chainOf) }, 'event')
+    return this.made(type, { from: 'keys', column: values.index, keys })
+  }
+
+  private ofPerson(type: ListColumn['type'], expr: Expr): AskedColumn {
+    const values = this.add({ type, of: 'person', expr: overTable(expr, personChain) }, 'person')
+    return this.hasPersons ? values : this.made(type, { from: 'persons', column: values.index })
+  }
+
+  /** Conditions of several owners, joined by AND, OR and NOT, are joined here. Anything else is asked of the events, whose columns cannot have it. */
+  private combined(type: ListColumn['type'], expr: Expr): AskedColumn {
+    const junction = type === 'flags' ? junctionOf(expr) : null
+    if (!junction) return this.add({ type, of: 'event', expr }, 'event')
+    const columns = byOwner(junction.parts).map((parts) => this.ofEvents(junction.joined(parts)).index)
+    return this.made(type, { from: junction.from, columns })
+  }
+
+  private ofEvents(condition: Expr): AskedColumn {
+    const column = this.flag(condition)
+    return column.of === 'event' ? column : this.made('flags', { from: 'persons', column: column.index })
+  }
+
+  private made(type: ListColumn['type'], make: Make, of: AskedColumn['of'] = 'event'): AskedColumn {
+    return this.add({ type, of: 'made', make }, of)
+  }
+
+  private add(ask: ListColumnAsk, of: AskedColumn['of']): AskedColumn {
+    return { index: this.asks.push(ask) - 1, of }
   }
 }
 
@@ -109,7 +149,7 @@ export function combinationTexts(combination: number, texts: readonly (readonly 
   return parts.reverse()
 }
 
-/** The names that a condition allows, and what else it demands: of the event, of the person. */
+/** The names that a condition allows, and what else it demands: of the event, of the person, of its group. */
 function split(condition: Expr): { readonly names: EventNames; readonly rest: readonly Expr[] } {
   let names: EventNames = 'all'
   const rest: Expr[] = []
@@ -118,38 +158,8 @@ function split(condition: Expr): { readonly names: EventNames; readonly rest: re
     if (found === null) rest.push(part)
     else names = both(names, found)
   }
-  const ofPersons = rest.filter((part) => asPerson(part) !== null)
-  const ofEvents = rest.filter((part) => !ofPersons.includes(part))
-  return { names, rest: [ofPersons, ofEvents].filter((parts) => parts.length > 0).map((parts) => and(...parts)) }
+  return { names, rest: byOwner(rest).map((parts) => and(...parts)) }
 }
 
 const conjuncts = (condition: Expr): readonly Expr[] =>
   condition.kind === 'call' && condition.name === 'and' ? condition.args.flatMap(conjuncts) : [condition]
-
-/** The same expression over the table of persons; null if it reads anything else. */
-function asPerson(expr: Expr): Expr | null {
-  let reads = 0
-  let isOfPerson = true
-  walk(expr, (node) => {
-    if (node.kind === 'in' && node.cohort) isOfPerson = false
-    if (node.kind === 'subquery') return false
-    if (node.kind !== 'field') return true
-    reads++
-    if (!personChain(node.chain)) isOfPerson = false
-    return true
-  })
-  if (!isOfPerson || reads === 0) return null
-  return rewriteOutside(expr)
-}
-
-const personChain = (chain: readonly string[]): readonly string[] | null => {
-  if (chain[0] === 'person' && chain.length > 1) return chain.slice(1)
-  if (chain.length !== 1) return null
-  return chain[0] === '@person_no' ? chain : chain[0] === 'person_id' ? ['id'] : null
-}
-
-/** Leaves subqueries as they are. */
-function rewriteOutside(expr: Expr): Expr {
-  if (expr.kind === 'in' && expr.set.kind === 'subquery') return { ...expr, expr: rewriteOutside(expr.expr) }
-  return rewrite(expr, (node) => (node.kind === 'field' ? { ...node, chain: personChain(node.chain)! } : node))
-}

@@ -1,19 +1,41 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, type Page as ApiPage, get, whenSignedOut } from './lib/api.ts'
-import { go, linkTo, usePlace } from './lib/router.ts'
+import { go, linkTo, type Place, usePlace } from './lib/router.ts'
 import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
+import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
 import { Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { Shell } from './shell.tsx'
-import { Empty, ErrorBox, Working } from './ui/parts.tsx'
+import { Dialog, Empty, ErrorBox, Working } from './ui/parts.tsx'
 
 applyTheme(storedTheme())
 
 type Known = { readonly user: User; readonly projects: readonly Project[] }
 
 export function App() {
-  const place = usePlace()
+  const { place, isLeaving, stay, leave } = usePlace()
+  return (
+    <>
+      <Routed place={place} />
+      {isLeaving && (
+        <Dialog title="Leave without saving?" onClose={stay}>
+          <p>What you typed on this page is not saved.</p>
+          <div class="row">
+            <button type="button" class="primary" autofocus onClick={stay}>
+              Stay
+            </button>
+            <button type="button" onClick={leave}>
+              Leave
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Routed({ place }: { place: Place }) {
   const [known, setKnown] = useState<Known | 'nobody' | null>(null)
   const [error, setError] = useState<Error | null>(null)
 
@@ -45,6 +67,9 @@ export function App() {
         key={`${place.path} ${known === 'nobody'}`}
       />
     )
+  if (place.path === 'forgot') return <ForgotPassword />
+  if (place.parts[0] === 'reset')
+    return <NewPassword user={place.parts[1] ?? ''} secret={place.parts[2] ?? ''} onDone={signedIn} key={place.path} />
   if (known === 'nobody') {
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }

@@ -42,6 +42,43 @@ test('init makes the first of everything once; users and keys come after it', as
   expect(twice).toEqual({ code: 1, out: '', err: 'waymark: There is already an account with this email address.\n' })
 })
 
+test('a link of `users link` sets a password once, also at a server that starts later', async () => {
+  const data = join(directory, 'linked')
+  const env = { WAYMARK_DATA: data }
+  await run(['init', '--json'], env)
+  const link = async (...args: string[]) => JSON.parse((await run(['users', 'link', ...args, '--json'], env)).out)
+  const replaced = await link('--email', 'owner@waymark.local')
+  const made = await link('--user', 'Owner@waymark.local', '--public-url', 'https://a.example/base/')
+  expect(made).toEqual({
+    user_id: 1,
+    email: 'owner@waymark.local',
+    url: expect.stringMatching(/^https:\/\/a\.example\/base\/#\/reset\/[0-9a-f-]{36}\/[\w-]{43}$/),
+    expires_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  })
+  const shown = (await run(['users', 'link', '--email', 'nobody@acme.test'], env)).err
+  expect(shown).toBe('waymark: There is no user nobody@acme.test. `waymark users list` shows them.\n')
+
+  const child = start(['serve', '--data', data, '--port', '0', '--json'], {})
+  const ended = finish(child)
+  const { url } = JSON.parse(await firstLine(child))
+  const use = async ({ url: given }: { url: string }, password: string) => {
+    const [uuid, token] = given.split('/#/reset/')[1]!.split('/')
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/api/reset/${uuid}/`, { method: 'POST', headers, body: JSON.stringify({ token, password }) })
+    return [answer.status, ((await answer.json()) as { code?: string }).code ?? null]
+  }
+  expect(await use(replaced, 'a long password')).toEqual([400, 'invalid_token'])
+  expect(await use(made, 'a long password')).toEqual([200, null])
+  expect(await use(made, 'another password')).toEqual([400, 'invalid_token'])
+  const beside = await link('--email', 'owner@waymark.local')
+  expect(beside.url, 'through the server, with its address').toMatch(`${url}/#/reset/`)
+  expect(await use(beside, 'another password')).toEqual([200, null])
+  child.kill('SIGTERM')
+  const { code, err } = await ended
+  expect(code).toBe(0)
+  expect(err).not.toContain(made.url.slice(-43))
+})
+
 test('serve tells where it is in one line, answers, and ends on SIGTERM with what was acknowledged', async () => {
   const data = join(directory, 'served')
   const env = { WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: 'phx_fixed_for_automation' }

@@ -62,6 +62,12 @@ test('import and query go through it', async () => {
   expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
 })
 
+test('it is waited for while it is too busy to answer', async () => {
+  server.kill('SIGSTOP')
+  setTimeout(() => server.kill('SIGCONT'), 2_200)
+  expect(await count('old')).toBe(30)
+})
+
 test('views are read by commands', async () => {
   const query = { kind: 'HogQLQuery', query: "select distinct_id as who from events where event = 'old' order by who" }
   const made = await fetch(`${facts.url}/api/projects/1/warehouse_saved_queries/`, {

@@ -275,9 +275,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
       } finally {
         await server.start()
       }
-      await expect
-        .poll(() => results("select count() from events where event = 'while it was gone'").catch(() => null), { timeout: 20_000 })
-        .toEqual([[1]])
+      await expect.poll(() => results("select count() from events where event = 'while it was gone'").catch(() => null)).toEqual([[1]])
     })
 
     test.each([
@@ -348,7 +346,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
         const name = `${why} ${at}`
         await project.ingest({ batch: batch(name) })
         const rest = () => results(`select count() from events where event = '${name}'`).catch(() => null)
-        await expect.poll(rest, { timeout: 30_000 }).toEqual([[21]])
+        await expect.poll(rest).toEqual([[21]])
         isOver = !hasFailed
         server.fault = null
         if (fault.kind === 'late' && isOver) {

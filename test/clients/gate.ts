@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 
 // A gate before a server: writes down what passes, and plays the accidents of a network when told to.
@@ -41,9 +42,8 @@ export async function openGate(target: string): Promise<Gate> {
     running.add(one)
   })
   const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks)
+    const body = await buffer(request).catch(() => null)
+    if (body === null) return // the client has left
     const [method, path] = [request.method ?? 'GET', request.url ?? '/']
     const one: Passed = { method, path, headers: request.headers, body, status: null }
     passed.push(one)

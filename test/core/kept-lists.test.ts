@@ -111,4 +111,4 @@ test('while the lists of a large project are loaded, statements answer; then the
   await (await leaving.project(1)).query(questions[0] as never)
   await leaving.close() // in the middle of a load
   expect(await answers('core')).toEqual(expected)
-}, 120_000)
+})

@@ -49,7 +49,12 @@ function storeOf(events: [person: number, time: number][], merges = new Map<numb
 }
 
 type Store = ReturnType<typeof storeOf>
-const noColumns: ColumnSource = { columns: [], ofEvents: async () => undefined, ofPersons: async () => undefined }
+const noColumns: ColumnSource = {
+  columns: [],
+  ofEvents: async () => undefined,
+  ofPersons: async () => undefined,
+  ofKeys: async () => undefined,
+}
 const plenty = () => new ProjectLists(new MemoryShare(1e9))
 const timesOf = ({ persons, start, end, time }: EventLists) =>
   Object.fromEntries(
@@ -224,6 +229,7 @@ const columnsOf = ({ events }: Store, ...keys: string[]) => {
   const source: ColumnSource = {
     columns: keys.map((key) => ({ key, type: key === 'digit' ? 'codes' : 'numbers', of: 'event' })),
     ofPersons: async () => undefined,
+    ofKeys: async () => undefined,
     async ofEvents(specs, seq, last, take) {
       reads.push(`${specs.map(({ key }) => key).join()} after ${seq}`)
       const rest = events.slice(seq, last)
@@ -313,6 +319,7 @@ test('columns of persons are read for each query', async () => {
     const source: ColumnSource = {
       columns: [{ key: '', type: 'flags', of: 'person' }],
       ofEvents: async () => undefined,
+      ofKeys: async () => undefined,
       ofPersons: async (_, take) => take(Float64Array.of(2, 3, 900), [{ values: Uint8Array.of(1, isMember, 1) }]),
     }
     const found = await lists.use(store.source, 2, source, async ({ columns }) => [...columns[0]!.values])
@@ -411,6 +418,7 @@ test('persons who are merged while their columns are read are merged in the list
   const source: ColumnSource = {
     columns: [{ key: '', type: 'flags', of: 'person' }],
     ofEvents: async () => undefined,
+    ofKeys: async () => undefined,
     async ofPersons(_, take) {
       if (reads++ === 0) store.merges.set(3, 1)
       take(Float64Array.of(1), [{ values: Uint8Array.of(1) }])

@@ -121,14 +121,14 @@ test.each([
     'sql: the actors are an expression',
   ],
   [
-    'a property of a session',
-    { ...questions.uniques, properties: [{ key: '$session_duration', value: 1, operator: 'gt', type: 'session' }] },
-    'sql: a condition or a value depends on more than the event and the person',
-  ],
-  [
     'a time that passes',
     { ...questions.uniques, properties: [{ key: 'rand() < 2', type: 'hogql' }] },
-    'sql: a condition or a value depends on more than the event and the person',
+    'sql: a condition or a value is another one each time',
+  ],
+  [
+    'a comparison of an event with its person',
+    { ...questions.uniques, properties: [{ key: 'properties.plan = person.properties.plan', type: 'hogql' }] },
+    'sql: a condition or a value compares what belongs to the event with what belongs to others',
   ],
 ])('explain says why it is not answered from the lists: %s', async (_, query, reason) => {
   const project = await projectOf()

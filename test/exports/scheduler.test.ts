@@ -411,9 +411,7 @@ async function take(step: Step): Promise<void> {
   }
 }
 
-test('whatever the clock, the process and the destination do: every record is exported once, and intervals are completed in order', {
-  timeout: 120_000,
-}, async () => {
+test('whatever the clock, the process and the destination do: every record is exported once, and intervals are completed in order', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.constantFrom('hour', 'day'), async (all, interval) => {
       const first = world.arrivals.length

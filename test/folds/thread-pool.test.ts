@@ -16,7 +16,9 @@ import { assertGenerated } from '../harness/assert-generated.ts'
 
 // Folds in worker threads, each over some of the persons, equal the fold over all of them in one thread.
 
-const pool = new ThreadPool(2)
+// Also on a machine with one processor.
+const processors = 2
+const pool = new ThreadPool(2, { processors })
 afterAll(() => pool.close())
 
 const persons = 40
@@ -261,6 +263,7 @@ test('a pool that was closed while it worked says so, and starts again when it i
 test('closing a pool ends the parts that wait for a thread, too, and starts none for them', async () => {
   let started = 0
   const silent = new ThreadPool(2, {
+    processors,
     start: () => {
       started++
       return new Worker("require('node:worker_threads').parentPort.on('message', () => {})", { eval: true })
@@ -281,6 +284,7 @@ test('threads that cannot start fail the fold, are not started again and again, 
   let started = 0
   const reports: unknown[] = []
   const broken = new ThreadPool(2, {
+    processors,
     start: () => {
       started++
       return new Worker("throw new Error('no program')", { eval: true })

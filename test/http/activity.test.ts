@@ -20,6 +20,10 @@ const changesNothing = new Set([
   'login.create',
   'setup.create', // its entries: test/accounts/first-owner.test.ts
   'login.remove',
+  'password_links.mail', // its entries: test/http/password-links.test.ts
+  'password_links.use',
+  'users.end_sessions',
+  'users.end_session',
   'organization_batch_exports.run_test_step_new',
   'organization_batch_exports.run_test_step',
   'batch_exports.run_test_step_new',

@@ -96,7 +96,7 @@ const oneRole = new WeakMap<Home, Promise<string>>()
 /** The path with the ids of this home. Roles are those of one role. */
 export const pathIn = async (path: string, home: Home): Promise<string> => {
   const { organization, project } = home
-  const ids: Record<string, string> = { organization_id: organization.id, project_id: String(project.id) }
+  const ids: Record<string, string> = { organization_id: organization.id, project_id: String(project.id), uuid: '@me' }
   if (path.includes(':role_id')) ids.role_id = await roleIn(home)
   if (path.includes('/batch_exports/:id')) ids.id = await exportIn(home)
   if (/\/(alerts|subscriptions)\/:id/.test(path)) Object.assign(ids, await noticesIn(home, path))

@@ -1,4 +1,3 @@
-import { scryptSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,16 +9,12 @@ import { clientAddress, networkOf } from '../../src/http/client-address.ts'
 import { createHandler, type Handler } from '../../src/http/create-handler.ts'
 import { createLoginAttempts, loginAllowances } from '../../src/http/login-attempts.ts'
 import { networksOf } from '../../src/lib/networks.ts'
+import { quickHash } from '../harness/quick-hash.ts'
 
 // Signing in, tried by people who should not. On a disk, because what their tries cost must not be taken from those who send events.
 
 const email = 'owner@shop.example'
 const password = 'the right one'
-/** As it is stored, but made in a millisecond: how much a hash costs stands in it. */
-const quickHash = (text: string) => {
-  const salt = Buffer.alloc(16, 1)
-  return `scrypt$8$8$1$${salt.toString('base64')}$${scryptSync(text, salt, 32, { N: 256, r: 8, p: 1 }).toString('base64')}`
-}
 let dataDir: string
 let waymark: Waymark
 let handler: Handler

@@ -202,6 +202,10 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   ),
   personal_api_keys: async (_, { user }) =>
     user ? (await home.world.makeKey(user, { label: 'own' })).id : '00000000-0000-7000-8000-000000000000',
+  users: async (_, { user }) => {
+    if (!user) return 'none'
+    return hashKey(await home.world.accounts.sessions.start(user)).slice(-32)
+  },
   actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: 'Action', steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
@@ -403,7 +407,7 @@ const heldRecords = new Map<string, Promise<string | number>>()
 const recordOf = (resource: string, at: Place, caller: Caller, mayChange: boolean): Promise<string | number> | number => {
   const make = records[resource]
   if (!make) return 1
-  if (mayChange || resource === 'personal_api_keys') return make(at, caller)
+  if (mayChange || resource === 'personal_api_keys' || resource === 'users') return make(at, caller)
   const name = `${resource} ${at.n}`
   const known = heldRecords.get(name) ?? make(at, caller)
   heldRecords.set(name, known)

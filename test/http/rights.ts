@@ -269,6 +269,9 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 ok 400 401 400 | 403 ok ok | ok 403 ok 403 | 403 403 ok ok | 403 401 400': ['project_list.create'],
   '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
   '401 401 ok ok 401 ok | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+    'users.sessions',
+    'users.end_session',
+    'users.end_sessions',
     'personal_api_keys.list',
     'personal_api_keys.scopes',
     'personal_api_keys.create',
@@ -291,6 +294,6 @@ export const openCallers = [
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
   'ok ok ok ok ok ok': ['login.create', 'login.remove', 'setup.retrieve', 'shared.page', 'shared.embedded'],
-  '400 400 400 400 400 400': ['setup.create'],
+  '400 400 400 400 400 400': ['setup.create', 'password_links.mail', 'password_links.look', 'password_links.use'],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { resources } from '../../src/http/registry.ts'
 import { type Served, startServe } from '../clients/served.ts'
 import { type Answer, startNameServer } from '../harness/name-server.ts'
+import { program } from '../harness/programs.ts'
 import { refused, rowOf } from './conversation.ts'
 
 // One conversation for each resource with `waymark serve` in a process of its own, by keys and by logins, failures included. In the order of a life:
 // whoever is invited first is needed later.
 
+const run = promisify(execFile)
 const names: Record<string, Answer> = {}
 let nameServer: Awaited<ReturnType<typeof startNameServer>>
 let served: Served
@@ -133,6 +137,22 @@ test('login, logout and the own account', async () => {
   expect(await asGuest('PATCH', '/api/users/@me/', { set_current_organization: nowhere })).toMatchObject(
     refused(400, 'does_not_exist', undefined, 'set_current_organization'),
   )
+})
+
+test('a new password by a link of the operator', async () => {
+  const cli = process.env.WAYMARK_CLI ?? program('cli')
+  const { stdout } = await run(process.execPath, [cli, 'users', 'link', '--data', served.dataDir, '--email', 'guest@acme.test', '--json'])
+  const [, user, token] = /#\/reset\/([^/]+)\/(.+)$/.exec(JSON.parse(stdout).url)!
+  const link = `/api/reset/${user}/`
+  expect((await call('GET', `${link}?token=${token}`, undefined, {})).status).toBe(204)
+  expect(await call('POST', link, { token: 'guessed', password: 'another long one' }, {})).toMatchObject(
+    refused(400, 'invalid_token', undefined, 'token'),
+  )
+  const wanted = { token, password: 'long enough for this' }
+  expect((await call('POST', link, wanted, {})).body).toEqual({ success: true, email: 'guest@acme.test' })
+  expect(await call('POST', link, wanted, {})).toMatchObject(refused(400, 'invalid_token', undefined, 'token'))
+  expect(await asGuest('GET', '/api/users/@me/')).toMatchObject(refused(401, 'not_authenticated')) // the new password has ended the session
+  guest = cookieOf(await call('POST', '/api/login/', { email: 'guest@acme.test', password: wanted.password }, {}))
 })
 
 test('members', async () => {

@@ -40,7 +40,7 @@ const counted = sql('select count() from events')
 test.each([
   ['waited for', 8],
   ['in the background', 9],
-])('three heavy queries %s keep nobody else waiting', { timeout: 20_000 }, async (way, n) => {
+])('three heavy queries %s keep nobody else waiting', async (way, n) => {
   const [busy, quiet] = projects
   const left = new AbortController()
   const ids = [1, 2, 3].map((n) => `${way} ${n}`)

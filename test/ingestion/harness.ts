@@ -63,6 +63,8 @@ export interface World {
   anonymizeIps: boolean
   /** Number of next transactions that fail. */
   failCommits: number
+  /** Called before each transaction. */
+  beforeCommit: ((events: number) => Promise<void>) | null
   /** Number of attempts. */
   readonly commits: number
   /** Errors that the pipeline recovered from. */
@@ -85,7 +87,13 @@ export async function openWorld(
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
   const log = new TestLog()
-  const world = { now: new Date(options.now ?? '2026-01-15T12:00:00Z'), anonymizeIps: false, failCommits: 0, commits: 0 }
+  const world = {
+    now: new Date(options.now ?? '2026-01-15T12:00:00Z'),
+    anonymizeIps: false,
+    failCommits: 0,
+    commits: 0,
+    beforeCommit: null as World['beforeCommit'],
+  }
   const errors: unknown[] = []
   let database = ''
   const { store } = options
@@ -104,6 +112,7 @@ export async function openWorld(
     connect: async () => (await instance!).connect(),
     memoryLimit: 2 ** 31,
     background: new BackgroundStatements(() => true),
+    checkpointEarly: async () => undefined,
   }
   const openWriter = async () => store?.openWriter() ?? openEventWriter(engine, database)
   const open = async (signal?: AbortSignal) =>
@@ -122,8 +131,9 @@ export async function openWorld(
     ...store,
     openGroup: async () => {
       const group = await store.openGroup()
-      const commit: typeof group.commit = (slots) => {
+      const commit: typeof group.commit = async (slots) => {
         world.commits++
+        await world.beforeCommit?.(group.events)
         return world.failCommits-- > 0 ? Promise.reject(new Error('no commit')) : group.commit(slots)
       }
       return Object.create(group, { commit: { value: commit } }) as typeof group // the event count of a copy would stay 0
@@ -154,6 +164,12 @@ export async function openWorld(
     },
     set failCommits(value) {
       world.failCommits = value
+    },
+    get beforeCommit() {
+      return world.beforeCommit
+    },
+    set beforeCommit(value) {
+      world.beforeCommit = value
     },
     errors,
     async rows(sql) {

@@ -37,6 +37,39 @@ test('events go from a batch to rows', async () => {
   await world.close()
 })
 
+test('a transaction that a query waits for takes nothing that came later', async () => {
+  const world = await openWorld()
+  const [begun, gate] = [deferred<void>(), deferred<void>()]
+  const sizes: number[] = []
+  world.beforeCommit = async (size) => {
+    sizes.push(size)
+    begun.resolve()
+    await gate.promise
+  }
+  await world.pipeline.ingest(events(1))
+  const first = world.pipeline.caughtUp()
+  await begun.promise
+  await world.pipeline.ingest(events(2, 1))
+  const second = world.pipeline.caughtUp()
+  for (let i = 3; i < 30; i += 3) await world.pipeline.ingest(events(3, i))
+  gate.resolve()
+  await Promise.all([first, second])
+  expect(sizes.slice(0, 2)).toEqual([1, 2])
+  expect(await count(world)).toEqual({ n: 30, different: 30 })
+  await world.close()
+})
+
+test('while queries come, transactions are small', async () => {
+  const world = await openWorld()
+  const sizes: number[] = []
+  world.beforeCommit = async (size) => void sizes.push(size)
+  await world.pipeline.caughtUp()
+  for (let i = 0; i < 40_000; i += 10_000) await world.pipeline.ingest(events(10_000, i))
+  expect(await count(world)).toEqual({ n: 40_000, different: 40_000 })
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(16_384)
+  await world.close()
+})
+
 test('invalid member uuids do not block later records in the log', async () => {
   const world = await openWorld()
   const { ids } = await world.pipeline.importPersons([{ distinct_ids: ['u1'], properties: {} }])

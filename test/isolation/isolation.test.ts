@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { tableToIPC } from 'apache-arrow'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type * as engine from '../../src/engine.ts'
 import type { OpenOptions, Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
@@ -338,6 +338,21 @@ describe('when the engine ends', () => {
     await waymark.close()
     opened.splice(opened.indexOf(waymark), 1)
     for (const pid of children()) expect(before).toContain(pid)
+  })
+
+  test('it is not ended because the machine stood still', async () => {
+    const errors: unknown[] = []
+    const waymark = await start({ isolate: true, onError: (error) => errors.push(error) })
+    const project = await waymark.createProject()
+    const pid = enginePid(waymark)
+    const real = performance.now.bind(performance)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => real() + 60_000)
+    try {
+      for (const since = real(); real() - since < 1_500; ) await project.query(sql('select 1')) // the engine is looked at twice a second
+    } finally {
+      clock.mockRestore()
+    }
+    expect([enginePid(waymark), errors]).toEqual([pid, []])
   })
 
   test('a stream in progress ends with an error, and is not cut silently', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { RecentWaits } from '../../src/ingestion/recent-waits.ts'
 import { LagBackpressure } from '../../src/isolation/lag-backpressure.ts'
 import { deferred } from '../../src/lib/deferred.ts'
 
@@ -20,4 +21,17 @@ test('a batch waits while the engine lags, and is released when the engine ends'
 
   isFollowed = true // the engine reads earlier batches from the log, so they do not count
   expect(await room.admit(kilobyte, false, async () => 'taken')).toBe('taken')
+})
+
+test('while queries come, less may be ahead of them', async () => {
+  const queries = new RecentWaits()
+  const room = new LagBackpressure(240 * kilobyte, () => true, queries)
+  room.enter(1, 20 * kilobyte)
+  expect(await room.admit(kilobyte, false, async () => 'taken')).toBe('taken')
+  queries.note()
+  const entered = deferred<string>()
+  const waiting = room.admit(kilobyte, false, async () => entered.resolve('entered'))
+  expect(await Promise.race([entered.promise, new Promise((resolve) => setImmediate(resolve, 'waits'))])).toBe('waits')
+  room.leave(1)
+  await waiting
 })

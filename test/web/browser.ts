@@ -19,6 +19,9 @@ if (!hasBrowser)
     '\n  SKIPPED: the tests of the web interface. Install Chromium (Debian: apt-get install chromium) or name it in WAYMARK_CHROMIUM.\n',
   )
 
+/** For what hangs. What is only slow because others have the cores goes on. */
+const slowestMs = 120_000
+
 export interface Facts {
   readonly url: string
   readonly setup_url: string
@@ -34,6 +37,7 @@ export interface Web {
   /** With a project `Demo shop`, whose id is this, if the server was started with it. */
   readonly demo: number
   readonly browser: Browser
+  readonly dataDir: string
   /** What pages complained of: errors, and what the content security policy refused. */
   readonly complaints: string[]
   /** A page in a context of its own, signed in as the owner. */
@@ -73,7 +77,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
   const ended = new Promise((resolve) => server.once('exit', resolve))
   const [{ demo, ...facts }, browser] = await Promise.all([
     factsOf(server, hasDemo),
-    chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'] }),
+    chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'], timeout: slowestMs }),
   ])
   const complaints: string[] = []
   const contexts: BrowserContext[] = []
@@ -81,6 +85,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
 
   const pageIn = async (context: BrowserContext): Promise<Page> => {
     contexts.push(context)
+    context.setDefaultTimeout(slowestMs)
     const page = await context.newPage()
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
@@ -94,6 +99,7 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
     facts,
     demo,
     browser,
+    dataDir,
     complaints,
     page: async (viewport = { width: 1280, height: 900 }) =>
       pageIn(await browser.newContext({ viewport, timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' })),

@@ -207,7 +207,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
 
   test('the list: search, pin, copy, delete, create', async () => {
     await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards`)
-    const names = () => page.locator('.dashboards tbody a').allTextContents()
+    const names = () => page.getByRole('region', { name: 'dashboards' }).locator('tbody a').allTextContents()
     await page.getByLabel('Search dashboards').fill('sal')
     await expect.poll(names, slow).toEqual(['Sales'])
     await page.getByLabel('More for Sales').click()

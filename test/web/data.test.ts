@@ -88,8 +88,8 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await dialog.getByLabel('Note').fill(attack)
     await dialog.getByLabel('Time').fill('2026-03-01T12:00')
     await dialog.getByRole('button', { name: 'Save' }).click()
-    // Noon in Berlin, on the clock of the project.
-    await page.getByRole('row', { name: '2026-03-01 11:00' }).getByText(attack).waitFor()
+    // On the clock of the project, not on that of the browser in Berlin.
+    await page.getByRole('row', { name: '2026-03-01 12:00' }).getByText(attack).waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
   })
 

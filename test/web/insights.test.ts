@@ -74,9 +74,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
       },
     })
     const numbers = page.getByRole('region', { name: 'Numbers' })
-    await expect
-      .poll(async () => (await numbers.locator('tbody td').allTextContents()).slice(2).map(Number), { timeout: 10_000 })
-      .toEqual(results[0]!.data)
+    await expect.poll(async () => (await numbers.locator('tbody td').allTextContents()).slice(2).map(Number)).toEqual(results[0]!.data)
     expect(await accessibilityFindings(page)).toEqual([])
     // By keyboard: to the last interval with people, and Enter.
     const chart = page.getByRole('slider')

@@ -42,11 +42,12 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     const all = await web.api<Page<Person>>('GET', `${project}/persons/?limit=50`)
     await page.goto(at('people'))
     const rows = page.getByRole('region', { name: 'People' }).locator('tbody tr')
-    await page.getByText(`1 to 50 of ${all.count}`).waitFor()
+    await page.getByText(`50 of ${all.count} people`).waitFor()
     expect(await rows.locator('td:first-child').allTextContents()).toEqual(all.results.map(({ name }) => name))
     expect(await accessibilityFindings(page)).toEqual([])
-    await page.getByRole('button', { name: 'Next' }).click()
-    await page.getByText(`51 to 100 of ${all.count}`).waitFor()
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByText(`100 of ${all.count} people`).waitFor()
+    expect(await rows.count()).toBe(100)
 
     const some = await web.api<Page<Person>>('GET', `${project}/persons/?search=user-22&limit=50`)
     await page.getByLabel('Search people').fill('user-22')
@@ -67,7 +68,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await expect.poll(() => rows.count()).toBe(Math.min(50, pro.count))
     // The link of the page is the list without filters.
     await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'People' }).click()
-    await page.getByText(`1 to 50 of ${all.count}`).waitFor()
+    await page.getByText(`50 of ${all.count} people`).waitFor()
     expect(await page.getByLabel('Value', { exact: true }).count()).toBe(0)
   })
 
@@ -142,6 +143,61 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     web.complaints.length = 0 // the 404
   })
 
+  test('two persons are merged: what will happen is said before, and one timeline is left', async () => {
+    await capture([
+      {
+        event: 'opened',
+        distinct_id: 'mia-web',
+        timestamp: '2026-02-01T10:00:00Z',
+        properties: { $set: { email: 'mia@example.com', plan: 'pro' } },
+      },
+      { event: 'paid', distinct_id: 'mia-web', timestamp: '2026-02-02T10:00:00Z' },
+      {
+        event: 'opened',
+        distinct_id: 'mia-phone',
+        timestamp: '2026-02-01T12:00:00Z',
+        properties: { $set: { name: attack, plan: 'free', [attack]: attack } },
+      },
+    ])
+    const find = (id: string) => web.api<Person>('GET', `${project}/persons/${id}/`)
+    const [kept, other] = [await find('mia-web'), await find('mia-phone')]
+    const page = await web.signedIn()
+    await page.goto(at(`people/${kept.uuid}`))
+    await page.getByRole('button', { name: 'Merge' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Search the other person').fill('mia')
+    await dialog.getByText('2 people').waitFor()
+    expect(await dialog.getByRole('button', { name: 'mia@example.com' }).isDisabled()).toBe(true)
+    await dialog.getByRole('button', { name: attack }).click()
+    const row = (title: string) => dialog.getByRole('row', { name: new RegExp(`^${title}`) }).getByRole('cell')
+    await expect.poll(() => row('Events').allTextContents()).toEqual(['2', '1', '3'])
+    expect(await row('Distinct ids').allTextContents()).toEqual(['1', '1', '2'])
+    const lines = (name: string) => dialog.getByRole('region', { name }).getByRole('listitem').allTextContents()
+    expect((await lines('Properties that are lost')).filter((line) => !line.startsWith('$'))).toEqual(['planpro free'])
+    expect((await lines('Properties that are added')).sort()).toEqual([`${attack}${attack}`, `name${attack}`].sort())
+    await dialog.getByText('This cannot be undone').waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect((await find('mia-phone')).uuid).toBe(other.uuid)
+
+    await page.getByRole('button', { name: 'Merge' }).click()
+    await dialog.getByLabel('Search the other person').fill('mia-phone')
+    await dialog.getByText('1 people').waitFor()
+    await dialog.getByRole('button', { name: attack }).click()
+    await dialog.getByRole('button', { name: 'Merge them' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    const after = await find('mia-phone')
+    expect(after.uuid).toBe(kept.uuid)
+    expect(after.properties).toMatchObject({ email: 'mia@example.com', plan: 'pro', name: attack })
+    expect([...after.distinct_ids].sort()).toEqual(['mia-phone', 'mia-web'])
+    const events = page.getByRole('region', { name: 'Events' })
+    await expect.poll(() => events.locator('.moment').count()).toBe(3)
+    await expect.poll(() => page.getByRole('region', { name: 'Distinct ids' }).getByRole('listitem').count()).toBe(2)
+    await page.goto(at(`people/${other.uuid}`))
+    await page.getByRole('heading', { name: 'There is no such person' }).waitFor()
+    web.complaints.length = 0 // the 404
+  })
+
   test('groups: the list, and one with a slash in its key', async () => {
     const key = `a/b ${attack}`
     await capture([
@@ -155,7 +211,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     const page = await web.signedIn()
     await page.goto(at('people'))
     await page.getByRole('link', { name: 'Company groups' }).click()
-    await page.getByText('1 to 41 of 41').waitFor({ state: 'hidden' })
+    await page.getByRole('region', { name: 'Company groups' }).waitFor()
     await page.getByLabel('Search Company groups').fill('a/b')
     await page.getByRole('link', { name: attack }).click()
     await page.getByRole('region', { name: 'People' }).getByRole('link', { name: 'kim' }).waitFor()

@@ -71,6 +71,14 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.getByRole('button', { name: 'Save' }).click()
     await page.locator('.field', { hasText: 'Time zone' }).getByRole('alert').waitFor()
     web.complaints.length = 0 // the refusal
+    // What was typed is not lost without a question: by a link, or by a step back.
+    const leaving = page.getByRole('dialog', { name: 'Leave without saving?' })
+    await page.getByRole('link', { name: 'Members' }).click()
+    await leaving.getByRole('button', { name: 'Stay' }).click()
+    expect([await page.getByLabel('Time zone').inputValue(), new URL(page.url()).hash]).toEqual(['Tokyo', `#/project/${web.demo}/settings`])
+    await page.getByRole('link', { name: 'Members' }).click()
+    await leaving.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Members' }).waitFor()
     await web.api('PATCH', `/api/projects/${web.demo}/`, { name: 'Demo shop', timezone: 'UTC' })
   })
 
@@ -256,7 +264,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     const { results: exports } = await web.api<{ results: { id: string }[] }>('GET', `/api/projects/${web.demo}/batch_exports/`)
     const path = `/api/projects/${web.demo}/batch_exports/${exports[0]!.id}`
     const backfills = () => web.api<{ results: { status: string }[] }>('GET', `${path}/backfills/`)
-    await expect.poll(async () => (await backfills()).results.map(({ status }) => status), { timeout: 15_000 }).toEqual(['Completed'])
+    await expect.poll(async () => (await backfills()).results.map(({ status }) => status)).toEqual(['Completed'])
     await page.getByRole('button', { name: 'Refresh' }).first().click()
     const runs = page.getByRole('region', { name: 'runs', exact: true })
     await expect.poll(() => runs.getByText('Completed').count()).toBeGreaterThan(9)
@@ -310,8 +318,8 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
       .getByText(/^whsec_/)
       .waitFor()
     const subscriptions = await web.api<{ results: object[] }>('GET', `/api/projects/${web.demo}/subscriptions/?insight=${insight.id}`)
-    // Nine o'clock in Berlin, where the browser of the tests is.
-    expect(subscriptions.results).toMatchObject([{ target_type: 'webhook', frequency: 'weekly', start_date: '2030-01-07T08:00:00Z' }])
+    // Nine o'clock in the zone of the project, UTC; the browser of the tests is in Berlin.
+    expect(subscriptions.results).toMatchObject([{ target_type: 'webhook', frequency: 'weekly', start_date: '2030-01-07T09:00:00Z' }])
   })
 
   test('by keyboard only: to the settings, a section, a field, and saved', async () => {

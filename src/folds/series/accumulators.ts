@@ -2,6 +2,8 @@ import type { ListView, PlacedColumn } from '../fold.ts'
 import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
 import { NumberHistogram } from './number-histogram.ts'
+import type { NumberOrder } from './number-order.ts'
+import { RankQuantile } from './rank-quantile.ts'
 import { grown, type Reducer, type Reduction, reducerOf } from './reduce.ts'
 import { Windows } from './windows.ts'
 
@@ -16,6 +18,8 @@ export type SeriesValue =
   | { readonly kind: 'windows'; readonly begins: Float64Array; readonly ends: Float64Array }
   /** A number of each event. */
   | { readonly kind: 'numbers'; readonly number: PlacedColumn; readonly reduction: Reduction }
+  /** `order`: of coded numbers. */
+  | { readonly kind: 'quantile'; readonly number: PlacedColumn; readonly order: NumberOrder | null; readonly level: number }
   /** The number of events of each person in a bucket. */
   | { readonly kind: 'events per person'; readonly reduction: Reduction }
   /** Persons whose first event that meets bit 0 is not before `from`, and one of whose events of that time meets bit 1. */
@@ -36,14 +40,19 @@ export function accumulatorOf(value: SeriesValue, size: number, groups: number):
     case 'windows':
       return new Windows(value.begins, value.ends)
     case 'numbers':
-      return typeof value.reduction === 'number' && isFew(value.number, size * groups)
-        ? new NumberHistogram(size, value.number, value.reduction)
-        : new Numbers(size, value.number, reducerOf(value.reduction))
+      return new Numbers(size, value.number, reducerOf(value.reduction))
+    case 'quantile':
+      return quantileOf(value, size, groups)
     case 'events per person':
       return new EventsPerPerson(size, reducerOf(value.reduction))
     case 'first times':
       return new FirstTimes(size, value.from)
   }
+}
+
+function quantileOf({ number, order, level }: Extract<SeriesValue, { kind: 'quantile' }>, size: number, groups: number): Accumulator {
+  if (isFew(number, size * groups)) return new NumberHistogram(size, number, level)
+  return order ? new RankQuantile(size, number, order, level) : new Numbers(size, number, reducerOf(level))
 }
 
 const isFew = ({ column: { numbers } }: PlacedColumn, cells: number) => numbers !== null && numbers.length * cells <= mostCounts

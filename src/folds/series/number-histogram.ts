@@ -1,7 +1,7 @@
+import { interpolated } from '../../lib/statistics.ts'
 import type { PlacedColumn } from '../fold.ts'
 import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
-import { interpolated } from './reduce.ts'
 
 /** Quantiles of coded numbers: how often each number occurs is enough, and no number has to be kept. */
 export class NumberHistogram implements Accumulator<Uint32Array> {

@@ -1,5 +1,5 @@
-import { select } from '../../lib/statistics.ts'
-import { joined } from '../joined.ts'
+import { quantile } from '../../lib/statistics.ts'
+import { CellValues, type KeptValues } from './cell-values.ts'
 
 /** How numbers become one; a number is the level of a quantile. */
 export type Reduction = 'sum' | 'avg' | 'min' | 'max' | number
@@ -123,86 +123,48 @@ class Extreme implements Reducer<Float64Array> {
   }
 }
 
-const valuesBetweenPauses = 1 << 17
-
-/** Numbers that were kept elsewhere, cell by cell: those of a cell end at its entry of `ends`. */
-interface Kept {
-  readonly ends: Int32Array
-  readonly values: Float64Array
-  /** The number of each of its cells here. Null: the same. */
-  readonly cellOf: Int32Array | null
-}
+const valuesBetweenPauses = 1 << 18
 
 /** Interpolates between the two nearest numbers. */
-class Quantile implements Reducer<readonly Kept[]> {
-  kept = 0
-  private readonly level: number
-  /** By cell, its numbers, and how many there are. */
-  private readonly values: Float64Array[] = []
-  private lengths: Int32Array = new Int32Array(0)
-  private parts: Kept[] = []
+class Quantile implements Reducer<readonly KeptValues<Float64Array>[]> {
+  private readonly numbers = new CellValues<Float64Array>((length) => new Float64Array(length))
   private results: Float64Array = new Float64Array(0)
 
-  constructor(level: number) {
-    this.level = level
+  constructor(private readonly level: number) {}
+
+  get kept(): number {
+    return this.numbers.kept
   }
 
-  grow(cells: number): void {
-    while (this.values.length < cells) this.values.push(noNumbers)
-    if (this.lengths.length >= cells) return
-    const longer = new Int32Array(Math.max(cells, 2 * this.lengths.length))
-    longer.set(this.lengths)
-    this.lengths = longer
-  }
+  grow(): void {}
 
   add(cell: number, value: number): void {
     if (Number.isNaN(value)) return
-    let values = this.values[cell]!
-    const at = this.lengths[cell]!++
-    if (at === values.length) {
-      values = grown(values, at + 8)
-      this.values[cell] = values
-    }
-    values[at] = value
-    this.kept++
+    const { numbers } = this
+    if (numbers.length === numbers.values.length) numbers.reserve(1024)
+    numbers.cells[numbers.length] = cell
+    numbers.values[numbers.length++] = value
   }
 
-  state(cells: number): readonly Kept[] {
-    if (this.parts.length > 0) return this.parts
-    const ends = new Int32Array(cells)
-    const values = new Float64Array(this.kept)
-    let end = 0
-    for (let cell = 0; cell < cells; cell++) {
-      if (cell < this.values.length) values.set(this.values[cell]!.subarray(0, this.lengths[cell]!), end)
-      end += this.lengths[cell] ?? 0
-      ends[cell] = end
-    }
-    return [{ ends, values, cellOf: null }]
+  state(cells: number): readonly KeptValues<Float64Array>[] {
+    return this.numbers.state(cells)
   }
 
-  restore(parts: readonly Kept[]): void {
-    this.parts = [...parts]
-    this.kept = parts.reduce((sum, { values }) => sum + values.length, 0)
+  restore(parts: readonly KeptValues<Float64Array>[]): void {
+    this.numbers.restore(parts)
   }
 
-  absorb(parts: readonly Kept[], cellOf: (cell: number) => number): void {
-    for (const { ends, values, cellOf: before } of parts) {
-      this.parts.push({ ends, values, cellOf: Int32Array.from(ends, (_, cell) => cellOf(before ? before[cell]! : cell)) })
-      this.kept += values.length
-    }
+  absorb(parts: readonly KeptValues<Float64Array>[], cellOf: (cell: number) => number): void {
+    this.numbers.absorb(parts, cellOf)
   }
 
   *prepare(cells: number): Generator<void, void, void> {
-    const pieces: Float64Array[][] = Array.from({ length: cells }, () => [])
-    for (const { ends, values, cellOf } of this.state(cells))
-      for (let cell = 0, begin = 0; cell < ends.length; begin = ends[cell++]!)
-        if (ends[cell]! > begin) pieces[cellOf ? cellOf[cell]! : cell]!.push(values.subarray(begin, ends[cell]))
     this.results = new Float64Array(cells)
     let unpaused = 0
-    for (const [cell, of] of pieces.entries()) {
-      const values = of.length > 0 ? joined(of) : noNumbers
-      this.results[cell] = quantile(values, this.level)
-      unpaused += values.length
+    for (const [cell, pieces] of this.numbers.pieces(cells).entries()) {
+      if (pieces.length === 0) continue
+      this.results[cell] = quantile(pieces, this.level)
+      unpaused += pieces.reduce((sum, { length }) => sum + length, 0)
       if (unpaused < valuesBetweenPauses) continue
       unpaused = 0
       yield
@@ -213,23 +175,6 @@ class Quantile implements Reducer<readonly Kept[]> {
     return this.results
   }
 }
-
-const noNumbers = new Float64Array(0)
-
-/** Reorders the values. */
-function quantile(values: Float64Array, level: number): number {
-  if (values.length === 0) return 0
-  const at = level * (values.length - 1)
-  const index = Math.floor(at)
-  const low = select(values, index)
-  const share = at - index
-  if (share === 0) return low
-  let high = Number.POSITIVE_INFINITY
-  for (let i = index + 1; i < values.length; i++) if (values[i]! < high) high = values[i]!
-  return interpolated(low, high, share)
-}
-
-export const interpolated = (low: number, high: number, share: number): number => (low === high ? low : low * (1 - share) + high * share)
 
 export function grown(values: Float64Array, length: number, empty = 0): Float64Array {
   if (length <= values.length) return values

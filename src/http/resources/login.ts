@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { check, text } from '../../accounts/fields.ts'
+import { check, givenPassword, text } from '../../accounts/fields.ts'
 import { firstOwnerInput } from '../../accounts/first-owner.ts'
 import { signupInput } from '../../accounts/joining.ts'
 import type { User } from '../../accounts/records.ts'
@@ -11,7 +11,7 @@ import { failures } from '../errors.ts'
 import { presentUser, userSchema, uuidSchema } from '../present.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
-const loginInput = z.object({ email: text({ max: 254 }), password: z.string({ error: 'Not a valid string.' }).min(1).max(1024) })
+const loginInput = z.object({ email: text({ max: 254 }), password: givenPassword() })
 
 const year = 365 * 86_400
 /** Marks a browser in which its user has signed in before: failures of others then count separately. */
@@ -21,17 +21,25 @@ const cookie = ({ site }: Visit, name: string, value: string, seconds: number, p
   `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
 
 const signIn = async (visit: Visit, { accounts }: App, user: User) => {
-  const session = cookie(visit, sessionCookie, await accounts.sessions.start(user), sessionLifetime / 1000)
+  const session = cookie(
+    visit,
+    sessionCookie,
+    await accounts.sessions.start(user, visit.request.headers.get('user-agent')),
+    sessionLifetime / 1000,
+  )
   const device = accounts.users.deviceToken(user)
   return { 'set-cookie': device === null ? session : [session, cookie(visit, deviceCookie, device, year, '/api/login')] }
 }
+
+/** Callers of one network share a queue for passwords. */
+export const networkFrom = ({ site }: Visit): string => (site.client === null ? '' : networkOf(site.client).network)
 
 const tried = async (visit: Visit, email: string, password: string): Promise<User> => {
   const { attempts, accounts } = visit.app
   const token = cookieOf(visit.request, deviceCookie)
   const device = token !== undefined && (await accounts.users.isDevice(email, token)) ? token : null
   const takeBack = attempts.begin({ email, address: visit.site.client, device })
-  const from = device !== null ? `device ${device}` : visit.site.client === null ? '' : networkOf(visit.site.client).network
+  const from = device !== null ? `device ${device}` : networkFrom(visit)
   const user = await accounts.users.authenticate(email, password, from).catch((error: unknown) => {
     takeBack() // the password was not checked
     throw error

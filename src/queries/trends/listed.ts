@@ -4,6 +4,7 @@ import type { Listed } from '../../core/project-lists.ts'
 import type { Matching } from '../../folds/fold.ts'
 import type { SeriesValue } from '../../folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../folds/series/fold.ts'
+import { numberOrder } from '../../folds/series/number-order.ts'
 import type { Reduction } from '../../folds/series/reduce.ts'
 import { add } from '../../lib/calendar.ts'
 import { own } from '../../lib/own.ts'
@@ -133,7 +134,14 @@ function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: Q
   if (!(propertyMaths as readonly string[]).includes(math)) return `the lists do not count ${math}`
   if (node.math_property === '$session_duration') return 'the lists do not know how long sessions are'
   const number = columns.numbers(numberOf(unit, env))
-  return { times, value: (listed) => ({ kind: 'numbers', number: placed(number, listed), reduction: reductionOf(math) }) }
+  const level = own(quantiles, math)
+  return {
+    times,
+    value: (listed) =>
+      level === undefined
+        ? { kind: 'numbers', number: placed(number, listed), reduction: reductionOf(math) }
+        : { kind: 'quantile', number: placed(number, listed), order: numberOrder(listed.columns[number.index]!), level },
+  }
 
   /** Null: the buckets are as long as the windows. */
   function rolling(which: RollingMath, of: Unit): Counted | null {

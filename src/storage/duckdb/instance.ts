@@ -71,6 +71,11 @@ const lockHolder = (error: unknown): number | null => {
   return /Conflicting lock is held/.test(message) ? Number(/PID (\d+)/.exec(message)?.[1] ?? 0) : null
 }
 
+/** Bytes of the write-ahead log after which a commit also does a checkpoint. */
+const checkpointBytes = (memoryLimit: number): number => Math.min(256e6, memoryLimit / 2)
+/** An early checkpoint happens above this part of them. */
+const shareOfEarly = 0.75
+
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
 
@@ -252,6 +257,14 @@ export class Instance implements Sql {
     if (!this.isInMemory && !this.isReadOnly) await this.run(`CHECKPOINT ${identifier(name)}`)
   }
 
+  /** A checkpoint if a commit would soon do it. */
+  async checkpointEarly(name: string): Promise<void> {
+    const path = this.attached.get(name)
+    if (path === undefined || this.isInMemory || this.isReadOnly) return
+    const log = await stat(`${path}.wal`).catch(() => null)
+    if (log !== null && log.size > checkpointBytes(this.memoryLimit) * shareOfEarly) await this.checkpoint(name)
+  }
+
   /** Detaches a project's store and removes its whole folder. */
   async dropProject(id: number): Promise<void> {
     await this.detach(projectDatabase(id))
@@ -396,7 +409,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       `allocator_bulk_deallocation_flush_threshold = '${freedKept}KiB'`,
       // A checkpoint at every commit took a third of the time of ingestion, and the log also has the events. Until the next checkpoint the contents of the
       // write-ahead log are in memory as well.
-      `checkpoint_threshold = '${Math.floor(Math.min(256e6, memoryLimit / 2) / 1024)}KiB'`,
+      `checkpoint_threshold = '${Math.floor(checkpointBytes(memoryLimit) / 1024)}KiB'`,
       // In 1.5.6 it fails with an internal error where a filter below `QUALIFY row_number() … <= n` leaves a projection behind.
       "disabled_optimizers = 'top_n_window_elimination'",
       'autoinstall_known_extensions = false',

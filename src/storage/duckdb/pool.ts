@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
+import { onAbort } from '../../lib/on-abort.ts'
 
 interface Waiter {
   take(connection: DuckDBConnection): void
@@ -65,7 +66,7 @@ export class ConnectionPool {
       // A statement that is interrupted before it has started would run to its end.
       again = setInterval(() => connection.interrupt(), 20)
     }
-    signal?.addEventListener('abort', interrupt, { once: true })
+    const leave = signal && onAbort(signal, interrupt)
     try {
       signal?.throwIfAborted()
       return await work(connection)
@@ -75,7 +76,7 @@ export class ConnectionPool {
       throw signal?.aborted ? cancelled(signal, error) : error
     } finally {
       clearInterval(again)
-      signal?.removeEventListener('abort', interrupt)
+      leave?.()
       this.release(connection)
     }
   }
@@ -99,22 +100,22 @@ export class ConnectionPool {
 
   private queue(signal: AbortSignal | undefined): Promise<DuckDBConnection> {
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const giveUp = () => {
         const index = this.waiting.indexOf(waiter)
         if (index >= 0) this.waiting.splice(index, 1)
         if (signal) reject(cancelled(signal))
       }
       const waiter: Waiter = {
         take: (connection) => {
-          signal?.removeEventListener('abort', leave)
+          leave?.()
           resolve(connection)
         },
         refuse: (error) => {
-          signal?.removeEventListener('abort', leave)
+          leave?.()
           reject(error)
         },
       }
-      signal?.addEventListener('abort', leave, { once: true })
+      const leave = signal && onAbort(signal, giveUp) // a query may have many statements
       this.waiting.push(waiter)
     })
   }

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { patch, post } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
-import { useAction } from '../lib/use-action.ts'
-import { ErrorBox, Field } from '../ui/parts.tsx'
+import { Form, linesOf, RadioField, TextField, textOf } from '../ui/forms.tsx'
+import { Field } from '../ui/parts.tsx'
 import { complete, conditionsOf, emptyConditions } from './condition.ts'
 import { ConditionEditor } from './condition-editor.tsx'
 
@@ -20,9 +20,9 @@ export interface Cohort {
 }
 
 const kinds = [
-  { isStatic: false, title: 'Dynamic', about: 'Everybody who matches conditions, as of now.' },
-  { isStatic: true, title: 'Static', about: 'A list of people that changes only when somebody changes it.' },
-] as const
+  { value: 'dynamic', label: 'Dynamic', about: 'Everybody who matches conditions, as of now.' },
+  { value: 'static', label: 'Static', about: 'A list of people that changes only when somebody changes it.' },
+]
 
 const isCsv = (name: string) => /\.(csv|txt|tsv)$/i.test(name)
 const mostBytes = 20 * 1024 * 1024
@@ -34,11 +34,8 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
   const known = cohort === null || cohort.is_static ? emptyConditions : conditionsOf(cohort.filters)
   const [conditions, setConditions] = useState(known ?? emptyConditions)
   const [text, setText] = useState(known ? null : JSON.stringify(cohort?.filters ?? {}, null, 2))
-  const [ids, setIds] = useState('')
   const [csv, setCsv] = useState<File | null>(null)
   const [name, setName] = useState(cohort?.name ?? '')
-  const [description, setDescription] = useState(cohort?.description ?? '')
-  const { error, isBusy, run } = useAction()
 
   const filtersNow = (): unknown => {
     if (text !== null) {
@@ -52,60 +49,43 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
     if (properties.values.length === 0) throw new Error('Fill in at least one condition.')
     return { properties }
   }
-  const members = async (): Promise<object> => {
+  const members = async (form: HTMLFormElement): Promise<object> => {
     if (csv) {
       if (csv.size > mostBytes) throw new Error('The file has more than 20 MiB. Send it in parts, or give the cohort a query over the API.')
       return { csv: await csv.text() }
     }
-    const list = ids
-      .split(/[\n,]/)
-      .map((one) => one.trim())
-      .filter((one) => one !== '')
+    const list = linesOf(form, 'distinct_ids', /[\n,]/)
     if (list.length === 0 && cohort === null) throw new Error('Give distinct ids, or choose a file.')
     return list.length > 0 ? { distinct_ids: list } : {}
   }
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    await run(async () => {
-      const body = { name, description, ...(isStatic ? await members() : { filters: filtersNow() }) }
-      const saved =
-        cohort === null
-          ? await post<Cohort>(api('cohorts/'), { ...body, is_static: isStatic })
-          : await patch<Cohort>(api(`cohorts/${cohort.id}/`), body)
-      onSaved(saved)
-    })
+  const save = async (form: HTMLFormElement) => {
+    const body = {
+      name: textOf(form, 'name'),
+      description: textOf(form, 'description'),
+      ...(isStatic ? await members(form) : { filters: filtersNow() }),
+    }
+    onSaved(
+      cohort === null
+        ? await post<Cohort>(api('cohorts/'), { ...body, is_static: isStatic })
+        : await patch<Cohort>(api(`cohorts/${cohort.id}/`), body),
+    )
   }
   return (
-    <form class="form" onSubmit={(event) => void save(event)}>
-      <Field label="Name">
-        {(id) => <input id={id} required maxLength={400} value={name} onInput={(event) => setName(event.currentTarget.value)} />}
-      </Field>
-      <Field label="Description">
-        {(id) => <input id={id} value={description} onInput={(event) => setDescription(event.currentTarget.value)} />}
-      </Field>
+    <Form submit={cohort === null ? 'Create the cohort' : 'Save'} send={save}>
+      <TextField name="name" label="Name" value={name} required maxLength={400} />
+      <TextField name="description" label="Description" value={cohort?.description} />
       {cohort === null && (
-        <fieldset>
-          <legend>Kind</legend>
-          {kinds.map((one) => (
-            <label class="choice" key={one.title}>
-              <input type="radio" name="kind" checked={isStatic === one.isStatic} onChange={() => setStatic(one.isStatic)} />
-              <span>
-                <strong>{one.title}</strong> <span class="note">{one.about}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <RadioField name="kind" label="Kind" value="dynamic" options={kinds} onChange={(kind) => setStatic(kind === 'static')} />
       )}
       {isStatic ? (
         <>
-          <Field
+          <TextField
+            name="distinct_ids"
             label={cohort === null ? 'Distinct ids' : 'Distinct ids that replace the members'}
             hint="One on each line, or with commas between them."
-          >
-            {(id) => (
-              <textarea id={id} rows={6} value={ids} disabled={csv !== null} onInput={(event) => setIds(event.currentTarget.value)} />
-            )}
-          </Field>
+            rows={6}
+            disabled={csv !== null}
+          />
           <Field label="Or a CSV file" hint="Its column person_id or distinct_id is read, else the first column.">
             {(id) => (
               <input
@@ -115,42 +95,29 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
                 onChange={(event) => {
                   const file = event.currentTarget.files?.[0] ?? null
                   setCsv(file)
-                  if (file && name === '' && isCsv(file.name)) setName(file.name.replace(/\.\w+$/, ''))
+                  if (file && isCsv(file.name)) setName(file.name.replace(/\.\w+$/, ''))
                 }}
               />
             )}
           </Field>
         </>
-      ) : (
+      ) : text === null ? (
         <div>
-          {text === null ? (
-            <ConditionEditor conditions={conditions} onChange={setConditions} />
-          ) : (
-            <Field label="Condition" hint="Every form that a condition can have is in docs/cohorts.md.">
-              {(id) => (
-                <textarea id={id} rows={14} spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-              )}
-            </Field>
-          )}
-          {text === null && (
-            <p>
-              <button
-                type="button"
-                class="plain link"
-                onClick={() => setText(JSON.stringify({ properties: complete(conditions) }, null, 2))}
-              >
-                Edit as JSON
-              </button>
-            </p>
-          )}
+          <ConditionEditor conditions={conditions} onChange={setConditions} />
+          <button type="button" class="plain link" onClick={() => setText(JSON.stringify({ properties: complete(conditions) }, null, 2))}>
+            Edit as JSON
+          </button>
         </div>
+      ) : (
+        <TextField
+          name="filters"
+          label="Condition"
+          hint="Every form that a condition can have is in docs/cohorts.md."
+          rows={14}
+          value={text}
+          onInput={setText}
+        />
       )}
-      {error && <ErrorBox error={error} />}
-      <div>
-        <button type="submit" class="primary" disabled={isBusy}>
-          {cohort === null ? 'Create the cohort' : 'Save'}
-        </button>
-      </div>
-    </form>
+    </Form>
   )
 }

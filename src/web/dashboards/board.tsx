@@ -6,10 +6,9 @@ import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import { AddInsight, EditText, RenameDialog } from './add-tile.tsx'
+import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
 import { arranged, columnCount, inOrder, moved, nudged, type Placed, resized } from './grid.ts'
-import { Confirm } from './list.tsx'
 import { createQueue } from './loading.ts'
 import { Menu } from './menu.tsx'
 import { type BoardFilters, type DashboardTile, placeOf, usualSize, type WholeDashboard } from './model.ts'
@@ -260,9 +259,9 @@ function OpenBoard({
       {open?.what === 'rename' && <RenameDialog name={dashboard.name} onSave={(name) => change({ name })} onClose={() => setOpen(null)} />}
       {open?.what === 'share' && <SharingDialog dashboard={dashboard.id} onClose={() => setOpen(null)} />}
       {open?.what === 'delete' && (
-        <Confirm
-          title={`Delete ${title}?`}
-          onConfirm={() => tryTo(patch(path, { deleted: true }).then(() => go(linkTo(link('dashboards')))))}
+        <DeleteDialog
+          title={title}
+          onDelete={() => patch(path, { deleted: true }).then(() => go(linkTo(link('dashboards'))))}
           onClose={() => setOpen(null)}
         />
       )}

@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks'
 import { get, patch, post } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { useAction } from '../ui/forms.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
 
 interface Sharing {
@@ -13,18 +13,15 @@ interface Sharing {
 export function SharingDialog({ dashboard, onClose }: { dashboard: number; onClose: () => void }) {
   const { api } = useProject()
   const path = api(`dashboards/${dashboard}/sharing/`)
-  const [round, setRound] = useState(0)
-  const [failure, setFailure] = useState<Error | null>(null)
-  const { value, error, reload } = useLoaded((signal) => get<Sharing>(path, signal), [round])
-  const change = async (work: Promise<unknown>) => {
-    setFailure(null)
-    await work.then(() => setRound(round + 1), setFailure)
-  }
+  const { value, error, reload } = useLoaded((signal) => get<Sharing>(path, signal), [])
+  const { act, isBusy, failure } = useAction()
+  const change = (work: () => Promise<unknown>) => act(() => work().then(reload))
   // The address of this page, not that of the server behind a proxy.
   const link = value?.enabled ? new URL(`shared/${value.access_token}`, document.baseURI).href : null
   return (
     <Dialog title="Public link" onClose={onClose}>
-      {(error ?? failure) && <ErrorBox error={(error ?? failure)!} retry={reload} />}
+      {error && <ErrorBox error={error} retry={reload} />}
+      {failure}
       {!value && !error && <Working what="Reading the link" />}
       {value && link === null && (
         <>
@@ -32,7 +29,7 @@ export function SharingDialog({ dashboard, onClose }: { dashboard: number; onClo
             Everybody who has the link can see the answers of this dashboard, without an account. They cannot see its questions or ask
             others.
           </p>
-          <button type="button" class="primary" onClick={() => void change(patch(path, { enabled: true }))}>
+          <button type="button" class="primary" disabled={isBusy} onClick={() => change(() => patch(path, { enabled: true }))}>
             Make a link
           </button>
         </>
@@ -47,10 +44,10 @@ export function SharingDialog({ dashboard, onClose }: { dashboard: number; onClo
           </p>
           <div class="actions">
             <CopyButton text={link} label="Copy link" />
-            <button type="button" onClick={() => void change(post(`${path}refresh/`))}>
+            <button type="button" disabled={isBusy} onClick={() => change(() => post(`${path}refresh/`))}>
               Renew: the old one ends
             </button>
-            <button type="button" onClick={() => void change(patch(path, { enabled: false }))}>
+            <button type="button" disabled={isBusy} onClick={() => change(() => patch(path, { enabled: false }))}>
               Withdraw
             </button>
           </div>

@@ -1,18 +1,14 @@
 import { useState } from 'preact/hooks'
 import { Filters } from '../insights/filters.tsx'
 import { type Filter, withField } from '../insights/query.ts'
-import { get, type Page, patch, post, remove } from '../lib/api.ts'
+import { patch, post, remove } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { useEventNames } from '../lib/names.ts'
-import { linkTo, type Place } from '../lib/router.ts'
+import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { useAction } from '../lib/use-action.ts'
-import { parameters, useAddress } from '../lib/use-address.ts'
-import { useLoaded } from '../lib/use-loaded.ts'
-import { Confirm, Pager, Scroll } from '../ui/lists.tsx'
-import { Dialog, Empty, ErrorBox, Field, Select, Suggesting, TextField, Working } from '../ui/parts.tsx'
-
-const pageSize = 50
+import { ConfirmButton, DialogButton, Form, TextField as NamedField, textOf } from '../ui/forms.tsx'
+import { ListTable, useList } from '../ui/list-table.tsx'
+import { Empty, Select, Suggesting, TextField } from '../ui/parts.tsx'
 
 interface Step {
   readonly event?: string | null
@@ -50,151 +46,103 @@ const stepText = (step: Step): string => {
 }
 
 /** Names for events: those that match one of the steps. */
-export function Actions({ place }: { place: Place }) {
+export function Actions() {
   const { api, link } = useProject()
-  const { number, set } = useAddress(place)
-  const offset = number('offset')
-  const [edited, setEdited] = useState<ActionDefinition | 'new' | null>(null)
-  const [removed, setRemoved] = useState<ActionDefinition | null>(null)
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    (signal) => get<Page<ActionDefinition>>(api(`actions/?${parameters({ limit: pageSize, offset })}`), signal),
-    [offset],
+  const list = useList<ActionDefinition>(api('actions/?limit=50'))
+  const form = (action: ActionDefinition | null) => (close: () => void) => (
+    <ActionForm
+      action={action}
+      onSaved={() => {
+        close()
+        list.reload()
+      }}
+    />
   )
   return (
     <>
       <div class="filters">
-        <button type="button" class="primary" onClick={() => setEdited('new')}>
-          New action
-        </button>
+        <DialogButton label="New action" isPrimary>
+          {form(null)}
+        </DialogButton>
       </div>
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading actions" cancel={cancel} />}
-      {!error && value && value.results.length === 0 && (
-        <Empty title="No action yet">
-          <p>
-            An action is one name for several events, or for clicks on an element. Insights count it like an event, and it is a goal of the{' '}
-            <a href={linkTo(link('web'))}>web page</a>.
-          </p>
-        </Empty>
-      )}
-      {!error && value && value.results.length > 0 && (
-        <>
-          <Scroll label="Actions">
-            <table class="rows" aria-busy={isLoading}>
-              <thead>
-                <tr>
-                  <th>Action</th>
-                  <th>Any of</th>
-                  <th>Changed</th>
-                  <th>
-                    <span class="hidden">Changes</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.results.map((one) => (
-                  <tr key={one.id}>
-                    <td class="wrap">
-                      {one.name}
-                      {one.description !== '' && <div class="note">{one.description}</div>}
-                    </td>
-                    <td class="wrap">
-                      {one.steps.map((step, i) => (
-                        <div key={i}>{stepText(step)}</div>
-                      ))}
-                    </td>
-                    <td>{agoText(one.updated_at)}</td>
-                    <td class="number">
-                      <button type="button" class="plain cell" aria-label={`Edit ${one.name}`} onClick={() => setEdited(one)}>
-                        Edit
-                      </button>{' '}
-                      <button type="button" class="plain cell" aria-label={`Delete ${one.name}`} onClick={() => setRemoved(one)}>
-                        Delete
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-          <Pager
-            offset={offset}
-            size={pageSize}
-            shown={value.results.length}
-            count={value.count}
-            onChange={(next) => set({ offset: next })}
-          />
-        </>
-      )}
-      {edited && (
-        <ActionDialog
-          action={edited === 'new' ? null : edited}
-          onClose={() => setEdited(null)}
-          onSaved={() => {
-            setEdited(null)
-            reload()
-          }}
-        />
-      )}
-      {removed && (
-        <Confirm
-          title="Delete the action"
-          action="Delete"
-          onClose={() => setRemoved(null)}
-          onConfirm={() => remove(api(`actions/${removed.id}/`)).then(reload)}
-        >
-          <p class="wrap">
-            <strong>{removed.name}</strong> is deleted. Events stay. A series of it has no values afterwards.
-          </p>
-        </Confirm>
-      )}
+      <ListTable
+        list={list}
+        what="actions"
+        head={['Action', 'Any of', 'Changed', null]}
+        empty={
+          <Empty title="No action yet">
+            <p>
+              An action is one name for several events, or for clicks on an element. Insights count it like an event, and it is a goal of
+              the <a href={linkTo(link('web'))}>web page</a>.
+            </p>
+          </Empty>
+        }
+        row={(one) => (
+          <tr key={one.id}>
+            <td class="wrap">
+              {one.name}
+              {one.description !== '' && <div class="note">{one.description}</div>}
+            </td>
+            <td class="wrap">
+              {one.steps.map((step, i) => (
+                <div key={i}>{stepText(step)}</div>
+              ))}
+            </td>
+            <td>{agoText(one.updated_at)}</td>
+            <td class="tools">
+              <DialogButton label="Edit" of={one.name} look="cell" title="Edit the action">
+                {form(one)}
+              </DialogButton>
+              <ConfirmButton
+                label="Delete"
+                of={one.name}
+                look="cell"
+                title="Delete the action"
+                action={() => remove(api(`actions/${one.id}/`)).then(list.reload)}
+              >
+                <p class="wrap">
+                  <strong>{one.name}</strong> is deleted. Events stay. A series of it has no values afterwards.
+                </p>
+              </ConfirmButton>
+            </td>
+          </tr>
+        )}
+      />
     </>
   )
 }
 
-function ActionDialog({ action, onClose, onSaved }: { action: ActionDefinition | null; onClose: () => void; onSaved: () => void }) {
+function ActionForm({ action, onSaved }: { action: ActionDefinition | null; onSaved: () => void }) {
   const { api } = useProject()
-  const [name, setName] = useState(action?.name ?? '')
-  const [description, setDescription] = useState(action?.description ?? '')
   const [steps, setSteps] = useState<readonly Step[]>(action?.steps ?? [{ event: '' }])
-  const { error, isBusy, run } = useAction()
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const body = { name, description, steps: steps.map((step) => ({ ...step, event: step.event || null })) }
-    const isSaved = await run(() => (action === null ? post(api('actions/'), body) : patch(api(`actions/${action.id}/`), body)))
-    if (isSaved) onSaved()
+  const send = async (form: HTMLFormElement) => {
+    const body = {
+      name: textOf(form, 'name'),
+      description: textOf(form, 'description'),
+      steps: steps.map((step) => ({ ...step, event: step.event || null })),
+    }
+    await (action === null ? post(api('actions/'), body) : patch(api(`actions/${action.id}/`), body))
+    onSaved()
   }
   return (
-    <Dialog title={action === null ? 'New action' : 'Edit the action'} onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <Field label="Name">
-          {(id) => (
-            <input id={id} required autofocus maxLength={400} value={name} onInput={(event) => setName(event.currentTarget.value)} />
-          )}
-        </Field>
-        <Field label="Description">
-          {(id) => <input id={id} value={description} onInput={(event) => setDescription(event.currentTarget.value)} />}
-        </Field>
-        {steps.map((step, at) => (
-          <StepFields
-            key={at}
-            step={step}
-            title={at === 0 ? 'Events like this' : 'Or like this'}
-            onChange={(changed) => setSteps(steps.map((one, i) => (i === at ? changed : one)))}
-            {...(steps.length > 1 && { onRemove: () => setSteps(steps.filter((_, i) => i !== at)) })}
-          />
-        ))}
-        <div>
-          <button type="button" class="plain add" onClick={() => setSteps([...steps, { event: '' }])}>
-            + Or another event
-          </button>
-        </div>
-        {error && <ErrorBox error={error} />}
-        <button type="submit" class="primary" disabled={isBusy}>
-          Save
+    <Form submit="Save" send={send}>
+      <NamedField name="name" label="Name" value={action?.name} required autofocus maxLength={400} />
+      <NamedField name="description" label="Description" value={action?.description} />
+      {steps.map((step, at) => (
+        <StepFields
+          key={at}
+          step={step}
+          title={at === 0 ? 'Events like this' : 'Or like this'}
+          onChange={(changed) => setSteps(steps.map((one, i) => (i === at ? changed : one)))}
+          {...(steps.length > 1 && { onRemove: () => setSteps(steps.filter((_, i) => i !== at)) })}
+        />
+      ))}
+      <div>
+        <button type="button" class="plain add" onClick={() => setSteps([...steps, { event: '' }])}>
+          + Or another event
         </button>
-      </form>
-    </Dialog>
+      </div>
+    </Form>
   )
 }
 

@@ -1,15 +1,11 @@
-import { useState } from 'preact/hooks'
-import { get, type Page, patch, post } from '../lib/api.ts'
+import { patch, post } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { useAction } from '../lib/use-action.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
-import { useLoaded } from '../lib/use-loaded.ts'
-import { Confirm, Pager, Scroll, Search } from '../ui/lists.tsx'
-import { Dialog, Empty, ErrorBox, Field, Working } from '../ui/parts.tsx'
-
-const pageSize = 50
+import { ChoiceField, ConfirmButton, DialogButton, Form, TextField, TimeField, textOf, timeOf } from '../ui/forms.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
+import { Empty } from '../ui/parts.tsx'
 
 interface Annotation {
   readonly id: number
@@ -24,17 +20,17 @@ interface Annotation {
   readonly created_by: { readonly first_name: string; readonly email: string } | null
 }
 
+const scopes = [
+  { value: 'project', label: 'This project' },
+  { value: 'organization', label: 'All projects of the organization' },
+]
+
 /** Notes on the time axis of charts. */
 export function Annotations({ place }: { place: Place }) {
   const { api, link, timezone } = useProject()
-  const { of, number, set } = useAddress(place)
-  const [search, offset] = [of('search'), number('offset')]
-  const [edited, setEdited] = useState<Annotation | 'new' | null>(null)
-  const [removed, setRemoved] = useState<Annotation | null>(null)
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    (signal) => get<Page<Annotation>>(api(`annotations/?${parameters({ search, limit: pageSize, offset })}`), signal),
-    [search, offset],
-  )
+  const { of, set } = useAddress(place)
+  const search = of('search')
+  const list = useList<Annotation>(api(`annotations/?${parameters({ search, limit: 50 })}`))
   const placeOf = (one: Annotation) =>
     one.scope === 'dashboard_item' && one.insight_short_id ? (
       <a href={linkTo(link(`insights/${one.insight_short_id}`))}>{one.insight_name || one.insight_derived_name || 'an insight'}</a>
@@ -45,147 +41,79 @@ export function Annotations({ place }: { place: Place }) {
     ) : (
       'this project'
     )
+  const form = (annotation: Annotation | null) => (close: () => void) => (
+    <AnnotationForm
+      annotation={annotation}
+      onSaved={() => {
+        close()
+        list.reload()
+      }}
+    />
+  )
   return (
     <>
       <div class="filters">
-        <Search label="Search annotations" placeholder="Text" value={search} onChange={(text) => set({ search: text, offset: 0 })} />
-        <button type="button" class="primary" onClick={() => setEdited('new')}>
-          New annotation
-        </button>
+        <Search label="Search annotations" placeholder="Text" value={search} onChange={(text) => set({ search: text })} />
+        <DialogButton label="New annotation" isPrimary>
+          {form(null)}
+        </DialogButton>
       </div>
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading annotations" cancel={cancel} />}
-      {!error && value && value.results.length === 0 && (
-        <Empty title={search === '' ? 'No annotation yet' : 'No annotation like this'}>
-          {search === '' && (
-            <p>Write down what happened on a day, a release or a campaign, to explain a chart to those who look at it later.</p>
-          )}
-        </Empty>
-      )}
-      {!error && value && value.results.length > 0 && (
-        <>
-          <Scroll label="Annotations">
-            <table class="rows" aria-busy={isLoading}>
-              <thead>
-                <tr>
-                  <th>Time</th>
-                  <th>Note</th>
-                  <th>Shown in</th>
-                  <th>By</th>
-                  <th>
-                    <span class="hidden">Changes</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.results.map((one) => (
-                  <tr key={one.id}>
-                    <td>{momentText(one.date_marker, timezone)}</td>
-                    <td class="wrap">{one.content}</td>
-                    <td>{placeOf(one)}</td>
-                    <td>{one.created_by ? one.created_by.first_name || one.created_by.email : '–'}</td>
-                    <td class="number">
-                      <button
-                        type="button"
-                        class="plain cell"
-                        aria-label={`Edit ${one.content ?? 'the annotation'}`}
-                        onClick={() => setEdited(one)}
-                      >
-                        Edit
-                      </button>{' '}
-                      <button
-                        type="button"
-                        class="plain cell"
-                        aria-label={`Delete ${one.content ?? 'the annotation'}`}
-                        onClick={() => setRemoved(one)}
-                      >
-                        Delete
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-          <Pager
-            offset={offset}
-            size={pageSize}
-            shown={value.results.length}
-            count={value.count}
-            onChange={(next) => set({ offset: next })}
-          />
-        </>
-      )}
-      {edited && (
-        <AnnotationDialog
-          annotation={edited === 'new' ? null : edited}
-          onClose={() => setEdited(null)}
-          onSaved={() => {
-            setEdited(null)
-            reload()
-          }}
-        />
-      )}
-      {removed && (
-        <Confirm
-          title="Delete the annotation"
-          action="Delete"
-          onClose={() => setRemoved(null)}
-          onConfirm={() => patch(api(`annotations/${removed.id}/`), { deleted: true }).then(reload)}
-        >
-          <p class="wrap">{removed.content}</p>
-        </Confirm>
-      )}
+      <ListTable
+        list={list}
+        what="annotations"
+        head={['Time', 'Note', 'Shown in', 'By', null]}
+        empty={
+          search === '' ? (
+            <Empty title="No annotation yet">
+              <p>Write down what happened on a day, a release or a campaign, to explain a chart to those who look at it later.</p>
+            </Empty>
+          ) : (
+            <Empty title="No annotation like this">
+              <p>Search for something shorter.</p>
+            </Empty>
+          )
+        }
+        row={(one) => (
+          <tr key={one.id}>
+            <td class="when">{momentText(one.date_marker, timezone)}</td>
+            <td class="wrap">{one.content}</td>
+            <td>{placeOf(one)}</td>
+            <td>{one.created_by ? one.created_by.first_name || one.created_by.email : '–'}</td>
+            <td class="tools">
+              <DialogButton label="Edit" of={one.content ?? 'the annotation'} look="cell" title="Edit the annotation">
+                {form(one)}
+              </DialogButton>
+              <ConfirmButton
+                label="Delete"
+                of={one.content ?? 'the annotation'}
+                look="cell"
+                title="Delete the annotation"
+                action={() => patch(api(`annotations/${one.id}/`), { deleted: true }).then(list.reload)}
+              >
+                <p class="wrap">{one.content}</p>
+              </ConfirmButton>
+            </td>
+          </tr>
+        )}
+      />
     </>
   )
 }
 
-/** The field speaks the clock of the reader's browser, and says so. */
-const localText = (moment: string | null): string => {
-  const at = moment ? new Date(moment) : new Date()
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
-function AnnotationDialog({ annotation, onClose, onSaved }: { annotation: Annotation | null; onClose: () => void; onSaved: () => void }) {
+function AnnotationForm({ annotation, onSaved }: { annotation: Annotation | null; onSaved: () => void }) {
   const { api } = useProject()
-  const { error, isBusy, run } = useAction()
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const body = { content: String(data.get('content')), date_marker: new Date(String(data.get('time'))).toISOString() }
-    const isSaved = await run(() =>
-      annotation === null
-        ? post(api('annotations/'), { ...body, scope: String(data.get('scope')) })
-        : patch(api(`annotations/${annotation.id}/`), body),
-    )
-    if (isSaved) onSaved()
+  const send = async (form: HTMLFormElement) => {
+    const body = { content: textOf(form, 'content'), date_marker: timeOf(form, 'date_marker') }
+    await (annotation === null
+      ? post(api('annotations/'), { ...body, scope: textOf(form, 'scope') })
+      : patch(api(`annotations/${annotation.id}/`), body))
+    onSaved()
   }
   return (
-    <Dialog title={annotation === null ? 'New annotation' : 'Edit the annotation'} onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <Field label="Note">
-          {(id) => (
-            <textarea id={id} name="content" required maxLength={8192} rows={3} autofocus defaultValue={annotation?.content ?? ''} />
-          )}
-        </Field>
-        <Field label="Time" hint={`On the clock of this computer (${Intl.DateTimeFormat().resolvedOptions().timeZone}).`}>
-          {(id) => <input id={id} type="datetime-local" name="time" required defaultValue={localText(annotation?.date_marker ?? null)} />}
-        </Field>
-        {annotation === null && (
-          <Field label="Shown in">
-            {(id) => (
-              <select id={id} name="scope">
-                <option value="project">This project</option>
-                <option value="organization">All projects of the organization</option>
-              </select>
-            )}
-          </Field>
-        )}
-        {error && <ErrorBox error={error} />}
-        <button type="submit" class="primary" disabled={isBusy}>
-          Save
-        </button>
-      </form>
-    </Dialog>
+    <Form submit="Save" send={send}>
+      <TextField name="content" label="Note" value={annotation?.content} rows={3} required autofocus maxLength={8192} />
+      <TimeField name="date_marker" label="Time" value={annotation?.date_marker ?? new Date().toISOString()} required />
+      {annotation === null && <ChoiceField name="scope" label="Shown in" value="project" options={scopes} />}
+    </Form>
   )
 }

@@ -1,17 +1,15 @@
-import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
-import { get, type Page, patch } from '../lib/api.ts'
+import { get, patch } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
-import type { Place } from '../lib/router.ts'
+import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
-import { Pager, Scroll, Search } from '../ui/lists.tsx'
-import { Empty, ErrorBox, Field, Select, Working } from '../ui/parts.tsx'
+import { ChoiceField, textOf } from '../ui/forms.tsx'
+import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
+import { Empty, ErrorBox, Select, Working } from '../ui/parts.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
-
-const pageSize = 50
 
 const valueKinds = [
   ['numeric', 'numbers'],
@@ -60,19 +58,12 @@ function sentText({ counts, count }: PropertyDefinition): string {
 
 /** The properties that have been seen or declared. */
 export function PropertyDefinitions({ place }: { place: Place }) {
-  const { api, timezone } = useProject()
-  const { of, number, set } = useAddress(place)
+  const { api, timezone, link } = useProject()
+  const { of, set } = useAddress(place)
   const [open, setOpen] = useState<string | null>(null)
-  const [search, whose, offset] = [of('search'), of('whose') || 'event', number('offset')]
+  const [search, whose] = [of('search'), of('whose') || 'event']
   const [type, group] = whose.split(' ')
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    (signal) =>
-      get<Page<PropertyDefinition>>(
-        api(`property_definitions/?${parameters({ type, group_type_index: group, search, limit: pageSize, offset })}`),
-        signal,
-      ),
-    [search, whose, offset],
-  )
+  const list = useList<PropertyDefinition>(api(`property_definitions/?${parameters({ type, group_type_index: group, search, limit: 50 })}`))
   const { value: groupTypes } = useLoaded(
     (signal) => get<readonly { group_type: string; group_type_index: number }[]>(api('groups_types/'), signal),
     [],
@@ -84,87 +75,58 @@ export function PropertyDefinitions({ place }: { place: Place }) {
   })
   const saved = () => {
     setOpen(null)
-    reload()
+    list.reload()
   }
   return (
     <>
       <div class="filters">
-        <Search label="Search properties" placeholder="Name" value={search} onChange={(text) => set({ search: text, offset: 0 })} />
+        <Search label="Search properties" placeholder="Name" value={search} onChange={(text) => set({ search: text })} />
         <Select
           label="Whose properties"
           value={whose}
           options={options}
-          onChange={(next) => set({ whose: next === 'event' ? '' : next, offset: 0 })}
+          onChange={(next) => set({ whose: next === 'event' ? '' : next })}
         />
       </div>
       <p class="note">
         Each value keeps the type that it was sent with, and is converted where a query needs another one. A declared type holds for all
         values: what does not match it is empty.
       </p>
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading properties" cancel={cancel} />}
-      {!error && value && value.results.length === 0 && <Empty title={search === '' ? 'No property yet' : 'No property like this'} />}
-      {!error && value && value.results.length > 0 && (
-        <>
-          <Scroll label="Properties">
-            <table class="rows" aria-busy={isLoading}>
-              <thead>
-                <tr>
-                  <th>Property</th>
-                  <th>Sent</th>
-                  <th>Declared</th>
-                  <th class="number">Values</th>
-                  <th>Last seen</th>
-                  <th>
-                    <span class="hidden">Changes</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.results.map((one) => (
-                  <Fragment key={one.id}>
-                    <tr>
-                      <td class="wrap">
-                        {one.name} <Marks of={one} />
-                        {one.description !== '' && <div class="note">{one.description}</div>}
-                      </td>
-                      <td>{sentText(one)}</td>
-                      <td>{one.property_type ? <span class="badge good">{labelOf(one.property_type)}</span> : '–'}</td>
-                      <td class="number">{numberText(one.count)}</td>
-                      <td title={momentText(one.last_seen_at, timezone)}>{one.last_seen_at ? agoText(one.last_seen_at) : '–'}</td>
-                      <td class="number">
-                        <button
-                          type="button"
-                          class="plain cell"
-                          aria-expanded={open === one.id}
-                          aria-label={`Edit ${one.name}`}
-                          onClick={() => setOpen(open === one.id ? null : one.id)}
-                        >
-                          Edit
-                        </button>
-                      </td>
-                    </tr>
-                    {open === one.id && (
-                      <tr class="detail">
-                        <td colSpan={6}>
-                          <PropertyForm property={one} onSaved={saved} />
-                        </td>
-                      </tr>
-                    )}
-                  </Fragment>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-          <Pager
-            offset={offset}
-            size={pageSize}
-            shown={value.results.length}
-            count={value.count}
-            onChange={(next) => set({ offset: next })}
-          />
-        </>
-      )}
+      <ListTable
+        list={list}
+        what="properties"
+        head={['Property', 'Sent', 'Declared', <th class="number">Values</th>, 'Last seen', null]}
+        empty={
+          search === '' ? (
+            <Empty title="No property yet">
+              <p>
+                Properties come with events. <a href={linkTo(link('live'))}>How to send the first one</a>
+              </p>
+            </Empty>
+          ) : (
+            <Empty title="No property like this">
+              <p>Search for something shorter, or look among those of others.</p>
+            </Empty>
+          )
+        }
+        row={(one) => (
+          <UnfoldingRow key={one.id} columns={6} detail={open === one.id && <PropertyForm property={one} onSaved={saved} />}>
+            <td class="wrap">
+              {one.name} <Marks of={one} />
+              {one.description !== '' && <div class="note">{one.description}</div>}
+            </td>
+            <td>{sentText(one)}</td>
+            <td>{one.property_type ? <span class="state good">{labelOf(one.property_type)}</span> : '–'}</td>
+            <td class="number">{numberText(one.count)}</td>
+            <td title={momentText(one.last_seen_at, timezone)}>{one.last_seen_at ? agoText(one.last_seen_at) : '–'}</td>
+            <td class="number">
+              <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
+                Edit
+              </UnfoldButton>
+            </td>
+          </UnfoldingRow>
+        )}
+      />
     </>
   )
 }
@@ -172,29 +134,28 @@ export function PropertyDefinitions({ place }: { place: Place }) {
 function PropertyForm({ property, onSaved }: { property: PropertyDefinition; onSaved: () => void }) {
   const { api } = useProject()
   const path = api(`property_definitions/${property.id}/`)
-  const [type, setType] = useState(property.property_type ?? '')
-  const { value: detail, cancel } = useLoaded((signal) => get<Detail>(path, signal), [path])
-  const save = (notes: Notes) =>
-    patch(path, { ...notes, ...(type !== '' && type !== property.property_type && { property_type: type }) }).then(onSaved)
+  const { value: detail, error, reload, cancel } = useLoaded((signal) => get<Detail>(path, signal), [path])
+  const save = (notes: Notes, form: HTMLFormElement) => {
+    const type = textOf(form, 'property_type')
+    return patch(path, { ...notes, ...(type !== '' && type !== property.property_type && { property_type: type }) }).then(onSaved)
+  }
   const none = property.property_type ? [] : [{ value: '', label: 'Not declared: each value is what it is' }]
   return (
     <div class="record">
       <NotesForm of={property} save={save}>
-        <Field label="Type" hint="Queries read every value as this type from then on.">
-          {(id) => (
-            <select id={id} value={type} onChange={(event) => setType(event.currentTarget.value)}>
-              {[...none, ...types].map((one) => (
-                <option key={one.value} value={one.value}>
-                  {one.label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <ChoiceField
+          name="property_type"
+          label="Type"
+          value={property.property_type}
+          options={[...none, ...types]}
+          hint="Queries read every value as this type from then on."
+        />
       </NotesForm>
       <section aria-label="Most frequent values">
         <h3>Most frequent values</h3>
-        {!detail && <Working what="Reading values" cancel={cancel} />}
+        {error && <ErrorBox error={error} retry={reload} />}
+        {!detail && !error && <Working what="Reading values" cancel={cancel} />}
+        {detail?.top_values?.length === 0 && <p class="note">None was seen.</p>}
         <ul class="lines">
           {detail?.top_values?.map(({ value, count }, i) => (
             <li key={i}>

@@ -3,7 +3,8 @@ import { get, type Page, patch, post, type Query, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
+import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, TimeField, textOf, timeOf, useAction } from '../ui/forms.tsx'
+import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
 
 // What a saved insight sends by itself: alerts when a number leaves its bounds, and itself on a schedule.
@@ -229,6 +230,7 @@ function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (aler
         <ChoiceField name="calculation_interval" label="Check" value="daily" options={checkIntervals} />
         <fieldset>
           <legend>Mail to</legend>
+          <NoMail instead="A webhook works without one." />
           {members.map((one) => (
             <CheckField key={one.id} name={`user-${one.id}`} label={one.first_name || one.email} value={one.uuid === user.uuid} />
           ))}
@@ -263,7 +265,7 @@ function Subscriptions({ insight, onSecret }: { insight: NotifiedInsight; onSecr
       target_type: target,
       target_value: textOf(form, 'target_value'),
       frequency: textOf(form, 'frequency'),
-      start_date: new Date(textOf(form, 'start_date')).toISOString(),
+      start_date: timeOf(form, 'start_date'),
     })
     onSecret(made.webhook_secret)
     form.reset()
@@ -325,19 +327,14 @@ function Subscriptions({ insight, onSecret }: { insight: NotifiedInsight; onSecr
             ]}
             onChange={setTarget}
           />
+          {target === 'email' && <NoMail instead="A webhook works without one." />}
           {target === 'email' ? (
             <TextField name="target_value" label="Addresses, separated by commas" value={user.email} required key="email" />
           ) : (
             <TextField name="target_value" type="url" label="Address of the webhook" placeholder="https://" required key="webhook" />
           )}
           <ChoiceField name="frequency" label="How often" value="weekly" options={frequencies} />
-          <TextField
-            name="start_date"
-            type="datetime-local"
-            label="First time"
-            hint="In the time zone of this browser. Later ones are at the same time of day."
-            required
-          />
+          <TimeField name="start_date" label="First time" hint="Later ones are at the same time of day." required />
         </Form>
       </section>
     </>

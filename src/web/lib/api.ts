@@ -25,14 +25,25 @@ export const whenSignedOut = (handler: () => void) => {
   onSignedOut = handler
 }
 
+/** Aborts when the user signs out: what a page still loads would be refused. */
+let session = new AbortController()
+
+export async function signOut(): Promise<void> {
+  session.abort()
+  session = new AbortController()
+  await post('api/logout/')
+}
+
 export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const leaving = session.signal
   const response = await fetch(path.replace(/^\//, ''), {
     method,
     credentials: 'same-origin',
     headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal ? { signal } : {}),
+    signal: signal ? AbortSignal.any([signal, leaving]) : leaving,
   }).catch((error: unknown) => {
+    if (leaving.aborted) return new Promise<never>(() => {}) // the page that waits for it is gone
     if (signal?.aborted) throw error
     throw new ApiError(0, { detail: 'The server cannot be reached. Is it running?' })
   })

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
+import { hasUnsaved } from './unsaved.ts'
 
 // The page is in the part of the address behind #, so that the interface works wherever the server is mounted.
 
@@ -38,12 +39,25 @@ export function go(link: string, replaces = false): void {
   window.dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
-export function usePlace(): Place {
+/** The place, and whether somebody is leaving a form with what they typed: then the former place stays until they have said so. */
+export function usePlace() {
   const [place, setPlace] = useState(current)
+  const [isLeaving, setLeaving] = useState(false)
+  const shown = useRef(location.hash)
+  const arrive = () => {
+    shown.current = location.hash
+    setLeaving(false)
+    setPlace(current())
+  }
   useEffect(() => {
-    const follow = () => setPlace(current())
+    const pathOf = (hash: string) => hash.split('?', 1)[0]
+    const follow = () => (pathOf(location.hash) !== pathOf(shown.current) && hasUnsaved() ? setLeaving(true) : arrive())
     window.addEventListener('hashchange', follow)
     return () => window.removeEventListener('hashchange', follow)
   }, [])
-  return place
+  const stay = () => {
+    history.replaceState(null, '', shown.current)
+    setLeaving(false)
+  }
+  return { place, isLeaving, stay, leave: arrive }
 }

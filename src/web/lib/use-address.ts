@@ -20,3 +20,16 @@ export const parameters = (of: Readonly<Record<string, string | number | null | 
   new URLSearchParams(
     Object.entries(of).flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)]])),
   ).toString()
+
+/** A JSON list in the address, which somebody may have edited. */
+export function listOf(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text || '[]')
+    return Array.isArray(value) ? value : []
+  } catch {
+    return []
+  }
+}
+/** Those that have a key: filters, as a query has them. */
+export const filtersOf = <F extends { readonly key: string }>(text: string): readonly F[] =>
+  listOf(text).filter((one) => typeof (one as { key?: unknown } | null)?.key === 'string') as readonly F[]

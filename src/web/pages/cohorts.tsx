@@ -1,34 +1,28 @@
 import { useState } from 'preact/hooks'
 import { type Cohort, CohortForm } from '../cohorts/cohort-form.tsx'
-import { ApiError, get, type Page, remove } from '../lib/api.ts'
+import { ApiError, get, remove } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
-import { go, linkTo, type Place } from '../lib/router.ts'
+import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
+import { ConfirmButton } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
-import { Confirm, Pager, Scroll } from '../ui/lists.tsx'
+import { ListTable, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-
-const pageSize = 50
+import '../ui/records.css'
 
 /** The list; under `new` a form; under an id the members and the definition. */
-export function Cohorts({ place, rest: [which] }: PageProps) {
+export function Cohorts({ rest: [which] }: PageProps) {
   if (which === 'new') return <NewCohort />
-  if (which !== undefined) return <CohortPage id={which} place={place} key={which} />
-  return <CohortList place={place} />
+  if (which !== undefined) return <CohortPage id={which} key={which} />
+  return <CohortList />
 }
 
-function CohortList({ place }: { place: Place }) {
+function CohortList() {
   const { api, link } = useProject()
-  const { number, set } = useAddress(place)
-  const offset = number('offset')
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    (signal) => get<Page<Cohort>>(api(`cohorts/?${parameters({ limit: pageSize, offset })}`), signal),
-    [offset],
-  )
+  const list = useList<Cohort>(api('cohorts/?limit=50'))
   return (
     <>
       <PageHead title="Cohorts">
@@ -36,55 +30,33 @@ function CohortList({ place }: { place: Place }) {
           New cohort
         </a>
       </PageHead>
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Counting members" cancel={cancel} />}
-      {!error && value && value.results.length === 0 && (
-        <Empty title="No cohort yet">
-          <p>
-            A cohort is a set of people: those who match a condition, or a list. Filters and breakdowns can use it.{' '}
-            <a href={linkTo(link('cohorts/new'))}>Make the first one</a>.
-          </p>
-        </Empty>
-      )}
-      {!error && value && value.results.length > 0 && (
-        <>
-          <Scroll label="Cohorts">
-            <table class="rows" aria-busy={isLoading}>
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>Kind</th>
-                  <th class="number">People</th>
-                  <th>Made</th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.results.map((one) => (
-                  <tr key={one.id}>
-                    <td class="wrap">
-                      <a href={linkTo(link(`cohorts/${one.id}`))}>{one.name}</a>
-                      {one.description !== '' && <div class="note">{one.description}</div>}
-                    </td>
-                    <td>{one.is_static ? 'static' : 'dynamic'}</td>
-                    <td class="number">{one.errors_calculating > 0 ? <span class="badge bad">broken</span> : numberText(one.count)}</td>
-                    <td>
-                      {agoText(one.created_at)}
-                      {one.created_by && <span class="note"> by {one.created_by.first_name || one.created_by.email}</span>}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-          <Pager
-            offset={offset}
-            size={pageSize}
-            shown={value.results.length}
-            count={value.count}
-            onChange={(next) => set({ offset: next })}
-          />
-        </>
-      )}
+      <ListTable
+        list={list}
+        what="cohorts"
+        head={['Name', 'Kind', <th class="number">People</th>, 'Made']}
+        empty={
+          <Empty title="No cohort yet">
+            <p>
+              A cohort is a set of people: those who match a condition, or a list. Filters and breakdowns can use it.{' '}
+              <a href={linkTo(link('cohorts/new'))}>Make the first one</a>.
+            </p>
+          </Empty>
+        }
+        row={(one) => (
+          <tr key={one.id}>
+            <td class="wrap">
+              <a href={linkTo(link(`cohorts/${one.id}`))}>{one.name}</a>
+              {one.description !== '' && <div class="note">{one.description}</div>}
+            </td>
+            <td>{one.is_static ? 'static' : 'dynamic'}</td>
+            <td class="number">{one.errors_calculating > 0 ? <span class="state bad">broken</span> : numberText(one.count)}</td>
+            <td>
+              {agoText(one.created_at)}
+              {one.created_by && <span class="note"> by {one.created_by.first_name || one.created_by.email}</span>}
+            </td>
+          </tr>
+        )}
+      />
     </>
   )
 }
@@ -99,11 +71,10 @@ function NewCohort() {
   )
 }
 
-function CohortPage({ id, place }: { id: string; place: Place }) {
+function CohortPage({ id }: { id: string }) {
   const { api, link, timezone } = useProject()
   const path = api(`cohorts/${encodeURIComponent(id)}/`)
   const { value: cohort, error, reload } = useLoaded((signal) => get<Cohort>(path, signal), [path])
-  const [isDeleting, setDeleting] = useState(false)
   const [isEditing, setEditing] = useState(false)
   const [round, setRound] = useState(0)
   if (error instanceof ApiError && error.status === 404)
@@ -127,9 +98,11 @@ function CohortPage({ id, place }: { id: string; place: Place }) {
         <button type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
           Edit
         </button>
-        <button type="button" onClick={() => setDeleting(true)}>
-          Delete
-        </button>
+        <ConfirmButton label="Delete" title="Delete the cohort" action={() => remove(path).then(() => go(linkTo(link('cohorts'))))}>
+          <p class="wrap">
+            <strong>{cohort.name}</strong> is deleted. Its people stay. Insights and cohorts that use it are refused afterwards.
+          </p>
+        </ConfirmButton>
       </PageHead>
       <p class="note">
         <a href={linkTo(link('cohorts'))}>Cohorts</a> · {cohort.is_static ? 'static' : 'dynamic'} · {numberText(cohort.count)} people
@@ -142,20 +115,8 @@ function CohortPage({ id, place }: { id: string; place: Place }) {
         </p>
       )}
       {isEditing && <CohortForm cohort={cohort} onSaved={saved} />}
-      {cohort.errors_calculating === 0 && <Members path={path} place={place} key={round} />}
+      {cohort.errors_calculating === 0 && <Members path={path} key={round} />}
       <History path={path} />
-      {isDeleting && (
-        <Confirm
-          title="Delete the cohort"
-          action="Delete"
-          onClose={() => setDeleting(false)}
-          onConfirm={() => remove(path).then(() => go(linkTo(link('cohorts'))))}
-        >
-          <p class="wrap">
-            <strong>{cohort.name}</strong> is deleted. Its people stay. Insights and cohorts that use it are refused afterwards.
-          </p>
-        </Confirm>
-      )}
     </>
   )
 }
@@ -167,53 +128,27 @@ interface Member {
   readonly created_at: string
 }
 
-function Members({ path, place }: { path: string; place: Place }) {
+function Members({ path }: { path: string }) {
   const { link, timezone } = useProject()
-  const { number, set } = useAddress(place)
-  const offset = number('offset')
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    (signal) => get<Page<Member>>(`${path}persons/?${parameters({ limit: pageSize, offset })}`, signal),
-    [path, offset],
-  )
+  const list = useList<Member>(`${path}persons/?limit=50`)
   return (
     <section aria-label="Members">
       <h2>Members</h2>
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading members" cancel={cancel} />}
-      {!error && value?.results.length === 0 && <p class="note">Nobody is in it now.</p>}
-      {!error && value && value.results.length > 0 && (
-        <>
-          <Scroll label="Members">
-            <table class="rows" aria-busy={isLoading}>
-              <thead>
-                <tr>
-                  <th>Person</th>
-                  <th>Distinct ids</th>
-                  <th>First seen</th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.results.map(({ id, distinct_ids, properties, created_at }) => (
-                  <tr key={id}>
-                    <td class="clip">
-                      <a href={linkTo(link(`people/${id}`))}>{shownValue(properties.email ?? properties.name ?? distinct_ids[0] ?? id)}</a>
-                    </td>
-                    <td class="clip">{distinct_ids.join(', ')}</td>
-                    <td class="when">{momentText(created_at, timezone)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-          <Pager
-            offset={offset}
-            size={pageSize}
-            shown={value.results.length}
-            count={value.count}
-            onChange={(next) => set({ offset: next })}
-          />
-        </>
-      )}
+      <ListTable
+        list={list}
+        what="people"
+        head={['Person', 'Distinct ids', 'First seen']}
+        empty="Nobody is in it now."
+        row={({ id, distinct_ids, properties, created_at }) => (
+          <tr key={id}>
+            <td class="clip">
+              <a href={linkTo(link(`people/${id}`))}>{shownValue(properties.email ?? properties.name ?? distinct_ids[0] ?? id)}</a>
+            </td>
+            <td class="clip">{distinct_ids.join(', ')}</td>
+            <td class="when">{momentText(created_at, timezone)}</td>
+          </tr>
+        )}
+      />
     </section>
   )
 }

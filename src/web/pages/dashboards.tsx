@@ -6,5 +6,5 @@ import type { PageProps } from '../lib/page.ts'
 /** The list; under an id that dashboard. */
 export function Dashboards({ place, rest }: PageProps) {
   const [id] = rest
-  return id === undefined ? <DashboardList /> : <Board id={id} place={place} key={id} />
+  return id === undefined ? <DashboardList place={place} /> : <Board id={id} place={place} key={id} />
 }

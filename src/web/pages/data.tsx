@@ -8,8 +8,9 @@ import { Warnings } from '../data/warnings.tsx'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { Tabs } from '../ui/lists.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import '../ui/records.css'
 
 interface Part {
   readonly name: string

@@ -1,12 +1,17 @@
-import { Fragment } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { Filters } from '../insights/filters.tsx'
+import type { Filter } from '../insights/query.ts'
 import type { Answer } from '../lib/api.ts'
 import { agoText, momentText, sqlText } from '../lib/format.ts'
 import { useEventNames } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
-import { CopyButton, Empty, ErrorBox, PageHead, Suggesting, Working } from '../ui/parts.tsx'
+import { filtersOf, useAddress } from '../lib/use-address.ts'
+import { FirstEvent } from '../live/first-event.tsx'
+import { Properties } from '../people/properties.tsx'
+import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
+import { Empty, ErrorBox, PageHead, Suggesting, TextField, Working } from '../ui/parts.tsx'
 
 // Events as they come in: the newest first, asked for again while the page is open.
 
@@ -20,8 +25,14 @@ interface LiveEvent {
   readonly distinctId: string
   readonly properties: Readonly<Record<string, unknown>>
 }
+interface Wanted {
+  readonly event: string
+  readonly person: string
+  readonly properties: readonly Filter[]
+}
 
-async function newest(project: CurrentProject, event: string, person: string, signal: AbortSignal): Promise<readonly LiveEvent[]> {
+async function newest(project: CurrentProject, wanted: Wanted, signal: AbortSignal): Promise<readonly LiveEvent[]> {
+  const { event, person, properties } = wanted
   const answer: Answer = await project.ask(
     {
       kind: 'EventsQuery',
@@ -31,6 +42,7 @@ async function newest(project: CurrentProject, event: string, person: string, si
       limit: most,
       ...(event !== '' && { event }),
       ...(person !== '' && { where: [`distinct_id = ${sqlText(person)}`] }),
+      ...(properties.length > 0 && { properties }),
     },
     signal,
     'force_blocking',
@@ -44,25 +56,20 @@ async function newest(project: CurrentProject, event: string, person: string, si
   }))
 }
 
-export function Live({ place }: PageProps) {
+/** Asks again and again. The events are those of the last answer; `isOf` tells whether it was to the filters that are chosen now. */
+function useNewest(wanted: Wanted, isPaused: boolean) {
   const project = useProject()
-  const names = useEventNames()
-  const [event, setEvent] = useState(place.search.get('event') ?? '')
-  const [person, setPerson] = useState(place.search.get('person') ?? '')
-  const [events, setEvents] = useState<readonly LiveEvent[] | null>(null)
+  const question = JSON.stringify(wanted)
+  const [found, setFound] = useState<{ readonly question: string; readonly events: readonly LiveEvent[] } | null>(null)
   const [error, setError] = useState<Error | null>(null)
-  const [isPaused, setPaused] = useState(false)
-  const [open, setOpen] = useState<string | null>(null)
-  const round = useRef(0)
-
+  const [round, setRound] = useState(0)
   useEffect(() => {
     const control = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = async () => {
       try {
-        const found = await newest(project, event, person, control.signal)
-        round.current++
-        setEvents(found)
+        const events = await newest(project, wanted, control.signal)
+        setFound({ question, events })
         setError(null)
       } catch (failure) {
         if (control.signal.aborted) return
@@ -70,154 +77,127 @@ export function Live({ place }: PageProps) {
       }
       if (!control.signal.aborted && !isPaused) timer = setTimeout(look, everyMs)
     }
-    if (!isPaused) void look()
+    if (!isPaused || found?.question !== question) void look()
     return () => {
       control.abort()
       clearTimeout(timer)
     }
-  }, [event, person, isPaused])
+  }, [question, isPaused, round])
+  return { events: found?.events ?? null, isOf: found?.question === question, error, retry: () => setRound(round + 1) }
+}
 
-  const isFiltered = event !== '' || person !== ''
+export function Live({ place }: PageProps) {
+  const { link } = useProject()
+  const names = useEventNames()
+  const { of, set } = useAddress(place)
+  const wanted: Wanted = { event: of('event'), person: of('person'), properties: filtersOf<Filter>(of('properties')) }
+  const [isPaused, setPaused] = useState(false)
+  const [open, setOpen] = useState<string | null>(null)
+  const { events, isOf, error, retry } = useNewest(wanted, isPaused)
+
+  const isFiltered = wanted.event !== '' || wanted.person !== '' || wanted.properties.length > 0
+  const isEmpty = isOf && events?.length === 0
+  if (isEmpty && !isFiltered && names.length === 0)
+    return (
+      <>
+        <PageHead title="Live" />
+        {error && <ErrorBox error={error} retry={retry} />}
+        <FirstEvent />
+      </>
+    )
   return (
     <>
       <PageHead title="Live">
+        {isPaused && <span class="note">Paused: newer events are not shown.</span>}
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
           {isPaused ? 'Go on' : 'Pause'}
         </button>
       </PageHead>
-      {error && <ErrorBox error={error} />}
+      <div class="filters">
+        <Suggesting
+          label="Event"
+          placeholder="Any event"
+          value={wanted.event}
+          suggestions={names}
+          onChange={(text) => set({ event: text.trim() })}
+        />
+        <TextField
+          label="Distinct id"
+          placeholder="Anyone (distinct id)"
+          value={wanted.person}
+          onChange={(text) => set({ person: text.trim() })}
+        />
+        <Filters
+          filters={wanted.properties}
+          onChange={(filters) => set({ properties: filters.length > 0 ? JSON.stringify(filters) : '' })}
+        />
+      </div>
+      {error && <ErrorBox error={error} retry={retry} />}
       {events === null && !error && <Working what="Reading events" />}
-      {events !== null && (events.length > 0 || isFiltered) && (
-        <>
-          <div class="filters">
-            <Suggesting label="Event" placeholder="Any event" value={event} suggestions={names} onChange={setEvent} />
-            <input
-              aria-label="Distinct id"
-              placeholder="Anyone (distinct id)"
-              value={person}
-              onChange={(change) => setPerson(change.currentTarget.value.trim())}
-            />
-          </div>
-          {events.length === 0 && <Empty title="No event like this in the last 30 days" />}
-          {events.length > 0 && <EventTable events={events} open={open} onOpen={setOpen} />}
-        </>
+      {isEmpty && (
+        <Empty title={isFiltered ? 'No event like this in the last 30 days' : 'No event in the last 30 days'}>
+          <p>
+            {isFiltered ? (
+              'It is shown here as soon as one arrives. Or change the filters above.'
+            ) : (
+              <>
+                New ones are shown here as soon as they arrive. Older ones are in <a href={linkTo(link('insights'))}>insights</a> and{' '}
+                <a href={linkTo(link('data/events'))}>data</a>.
+              </>
+            )}
+          </p>
+        </Empty>
       )}
-      {events !== null && events.length === 0 && !isFiltered && <FirstEvent />}
+      {events !== null && events.length > 0 && <EventTable events={events} isBusy={!isOf && !error} open={open} onOpen={setOpen} />}
     </>
   )
 }
 
 function EventTable({
   events,
+  isBusy,
   open,
   onOpen,
 }: {
   events: readonly LiveEvent[]
+  isBusy: boolean
   open: string | null
   onOpen: (uuid: string | null) => void
 }) {
   const { timezone, link } = useProject()
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Events">
-      <table class="rows">
-        <thead>
-          <tr>
-            <th>Event</th>
-            <th>Person</th>
-            <th>Page or screen</th>
-            <th>Time</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((one) => (
-            <Fragment key={one.uuid}>
-              <tr>
+    <>
+      <Scroll label="Events">
+        <table class="rows" aria-busy={isBusy}>
+          <thead>
+            <tr>
+              <th>Event</th>
+              <th>Person</th>
+              <th>Page or screen</th>
+              <th>Time</th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.map((one) => (
+              <UnfoldingRow key={one.uuid} columns={4} detail={open === one.uuid && <Properties of={one.properties} />}>
                 <td>
-                  <button
-                    type="button"
-                    class="plain cell"
-                    aria-expanded={open === one.uuid}
-                    onClick={() => onOpen(open === one.uuid ? null : one.uuid)}
-                  >
+                  <UnfoldButton isOpen={open === one.uuid} onToggle={() => onOpen(open === one.uuid ? null : one.uuid)}>
                     {one.event}
-                  </button>
+                  </UnfoldButton>
                 </td>
                 <td class="clip">
                   <a href={linkTo(link('people/by-id'), { distinct_id: one.distinctId })}>{one.distinctId}</a>
                 </td>
                 <td class="clip">{String(one.properties.$pathname ?? one.properties.$screen_name ?? one.properties.$current_url ?? '')}</td>
-                <td title={momentText(one.timestamp, timezone)}>{agoText(one.timestamp)}</td>
-              </tr>
-              {open === one.uuid && (
-                <tr class="detail">
-                  <td colSpan={4}>
-                    <Properties of={one.properties} />
-                  </td>
-                </tr>
-              )}
-            </Fragment>
-          ))}
-        </tbody>
-      </table>
+                <td class="when" title={momentText(one.timestamp, timezone)}>
+                  {agoText(one.timestamp)}
+                </td>
+              </UnfoldingRow>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
       {events.length === most && <p class="note">The newest {most} of the last 30 days.</p>}
-    </div>
-  )
-}
-
-export function Properties({ of }: { of: Readonly<Record<string, unknown>> }) {
-  const entries = Object.entries(of).sort(([a], [b]) =>
-    a.startsWith('$') === b.startsWith('$') ? a.localeCompare(b) : a.startsWith('$') ? 1 : -1,
-  )
-  if (entries.length === 0) return <p class="note">No properties.</p>
-  return (
-    <dl class="properties">
-      {entries.map(([key, value]) => (
-        <div key={key}>
-          <dt>{key}</dt>
-          <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
-
-function FirstEvent() {
-  const { api_token } = useProject()
-  const origin = new URL('.', document.baseURI).href.replace(/\/$/, '')
-  const body = JSON.stringify({ api_key: api_token, event: 'hello', distinct_id: 'me' })
-  const curl = `curl ${origin}/capture/ -H 'content-type: application/json' -d '${body}'`
-  const browser = `npm install posthog-js
-
-import posthog from 'posthog-js'
-posthog.init('${api_token}', { api_host: '${origin}' })`
-  const node = `npm install posthog-node
-
-import { PostHog } from 'posthog-node'
-const client = new PostHog('${api_token}', { host: '${origin}' })
-client.capture({ distinctId: 'me', event: 'hello' })`
-  return (
-    <Empty title="Waiting for the first event">
-      <p>Send one in any of these ways. This page shows it as soon as it has arrived.</p>
-      {(
-        [
-          ['From a terminal', curl],
-          ['From a web page', browser],
-          ['From a server with Node', node],
-        ] as const
-      ).map(([title, code]) => (
-        <section key={title} class="snippet">
-          <header>
-            <h3>{title}</h3>
-            <CopyButton text={code} />
-          </header>
-          <pre tabIndex={0}>
-            <code>{code}</code>
-          </pre>
-        </section>
-      ))}
-      <p>
-        Events that exist already: <code>waymark import FILE</code> reads exports, JSON lines, CSV and Parquet.
-      </p>
-    </Empty>
+    </>
   )
 }

@@ -7,8 +7,9 @@ import { GroupList, GroupPage } from '../people/groups.tsx'
 import { PersonList } from '../people/person-list.tsx'
 import { ByDistinctId, PersonPage } from '../people/person-page.tsx'
 import { type GroupType, pluralOf } from '../people/types.ts'
-import { Tabs } from '../ui/lists.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import '../ui/records.css'
 
 /** `people`, `people/<uuid>`, `people/by-id?distinct_id=`, `people/groups/<type>` and `people/groups/<type>/<key>`. */
 export function People({ place, rest }: PageProps) {

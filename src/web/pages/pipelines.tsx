@@ -5,11 +5,12 @@ import { ExportPage, ExportsList, NewExport } from '../pipelines/exports.tsx'
 import { NewPluginConfig, PluginPage } from '../pipelines/plugin.tsx'
 import { PluginsList } from '../pipelines/plugins.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
+import { Tabs } from '../ui/tabs.tsx'
 
 const tabs = [
-  ['plugins', 'Plugins'],
-  ['exports', 'Batch exports'],
-] as const
+  { name: 'plugins', title: 'Plugins' },
+  { name: 'exports', title: 'Batch exports' },
+]
 
 /** `plugins`, `plugins/<id of a config>`, `plugins/install/<id of a plugin>`, `exports`, `exports/new`, `exports/<id>`. */
 export function Pipelines({ rest }: PageProps) {
@@ -18,13 +19,7 @@ export function Pipelines({ rest }: PageProps) {
   return (
     <>
       <PageHead title="Pipelines" />
-      <nav class="tab-links" aria-label="Kinds of pipelines">
-        {tabs.map(([name, title]) => (
-          <a key={name} href={linkTo(link(`pipelines/${name}`))} aria-current={name === tab ? 'page' : undefined}>
-            {title}
-          </a>
-        ))}
-      </nav>
+      <Tabs label="Kinds of pipelines" current={tab} tabs={tabs.map((one) => ({ ...one, link: linkTo(link(`pipelines/${one.name}`)) }))} />
       <Body tab={tab} which={which} id={id} key={`${tab}/${which}/${id}`} />
     </>
   )

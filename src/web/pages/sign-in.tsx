@@ -1,15 +1,15 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, get, post } from '../lib/api.ts'
+import { ApiError, get, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
 import type { User } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
 
-const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
+export const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
 
 /** Sends a form and shows what the API refuses at its field. */
-function useSending(send: (form: HTMLFormElement) => Promise<void>) {
+export function useSending(send: (form: HTMLFormElement) => Promise<void>) {
   const [error, setError] = useState<Error | null>(null)
   const [isSending, setSending] = useState(false)
   const onSubmit = async (event: SubmitEvent) => {
@@ -25,7 +25,7 @@ function useSending(send: (form: HTMLFormElement) => Promise<void>) {
   return { onSubmit: (event: SubmitEvent) => void onSubmit(event), isSending, at, elsewhere }
 }
 
-function Card({ title, children }: { title: string; children: ComponentChildren }) {
+export function Card({ title, children }: { title: string; children: ComponentChildren }) {
   useEffect(() => {
     document.title = `${title} · Waymark`
   }, [])
@@ -69,6 +69,9 @@ export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJo
           Sign in
         </button>
       </form>
+      <p>
+        <a href="#/forgot">Forgot your password?</a>
+      </p>
     </Card>
   )
 }
@@ -140,7 +143,7 @@ export function Join({ secret, user, onDone }: { secret: string; user: User | nu
         {error instanceof ApiError && error.code === 'invalid_recipient' && (
           <p>
             You are signed in as {user?.email}.{' '}
-            <button type="button" class="plain link" onClick={() => void post('api/logout/').then(onDone)}>
+            <button type="button" class="plain link" onClick={() => void signOut().then(onDone)}>
               Sign out to accept it
             </button>
           </p>

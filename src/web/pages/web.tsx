@@ -4,7 +4,7 @@ import { type Answer, get, type Page } from '../lib/api.ts'
 import { useEventNames } from '../lib/names.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { useAddress } from '../lib/use-address.ts'
+import { filtersOf, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Goals } from '../site/goals.tsx'
 import { Overview } from '../site/overview.tsx'
@@ -14,17 +14,6 @@ import type { PageProps } from '../lib/page.ts'
 import { StatsTables } from '../site/stats-table.tsx'
 import { Vitals } from '../site/vitals.tsx'
 import { Empty, ErrorBox, PageHead, Select, Working } from '../ui/parts.tsx'
-
-function filtersOf(text: string): readonly SiteFilter[] {
-  try {
-    const list: unknown = JSON.parse(text || '[]')
-    return Array.isArray(list)
-      ? (list as SiteFilter[]).filter(({ key, value }) => typeof key === 'string' && typeof value === 'string')
-      : []
-  } catch {
-    return []
-  }
-}
 
 /** What the owner of a site looks at first. All choices are in the address. */
 export function Web({ place }: PageProps) {
@@ -36,7 +25,7 @@ export function Web({ place }: PageProps) {
     to: of('to') || null,
     isCompared: of('compare') !== 'no',
     goal: of('goal'),
-    filters: filtersOf(of('filters')),
+    filters: filtersOf<SiteFilter>(of('filters')).filter(({ value }) => typeof value === 'string'),
   }
   const setFilters = (filters: readonly SiteFilter[]) => set({ filters: filters.length > 0 ? JSON.stringify(filters) : '' })
   const addFilter = (filter: SiteFilter) =>

@@ -1,32 +1,28 @@
-import { ApiError, get, type Page, post } from '../lib/api.ts'
+import { ApiError, get, post } from '../lib/api.ts'
 import { momentText, sqlText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { encodedPath, parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { Pager, Scroll, Search } from '../ui/lists.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
 import { type Group, type GroupType, type Properties, pluralOf, shownValue, singularOf } from './types.ts'
 
-const pageSize = 50
 const mostColumns = 4
 
 const nameOf = ({ group_key, group_properties: { name } }: Group): string => (typeof name === 'string' && name !== '' ? name : group_key)
 
 export function GroupList({ place, type }: { place: Place; type: GroupType }) {
   const { api, link, timezone } = useProject()
-  const { of, number, set } = useAddress(place)
-  const [search, offset] = [of('search'), number('offset')]
+  const { of, set } = useAddress(place)
+  const search = of('search')
   const index = type.group_type_index
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    (signal) => get<Page<Group>>(api(`groups/?${parameters({ group_type_index: index, search, limit: pageSize, offset })}`), signal),
-    [index, search, offset],
-  )
-  // The properties that most groups of this page have.
+  const list = useList<Group>(api(`groups/?${parameters({ group_type_index: index, search, limit: 50 })}`))
+  // The properties that most of the groups have.
   const counts = new Map<string, number>()
-  for (const { group_properties } of value?.results ?? [])
+  for (const { group_properties } of list.rows ?? [])
     for (const name of Object.keys(group_properties)) if (name !== 'name') counts.set(name, (counts.get(name) ?? 0) + 1)
   const columns = [...counts]
     .sort(([a, n], [b, m]) => m - n || a.localeCompare(b))
@@ -35,59 +31,40 @@ export function GroupList({ place, type }: { place: Place; type: GroupType }) {
   return (
     <>
       <div class="filters">
-        <Search
-          label={`Search ${pluralOf(type)}`}
-          placeholder="Key or name"
-          value={search}
-          onChange={(text) => set({ search: text, offset: 0 })}
-        />
+        <Search label={`Search ${pluralOf(type)}`} placeholder="Key or name" value={search} onChange={(text) => set({ search: text })} />
       </div>
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading groups" cancel={cancel} />}
-      {!error && value && value.results.length === 0 && (
-        <Empty title={search === '' ? 'No group of this type yet' : 'No group like this'} />
-      )}
-      {!error && value && value.results.length > 0 && (
-        <>
-          <Scroll label={pluralOf(type)}>
-            <table class="rows" aria-busy={isLoading}>
-              <thead>
-                <tr>
-                  <th>{singularOf(type)}</th>
-                  <th>Key</th>
-                  {columns.map((name) => (
-                    <th key={name}>{name}</th>
-                  ))}
-                  <th>First seen</th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.results.map((one) => (
-                  <tr key={one.group_key}>
-                    <td class="clip">
-                      <a href={linkTo(link(`people/groups/${index}/${encodedPath([one.group_key])}`))}>{nameOf(one)}</a>
-                    </td>
-                    <td class="clip">{one.group_key}</td>
-                    {columns.map((name) => (
-                      <td key={name} class={typeof one.group_properties[name] === 'number' ? 'number' : 'clip'}>
-                        {shownValue(one.group_properties[name])}
-                      </td>
-                    ))}
-                    <td class="when">{momentText(one.created_at, timezone)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Scroll>
-          <Pager
-            offset={offset}
-            size={pageSize}
-            shown={value.results.length}
-            count={value.count}
-            onChange={(next) => set({ offset: next })}
-          />
-        </>
-      )}
+      <ListTable
+        list={list}
+        what={pluralOf(type)}
+        head={[singularOf(type), 'Key', ...columns, 'First seen']}
+        empty={
+          search === '' ? (
+            <Empty title="No group of this type yet">
+              <p>
+                A group appears with its first <code>$groupidentify</code> event.
+              </p>
+            </Empty>
+          ) : (
+            <Empty title="No group like this">
+              <p>Search for something shorter.</p>
+            </Empty>
+          )
+        }
+        row={(one) => (
+          <tr key={one.group_key}>
+            <td class="clip">
+              <a href={linkTo(link(`people/groups/${index}/${encodedPath([one.group_key])}`))}>{nameOf(one)}</a>
+            </td>
+            <td class="clip">{one.group_key}</td>
+            {columns.map((name) => (
+              <td key={name} class={typeof one.group_properties[name] === 'number' ? 'number' : 'clip'}>
+                {shownValue(one.group_properties[name])}
+              </td>
+            ))}
+            <td class="when">{momentText(one.created_at, timezone)}</td>
+          </tr>
+        )}
+      />
     </>
   )
 }
@@ -141,7 +118,7 @@ export function GroupPage({ type, groupKey }: { type: GroupType; groupKey: strin
 
 function RelatedPeople({ index, groupKey }: { index: number; groupKey: string }) {
   const { api, link } = useProject()
-  const { value, error } = useLoaded(
+  const { value, error, reload, cancel } = useLoaded(
     (signal) => get<readonly Related[]>(api(`groups/related/?${parameters({ group_type_index: index, id: groupKey })}`), signal),
     [index, groupKey],
   )
@@ -149,7 +126,8 @@ function RelatedPeople({ index, groupKey }: { index: number; groupKey: string })
   return (
     <section aria-label="People">
       <h2>People of the last 90 days</h2>
-      {error && <ErrorBox error={error} />}
+      {error && <ErrorBox error={error} retry={reload} />}
+      {!value && !error && <Working what="Reading people" cancel={cancel} />}
       {value && people.length === 0 && <p class="note">None.</p>}
       <ul class="lines">
         {people.map(({ id, properties, distinct_ids }) => (

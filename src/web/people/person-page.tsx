@@ -3,12 +3,12 @@ import { ApiError, get, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { useAction } from '../lib/use-action.ts'
 import { encodedPath, parameters } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { CheckField, ConfirmButton, DialogButton, Form, isChecked, RadioField } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
-import { Confirm } from '../ui/lists.tsx'
-import { Dialog, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { MergeDialog } from './merge.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
 import { type Group, type GroupType, type Person, singularOf } from './types.ts'
@@ -42,14 +42,12 @@ export function ByDistinctId({ distinctId }: { distinctId: string }) {
   return <NotThere>{`No person has the distinct id ${distinctId}. Its events may have been sent without a person profile.`}</NotThere>
 }
 
-type Asked = 'delete' | 'split'
-
 export function PersonPage({ uuid }: { uuid: string }) {
   const { api, link, timezone } = useProject()
   const path = api(`persons/${encodeURIComponent(uuid)}/`)
   const { value: person, error, reload } = useLoaded((signal) => get<Person>(path, signal), [path])
-  const [asked, setAsked] = useState<Asked | null>(null)
   const [round, setRound] = useState(0)
+  const [isMerging, setMerging] = useState(false)
   if (isMissing(error)) return <NotThere>It was deleted, or merged into another one.</NotThere>
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!person) return <Working what="Reading the person" />
@@ -60,20 +58,30 @@ export function PersonPage({ uuid }: { uuid: string }) {
   return (
     <>
       <PageHead title={person.name}>
-        {person.distinct_ids.length > 1 && (
-          <button type="button" onClick={() => setAsked('split')}>
-            Split
-          </button>
-        )}
-        <button type="button" onClick={() => setAsked('delete')}>
-          Delete
+        <button type="button" onClick={() => setMerging(true)}>
+          Merge
         </button>
+        {person.distinct_ids.length > 1 && (
+          <DialogButton label="Split" title="Split the person">
+            {(close) => (
+              <SplitForm
+                person={person}
+                split={async (ids) => {
+                  await change('split', { distinct_ids_to_split: ids })
+                  close()
+                  setRound(round + 1)
+                }}
+              />
+            )}
+          </DialogButton>
+        )}
+        <DeletePerson person={person} />
       </PageHead>
       <p class="note">
         <a href={linkTo(link('people'))}>People</a> · first seen {momentText(person.created_at, timezone)} ·{' '}
         {person.is_identified ? 'identified' : 'anonymous'}
       </p>
-      <div class="record">
+      <div class="record" key={round}>
         <div>
           <PropertyEditor
             properties={person.properties}
@@ -86,15 +94,16 @@ export function PersonPage({ uuid }: { uuid: string }) {
           <h2>Changes</h2>
           <History path={api(`persons/${person.uuid}/`)} />
         </div>
-        <Timeline of={{ person_id: person.uuid }} key={`${person.uuid} ${round}`} />
+        <Timeline of={{ person_id: person.uuid }} key={person.uuid} />
       </div>
-      {asked === 'delete' && <DeletePerson person={person} onClose={() => setAsked(null)} onDone={() => go(linkTo(link('people')))} />}
-      {asked === 'split' && (
-        <SplitPerson
+      {isMerging && (
+        <MergeDialog
           person={person}
-          split={(body) => change('split', body)}
-          onClose={() => setAsked(null)}
-          onDone={() => setRound(round + 1)}
+          onMerged={() => {
+            reload()
+            setRound(round + 1)
+          }}
+          onClose={() => setMerging(false)}
         />
       )}
     </>
@@ -141,7 +150,7 @@ function Cohorts({ uuid }: { uuid: string }) {
         {value?.results.map(({ id, name, is_static }) => (
           <li key={id}>
             <a href={linkTo(link(`cohorts/${id}`))}>{name}</a>
-            <span class="badge">{is_static ? 'list' : 'dynamic'}</span>
+            <span class="state">{is_static ? 'list' : 'dynamic'}</span>
           </li>
         ))}
       </ul>
@@ -173,7 +182,7 @@ function Groups({ uuid }: { uuid: string }) {
               <a href={linkTo(link(`people/groups/${group_type_index}/${encodedPath([group_key])}`))}>
                 {typeof properties.name === 'string' ? properties.name : group_key}
               </a>
-              <span class="badge">{type ? singularOf(type) : group_type_index}</span>
+              <span class="state">{type ? singularOf(type) : group_type_index}</span>
             </li>
           )
         })}
@@ -182,82 +191,52 @@ function Groups({ uuid }: { uuid: string }) {
   )
 }
 
-function DeletePerson({ person, onClose, onDone }: { person: Person; onClose: () => void; onDone: () => void }) {
-  const { api } = useProject()
-  const [withEvents, setWithEvents] = useState(false)
+const fates = [
+  { value: 'keep', label: 'Keep them. They count as one person without a profile.' },
+  { value: 'delete', label: 'Delete them too. Numbers of the past change.' },
+]
+
+function DeletePerson({ person }: { person: Person }) {
+  const { api, link } = useProject()
+  const [fate, setFate] = useState('keep')
+  const drop = async () => {
+    await remove(api(`persons/${person.uuid}/${fate === 'delete' ? '?delete_events=true' : ''}`))
+    go(linkTo(link('people')))
+  }
   return (
-    <Confirm
+    <ConfirmButton
+      label="Delete"
       title="Delete the person"
-      action={withEvents ? 'Delete with all events' : 'Delete the person'}
-      onClose={onClose}
-      onConfirm={() => remove(api(`persons/${person.uuid}/${withEvents ? '?delete_events=true' : ''}`)).then(onDone)}
+      submit={fate === 'delete' ? 'Delete with all events' : 'Delete the person'}
+      action={drop}
     >
       <p class="wrap">
         <strong>{person.name}</strong>, its properties, its distinct ids and its places in cohorts are deleted. This cannot be undone.
       </p>
-      <fieldset>
-        <legend>Its events</legend>
-        {(
-          [
-            [false, 'Keep them. They count as one person without a profile.'],
-            [true, 'Delete them too. Numbers of the past change.'],
-          ] as const
-        ).map(([value, text]) => (
-          <label class="choice" key={text}>
-            <input type="radio" name="events" checked={withEvents === value} onChange={() => setWithEvents(value)} /> {text}
-          </label>
-        ))}
-      </fieldset>
-    </Confirm>
+      <RadioField name="events" label="Its events" value={fate} options={fates} onChange={setFate} />
+    </ConfirmButton>
   )
 }
 
-function SplitPerson({
-  person,
-  split,
-  onClose,
-  onDone,
-}: {
-  person: Person
-  split: (body: unknown) => Promise<void>
-  onClose: () => void
-  onDone: () => void
-}) {
-  const [leaving, setLeaving] = useState<readonly string[]>([])
-  const { error, isBusy, run } = useAction()
-  const isAll = leaving.length === person.distinct_ids.length
-  const submit = async (event: SubmitEvent) => {
-    event.preventDefault()
-    if (!(await run(() => split({ distinct_ids_to_split: leaving })))) return
-    onClose()
-    onDone()
+function SplitForm({ person, split }: { person: Person; split: (ids: readonly string[]) => Promise<void> }) {
+  const send = async (form: HTMLFormElement) => {
+    const leaving = person.distinct_ids.filter((_, i) => isChecked(form, `id-${i}`))
+    if (leaving.length === 0) throw new Error('Choose the ids that leave.')
+    if (leaving.length === person.distinct_ids.length) throw new Error('One of the ids has to stay.')
+    await split(leaving)
   }
   return (
-    <Dialog title="Split the person" onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)}>
-        <p>
-          Each distinct id that leaves becomes a person of its own, without properties, and takes its events with it. A later{' '}
-          <code>$identify</code> can merge them again.
-        </p>
-        <fieldset>
-          <legend>Ids that leave</legend>
-          {person.distinct_ids.map((id) => (
-            <label class="choice wrap" key={id}>
-              <input
-                type="checkbox"
-                checked={leaving.includes(id)}
-                onChange={() => setLeaving(leaving.includes(id) ? leaving.filter((one) => one !== id) : [...leaving, id])}
-              />{' '}
-              {id}
-            </label>
-          ))}
-        </fieldset>
-        {isAll && <p class="hint">One of them has to stay.</p>}
-        {error && <ErrorBox error={error} />}
-        <button type="submit" class="primary" disabled={isBusy || leaving.length === 0 || isAll}>
-          Split
-        </button>
-      </form>
-    </Dialog>
+    <Form submit="Split" send={send}>
+      <p>
+        Each distinct id that leaves becomes a person of its own, without properties, and takes its events with it. A later{' '}
+        <code>$identify</code> can merge them again.
+      </p>
+      <fieldset class="ids">
+        <legend>Ids that leave</legend>
+        {person.distinct_ids.map((id, i) => (
+          <CheckField key={id} name={`id-${i}`} label={id} />
+        ))}
+      </fieldset>
+    </Form>
   )
 }

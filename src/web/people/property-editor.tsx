@@ -1,16 +1,15 @@
 import { useState } from 'preact/hooks'
-import { useAction } from '../lib/use-action.ts'
-import { Confirm } from '../ui/lists.tsx'
-import { Dialog, ErrorBox, Field } from '../ui/parts.tsx'
-import { type Properties, shownValue } from './types.ts'
+import { ChoiceField, ConfirmButton, DialogButton, Form, TextField, textOf } from '../ui/forms.tsx'
+import { type Properties, shownValue, sorted } from './types.ts'
 
 type Kind = 'text' | 'number' | 'boolean' | 'json'
-const kinds: readonly (readonly [Kind, string])[] = [
-  ['text', 'Text'],
-  ['number', 'Number'],
-  ['boolean', 'True or false'],
-  ['json', 'JSON'],
+const kinds = [
+  { value: 'text', label: 'Text' },
+  { value: 'number', label: 'Number' },
+  { value: 'boolean', label: 'True or false' },
+  { value: 'json', label: 'JSON' },
 ]
+const truths = ['true', 'false'].map((value) => ({ value, label: value }))
 const kindOf = (value: unknown): Kind =>
   value === undefined || typeof value === 'string'
     ? 'text'
@@ -35,10 +34,6 @@ function readValue(kind: Kind, text: string): unknown {
   }
 }
 
-/** Those of the product first, then those that client libraries set. */
-const sorted = (properties: Properties) =>
-  Object.entries(properties).sort(([a], [b]) => (a.startsWith('$') === b.startsWith('$') ? a.localeCompare(b) : a.startsWith('$') ? 1 : -1))
-
 /** The properties of a person or a group, which can be changed one by one. */
 export function PropertyEditor({
   properties,
@@ -49,16 +44,17 @@ export function PropertyEditor({
   set: (key: string, value: unknown) => Promise<unknown>
   unset: (key: string) => Promise<unknown>
 }) {
-  const [edited, setEdited] = useState<{ key: string | null } | null>(null)
-  const [removed, setRemoved] = useState<string | null>(null)
   const entries = sorted(properties)
+  const form = (name: string | null) => (close: () => void) => (
+    <PropertyForm name={name} value={name === null ? undefined : properties[name]} set={set} onSaved={close} />
+  )
   return (
     <section aria-label="Properties">
       <div class="head-row">
         <h2>Properties</h2>
-        <button type="button" class="plain add" onClick={() => setEdited({ key: null })}>
-          + Add a property
-        </button>
+        <DialogButton label="Add a property" look="plain">
+          {form(null)}
+        </DialogButton>
       </div>
       {entries.length === 0 && <p class="note">None yet.</p>}
       <table class="editable">
@@ -68,103 +64,62 @@ export function PropertyEditor({
               <th scope="row">{key}</th>
               <td>{shownValue(value)}</td>
               <td class="tools">
-                <button type="button" class="plain" aria-label={`Edit ${key}`} onClick={() => setEdited({ key })}>
-                  ✎
-                </button>
-                <button type="button" class="plain" aria-label={`Remove ${key}`} onClick={() => setRemoved(key)}>
-                  ✕
-                </button>
+                <DialogButton label="Edit" of={key} look="cell" title="Edit the property">
+                  {form(key)}
+                </DialogButton>
+                <ConfirmButton label="Remove" of={key} look="cell" title="Remove the property" action={() => unset(key)}>
+                  <p class="wrap">
+                    <strong>{key}</strong> is removed. Events keep the value that they were sent with.
+                  </p>
+                </ConfirmButton>
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {edited && (
-        <PropertyDialog
-          name={edited.key}
-          value={edited.key === null ? undefined : properties[edited.key]}
-          set={set}
-          onClose={() => setEdited(null)}
-        />
-      )}
-      {removed !== null && (
-        <Confirm title="Remove the property" action="Remove" onConfirm={() => unset(removed)} onClose={() => setRemoved(null)}>
-          <p class="wrap">
-            <strong>{removed}</strong> is removed. Events keep the value that they were sent with.
-          </p>
-        </Confirm>
-      )}
     </section>
   )
 }
 
-function PropertyDialog({
+function PropertyForm({
   name,
   value,
   set,
-  onClose,
+  onSaved,
 }: {
   name: string | null
   value: unknown
   set: (key: string, value: unknown) => Promise<unknown>
-  onClose: () => void
+  onSaved: () => void
 }) {
-  const [key, setKey] = useState(name ?? '')
   const [kind, setKind] = useState<Kind>(kindOf(value))
-  const [text, setText] = useState(value === undefined ? '' : shownValue(value))
-  const { error, isBusy, run } = useAction()
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    if (await run(async () => set(key.trim(), readValue(kind, kind === 'boolean' && text !== 'true' ? 'false' : text)))) onClose()
+  const text = value === undefined ? '' : shownValue(value)
+  const send = (form: HTMLFormElement) => {
+    const typed = kind === 'text' ? String(new FormData(form).get('value')) : textOf(form, 'value')
+    return set(name ?? textOf(form, 'key'), readValue(kind, typed)).then(onSaved)
   }
   return (
-    <Dialog title={name === null ? 'Add a property' : 'Edit the property'} onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        {name === null ? (
-          <Field label="Name">
-            {(id) => <input id={id} required autofocus value={key} onInput={(event) => setKey(event.currentTarget.value)} />}
-          </Field>
-        ) : (
-          <p class="wrap">
-            <strong>{name}</strong>
-          </p>
-        )}
-        <Field label="Kind of value">
-          {(id) => (
-            <select id={id} value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
-              {kinds.map(([one, label]) => (
-                <option key={one} value={one}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Value">
-          {(id) =>
-            kind === 'boolean' ? (
-              <select id={id} value={text === 'true' ? 'true' : 'false'} onChange={(event) => setText(event.currentTarget.value)}>
-                <option value="true">true</option>
-                <option value="false">false</option>
-              </select>
-            ) : kind === 'json' ? (
-              <textarea id={id} rows={6} value={text} onInput={(event) => setText(event.currentTarget.value)} />
-            ) : (
-              <input
-                id={id}
-                value={text}
-                {...(kind === 'number' && { inputMode: 'decimal' })}
-                autofocus={name !== null}
-                onInput={(event) => setText(event.currentTarget.value)}
-              />
-            )
-          }
-        </Field>
-        {error && <ErrorBox error={error} />}
-        <button type="submit" class="primary" disabled={isBusy}>
-          Save
-        </button>
-      </form>
-    </Dialog>
+    <Form submit="Save" send={async (form) => send(form)}>
+      {name === null ? (
+        <TextField name="key" label="Name" required autofocus />
+      ) : (
+        <p class="wrap">
+          <strong>{name}</strong>
+        </p>
+      )}
+      <ChoiceField name="kind" label="Kind of value" value={kind} options={kinds} onChange={(next) => setKind(next as Kind)} />
+      {kind === 'boolean' ? (
+        <ChoiceField name="value" label="Value" value={text === 'true' ? 'true' : 'false'} options={truths} key={kind} />
+      ) : (
+        <TextField
+          name="value"
+          label="Value"
+          value={text}
+          autofocus={name !== null}
+          {...(kind === 'json' && { rows: 6 })}
+          key={kind === 'json'}
+        />
+      )}
+    </Form>
   )
 }

@@ -1,12 +1,10 @@
-import { useEffect, useState } from 'preact/hooks'
-import { get } from '../lib/api.ts'
+import { useState } from 'preact/hooks'
 import { useEventNames } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
-import { Properties } from '../pages/live.tsx'
-import { ErrorBox, Suggesting, Working } from '../ui/parts.tsx'
-
-const pageSize = 50
+import { ListState, UnfoldButton, useList } from '../ui/list-table.tsx'
+import { Suggesting } from '../ui/parts.tsx'
+import { Properties } from './properties.tsx'
 
 interface StoredEvent {
   readonly uuid: string
@@ -15,14 +13,6 @@ interface StoredEvent {
   readonly distinct_id: string
   readonly properties: Readonly<Record<string, unknown>>
 }
-interface EventPage {
-  readonly next: string | null
-  readonly results: readonly StoredEvent[]
-}
-
-/** `next` is a whole address; requests are relative to where the interface is mounted. */
-const relative = (address: string): string => address.slice(address.indexOf('/api/') + 1)
-
 const dayIn = (timezone: string) => {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
   return (moment: string) => format.format(new Date(moment))
@@ -40,32 +30,8 @@ export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, 
   const { api, timezone } = useProject()
   const names = useEventNames()
   const [event, setEvent] = useState('')
-  const [events, setEvents] = useState<readonly StoredEvent[]>([])
-  const [next, setNext] = useState<string | null>(null)
-  const [isLoading, setLoading] = useState(true)
-  const [error, setError] = useState<Error | null>(null)
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const [round, setRound] = useState(0)
-  const first = api(`events/?${parameters({ ...of, event, limit: pageSize })}`)
-
-  const load = async (path: string, before: readonly StoredEvent[], signal?: AbortSignal) => {
-    setLoading(true)
-    try {
-      const page = await get<EventPage>(path, signal)
-      setEvents([...before, ...page.results])
-      setNext(page.next)
-      setError(null)
-    } catch (failure) {
-      if (signal?.aborted) return
-      setError(failure as Error)
-    }
-    setLoading(false)
-  }
-  useEffect(() => {
-    const control = new AbortController()
-    void load(first, [], control.signal)
-    return () => control.abort()
-  }, [first, round])
+  const list = useList<StoredEvent>(api(`events/?${parameters({ ...of, event, limit: 50 })}`))
 
   const day = dayIn(timezone)
   const time = timeIn(timezone)
@@ -75,7 +41,7 @@ export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, 
     setOpen(changed)
   }
   return (
-    <section aria-label="Events" aria-busy={isLoading}>
+    <section aria-label="Events" aria-busy={list.isLoading}>
       <div class="head-row">
         <h2>Events</h2>
         <Suggesting
@@ -86,35 +52,31 @@ export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, 
           onChange={(name) => setEvent(name.trim())}
         />
       </div>
-      {error && <ErrorBox error={error} retry={() => setRound(round + 1)} />}
-      {!error && !isLoading && events.length === 0 && <p class="note">{event === '' ? 'No events.' : 'No events of this name.'}</p>}
-      {daysOf(events, day).map(({ title, items }) => (
-        <section key={title}>
-          <h3 class="day">{title}</h3>
-          <ul class="timeline">
-            {items.map((one) => (
-              <li key={one.uuid}>
-                <div class="moment">
-                  <time dateTime={one.timestamp}>{time(one.timestamp)}</time>
-                  <button type="button" class="plain cell wrap" aria-expanded={open.has(one.uuid)} onClick={() => toggle(one.uuid)}>
-                    {one.event}
-                  </button>
-                  <span class="note wrap">{[summaryOf(one.properties), withIds ? one.distinct_id : ''].filter(Boolean).join(' · ')}</span>
-                </div>
-                {open.has(one.uuid) && <Properties of={one.properties} />}
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
-      {isLoading && <Working what="Reading events" />}
-      {!isLoading && next !== null && (
-        <p>
-          <button type="button" onClick={() => void load(relative(next), events)}>
-            Load more
-          </button>
-        </p>
-      )}
+      <ListState list={list} what="events" empty={event === '' ? 'No events.' : 'No events of this name.'}>
+        {(events) =>
+          daysOf(events, day).map(({ title, items }) => (
+            <section key={title}>
+              <h3 class="day">{title}</h3>
+              <ul class="timeline">
+                {items.map((one) => (
+                  <li key={one.uuid}>
+                    <div class="moment">
+                      <time dateTime={one.timestamp}>{time(one.timestamp)}</time>
+                      <UnfoldButton isOpen={open.has(one.uuid)} onToggle={() => toggle(one.uuid)}>
+                        {one.event}
+                      </UnfoldButton>
+                      <span class="note wrap">
+                        {[summaryOf(one.properties), withIds ? one.distinct_id : ''].filter(Boolean).join(' · ')}
+                      </span>
+                    </div>
+                    {open.has(one.uuid) && <Properties of={one.properties} />}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))
+        }
+      </ListState>
     </section>
   )
 }

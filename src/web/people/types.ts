@@ -26,3 +26,7 @@ export const pluralOf = ({ group_type, name_plural }: GroupType): string => name
 export const singularOf = ({ group_type, name_singular }: GroupType): string => name_singular || capital(group_type)
 
 export const shownValue = (value: unknown): string => (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
+
+/** Those of the product first, then those that client libraries set. */
+export const sorted = (properties: Properties) =>
+  Object.entries(properties).sort(([a], [b]) => (a.startsWith('$') === b.startsWith('$') ? a.localeCompare(b) : a.startsWith('$') ? 1 : -1))

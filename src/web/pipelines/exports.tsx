@@ -4,7 +4,19 @@ import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
+import {
+  CheckField,
+  ChoiceField,
+  ConfirmButton,
+  DialogButton,
+  Form,
+  isChecked,
+  TextField,
+  TimeField,
+  textOf,
+  timeOf,
+  useAction,
+} from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { Dialog, ErrorBox, Working } from '../ui/parts.tsx'
 import { type Destination, DestinationFields, type Settings, settingsFrom } from './destination-fields.tsx'
@@ -287,9 +299,6 @@ export function ExportPage({ id }: { id: string }) {
   )
 }
 
-/** A time that was typed in the zone of the browser, as the API takes it. */
-const instantOf = (local: string): string | null => (local === '' ? null : new Date(local).toISOString())
-
 function BackfillButton({ path, onMade }: { path: string; onMade: () => void }) {
   return (
     <DialogButton label="Backfill…" title="Export a range of time">
@@ -297,14 +306,14 @@ function BackfillButton({ path, onMade }: { path: string; onMade: () => void }) 
         <Form
           submit="Start"
           send={async (form) => {
-            await post(`${path}backfills/`, { start_at: instantOf(textOf(form, 'start_at')), end_at: instantOf(textOf(form, 'end_at')) })
+            await post(`${path}backfills/`, { start_at: timeOf(form, 'start_at'), end_at: timeOf(form, 'end_at') })
             onMade()
             close()
           }}
         >
-          <p class="note">Rows by their own time, in the time zone of this browser. An empty field is an open end.</p>
-          <TextField name="start_at" type="datetime-local" label="From" />
-          <TextField name="end_at" type="datetime-local" label="Until" />
+          <p class="note">Rows by their own time. An empty field is an open end.</p>
+          <TimeField name="start_at" label="From" />
+          <TimeField name="end_at" label="Until" />
         </Form>
       )}
     </DialogButton>

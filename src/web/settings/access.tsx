@@ -8,6 +8,42 @@ import { type Member, type Person, personName, useOrganization } from './organiz
 
 // What administrators arrange for the whole organization: roles, domains, proxies.
 
+/** A form with one field, below a list. */
+function Addition({
+  title,
+  submit,
+  path,
+  field,
+  onAdded,
+  ...input
+}: {
+  title: string
+  submit: string
+  path: string
+  /** Its name in the API, and its label. */
+  field: readonly [name: string, label: string]
+  onAdded: () => void
+  placeholder?: string
+  maxLength: number
+}) {
+  const [name, label] = field
+  return (
+    <section class="block">
+      <h2>{title}</h2>
+      <Form
+        submit={submit}
+        send={async (form) => {
+          await post(path, { [name]: textOf(form, name) })
+          form.reset()
+          onAdded()
+        }}
+      >
+        <TextField name={name} label={label} required {...input} />
+      </Form>
+    </section>
+  )
+}
+
 const OnlyAdmins = ({ of }: { of: string }) => <p class="note">Only administrators can change {of}.</p>
 
 interface Role {
@@ -111,19 +147,7 @@ export function RolesSection() {
         />
       </section>
       {isAdmin && (
-        <section class="block">
-          <h2>New role</h2>
-          <Form
-            submit="Create"
-            send={async (form) => {
-              await post(api('roles/'), { name: textOf(form, 'name') })
-              form.reset()
-              list.reload()
-            }}
-          >
-            <TextField name="name" label="Name" required maxLength={200} />
-          </Form>
-        </section>
+        <Addition title="New role" submit="Create" path={api('roles/')} field={['name', 'Name']} maxLength={200} onAdded={list.reload} />
       )}
     </>
   )
@@ -251,19 +275,15 @@ export function DomainsSection() {
         />
       </section>
       {isAdmin && (
-        <section class="block">
-          <h2>Add a domain</h2>
-          <Form
-            submit="Add"
-            send={async (form) => {
-              await post(api('domains/'), { domain: textOf(form, 'domain') })
-              form.reset()
-              list.reload()
-            }}
-          >
-            <TextField name="domain" label="Domain" placeholder="example.com" required maxLength={128} />
-          </Form>
-        </section>
+        <Addition
+          title="Add a domain"
+          submit="Add"
+          path={api('domains/')}
+          field={['domain', 'Domain']}
+          placeholder="example.com"
+          maxLength={128}
+          onAdded={list.reload}
+        />
       )}
     </>
   )
@@ -335,19 +355,15 @@ export function ProxySection() {
         />
       </section>
       {isAdmin && (
-        <section class="block">
-          <h2>Add a proxy</h2>
-          <Form
-            submit="Add"
-            send={async (form) => {
-              await post(api('proxy_records/'), { domain: textOf(form, 'domain') })
-              form.reset()
-              list.reload()
-            }}
-          >
-            <TextField name="domain" label="Domain" placeholder="e.example.com" required maxLength={64} />
-          </Form>
-        </section>
+        <Addition
+          title="Add a proxy"
+          submit="Add"
+          path={api('proxy_records/')}
+          field={['domain', 'Domain']}
+          placeholder="e.example.com"
+          maxLength={64}
+          onAdded={list.reload}
+        />
       )}
     </>
   )

@@ -8,6 +8,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
+import { SignInSections } from './password.tsx'
 
 const themes = [
   { value: 'system', label: 'As the system' },
@@ -39,6 +40,7 @@ export function AccountSection() {
           <TextField name="email" type="email" label="E-mail address" value={user.email} required autocomplete="email" />
         </Form>
       </section>
+      <SignInSections />
       <section class="block">
         <h2>Appearance</h2>
         <Select

@@ -4,6 +4,7 @@ import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
+import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Select } from '../ui/parts.tsx'
 import { levelName, levels, type Member, personName, useOrganization } from './organization-of.ts'
 
@@ -119,6 +120,7 @@ export function InvitesSection() {
     <>
       <section class="block">
         <h2>Invite somebody</h2>
+        <NoMail instead="You get a link to pass on." />
         <Form submit="Invite" send={create}>
           <TextField name="target_email" type="email" label="E-mail address" required />
           <TextField name="first_name" label="Name (optional)" maxLength={30} />

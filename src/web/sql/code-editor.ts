@@ -46,7 +46,7 @@ const theme = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'var(--side)', color: 'var(--faint)', border: 'none' },
   '.cm-placeholder': { color: 'var(--faint)' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    background: 'rgb(var(--heat), 28%)',
+    background: 'rgb(from var(--heat) r g b / 28%)',
   },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', border: '1px solid var(--rule)', borderRadius: '6px', boxShadow: 'var(--shadow)' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'inherit', maxHeight: '18rem' },
@@ -58,7 +58,7 @@ const theme = EditorView.theme({
   '.cm-diagnosticAction': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)', borderRadius: '4px', padding: '0.1rem 0.5rem' },
   '.cm-lintRange-error': { backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)', textUnderlineOffset: '3px' },
   '.cm-lintRange-warning': { backgroundImage: 'none', textDecoration: 'underline dotted var(--faint)', textUnderlineOffset: '3px' },
-  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'rgb(var(--heat), 22%)' },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'rgb(from var(--heat) r g b / 22%)' },
 })
 const highlight = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--code-keyword)', fontWeight: '600' },

@@ -1,22 +1,26 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError, post } from '../lib/api.ts'
-import { useSession } from '../lib/session.ts'
+import { instantOf, typedText } from '../lib/moments.ts'
+import { useProject, useSession } from '../lib/session.ts'
+import { markChanged, markSaved } from '../lib/unsaved.ts'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
 import './forms.css'
 
 // Forms whose values the API checks: refusals are shown at their fields.
 
 const Refusal = createContext<ApiError | null>(null)
+/** Closes the dialog that a form is in. */
+const Close = createContext<(() => void) | null>(null)
 const refusedAt = (error: ApiError | null, name: string) =>
   error?.attr === name || error?.attr?.startsWith(`${name}__`) ? error.message : null
 
 export const textOf = (form: HTMLFormElement, name: string): string => String(new FormData(form).get(name) ?? '').trim()
 export const isChecked = (form: HTMLFormElement, name: string): boolean => new FormData(form).has(name)
-/** The items of a field with one item per line. */
-export const linesOf = (form: HTMLFormElement, name: string): string[] =>
+/** The items of a field with one item per line, or with what stands between them. */
+export const linesOf = (form: HTMLFormElement, name: string, between: string | RegExp = '\n'): string[] =>
   textOf(form, name)
-    .split('\n')
+    .split(between)
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
@@ -80,23 +84,31 @@ export function Form({
   const [error, setError] = useState<Error | null>(null)
   const [isSending, setSending] = useState(false)
   const [isDone, setDone] = useState(false)
+  const close = useContext(Close)
   const ref = useRef<HTMLFormElement>(null)
   const isAlive = useRef(true)
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    const form = ref.current!
+    return () => {
       isAlive.current = false
-    },
-    [],
-  )
+      markSaved(form)
+    }
+  }, [])
   const run = async () => {
+    const form = ref.current!
     setSending(true)
     setError(null)
     setDone(false)
+    markSaved(form)
     try {
-      await send(ref.current!)
+      await send(form)
+      markSaved(form)
       if (isAlive.current) setDone(true)
     } catch (failure) {
-      if (isAlive.current) setError(failure as Error)
+      if (isAlive.current) {
+        setError(failure as Error)
+        if (!isDanger) markChanged(form)
+      }
     }
     if (isAlive.current) setSending(false)
   }
@@ -110,16 +122,24 @@ export function Form({
         class="entry-form"
         onSubmit={(event) => {
           event.preventDefault()
-          void run()
+          if (!isSending) void run()
         }}
-        onInput={() => setDone(false)}
+        onInput={() => {
+          setDone(false)
+          if (!isDanger) markChanged(ref.current!)
+        }}
       >
         {children}
         {error && !isAtField && <Refused error={error} onRenewed={() => void run()} />}
         <div class="row">
-          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isSending}>
+          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isSending} aria-busy={isSending}>
             {submit}
           </button>
+          {close && (
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+          )}
           {note}
           {isDone && done !== null && (
             <span role="status" class="note">
@@ -145,18 +165,21 @@ export function TextField({
   value = '',
   rows,
   suggestions,
+  onInput,
   ...input
 }: FieldProps & {
   value?: string | number | null | undefined
   /** More than one: a text area. */
   rows?: number
   suggestions?: readonly string[]
+  onInput?: (value: string) => void
   type?: string
   required?: boolean
   maxLength?: number
   placeholder?: string
   autocomplete?: string
   autofocus?: boolean
+  disabled?: boolean
   min?: number | string
   max?: number | string
   step?: number | string
@@ -167,7 +190,16 @@ export function TextField({
     <Field label={label} error={refusal} {...(hint === undefined ? {} : { hint })}>
       {(id) =>
         rows ? (
-          <textarea id={id} name={name} rows={rows} defaultValue={String(value ?? '')} spellcheck={false} {...input} />
+          <textarea
+            id={id}
+            name={name}
+            rows={rows}
+            defaultValue={String(value ?? '')}
+            spellcheck={false}
+            aria-invalid={refusal !== null}
+            onInput={(event) => onInput?.(event.currentTarget.value)}
+            {...input}
+          />
         ) : (
           <>
             <input
@@ -176,6 +208,7 @@ export function TextField({
               defaultValue={String(value ?? '')}
               autocomplete="off"
               aria-invalid={refusal !== null}
+              onInput={(event) => onInput?.(event.currentTarget.value)}
               {...({ ...input, ...(suggestions && { list }) } as object)}
             />
             {suggestions && (
@@ -240,43 +273,150 @@ export function CheckField({
   )
 }
 
-/** A button that asks first. `typed`: what must be typed to go on. */
-export function ConfirmButton({
+/** One of a few, with all of them in sight. */
+export function RadioField({
+  name,
   label,
+  value,
+  options,
+  onChange,
+}: FieldProps & {
+  value: string
+  options: readonly (Option & { readonly about?: string })[]
+  onChange?: (value: string) => void
+}) {
+  return (
+    <fieldset>
+      <legend>{label}</legend>
+      {options.map((one) => (
+        <label class="check" key={one.value}>
+          <input type="radio" name={name} value={one.value} defaultChecked={one.value === value} onChange={() => onChange?.(one.value)} />
+          <span>
+            {one.label} {one.about && <span class="note">{one.about}</span>}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** A date and a time on the clock of the project. `value`: an instant. */
+export function TimeField({ name, label, hint, value, required = false }: FieldProps & { value?: string | null; required?: boolean }) {
+  const { timezone } = useProject()
+  const refusal = refusedAt(useContext(Refusal), name)
+  return (
+    <Field label={label} error={refusal} hint={`In the time zone of the project, ${timezone}. ${hint ?? ''}`}>
+      {(id) => (
+        <input
+          id={id}
+          name={name}
+          type="datetime-local"
+          max="9999-12-31T23:59"
+          data-zone={timezone}
+          defaultValue={value ? typedText(value, timezone) : ''}
+          required={required}
+          aria-invalid={refusal !== null}
+        />
+      )}
+    </Field>
+  )
+}
+/** The instant that a `TimeField` has; null where it is empty. */
+export function timeOf(form: HTMLFormElement, name: string): string | null {
+  const input = form.elements.namedItem(name) as HTMLInputElement
+  return input.value === '' ? null : instantOf(input.value, input.dataset.zone!)
+}
+
+/** A form in a dialog. */
+export function FormDialog({
   title,
-  submit = label,
+  onClose,
+  send,
+  ...form
+}: {
+  title: string
+  submit: string
+  onClose: () => void
+  /** The dialog closes when it has ended well. */
+  send: (form: HTMLFormElement) => Promise<unknown>
+  isDanger?: boolean
+  children?: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Close.Provider value={onClose}>
+        <Form send={(element) => send(element).then(onClose)} {...form} />
+      </Close.Provider>
+    </Dialog>
+  )
+}
+
+/** Asks before something that cannot be undone. `typed`: what must be typed to go on. */
+export function Confirm({
   typed,
   action,
   children,
-  isPlain = false,
+  ...dialog
 }: {
-  label: string
+  title: string
+  submit: string
+  typed?: string | undefined
+  action: (form: HTMLFormElement) => Promise<unknown>
+  onClose: () => void
+  children?: ComponentChildren
+}) {
+  const send = async (form: HTMLFormElement) => {
+    if (typed !== undefined && textOf(form, 'typed') !== typed.trim()) throw new Error(`Type ${typed} to go on.`)
+    await action(form)
+  }
+  return (
+    <FormDialog {...dialog} send={send} isDanger>
+      {children}
+      {typed !== undefined && <TextField name="typed" label={`Type “${typed}” to confirm`} required autofocus />}
+    </FormDialog>
+  )
+}
+
+interface OpenerProps {
+  readonly label: string
+  /** Of one among many: for screen readers, `Delete <of>`. */
+  readonly of?: string
+  /** As a link in a table, or as plain text. */
+  readonly look?: 'cell' | 'plain'
+}
+const Opener = ({ label, of, look, kind, onClick }: OpenerProps & { kind: string; onClick: () => void }) => (
+  <button
+    type="button"
+    class={[look && 'plain', look === 'cell' && 'cell', kind].filter(Boolean).join(' ')}
+    {...(of !== undefined && { 'aria-label': `${label} ${of}` })}
+    onClick={onClick}
+  >
+    {label}
+  </button>
+)
+
+/** A button that asks first. */
+export function ConfirmButton({
+  label,
+  of,
+  look,
+  title,
+  submit = label,
+  isPlain = false,
+  ...confirm
+}: OpenerProps & {
   title: string
   submit?: string
   typed?: string
-  action: () => Promise<unknown>
+  action: (form: HTMLFormElement) => Promise<unknown>
   children?: ComponentChildren
   isPlain?: boolean
 }) {
   const [isOpen, setOpen] = useState(false)
-  const send = async (form: HTMLFormElement) => {
-    if (typed !== undefined && textOf(form, 'typed') !== typed.trim()) throw new Error(`Type ${typed} to go on.`)
-    await action()
-    setOpen(false)
-  }
   return (
     <>
-      <button type="button" class={isPlain ? 'plain danger-text' : 'danger-text'} onClick={() => setOpen(true)}>
-        {label}
-      </button>
-      {isOpen && (
-        <Dialog title={title} onClose={() => setOpen(false)}>
-          <Form submit={submit} send={send} isDanger>
-            {children}
-            {typed !== undefined && <TextField name="typed" label={`Type “${typed}” to confirm`} required autofocus />}
-          </Form>
-        </Dialog>
-      )}
+      <Opener label={label} of={of} look={look ?? (isPlain ? 'plain' : undefined)} kind="danger-text" onClick={() => setOpen(true)} />
+      {isOpen && <Confirm title={title} submit={submit} onClose={() => setOpen(false)} {...confirm} />}
     </>
   )
 }
@@ -284,11 +424,12 @@ export function ConfirmButton({
 /** A button that opens a dialog. */
 export function DialogButton({
   label,
+  of,
+  look,
   title = label,
   isPrimary = false,
   children,
-}: {
-  label: string
+}: OpenerProps & {
   title?: string
   isPrimary?: boolean
   children: (close: () => void) => ComponentChildren
@@ -297,12 +438,10 @@ export function DialogButton({
   const close = () => setOpen(false)
   return (
     <>
-      <button type="button" class={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)}>
-        {label}
-      </button>
+      <Opener label={label} of={of} look={look} kind={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)} />
       {isOpen && (
         <Dialog title={title} onClose={close}>
-          {children(close)}
+          <Close.Provider value={close}>{children(close)}</Close.Provider>
         </Dialog>
       )}
     </>

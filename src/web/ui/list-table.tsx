@@ -1,77 +1,234 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentChild, ComponentChildren, VNode } from 'preact'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { get, type Page } from '../lib/api.ts'
-import { type Loaded, useLoaded } from '../lib/use-loaded.ts'
+import { numberText } from '../lib/format.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Working } from './parts.tsx'
+import './list-table.css'
 
-// Lists of the API, a page at a time.
+// Lists of the API: searched, a page at a time.
 
-interface Links {
-  readonly count?: number
-  readonly next: string | null
-  readonly previous?: string | null
-}
-export interface Listed<T> extends Loaded<Page<T>> {
+export interface Listed<T> {
+  /** Those of the last load that ended well; null before the first. */
   readonly rows: readonly T[] | null
-  readonly links: Links | null
-  /** Goes where a link of the answer leads. */
-  follow(link: string): void
+  readonly count: number | undefined
+  readonly hasMore: boolean
+  readonly error: Error | null
+  /** The error is about the next page: the rows are those that were asked for. */
+  readonly isErrorOfMore: boolean
+  readonly isLoading: boolean
+  more(): void
+  /** Reads again all that is shown. */
+  reload(): void
+  /** Goes on where an error has stopped. */
+  retry(): void
+  cancel(): void
 }
 
 /** Links of an answer begin with the public address of the server, which may be another one. */
 const pathOf = (link: string) => link.slice(Math.max(0, link.search(/\bapi\//)))
 
+/** `path`: of a list, with its limit, search and filters. */
 export function useList<T>(path: string): Listed<T> {
-  const [at, setAt] = useState(path)
-  useEffect(() => setAt(path), [path])
-  const loaded = useLoaded((signal) => get<Page<T>>(at, signal), [at])
-  return { ...loaded, rows: loaded.value?.results ?? null, links: loaded.value, follow: (link) => setAt(pathOf(link)) }
+  const [asked, setAsked] = useState({ path, pages: 1 })
+  const pages = asked.path === path ? asked.pages : 1
+  const read = useRef<{ path: string; pages: readonly Page<T>[] }>({ path, pages: [] })
+  const loaded = useLoaded(
+    async (signal) => {
+      if (read.current.path !== path) read.current = { path, pages: [] }
+      while (read.current.pages.length < pages) {
+        const last = read.current.pages.at(-1)
+        if (last?.next === null) break
+        const page = await get<Page<T>>(last ? pathOf(last.next) : path, signal)
+        read.current = { path, pages: [...read.current.pages, page] }
+      }
+      return read.current.pages
+    },
+    [path, pages],
+  )
+  const reload = useCallback(() => {
+    read.current = { path: '', pages: [] }
+    loaded.reload()
+  }, [])
+  const last = loaded.value?.at(-1)
+  return {
+    rows: loaded.value?.flatMap(({ results }) => results) ?? null,
+    count: last?.count,
+    hasMore: Boolean(last?.next),
+    error: loaded.error,
+    isErrorOfMore: loaded.error !== null && read.current.path === path && read.current.pages.length > 0,
+    isLoading: loaded.isLoading,
+    more: () => setAsked({ path, pages: pages + 1 }),
+    reload,
+    retry: loaded.reload,
+    cancel: loaded.cancel,
+  }
 }
 
-/** A table of a list. While it is read, when it is empty and when it is refused, the page says so. */
-export function ListTable<T>({
+/** Records that arrive meanwhile move the others onto the next page: each is shown once. */
+function once(rows: readonly VNode[]): readonly VNode[] {
+  const seen = new Set<unknown>()
+  return rows.filter(({ key }) => key == null || (!seen.has(key) && seen.add(key)))
+}
+
+/** What is around the rows of a list: while it is read, when it is empty, when it is refused, and when there is more. */
+export function ListState<T>({
   list,
   what,
+  empty,
+  children,
+}: {
+  list: Listed<T>
+  /** Of many: `people`. */
+  what: string
+  empty: ComponentChild
+  children: (rows: readonly T[]) => ComponentChildren
+}) {
+  const { rows, count, error, isLoading, isErrorOfMore } = list
+  if (error && !isErrorOfMore) return <ErrorBox error={error} retry={list.retry} />
+  if (!rows) return isLoading ? <Working what={`Reading ${what}`} cancel={list.cancel} /> : null
+  if (rows.length === 0) return typeof empty === 'string' ? <p class="note">{empty}</p> : empty
+  return (
+    <>
+      {children(rows)}
+      {error && <ErrorBox error={error} retry={list.retry} />}
+      <p class="pager">
+        {list.hasMore && (
+          <button type="button" disabled={isLoading} onClick={list.more}>
+            Load more
+          </button>
+        )}
+        <span class="note" role="status">
+          {numberText(rows.length)}
+          {list.hasMore && count !== undefined ? ` of ${numberText(count)}` : ''} {what}
+        </span>
+      </p>
+    </>
+  )
+}
+
+/** A table of a list. */
+export function ListTable<T>({
   head,
   row,
-  empty,
+  ...state
 }: {
   list: Listed<T>
   what: string
-  /** Null: a column of buttons. */
-  head: readonly (string | null)[]
-  row: (one: T) => ComponentChildren
-  empty: ComponentChildren
+  empty: ComponentChild
+  /** Titles, or cells. Null: a column of buttons. */
+  head: readonly (string | VNode | null)[]
+  /** With a key. */
+  row: (one: T) => VNode
 }) {
-  const { rows, links, error, isLoading, reload, follow } = list
-  if (error) return <ErrorBox error={error} retry={reload} />
-  if (!rows) return isLoading ? <Working what={`Reading ${what}`} /> : null
-  if (rows.length === 0 && !links?.previous) return <p class="note">{empty}</p>
+  return (
+    <ListState {...state}>
+      {(rows) => (
+        <Scroll label={state.what}>
+          <table class="rows" aria-busy={state.list.isLoading}>
+            <thead>
+              <tr>
+                {head.map((title, i) =>
+                  typeof title === 'object' && title ? title : <th key={i}>{title ?? <span class="hidden">Actions</span>}</th>,
+                )}
+              </tr>
+            </thead>
+            <tbody>{once(rows.map(row))}</tbody>
+          </table>
+        </Scroll>
+      )}
+    </ListState>
+  )
+}
+
+/** A row, and what it shows below when it is open. `columns`: of the table. */
+export function UnfoldingRow({ columns, detail, children }: { columns: number; detail: ComponentChildren; children: ComponentChildren }) {
   return (
     <>
-      <div class="scroll" tabIndex={0} role="region" aria-label={what}>
-        <table class="rows">
-          <thead>
-            <tr>
-              {head.map((title, i) => (
-                <th key={i}>{title ?? <span class="hidden">Actions</span>}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{rows.map(row)}</tbody>
-        </table>
-      </div>
-      {(links?.previous || links?.next) && (
-        <div class="row">
-          <button type="button" disabled={!links.previous} onClick={() => links.previous && follow(links.previous)}>
-            Previous
-          </button>
-          <button type="button" disabled={!links.next} onClick={() => links.next && follow(links.next)}>
-            Next
-          </button>
-          {links.count !== undefined && <span class="note">{links.count} in all</span>}
-        </div>
+      <tr>{children}</tr>
+      {detail && (
+        <tr class="detail">
+          <td colSpan={columns}>{detail}</td>
+        </tr>
       )}
     </>
+  )
+}
+
+/** Opens and closes what is below a row. */
+export const UnfoldButton = ({
+  isOpen,
+  label,
+  onToggle,
+  children,
+}: {
+  isOpen: boolean
+  /** For screen readers, where the text is the same in every row. */
+  label?: string
+  onToggle: () => void
+  children: ComponentChildren
+}) => (
+  <button type="button" class="plain cell wrap" aria-expanded={isOpen} aria-label={label} onClick={onToggle}>
+    {children}
+  </button>
+)
+
+/** A search field that asks when typing pauses or with Enter. */
+export function Search({
+  label,
+  value,
+  placeholder = 'Search',
+  onChange,
+  ...input
+}: {
+  label: string
+  value: string
+  placeholder?: string
+  onChange: (text: string) => void
+  autofocus?: boolean
+}) {
+  const [text, setText] = useState(value)
+  const asked = useRef(value)
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const ask = (next: string, after: number) => {
+    setText(next)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => {
+      if (next.trim() === asked.current) return
+      asked.current = next.trim()
+      onChange(next.trim())
+    }, after)
+  }
+  // What came from elsewhere, such as a link; not the echo of what was typed a moment ago.
+  useEffect(() => {
+    if (value === asked.current) return
+    asked.current = value
+    setText(value)
+  }, [value])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return (
+    <input
+      type="search"
+      class="search"
+      aria-label={label}
+      placeholder={placeholder}
+      value={text}
+      onInput={(event) => ask(event.currentTarget.value, 250)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter') return
+        event.preventDefault()
+        ask(event.currentTarget.value, 0)
+      }}
+      {...input}
+    />
+  )
+}
+
+/** A table that scrolls sideways where the page is narrow. */
+export function Scroll({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </div>
   )
 }

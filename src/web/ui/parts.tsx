@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedInputEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
+import { hasUnsaved } from '../lib/unsaved.ts'
 
 export function ErrorBox({ error, retry }: { error: Error; retry?: () => void }) {
   const code = error instanceof ApiError && error.status >= 500 ? ` (status ${error.status})` : ''
@@ -210,24 +211,48 @@ export function Suggesting({
   )
 }
 
-/** The browser's own dialog: it holds the focus, and Escape closes it. */
+/** The browser's own dialog: it holds the focus, and Escape closes it. What was typed in a form inside is not lost without a question. */
 export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
+  const [isAsking, setAsking] = useState(false)
   useEffect(() => {
     const dialog = ref.current!
     dialog.showModal()
     return () => dialog.close()
   }, [])
+  const close = () => (hasUnsaved(ref.current!) ? setAsking(true) : onClose())
   return (
-    <dialog ref={ref} aria-labelledby={heading} onClose={onClose} onClick={(event) => event.target === ref.current && onClose()}>
+    <dialog
+      ref={ref}
+      aria-labelledby={heading}
+      // Also said of a dialog that another one has replaced.
+      onClose={() => ref.current && onClose()}
+      onCancel={(event) => {
+        if (event.target !== ref.current || !hasUnsaved(ref.current!)) return
+        event.preventDefault()
+        setAsking(true)
+      }}
+      onClick={(event) => event.target === ref.current && close()}
+    >
       <div class="dialog">
         <header>
           <h2 id={heading}>{title}</h2>
-          <button type="button" class="plain" aria-label="Close" onClick={onClose}>
+          <button type="button" class="plain" aria-label="Close" onClick={close}>
             ✕
           </button>
         </header>
+        {isAsking && (
+          <div class="hint row" role="alert">
+            <span>What you typed is not saved.</span>
+            <button type="button" autofocus onClick={() => setAsking(false)}>
+              Keep editing
+            </button>
+            <button type="button" onClick={onClose}>
+              Discard it
+            </button>
+          </div>
+        )}
         {children}
       </div>
     </dialog>

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -168,6 +169,18 @@ describe('connections', () => {
     db.release(held)
     await stays
     expect(order).toEqual(['stays'])
+  })
+
+  test('users with one signal share one listener, and an abort takes all of them out of the queue', async () => {
+    const db = await reopen({ connections: 1 })
+    const held = await db.acquire()
+    const stop = new AbortController()
+    const users = Array.from({ length: 50 }, () => db.use(async () => 'never', stop.signal))
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1)
+    stop.abort()
+    for (const result of await Promise.allSettled(users)) expect(result).toMatchObject({ reason: { code: 'query-cancelled' } })
+    db.release(held)
+    expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
   test('closing refuses those who wait and those who come', async () => {

@@ -1,0 +1,60 @@
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+import { CopyButton, Empty } from '../ui/parts.tsx'
+
+/** Ways to send an event to a server, each with its name. */
+const snippets = (key: string, host: string): readonly (readonly [string, string])[] => [
+  [
+    'From a terminal',
+    `curl ${host}/capture/ -H 'content-type: application/json' -d '${JSON.stringify({ api_key: key, event: 'hello', distinct_id: 'me' })}'`,
+  ],
+  [
+    'From a web page',
+    `npm install posthog-js
+
+import posthog from 'posthog-js'
+posthog.init('${key}', { api_host: '${host}' })`,
+  ],
+  [
+    'From Python',
+    `pip install posthog
+
+from posthog import Posthog
+client = Posthog('${key}', host='${host}')
+client.capture(distinct_id='me', event='hello')
+client.flush()`,
+  ],
+  [
+    'From a server with Node',
+    `npm install posthog-node
+
+import { PostHog } from 'posthog-node'
+const client = new PostHog('${key}', { host: '${host}' })
+client.capture({ distinctId: 'me', event: 'hello' })
+await client.flush()`,
+  ],
+]
+
+export function FirstEvent() {
+  const { api_token, link } = useProject()
+  const host = new URL('.', document.baseURI).href.replace(/\/$/, '')
+  return (
+    <Empty title="Waiting for the first event">
+      <p>Send one in any of these ways. This page shows it as soon as it has arrived.</p>
+      {snippets(api_token, host).map(([title, code]) => (
+        <section key={title} class="snippet" aria-label={title}>
+          <header>
+            <h3>{title}</h3>
+            <CopyButton text={code} />
+          </header>
+          <pre tabIndex={0}>
+            <code>{code}</code>
+          </pre>
+        </section>
+      ))}
+      <p>
+        Events that exist already: <a href={linkTo(link('data/import'))}>import a file</a>.
+      </p>
+    </Empty>
+  )
+}

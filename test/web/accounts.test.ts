@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { program } from '../harness/programs.ts'
+import { accessibilityFindings, hasBrowser, openWeb, owner, type Web } from './browser.ts'
+
+const execute = promisify(execFile)
+
+describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
+  let web: Web
+  let organization: string
+  beforeAll(async () => {
+    web = await openWeb({ hasDemo: false })
+    await (await web.signedIn()).context().close()
+    organization = (await web.api<{ organization: string }>('GET', `/api/projects/${web.facts.project_id}/`)).organization
+  })
+  afterAll(async () => {
+    await web.close()
+    expect(web.complaints).toEqual([])
+  })
+  /** What the browser says of requests that were refused. */
+  const withoutRefusals = () => {
+    web.complaints.splice(0, web.complaints.length, ...web.complaints.filter((one) => !/status of 4\d\d/.test(one)))
+  }
+  const waymark = async (...args: string[]) =>
+    JSON.parse((await execute(process.execPath, [program('cli'), ...args, '--data', web.dataDir, '--json'])).stdout)
+  const signedIn = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const both = async (page: Page, path: string) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      expect(await accessibilityFindings(page), `${path}, ${colorScheme}`).toEqual([])
+    }
+  }
+  const signIn = async (page: Page, email: string, password: string) => {
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+  }
+
+  test('the link of `users link` beside a running server: a password is set by keyboard only, and the link is used up', async () => {
+    const email = 'grace@example.com'
+    await waymark('users', 'create', '--organization', organization, '--email', email)
+    const { url } = await waymark('users', 'link', '--email', email)
+    const page = await web.page({ width: 360, height: 740 })
+    await page.goto(url)
+    await page.getByLabel('New password').waitFor()
+    await both(page, 'reset')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password')
+    await page.keyboard.type('correct battery')
+    await page.keyboard.press('Enter')
+    await signedIn(page)
+    expect(page.url()).not.toContain('reset')
+    await page.goto(url)
+    await page.getByRole('alert').waitFor()
+    await both(page, 'a used link')
+    await page.getByRole('link', { name: 'Get another link' }).click()
+    await page.getByText('waymark users link').waitFor()
+    await both(page, 'forgot')
+    await page.context().close()
+    withoutRefusals()
+  })
+
+  test('the own password is changed with the present one, and others are signed out', async () => {
+    const email = 'mary@example.com'
+    await waymark('users', 'create', '--organization', organization, '--email', email)
+    const [page, other] = [await web.page(), await web.page()]
+    await page.goto((await waymark('users', 'link', '--email', email)).url)
+    await page.getByLabel('New password').fill('first password')
+    await page.getByRole('button', { name: 'Set the password' }).click()
+    await signedIn(page)
+    await other.goto(web.facts.url)
+    await signIn(other, email, 'first password')
+    await signedIn(other)
+    await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/account`)
+    const sessions = page.getByRole('region', { name: 'sessions' })
+    await expect.poll(() => sessions.getByRole('row').count()).toBe(3)
+    await both(page, 'settings/account')
+    const change = async (present: string, next: string) => {
+      await page.getByLabel('Present password').fill(present)
+      await page.getByLabel('New password').fill(next)
+      await page.getByRole('button', { name: 'Change password' }).click()
+    }
+    await change('wrong', 'second password')
+    await page.getByText('Your current password is incorrect.').waitFor()
+    await change('first password', 'short')
+    await page.locator('.field', { hasText: 'New password' }).getByRole('alert').waitFor()
+    await change('first password', 'second password')
+    await page.getByText('Changed.').waitFor()
+    await expect.poll(() => sessions.getByRole('row').count()).toBe(2)
+    await other.reload()
+    await signIn(other, email, 'second password')
+    await signedIn(other)
+    await page.reload()
+    await page.getByRole('button', { name: 'Sign out everywhere else…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await expect.poll(() => sessions.getByRole('row').count()).toBe(2)
+    await other.reload()
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await both(other, 'sign-in')
+    await page.context().close()
+    await other.context().close()
+    withoutRefusals()
+  })
+
+  test('by keyboard only: sign-in, and the way to a new password', async () => {
+    const page = await web.page()
+    await page.goto(web.facts.url)
+    await page.getByLabel('E-mail address').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('email')
+    await page.keyboard.type(owner.email)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('not the password')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await page.getByLabel('Password').focus()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type(owner.password)
+    await page.keyboard.press('Enter')
+    await signedIn(page)
+    await page.context().close()
+    withoutRefusals()
+  })
+})

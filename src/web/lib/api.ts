@@ -25,17 +25,22 @@ export const whenSignedOut = (handler: () => void) => {
   onSignedOut = handler
 }
 
-/** Aborts when the user signs out: what a page still loads would be refused. */
+/** Aborts when the user signs out: what a page still loads, or asks from then on, would be refused. */
 let session = new AbortController()
 
 export async function signOut(): Promise<void> {
   session.abort()
+  await request('POST', 'api/logout/', new AbortController().signal)
+}
+/** After signing out, where the page is not loaded again. */
+export const beginSession = (): void => {
   session = new AbortController()
-  await post('api/logout/')
 }
 
-export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const leaving = session.signal
+export const call = <T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> =>
+  request(method, path, session.signal, body, signal)
+
+async function request<T>(method: string, path: string, leaving: AbortSignal, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await fetch(path.replace(/^\//, ''), {
     method,
     credentials: 'same-origin',

@@ -4,28 +4,16 @@ import { Builder } from '../insights/builder.tsx'
 import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, unwrapped } from '../insights/query.ts'
 import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
+import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName } from '../insights/saved.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
-import { type Answer, get, type Page, patch, post, type Query } from '../lib/api.ts'
+import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { useKnownEvents } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { Dialog, Empty, ErrorBox, Field, PageHead, Working } from '../ui/parts.tsx'
-
-export interface SavedInsight {
-  readonly id: number
-  readonly short_id: string
-  readonly name: string | null
-  readonly derived_name: string | null
-  readonly query: Query
-  readonly last_modified_at: string
-  readonly favorited?: boolean
-}
-
-export const shownName = ({ name, derived_name, query }: SavedInsight): string =>
-  name || derived_name || kinds.find(({ kind }) => kind === unwrapped(query).kind)?.title || 'Insight'
+import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
 export function Insights({ place, rest }: PageProps) {
@@ -159,7 +147,7 @@ function Editor({
     if (value && !isLoading) shown.current = { query, answer: value }
     return shown.current
   }, [value, isLoading])
-  const [dialog, setDialog] = useState<'save' | 'json' | 'notifications' | null>(null)
+  const [dialog, setDialog] = useState<'save' | 'json' | 'notifications' | 'details' | 'delete' | null>(null)
   const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
   const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
   const [failure, setFailure] = useState<Error | null>(null)
@@ -174,9 +162,17 @@ function Editor({
           Query
         </button>
         {saved && (
-          <button type="button" onClick={() => setDialog('notifications')}>
-            Notify…
-          </button>
+          <>
+            <button type="button" onClick={() => setDialog('notifications')}>
+              Notify…
+            </button>
+            <button type="button" onClick={() => setDialog('details')}>
+              Details…
+            </button>
+            <button type="button" onClick={() => setDialog('delete')}>
+              Delete…
+            </button>
+          </>
         )}
         {saved && isChanged && (
           <button type="button" class="primary" onClick={() => void update()}>
@@ -202,6 +198,7 @@ function Editor({
           ))}
         </div>
       )}
+      {saved?.description && <p class="note">{saved.description}</p>}
       {failure && <ErrorBox error={failure} />}
       <div class="editor">
         <Builder query={query} onChange={onChange} key={query.kind} />
@@ -231,6 +228,8 @@ function Editor({
           onClose={() => setDialog(null)}
         />
       )}
+      {dialog === 'details' && saved && <DetailsDialog saved={saved} onSaved={() => onSaved?.()} onClose={() => setDialog(null)} />}
+      {dialog === 'delete' && saved && <DeleteDialog saved={saved} onClose={() => setDialog(null)} />}
       {dialog === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={() => setDialog(null)} />}
     </>
   )
@@ -249,55 +248,5 @@ function Slow({ cancel }: { cancel: () => void }) {
         <Working what="Computing" cancel={cancel} since={1} />
       </div>
     )
-  )
-}
-
-function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {
-  const { api, link } = useProject()
-  const [error, setError] = useState<Error | null>(null)
-  const [dashboards, setDashboards] = useState<readonly { id: number; name: string }[]>([])
-  useEffect(() => {
-    get<Page<{ id: number; name: string }>>(api('dashboards/?limit=100')).then(
-      ({ results }) => setDashboards(results),
-      () => {},
-    )
-  }, [])
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const dashboard = Number(data.get('dashboard'))
-    const body = {
-      name: String(data.get('name')),
-      query: { kind: 'InsightVizNode', source: query },
-      saved: true,
-      ...(dashboard > 0 && { dashboards: [dashboard] }),
-    }
-    await post<SavedInsight>(api('insights/'), body).then((made) => {
-      onClose()
-      go(linkTo(link(`insights/${made.short_id}`)))
-    }, setError)
-  }
-  return (
-    <Dialog title="Save the insight" onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <Field label="Name">{(id) => <input id={id} name="name" required maxLength={400} autofocus defaultValue={name} />}</Field>
-        <Field label="Put on a dashboard">
-          {(id) => (
-            <select id={id} name="dashboard">
-              <option value="">None</option>
-              {dashboards.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {one.name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        {error && <ErrorBox error={error} />}
-        <button type="submit" class="primary">
-          Save
-        </button>
-      </form>
-    </Dialog>
   )
 }

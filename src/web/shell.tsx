@@ -48,7 +48,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
   useEffect(() => setOpen(false), [place.path])
 
   const leave = async () => {
-    await signOut()
+    await signOut().catch(() => undefined) // what failed is seen after loading: the user is still signed in
     location.hash = ''
     location.reload()
   }

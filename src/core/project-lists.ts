@@ -303,7 +303,8 @@ export class ProjectLists implements MemoryHolder {
       else if (spec.of === 'key') found.push(await this.keyValues(wanted, spec, found[spec.keys]!, loaded))
       else found.push(await withPauses(madeColumn(spec.make, found, lists)))
     }
-    return this.memory.take(this, loaded.bytes + temporary) ? found : null
+    // Values of keys may have needed more memory than there was.
+    return made.length === 0 || this.makeRoom(loaded, temporary, keys) ? found : null
   }
 
   /** Kept for the next query: what depends on more than the events is read again, but for what it is without a row. */

@@ -133,13 +133,21 @@ function* eachOutcome(
   const sink = sinkOf({ columns, actor, uuid: () => '' })
   const events = new Int32Array(steps).fill(-1)
   const [hasValues, hasPeriods, hasTimes] = [value.length > 0, period.length > 0, times.length > 0]
-  for (let i = 0, at = 0; i < person.length; i++) {
+  // Sinks read an outcome during their call only, so one object serves all.
+  const outcome = { actor: 0, value: -1, depth: 0, events, period: -1 }
+  for (let i = 0, at = 0, before = 0; i < person.length; i++) {
     const reached = depth[i]!
     if (hasTimes) {
-      for (let step = 0; step < steps; step++) events[step] = step >= reached || Number.isNaN(times[at + step]!) ? -1 : at + step
+      for (let step = 0; step < reached; step++) events[step] = Number.isNaN(times[at + step]!) ? -1 : at + step
+      if (reached < before) events.fill(-1, reached, before)
+      before = reached
       at += reached
     }
-    sink({ actor: i, value: hasValues ? codeOf(value[i]!) : -1, depth: reached, events, period: hasPeriods ? period[i]! : -1 })
+    outcome.actor = i
+    outcome.depth = reached
+    if (hasValues) outcome.value = codeOf(value[i]!)
+    if (hasPeriods) outcome.period = period[i]!
+    sink(outcome)
     if (i % outcomesBetweenPauses === outcomesBetweenPauses - 1) yield
   }
 }

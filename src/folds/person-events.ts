@@ -48,8 +48,12 @@ export class PersonEvents implements CodedEvents {
     if (selection === null && bits.flags.some(({ of }) => of === 'event')) return null
     const codes = selection ? selection.bits : event
     if (codes.BYTES_PER_ELEMENT > (selection ? 1 : 2)) return null // a table of them would be large
-    const stepsOf = (code: number) => (selection ? code : code < bits.byEvent.length ? bits.byEvent[code]! : bits.others)
-    const steps = Int32Array.from({ length: 2 ** (8 * codes.BYTES_PER_ELEMENT) }, (_, code) => stepsOf(code))
+    const steps = new Int32Array(2 ** (8 * codes.BYTES_PER_ELEMENT))
+    if (selection) for (let code = 0; code < steps.length; code++) steps[code] = code
+    else {
+      steps.fill(bits.others)
+      steps.set(bits.byEvent.subarray(0, steps.length))
+    }
     return new PersonEvents(lists, codes, steps, matching)
   }
 

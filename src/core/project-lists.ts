@@ -348,6 +348,7 @@ export class ProjectLists implements MemoryHolder {
         })
       }
       for (const { key } of old) columns.get(key)!.seq = seq
+      this.discard(old.reduce((sum, { key }) => sum + columns.get(key)!.column.takeDiscarded(), indexOf.byteLength))
     }
   }
 

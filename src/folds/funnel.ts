@@ -50,7 +50,7 @@ export const funnelFold: Fold<ListedFunnel, Outcomes> = {
     const outcomes = new Collector(params)
     const block = new Block(splits)
     const fold: FunnelFold = { ...funnel, goesBefore: orderOf(splits) }
-    const plain = PlainFunnel.of(lists, params)
+    const plain = PlainFunnel.of(lists, params, (index, person) => block.valueAt(index, person))
     for (let person = from; person < to; ) {
       if (plain) {
         person = plain.walk(person, to, outcomes)
@@ -105,6 +105,13 @@ class Block {
     }
   }
 
+  valueAt(index: number, person: number): number {
+    let value = 0
+    for (const split of this.splits)
+      value = value * radixOf(split) + digitOf(split, split.column.values[split.of === 'event' ? index : person]!)
+    return value
+  }
+
   private writeValues({ rows, index, persons, person, offsets }: Matches): void {
     if (this.breakdown.length < rows) this.breakdown = new Int32Array(index.length)
     const { splits, breakdown } = this
@@ -144,9 +151,9 @@ class Collector {
     if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(events[step]! < 0 ? Number.NaN : time[events[step]!]!)
   }
 
-  /** `times`: of the steps. */
-  addPlain(person: number, depth: number, times: Float64Array): void {
+  addPlain(person: number, value: number, depth: number, times: Float64Array): void {
     this.person.push(person)
+    if (this.hasValues) this.value.push(value)
     this.depth.push(depth)
     if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(times[step]!)
   }

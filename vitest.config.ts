@@ -46,7 +46,7 @@ const long = [
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
-  'test/web/{accounts,organization,pipelines,dashboards,data,live,people,settings,sql}.test.ts',
+  'test/web/{accounts,pages,organization,pipelines,dashboards,data,live,people,settings,sql}.test.ts',
 ]
 
 // What is only about ClickHouse: `npm run test:clickhouse`.

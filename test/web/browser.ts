@@ -42,6 +42,8 @@ export interface Web {
   readonly complaints: string[]
   /** A page in a context of its own, signed in as the owner. */
   signedIn(size?: { width: number; height: number }): Promise<Page>
+  /** Signed-in pages begin with this session. */
+  keep(session: Awaited<ReturnType<BrowserContext['storageState']>>): void
   /** A page that nobody has signed in on. */
   page(size?: { width: number; height: number }): Promise<Page>
   /** A call of the API with the owner's key. */
@@ -117,6 +119,9 @@ export async function openWeb({ hasDemo = true, args = [] }: { hasDemo?: boolean
         await page.context().close()
       }
       return pageIn(await browser.newContext({ viewport, storageState: state, timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' }))
+    },
+    keep(session) {
+      state = session
     },
     async api(method, path, body) {
       const response = await fetch(`${facts.url}${path}`, {

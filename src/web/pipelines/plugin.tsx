@@ -146,20 +146,22 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the plugin" />
   return (
-    <section class="block">
-      <h2>{nameOf(value)}</h2>
-      {value.description && <p>{value.description}</p>}
-      <ConfigForm
-        plugin={value}
-        config={null}
-        submit="Use in this project"
-        send={async (body) => {
-          const made = await post<PluginConfig>(api('plugin_configs/'), { ...body, plugin: value.id })
-          go(linkTo(link(`pipelines/plugins/${made.id}`)))
-        }}
-      />
+    <>
+      <section class="block">
+        <h2>{nameOf(value)}</h2>
+        {value.description && <p>{value.description}</p>}
+        <ConfigForm
+          plugin={value}
+          config={null}
+          submit="Use in this project"
+          send={async (body) => {
+            const made = await post<PluginConfig>(api('plugin_configs/'), { ...body, plugin: value.id })
+            go(linkTo(link(`pipelines/plugins/${made.id}`)))
+          }}
+        />
+      </section>
       {value.plugin_type === 'source' && value.organization_id === own.id && <SourceEditor plugin={value} onSaved={reload} />}
-    </section>
+    </>
   )
 }
 

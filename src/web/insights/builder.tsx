@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import type { Query } from '../lib/api.ts'
+import { dayOf } from '../lib/moments.ts'
 import { useEventNames, usePropertyNames } from '../lib/names.ts'
+import { useProject } from '../lib/session.ts'
 import { Select, Suggesting } from '../ui/parts.tsx'
 import {
   breakdownTypes,
@@ -325,6 +327,7 @@ function NewBreakdown({ onAdd }: { onAdd: (part: Part) => void }) {
 
 /** Above the chart: which time, in which pieces, compared with what, drawn how. */
 export function Toolbar({ query, onChange }: Props) {
+  const { timezone } = useProject()
   const range = objectIn(query, 'dateRange')
   const isCustom = typeof range.date_to === 'string' || /^\d{4}-/.test(text(range.date_from))
   const value = isCustom ? 'custom' : text(range.date_from) || '-7d'
@@ -333,8 +336,7 @@ export function Toolbar({ query, onChange }: Props) {
     text(objectIn(query, 'funnelsFilter').funnelVizType) === 'trends'
   const setRange = (from: string) => {
     if (from !== 'custom') return onChange({ ...query, dateRange: { date_from: from } })
-    const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10)
-    onChange({ ...query, dateRange: { date_from: day(30), date_to: day(0) } })
+    onChange({ ...query, dateRange: { date_from: dayOf(30, timezone), date_to: dayOf(0, timezone) } })
   }
   return (
     <div class="toolbar" role="toolbar" aria-label="How it is shown">

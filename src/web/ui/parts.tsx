@@ -29,9 +29,9 @@ export function Empty({ title, children }: { title: string; children?: Component
   )
 }
 
-/** Says after a second that something is at work, with a button to end it. */
-export function Working({ what = 'Loading', cancel }: { what?: string; cancel?: () => void }) {
-  const [seconds, setSeconds] = useState(0)
+/** Says after a second that something is at work, with a button to end it. `since`: how long it has been at work. */
+export function Working({ what = 'Loading', cancel, since = 0 }: { what?: string; cancel?: () => void; since?: number }) {
+  const [seconds, setSeconds] = useState(since)
   useEffect(() => {
     const timer = setInterval(() => setSeconds((before) => before + 1), 1000)
     return () => clearInterval(timer)
@@ -82,7 +82,23 @@ export function Field({
 export interface Option {
   readonly value: string
   readonly label: string
+  /** Options of a group stand together. */
+  readonly group?: string
 }
+
+/** Options of a group, in the order of the groups. */
+function groupsOf(options: readonly Option[]): readonly (readonly [group: string | undefined, options: readonly Option[]])[] {
+  const groups = new Map<string | undefined, Option[]>()
+  for (const one of options) groups.set(one.group, [...(groups.get(one.group) ?? []), one])
+  return [...groups]
+}
+const optionsOf = (all: readonly Option[]) =>
+  all.map((one) => (
+    <option key={one.value} value={one.value}>
+      {one.label}
+    </option>
+  ))
+
 export function Select({
   label,
   value,
@@ -105,11 +121,15 @@ export function Select({
       </label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.some((one) => one.value === value) ? null : <option value={value}>{value}</option>}
-        {options.map((one) => (
-          <option key={one.value} value={one.value}>
-            {one.label}
-          </option>
-        ))}
+        {groupsOf(options).map(([group, all]) =>
+          group === undefined ? (
+            optionsOf(all)
+          ) : (
+            <optgroup key={group} label={group}>
+              {optionsOf(all)}
+            </optgroup>
+          ),
+        )}
       </select>
     </span>
   )
@@ -146,14 +166,21 @@ export function TextField({
   label,
   value,
   placeholder = '',
+  type = 'text',
   onChange,
 }: {
   label: string
   value: string
   placeholder?: string
+  type?: 'text' | 'number'
   onChange: (value: string) => void
 }) {
-  return <input aria-label={label} placeholder={placeholder} {...useDraft(value, onChange)} />
+  const draft = useDraft(value, onChange)
+  return type === 'number' ? (
+    <input type="number" step="any" aria-label={label} placeholder={placeholder} {...draft} />
+  ) : (
+    <input aria-label={label} placeholder={placeholder} {...draft} />
+  )
 }
 
 /** A text field that suggests values. */

@@ -5,6 +5,7 @@ import { type FirstTimes, keepFirstTimes } from './first-times.ts'
 import type { Fold, Matching, PlacedColumn } from './fold.ts'
 import { joined } from './joined.ts'
 import { Matches } from './matches.ts'
+import { PlainFunnel } from './plain-funnel.ts'
 
 // A funnel over the lists: one outcome per person, and per period and breakdown value where there are several.
 
@@ -67,8 +68,14 @@ export const funnelFold: Fold<ListedFunnel, Outcomes> = {
     const outcomes = new Collector(params)
     const block = new Block(splits)
     const fold: FunnelFold = { ...funnel, goesBefore: orderOf(splits) }
+    const plain = PlainFunnel.of(lists, params)
     for (let person = from; person < to; ) {
-      person = matches.fill(lists, person, to)
+      if (plain) {
+        person = plain.walk(person, to, outcomes)
+        yield
+        if (person === to) break
+      }
+      person = matches.fill(lists, person, plain?.isWorthwhile ? person + 1 : to)
       if (firstTimes) keepFirstTimes(lists, matches, firstTimes)
       const columns = block.columns(matches)
       const sink = (outcome: Outcome) => outcomes.add(outcome, matches, columns)
@@ -153,6 +160,13 @@ class Collector {
     this.depth.push(depth)
     if (this.hasPeriods) this.period.push(period)
     if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(events[step]! < 0 ? Number.NaN : time[events[step]!]!)
+  }
+
+  /** `times`: of the steps. */
+  addPlain(person: number, depth: number, times: Float64Array): void {
+    this.person.push(person)
+    this.depth.push(depth)
+    if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(times[step]!)
   }
 
   result(): Outcomes {

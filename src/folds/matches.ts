@@ -229,7 +229,7 @@ export function bitsOf({ byEvent, others, flags }: EventBits, event: number, ind
 const anyBits = ({ byEvent, others }: EventBits): number => byEvent.reduce((all, bits) => all | bits, others)
 
 /** The bits that any event of a person may meet. */
-function personBits({ flags }: EventBits, person: number): number {
+export function personBits({ flags }: EventBits, person: number): number {
   let bits = -1
   for (const flag of flags) if (flag.of === 'person' && flag.column.values[person] !== 1) bits &= ~flag.bits
   return bits

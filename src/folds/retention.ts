@@ -1,5 +1,6 @@
 import type { Fold, Matching, PlacedColumn } from './fold.ts'
 import { Matches } from './matches.ts'
+import { PersonEvents } from './person-events.ts'
 import { RowsByGroup } from './rows-by-group.ts'
 import { Edges } from './series/edges.ts'
 import { Groups } from './series/groups.ts'
@@ -54,6 +55,8 @@ export const retentionFold: Fold<RetentionParams, RetentionPart> = {
   over: 'persons',
   conditions: ({ matching }) => matching,
   *run(lists, params, from, to) {
+    const events = params.splits.length > 0 || params.number !== null ? null : PersonEvents.of(lists, params.matching)
+    if (events) return yield* ofPersons(events, params, from, to)
     const groups = Groups.of(params.splits)
     if (!groups) return null
     const cells = params.rows * params.columns
@@ -118,6 +121,29 @@ export const retentionFold: Fold<RetentionParams, RetentionPart> = {
   },
 }
 
+/** Events that are read between two pauses. */
+const mostRead = 1 << 19
+
+/** One group, and nothing is summed: reads the events where they are. */
+function* ofPersons(events: PersonEvents, params: RetentionParams, from: number, to: number): Generator<void, RetentionPart, void> {
+  const counter = new Counter(params)
+  counter.grow(1)
+  const edges = new Edges(params.ticks)
+  let isEmpty = true
+  for (let person = from, read = 0; person < to; person++) {
+    if (read >= mostRead) {
+      read = 0
+      yield
+    }
+    const count = events.open(person)
+    read += count
+    if (count > 0 && counter.addEvents(events, edges)) isEmpty = false
+  }
+  return isEmpty
+    ? { combinations: [], counts: new Float64Array(0), amounts: null }
+    : { combinations: [0], counts: counter.counts, amounts: null }
+}
+
 /** Counts one actor after the other. The ticks of an actor are kept in lists that are reused. */
 class Counter {
   private readonly params: RetentionParams
@@ -174,7 +200,7 @@ class Counter {
     tickOf: Int32Array,
     group: number,
   ): void {
-    const { type, from, number, isSame, minimum, hasWindows } = this.params
+    const { number, isSame } = this.params
     let anchor = -1
     let named = Number.POSITIVE_INFINITY
     let began = Number.POSITIVE_INFINITY
@@ -213,6 +239,53 @@ class Counter {
         if (!isSame && when > this.firstStart[here]!) this.sizeNumber[here]! += value
       }
     }
+    this.finish(group, count, anchor, named, began)
+  }
+
+  /** Counts the events of a person as the one group. False: there are none. */
+  addEvents({ time, codes, steps, begin, end, allowed }: PersonEvents, edges: Edges): boolean {
+    const { ticks } = this.params
+    let anchor = -1
+    let named = Number.POSITIVE_INFINITY
+    let began = Number.POSITIVE_INFINITY
+    let count = 0
+    let isEmpty = true
+    let tick = -1
+    /** The end of the tick. */
+    let until = Number.NEGATIVE_INFINITY
+    for (let i = begin; i < end; i++) {
+      const mask = steps[codes[i]!]! & allowed
+      if (mask === 0) continue
+      isEmpty = false
+      const at = time[i]!
+      if (at >= until) {
+        const next = edges.countAt(at)
+        tick = next === ticks.length ? -1 : next - 1
+        until = next === ticks.length ? Number.POSITIVE_INFINITY : ticks[next]!
+      }
+      if ((mask & isNamed) !== 0 && at < named) named = at
+      if ((mask & starts) !== 0 && at < began) {
+        began = at
+        anchor = tick
+      }
+      if (tick < 0 || (mask & (starts | returns)) === 0) continue
+      if (count === 0 || this.touched[count - 1] !== tick) {
+        if (count === this.touched.length) this.widen()
+        this.touched[count] = tick
+        this.startsIn[count] = 0
+        this.returnsIn[count] = 0
+        count++
+      }
+      if ((mask & starts) !== 0) this.startsIn[count - 1]!++
+      if ((mask & returns) !== 0) this.returnsIn[count - 1]!++
+    }
+    this.finish(0, count, anchor, named, began)
+    return !isEmpty
+  }
+
+  /** Counts the actor whose ticks are `touched`. Times: of the first event that starts, with its filters and without them. */
+  private finish(group: number, count: number, anchor: number, named: number, began: number): void {
+    const { type, from, minimum, hasWindows } = this.params
     if (began === Number.POSITIVE_INFINITY) return
     if (type !== 'recurring' && (began < from || anchor < 0)) return
     if (type === 'first ever' && began !== named) return

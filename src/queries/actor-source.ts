@@ -39,7 +39,8 @@ export interface ActorSource<P = unknown> {
   readonly wrapper: WrapperKind
   readonly kind: string
   readonly schema: z.ZodType<P>
-  actors(point: P, env: QueryContext): Asking<ActorList>
+  /** Columns that `mayRead` denies can be left out of the query. */
+  actors(point: P, env: QueryContext, mayRead: (column: string) => boolean): Asking<ActorList>
   options?(point: P, env: QueryContext): Asking<ActorOptions>
 }
 

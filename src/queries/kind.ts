@@ -66,6 +66,8 @@ export interface ListsAsk {
   readonly columns: readonly ListColumnAsk[]
   /** Absent: the actors are persons. Else each text of a column of events is one, except one text. */
   readonly actors?: { readonly column: number; readonly except: string | null } | null
+  /** Must compile before the lists answer: what is refused as a statement is refused then. */
+  readonly check?: Query | undefined
   /** Text: why the lists cannot answer this. */
   readonly fold: ListFold | string
 }

@@ -48,7 +48,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
   useEffect(() => setOpen(false), [place.path])
 
   const leave = async () => {
-    await signOut()
+    await signOut().catch(() => undefined) // what failed is seen after loading: the user is still signed in
     location.hash = ''
     location.reload()
   }
@@ -135,12 +135,17 @@ function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () =>
   const commands = useMemo<readonly CommandEntry[]>(
     () => [
       ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}   (g ${key})`, run: () => go(linkTo(link(name))) })),
+      ...pages.flatMap(({ name, title, sections = [] }) =>
+        sections.map((one) => ({ title: `Go to ${title}: ${one.title}`, run: () => go(linkTo(link(`${name}/${one.name}`))) })),
+      ),
+      { title: 'New batch export', run: () => go(linkTo(link('pipelines/exports/new'))) },
       ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/live`)) })),
       ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
       { title: 'Sign out', run: () => void leave() },
     ],
     [],
   )
+  useEffect(() => document.getElementById(`command-${at}`)?.scrollIntoView({ block: 'nearest' }), [at])
   const shown = commands.filter(({ title }) => text.split(/\s+/).every((word) => title.toLowerCase().includes(word.toLowerCase())))
   const run = (command: CommandEntry | undefined) => {
     if (!command) return

@@ -105,15 +105,9 @@ test('while events arrive, each answer has what was acknowledged before it and n
 
 test.each([
   [
-    'the creation of groups',
-    { ...detailed.lifecycle, aggregation_group_type_index: 0 },
-    'sql: the lists do not know when groups were created',
-  ],
-  ['a sample', { ...questions.uniques, samplingFactor: 0.5 }, 'sql: the query takes a sample'],
-  [
-    'the duration of sessions',
-    trend(visits('avg', { math_property: '$session_duration' })),
-    'sql: the lists do not know how long sessions are',
+    'an aggregate that is not folded',
+    trend(visits('hogql', { math_hogql: 'argMax(properties.amount, timestamp)' })),
+    'sql: the expression uses argMax in a way that the lists do not count',
   ],
   [
     'actors that are an expression',
@@ -144,10 +138,10 @@ test('a request may ask for one road', async () => {
   const stated = await on('sql', questions.ordered)
   expect(roads(stated)).toEqual(['sql: the request asks for it'])
   expect(stated.results).toEqual((await on('core', questions.ordered)).results)
-  await expect(on('core', { ...questions.uniques, samplingFactor: 0.5 })).rejects.toMatchObject({
+  await expect(on('core', { ...questions.ordered, funnelsFilter: { funnelAggregateByHogQL: 'properties.plan' } })).rejects.toMatchObject({
     code: 'validation-failed',
     attr: 'modifiers__road',
-    message: expect.stringContaining('the query takes a sample'),
+    message: expect.stringContaining('the actors are an expression'),
   })
   await expect(on('both', questions.uniques)).rejects.toMatchObject({ code: 'validation-failed', attr: 'modifiers__road' })
 })

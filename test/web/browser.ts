@@ -70,9 +70,10 @@ const factsOf = (server: ChildProcess, hasDemo: boolean): Promise<Facts & { read
     server.once('exit', () => reject(new Error(`The server ended: ${said.join('\n')}`)))
   })
 
-export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
+/** `args`: more options of `waymark serve`. */
+export async function openWeb({ hasDemo = true, args = [] }: { hasDemo?: boolean; args?: readonly string[] } = {}): Promise<Web> {
   const dataDir = await mkdtemp(join(tmpdir(), 'waymark-web-'))
-  const options = ['--data', dataDir, '--port', '0', '--one-process', ...(hasDemo ? ['--demo'] : [])]
+  const options = ['--data', dataDir, '--port', '0', '--one-process', ...(hasDemo ? ['--demo'] : []), ...args]
   const server = spawn(process.execPath, [program('cli'), 'serve', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => server.once('exit', resolve))
   const [{ demo, ...facts }, browser] = await Promise.all([

@@ -28,6 +28,17 @@ export class Edges {
     }
   }
 
+  /** Of one time. */
+  countAt(time: number): number {
+    const { edges, table } = this
+    const all = edges.length
+    if (all === 0 || time < edges[0]!) return 0
+    if (time >= edges[all - 1]!) return all
+    let count = table[((time - edges[0]!) * this.cellsPerMicro) | 0]!
+    while (time >= edges[count]!) count++
+    return count
+  }
+
   /** Writes the count of each row, minus `less`. Times before the first edge or from the last one on get `outside`, if that is not null. */
   count({ rows, time }: Pick<Matches, 'rows' | 'time'>, counts: Int32Array, { less = 0, outside = null as number | null } = {}): void {
     const { edges, table, cellsPerMicro } = this

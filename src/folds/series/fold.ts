@@ -1,8 +1,10 @@
 import type { Fold, ListView, Matching, PlacedColumn } from '../fold.ts'
 import { Matches } from '../matches.ts'
+import { PersonEvents } from '../person-events.ts'
 import { accumulatorOf, type SeriesValue } from './accumulators.ts'
 import { Edges } from './edges.ts'
 import { combinationsOf, Groups } from './groups.ts'
+import { plainSeries } from './plain.ts'
 
 // A series over the lists: the matching events of some persons, their buckets and groups, and what is counted of them, block by block.
 
@@ -39,7 +41,13 @@ export const seriesFold: Fold<Series, SeriesPart> = {
   over: 'persons',
   conditions: ({ matching }) => matching,
   fasterFor: (series) => (readsEventsOnly(series) ? entriesFold : null),
-  run: (lists, series, from, to) => counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to)),
+  *run(lists, series, from, to) {
+    const events = series.splits.length > 0 ? null : PersonEvents.of(lists, series.matching)
+    const plain = events && plainSeries(events, series.value, series.edges, from, to)
+    if (!plain) return yield* counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to))
+    const counts = yield* plain
+    return { combinations: counts ? [0] : [], state: counts ?? new Float64Array(0) }
+  },
   join: joinedParts,
 }
 
@@ -53,7 +61,8 @@ export const entriesFold: Fold<Series, SeriesPart> = {
 
 function readsEventsOnly({ matching, splits, value }: Series): boolean {
   const { scope, bits, further, takesAll } = matching
-  const countsEvents = value.kind === 'events' || ('number' in value && value.number.of === 'event')
+  const hasNumbers = value.kind === 'numbers' || value.kind === 'quantile'
+  const countsEvents = value.kind === 'events' || (hasNumbers && value.number.of === 'event')
   const isOfEvents = [...bits.flags, ...splits].every(({ of }) => of === 'event')
   return countsEvents && isOfEvents && scope === null && further === null && !takesAll
 }

@@ -1,6 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, groupBy, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
+import { nearestSpellings } from '../../lib/spelling.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryContext, type QueryKind, type RowsPlan } from '../kind.ts'
@@ -53,7 +54,7 @@ interface Plan {
 }
 
 function* planOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<Plan> {
-  const source = yield* tableOf(query.source, sources, env)
+  const source = yield* tableOf(query.source, sources, readsOf(query), env)
   const labels = query.select ?? (source.group === null ? personColumns : ['group'])
   const columns = columnsOf(labels, source, env)
   const { defaultRows, mostRows } = env.limits ?? rowLimits
@@ -67,6 +68,17 @@ function* planOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyAct
     rows,
     offset,
   }
+}
+
+/** Texts that are searched for the names of columns. */
+const mostSearched = 10_000
+
+/** Whether the texts of a query may read a column of its source. One that they almost name is there too, to be suggested. */
+function readsOf({ select: columns, orderBy, properties, fixedProperties }: ActorsQuery): (column: string) => boolean {
+  const texts = JSON.stringify([columns, orderBy, properties, fixedProperties])
+  if (texts.length > mostSearched) return () => true
+  const words = [...new Set(texts.match(/\w+/g))]
+  return (column) => texts.includes(column) || words.some((word) => nearestSpellings(word, [column]).length > 0)
 }
 
 /** The cells of each column, row by row, and how many actors of the page have no record. */

@@ -20,12 +20,13 @@ const sqlKinds = new Set(['HogQLQuery', 'SqlLikeQuery'])
 export function* tableOf(
   source: { readonly kind: string } | null | undefined,
   sources: readonly AnyActorSource[],
+  mayRead: (column: string) => boolean,
   env: QueryContext,
 ): Asking<ActorTable> {
   if (!source) return { from: table('persons'), actor: field('persons', '@person_no'), group: null, columns: [] }
   if (sqlKinds.has(source.kind)) return sqlTable(source, env)
   const { known, point } = checkSource(source, sources)
-  const list = yield* insideSource(env, (inner) => known.actors(point as never, inner))
+  const list = yield* insideSource(env, (inner) => known.actors(point as never, inner, mayRead))
   return list.group === null ? people(list.query, list.columns) : groups(list.query, list.group, list.columns, field('source', 'actor'))
 }
 

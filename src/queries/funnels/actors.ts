@@ -50,7 +50,7 @@ export const funnelsActors = defineActorSource<FunnelPoint>({
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 
-function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList> {
+function* actorsBehind(point: FunnelPoint, env: QueryContext, mayRead: (column: string) => boolean): Asking<ActorList> {
   const query = point.source
   if (actorKindOf(query) === 'expression')
     throw wrong('A funnel that aggregates by an expression has no persons to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
@@ -60,10 +60,11 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext): Asking<ActorList>
   const scan = inAskedCohort(point, { ...planned.scan, range, withEvents: point.includeRecordings === true })
   const at = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
-  if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([]) }
+  if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([], []) }
   const split = yield* splitOf(point, scan, env)
   if (env.foldsInEngine) return { ...list, query: actorsInEngine(scan, at, split, env) }
-  return { ...list, query: yield* listOf(yield* foundHere(scan, at, split, env)) }
+  const read = listColumns.filter(mayRead)
+  return { ...list, query: yield* listOf(yield* foundHere(scan, at, split, read.length > 0, env), read) }
 }
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0
@@ -151,13 +152,19 @@ interface FoundActor {
   readonly uuids: readonly string[]
 }
 
-function* foundHere(scan: FunnelScan, at: ActorPoint, split: ActorSplit, env: QueryContext): Asking<readonly FoundActor[]> {
+function* foundHere(
+  scan: FunnelScan,
+  at: ActorPoint,
+  split: ActorSplit,
+  withTimes: boolean,
+  env: QueryContext,
+): Asking<readonly FoundActor[]> {
   const options =
     at.kind === 'period' ? { steps: stepsUntil(scan), periods: Float64Array.from(at.edges) } : { steps: scan.settings.steps, periods: null }
   const isThere = testOf(at, scan)
   const rows: FoundActor[] = []
   const walked = yield* walkFunnel(scan, env, options, (slice) => (outcome) => {
-    if (isThere(outcome)) rows.push(foundActor(slice, outcome, scan))
+    if (isThere(outcome)) rows.push(foundActor(slice, outcome, withTimes, scan))
   })
   if (split.kind === 'all') return rows
   const listed = new Set((split.kind === 'value' ? [split.values] : split.top).map((values) => JSON.stringify(values)))
@@ -177,7 +184,8 @@ export function testOf(at: ActorPoint, { settings }: FunnelScan): (outcome: Outc
   }
 }
 
-function foundActor(slice: Slice, outcome: Outcome, scan: FunnelScan): FoundActor {
+function foundActor(slice: Slice, outcome: Outcome, withTimes: boolean, scan: FunnelScan): FoundActor {
+  if (!withTimes) return { actor: slice.actor(outcome.actor), value: outcome.value, times: [], uuids: [] }
   const indexes = Array.from(outcome.events)
   return {
     actor: slice.actor(outcome.actor),
@@ -189,24 +197,27 @@ function foundActor(slice: Slice, outcome: Outcome, scan: FunnelScan): FoundActo
 
 const rowsBetweenPauses = 1 << 14
 
-function* listOf(rows: readonly FoundActor[]): Asking<Query> {
-  const columns: Readonly<Record<(typeof listColumns)[number], string[]>> = {
-    timestamp: [],
-    first_timestamp: [],
-    final_timestamp: [],
-    step_timestamps: [],
-    matching_events: [],
-  }
-  for (const [i, { times, uuids }] of rows.entries()) {
-    const texts = times.map((time) => (time === null ? null : new Date(time / 1000).toISOString()))
-    const reached = texts.filter((text) => text !== null)
-    columns.timestamp.push(reached.at(-1) ?? '')
-    columns.first_timestamp.push(reached[0] ?? '')
-    columns.final_timestamp.push(reached.at(-1) ?? '')
-    columns.step_timestamps.push(JSON.stringify(texts))
-    columns.matching_events.push(JSON.stringify(uuids))
-    if (i % rowsBetweenPauses === rowsBetweenPauses - 1) yield { kind: 'pause' }
-  }
+type ListColumn = (typeof listColumns)[number]
+type Texts = readonly (string | null)[]
+
+/** What a column has for an actor. */
+const cells: Readonly<Record<ListColumn, (texts: Texts, uuids: readonly string[]) => string>> = {
+  timestamp: (texts) => texts.findLast(isText) ?? '',
+  first_timestamp: (texts) => texts.find(isText) ?? '',
+  final_timestamp: (texts) => texts.findLast(isText) ?? '',
+  step_timestamps: (texts) => JSON.stringify(texts),
+  matching_events: (_, uuids) => JSON.stringify(uuids),
+}
+const isText = (text: string | null) => text !== null
+
+function* listOf(rows: readonly FoundActor[], read: readonly ListColumn[]): Asking<Query> {
+  const columns = Object.fromEntries(read.map((name) => [name, [] as string[]]))
+  if (read.length > 0)
+    for (const [i, { times, uuids }] of rows.entries()) {
+      const texts = times.map((time) => (time === null ? null : new Date(time / 1000).toISOString()))
+      for (const name of read) columns[name]!.push(cells[name](texts, uuids))
+      if (i % rowsBetweenPauses === rowsBetweenPauses - 1) yield { kind: 'pause' }
+    }
   return listedActors(
     rows.map(({ actor }) => actor),
     columns,

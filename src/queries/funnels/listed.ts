@@ -1,9 +1,10 @@
+import { literal } from '../../ast/build.ts'
 import type { Listed } from '../../core/project-lists.ts'
 import { codesOfValue, type FunnelSplit, funnelFold, type ListedFunnel, type Outcomes, valuesOf } from '../../folds/funnel.ts'
 import type { FunnelFold, Sink } from '../../kernels/funnels/fold.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
-import { memberOf } from '../scope.ts'
+import { inSample, memberOf } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { actorKindOf, type BreakdownValues, type FunnelScan, type Reading, type Slice } from './scan.ts'
 
@@ -41,7 +42,7 @@ export function listed(
   const actorKind = actorKindOf(query)
   if (actorKind === 'expression') return 'the actors are an expression'
   if (scan.withEvents) return 'the lists have no uuids of events'
-  if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
+  const sample = inSample(query.samplingFactor)
   const columns = new AskedColumns({ hasPersons: actorKind === 'person' })
   const actors = actorKind === 'group' ? groupActors(query.aggregation_group_type_index!, columns) : null
   const steps = askedBits(
@@ -55,7 +56,7 @@ export function listed(
     columns,
     env,
   )
-  const filters = typeof cohort === 'number' ? allOf(queryFilters(query, env), memberOf(cohort)) : queryFilters(query, env)
+  const filters = allOf(queryFilters(query, env), typeof cohort === 'number' ? memberOf(cohort) : literal(true), sample)
   const scope = filters.kind === 'literal' && filters.value === true ? null : askedBits([{ condition: filters, bits: 1 }], columns, env)
   const parts = breakdown.parts.map((part) => columns.codes(part))
   return {
@@ -132,13 +133,21 @@ function* eachOutcome(
   const sink = sinkOf({ columns, actor, uuid: () => '' })
   const events = new Int32Array(steps).fill(-1)
   const [hasValues, hasPeriods, hasTimes] = [value.length > 0, period.length > 0, times.length > 0]
-  for (let i = 0, at = 0; i < person.length; i++) {
+  // Sinks read an outcome during their call only, so one object serves all.
+  const outcome = { actor: 0, value: -1, depth: 0, events, period: -1 }
+  for (let i = 0, at = 0, before = 0; i < person.length; i++) {
     const reached = depth[i]!
     if (hasTimes) {
-      for (let step = 0; step < steps; step++) events[step] = step >= reached || Number.isNaN(times[at + step]!) ? -1 : at + step
+      for (let step = 0; step < reached; step++) events[step] = Number.isNaN(times[at + step]!) ? -1 : at + step
+      if (reached < before) events.fill(-1, reached, before)
+      before = reached
       at += reached
     }
-    sink({ actor: i, value: hasValues ? codeOf(value[i]!) : -1, depth: reached, events, period: hasPeriods ? period[i]! : -1 })
+    outcome.actor = i
+    outcome.depth = reached
+    if (hasValues) outcome.value = codeOf(value[i]!)
+    if (hasPeriods) outcome.period = period[i]!
+    sink(outcome)
     if (i % outcomesBetweenPauses === outcomesBetweenPauses - 1) yield
   }
 }

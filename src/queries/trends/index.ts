@@ -16,6 +16,8 @@ import type { Group } from './groups.ts'
 import { heatmapOf, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
 import { listedUnit } from './listed.ts'
+import { listedBins } from './listed-bins.ts'
+import { foldExpression } from './listed-expression.ts'
 import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
@@ -83,7 +85,7 @@ export function* binsOfUnits(
       eventsTable(query.samplingFactor),
       allOf(countedTime(unit), eventsOf(unit, query, env)),
     ),
-    label: `range of the histogram of series ${unit.order}`,
+    label: binsLabel(unit),
   }))
   const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))
   return tables(yield asks).map((answer) =>
@@ -125,11 +127,36 @@ function* foldUnits(
   const folded = new Map<Unit, readonly Group[]>()
   for (const unit of units) {
     const label = labelOf(unit)
-    const found = listedUnit(unit, query, breakdown, env, (groups) => void folded.set(unit, groups))
+    const bins = yield* foldBins(unit, query, env, breakdown)
+    if (!bins) continue
+    if (unit.node.math === 'hogql') {
+      const groups = yield* foldExpression(unit, query, env, breakdown, bins, label)
+      if (groups) folded.set(unit, groups)
+      continue
+    }
+    const found = listedUnit(unit, query, breakdown, bins, env, (groups) => void folded.set(unit, groups))
     yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
   }
   return folded
 }
+
+/** The bins of the parts of the breakdown; null if the lists do not know them. */
+function* foldBins(
+  unit: Unit,
+  query: TrendsQuery,
+  env: QueryContext,
+  breakdown: Breakdown,
+): Generator<Ask, readonly (Bins | null)[] | null, Answer> {
+  if (breakdown.parts.every((part) => part.binCount === null)) return []
+  let found: readonly (Bins | null)[] | null = null
+  const listed = listedBins(unit, query, breakdown, env, (bins) => {
+    found = bins
+  })
+  yield { kind: 'lists', label: binsLabel(unit), ...listed }
+  return found
+}
+
+const binsLabel = ({ order }: Unit): string => `range of the histogram of series ${order}`
 
 const labelOf = ({ order, period, node, cohort }: Unit): string =>
   `series ${order}, ${node.math ?? 'total'}, ${period} period${cohort === null ? '' : `, cohort ${cohort}`}`

@@ -88,7 +88,7 @@ export function Actions() {
                 <div key={i}>{stepText(step)}</div>
               ))}
             </td>
-            <td>{agoText(one.updated_at)}</td>
+            <td class="when">{agoText(one.updated_at)}</td>
             <td class="tools">
               <DialogButton label="Edit" of={one.name} look="cell" title="Edit the action">
                 {form(one)}

@@ -50,7 +50,7 @@ function CohortList() {
             </td>
             <td>{one.is_static ? 'static' : 'dynamic'}</td>
             <td class="number">{one.errors_calculating > 0 ? <span class="state bad">broken</span> : numberText(one.count)}</td>
-            <td>
+            <td class="when">
               {agoText(one.created_at)}
               {one.created_by && <span class="note"> by {one.created_by.first_name || one.created_by.email}</span>}
             </td>

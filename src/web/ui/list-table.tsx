@@ -99,8 +99,7 @@ export function ListState<T>({
           </button>
         )}
         <span class="note" role="status">
-          {numberText(rows.length)}
-          {list.hasMore && count !== undefined ? ` of ${numberText(count)}` : ''} {what}
+          {numberText(rows.length)} {list.hasMore ? (count === undefined ? 'shown' : `of ${numberText(count)}`) : 'in all'}
         </span>
       </p>
     </>
@@ -168,7 +167,7 @@ export const UnfoldButton = ({
   onToggle: () => void
   children: ComponentChildren
 }) => (
-  <button type="button" class="plain cell wrap" aria-expanded={isOpen} aria-label={label} onClick={onToggle}>
+  <button type="button" class="plain cell" aria-expanded={isOpen} aria-label={label} onClick={onToggle}>
     {children}
   </button>
 )

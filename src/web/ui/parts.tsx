@@ -1,4 +1,4 @@
-import type { ComponentChildren, TargetedInputEvent } from 'preact'
+import type { ComponentChildren, TargetedFocusEvent, TargetedInputEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
@@ -136,27 +136,28 @@ export function Select({
 }
 
 /**
- * What is being typed stays, however often the field is drawn and whatever value arrives meanwhile. It is said with Enter, when the field is left, or
- * when a suggestion was chosen.
+ * While a field has the focus it shows what it showed then or what was typed, whatever value arrives meanwhile. What was typed is said with Enter, when
+ * the field is left, or when a suggestion was chosen.
  */
 function useDraft(value: string, onChange: (value: string) => void, onTyping?: (value: string) => void) {
-  const [draft, setDraft] = useState<string | null>(null)
+  const [draft, setDraft] = useState<{ readonly text: string; readonly isTyped: boolean } | null>(null)
   const say = (text: string) => {
     setDraft(null)
     if (text !== value) onChange(text)
   }
   return {
-    value: draft ?? value,
+    value: draft?.text ?? value,
+    onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => setDraft({ text: event.currentTarget.value, isTyped: false }),
     onInput: (event: TargetedInputEvent<HTMLInputElement>) => {
       const { value: text } = event.currentTarget
       if (event.inputType === 'insertReplacementText') return say(text)
-      setDraft(text)
+      setDraft({ text, isTyped: true })
       onTyping?.(text)
     },
     onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Enter' && draft !== null) say(draft)
+      if (event.key === 'Enter' && draft?.isTyped) say(draft.text)
     },
-    onBlur: () => draft !== null && say(draft),
+    onBlur: () => (draft?.isTyped ? say(draft.text) : setDraft(null)),
   }
 }
 
@@ -221,6 +222,11 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     dialog.showModal()
     return () => dialog.close()
   }, [])
+  const ask = (event: Event) => {
+    if (!hasUnsaved(ref.current!)) return
+    event.preventDefault()
+    setAsking(true)
+  }
   const close = () => (hasUnsaved(ref.current!) ? setAsking(true) : onClose())
   return (
     <dialog
@@ -228,11 +234,9 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       aria-labelledby={heading}
       // Also said of a dialog that another one has replaced.
       onClose={() => ref.current && onClose()}
-      onCancel={(event) => {
-        if (event.target !== ref.current || !hasUnsaved(ref.current!)) return
-        event.preventDefault()
-        setAsking(true)
-      }}
+      onCancel={(event) => event.target === ref.current && ask(event)}
+      // Browsers let a page stop the closing only now and then; the key it can always stop.
+      onKeyDown={(event) => event.key === 'Escape' && ask(event)}
       onClick={(event) => event.target === ref.current && close()}
     >
       <div class="dialog">

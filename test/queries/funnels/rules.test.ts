@@ -175,6 +175,47 @@ describe('the people behind a step', () => {
   })
 })
 
+describe('the times of the people behind a step, wherever a query names them', () => {
+  const events: Short[] = [
+    [1, 0, 'a'],
+    [1, 5, 'b'],
+    [2, 0, 'a'],
+    [2, 1, 'b'],
+    [3, 2, 'a'],
+    [3, 4, 'b'],
+  ]
+  const time = (minutes: number) => `2024-01-02T00:0${minutes}:00.000Z`
+  test.each<[where: string, parts: object, expected: readonly (readonly unknown[])[]]>([
+    ['in a column', { select: ['final_timestamp'], orderBy: ['id'] }, [[time(5)], [time(1)], [time(4)]]],
+    ['in an expression', { select: ['length(step_timestamps) > 10'], orderBy: ['id'] }, [[1], [1], [1]]],
+    ['in an aggregate', { select: ['max(first_timestamp)'] }, [[time(2)]]],
+    ['in the order alone', { select: ['id'], orderBy: ['final_timestamp DESC'] }, [1, 3, 2].map((p) => [personUuid(p)])],
+    [
+      'in a filter alone',
+      { select: ['id'], orderBy: ['id'], properties: [{ type: 'hogql', key: `first_timestamp = '${time(2)}'` }] },
+      [[personUuid(3)]],
+    ],
+    ['in quotes', { select: ['"first_timestamp"'], orderBy: ['id'], limit: 1 }, [[time(0)]]],
+    [
+      'in a long text',
+      { select: [`if(length('${'x'.repeat(20_000)}') > 0, first_timestamp, '')`], orderBy: ['id'], limit: 1 },
+      [[time(0)]],
+    ],
+    ['nowhere', { select: ['id'], orderBy: ['id'] }, [1, 2, 3].map((p) => [personUuid(p)])],
+  ])('%s', async (_, parts, expected) => {
+    const source = funnel([node('a'), node('b')])
+    await results(events, source)
+    const asked = { kind: 'ActorsQuery', source: { kind: 'FunnelsActorsQuery', source, funnelStep: 2 }, ...parts }
+    expect(((await answerQuery(asked, project)) as { results: unknown[][] }).results).toEqual(expected)
+  })
+
+  test('a misspelled name is corrected', async () => {
+    const source = { kind: 'FunnelsActorsQuery', source: funnel([node('a'), node('b')]), funnelStep: 2 }
+    const asked = { kind: 'ActorsQuery', source, select: ['frist_timestamp'] }
+    await expect(answerQuery(asked, project)).rejects.toThrow('first_timestamp')
+  })
+})
+
 describe('what there is to choose from behind a funnel', () => {
   const events: Short[] = [
     [1, 0, 'a', { v: 'A', w: 'Z' }],

@@ -1,0 +1,65 @@
+import type { CodedEvents } from '../kernels/funnels/plain.ts'
+import { firstSince } from './first-since.ts'
+import type { ListView, Matching } from './fold.ts'
+import { personBits } from './matches.ts'
+
+/** The events of one person after the other where they are, in the lists or in a selection: nothing is copied. For conditions that the name of an event decides, or its person. */
+export class PersonEvents implements CodedEvents {
+  readonly time: Float64Array
+  readonly codes: CodedEvents['codes']
+  readonly steps: Int32Array
+  /** Every event meets the same condition. */
+  readonly isUniform: boolean
+  /** Of the person: where its events of the asked time begin and end, and the bits that they may meet. */
+  begin = 0
+  end = 0
+  allowed = -1
+  private readonly starts: Int32Array
+  private readonly ends: Int32Array
+  private readonly first: number
+  private readonly isPersonal: boolean
+
+  private constructor(
+    { start, end, time, selection }: ListView,
+    codes: CodedEvents['codes'],
+    steps: Int32Array,
+    private readonly matching: Matching,
+  ) {
+    this.time = selection ? selection.time : time
+    this.codes = codes
+    this.steps = steps
+    this.starts = selection ? selection.offsets : start
+    this.ends = selection ? selection.offsets.subarray(1) : end
+    this.first = selection ? selection.from : 0
+    const { bits } = matching
+    this.isPersonal = bits.flags.some(({ of }) => of === 'person')
+    const masks = [...bits.byEvent, bits.others].filter((mask) => mask !== 0)
+    this.isUniform = selection !== null && !this.isPersonal && masks.every((mask) => mask === masks[0])
+  }
+
+  /** Null: the conditions, or the number of names, ask for more. */
+  static of(lists: ListView, matching: Matching): PersonEvents | null {
+    const { scope, further, takesAll, bits } = matching
+    const { selection, entry, event } = lists
+    if (scope !== null || further !== null || takesAll || (entry !== null && selection === null)) return null
+    if (selection === null && bits.flags.some(({ of }) => of === 'event')) return null
+    const codes = selection ? selection.bits : event
+    if (codes.BYTES_PER_ELEMENT > (selection ? 1 : 2)) return null // a table of them would be large
+    const stepsOf = (code: number) => (selection ? code : code < bits.byEvent.length ? bits.byEvent[code]! : bits.others)
+    const steps = Int32Array.from({ length: 2 ** (8 * codes.BYTES_PER_ELEMENT) }, (_, code) => stepsOf(code))
+    return new PersonEvents(lists, codes, steps, matching)
+  }
+
+  /** Goes to a person. Returns the number of its events. */
+  open(person: number): number {
+    const start = this.starts[person - this.first]!
+    const end = this.ends[person - this.first]!
+    this.begin = this.end = start
+    if (start === end) return 0
+    const { time, matching } = this
+    if (this.isPersonal) this.allowed = personBits(matching.bits, person)
+    this.begin = firstSince(time, start, end, matching.from)
+    this.end = time[end - 1]! <= matching.to ? end : firstSince(time, this.begin, end, matching.to + 1)
+    return this.end - this.begin
+  }
+}

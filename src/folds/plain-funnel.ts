@@ -1,0 +1,63 @@
+import { PlainFold } from '../kernels/funnels/plain.ts'
+import type { ListView } from './fold.ts'
+import type { ListedFunnel } from './funnel.ts'
+import { PersonEvents } from './person-events.ts'
+
+/** Events that are walked between two pauses. */
+const mostWalked = 1 << 19
+/** Persons who need the rules of equal times are left to the other walk. Where they are more than this share, all are. */
+const mostTied = 1 / 16
+const fewTied = 64
+
+export interface PlainOutcomes {
+  /** `times`: of the steps that were reached. */
+  addPlain(person: number, depth: number, times: Float64Array): void
+}
+
+/** Walks the events of persons where they are, without a copy of those that match. Most persons need only a part of them. */
+export class PlainFunnel {
+  private walked = 0
+  private tied = 0
+  private readonly fold: PlainFold
+  private readonly known: number
+
+  private constructor(
+    private readonly events: PersonEvents,
+    { funnel }: ListedFunnel,
+  ) {
+    this.fold = new PlainFold(funnel)
+    this.known = funnel.steps >= 32 ? -1 : (1 << funnel.steps) - 1
+  }
+
+  /** Null: the funnel has rules that this walk does not know. */
+  static of(lists: ListView, params: ListedFunnel): PlainFunnel | null {
+    const { firstTimes, periods, splits, funnel, matching } = params
+    if (funnel.order !== 'ordered' || funnel.optional !== 0 || firstTimes !== null || periods !== null || splits.length > 0) return null
+    const events = PersonEvents.of(lists, matching)
+    return events && new PlainFunnel(events, params)
+  }
+
+  /** False: too many persons were left to the other walk. */
+  get isWorthwhile(): boolean {
+    return this.tied <= fewTied || this.tied <= this.walked * mostTied
+  }
+
+  /** Walks persons from `from` up to `to`, until one is left to the other walk, or for a while. Returns the next one. */
+  walk(from: number, to: number, outcomes: PlainOutcomes): number {
+    if (!this.isWorthwhile) return from
+    const { events, fold, known } = this
+    for (let person = from, walked = 0; person < to; person++) {
+      if (walked >= mostWalked) return person
+      const count = events.open(person)
+      if (count === 0) continue
+      walked += count
+      this.walked++
+      const depth = fold.walk(events, events.begin, events.end, known & events.allowed)
+      if (depth > 0) outcomes.addPlain(person, depth, fold.times)
+      if (depth >= 0) continue
+      this.tied++
+      return person
+    }
+    return to
+  }
+}

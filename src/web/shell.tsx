@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useMemo, useRef, useState } from 'preact/hooks'
 import { signOut } from './lib/api.ts'
 import type { PageProps } from './lib/page.ts'
 import { go, linkTo, type Place } from './lib/router.ts'
@@ -115,7 +115,10 @@ function PageBody({ page, place }: { page: PageEntry; place: Place }) {
   useEffect(() => {
     page.load().then((component) => setBody(() => component), setError)
   }, [page])
+  const [failure, forget] = useErrorBoundary()
+  useEffect(() => failure && forget(), [place.path])
   if (error) return <ErrorBox error={new Error(`This page could not be loaded: ${error.message}`)} retry={() => location.reload()} />
+  if (failure) return <ErrorBox error={new Error(`This page failed: ${(failure as Error).message}`)} retry={forget} />
   return Body ? <Body place={place} rest={place.parts.slice(3)} /> : <Working />
 }
 

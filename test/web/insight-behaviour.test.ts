@@ -234,6 +234,38 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     }
   })
 
+  test('addresses with odd queries are refused by the API in its words, and the page stays', async () => {
+    const page = await web.signedIn()
+    const odd: readonly object[] = [
+      { series: 'x' },
+      { series: [null, 5, []] },
+      { series: [{ kind: 'EventsNode', event: { a: 1 }, math: ['dau'], properties: 'x' }] },
+      { properties: 'x' },
+      { properties: [null, { type: 'event', key: 7, operator: {}, value: { a: [1] } }] },
+      { properties: { type: 'OR', values: [{ type: 'AND', values: [{ type: 'OR', values: [] }] }] } },
+      { dateRange: 5, interval: {}, trendsFilter: 'x', breakdownFilter: [] },
+      { dateRange: { date_from: { a: 1 } }, trendsFilter: { display: [], formulaNodes: [null, 'x'] }, compareFilter: 1 },
+      { breakdownFilter: { breakdowns: [null, 'x', { property: {} }] } },
+      { kind: 'FunnelsQuery', series: [1, 2], funnelsFilter: { exclusions: [null], funnelVizType: 3 } },
+      { kind: 'RetentionQuery', retentionFilter: { targetEntity: 'x', period: 4, totalIntervals: 'x' } },
+      { kind: 'PathsQuery', pathsFilter: { includeEventTypes: [{}, null], excludeEvents: 'x' } },
+      { kind: 'LifecycleQuery', series: [], lifecycleFilter: { toggledLifecycles: [{}] } },
+      { kind: 'NoQuery' },
+    ]
+    for (const more of odd) {
+      const query = { kind: 'TrendsQuery', series: [node('$pageview')], ...more }
+      await page.goto('about:blank')
+      await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?${new URLSearchParams({ q: JSON.stringify(query) })}`)
+      await page.getByRole('form', { name: 'Question' }).or(page.getByText('The form cannot show this query.')).waitFor()
+      await page.locator('.answer[aria-busy=false]').waitFor()
+      const answer = page.locator('.answer .error-box, .answer .result, .answer .hint')
+      await answer.first().waitFor()
+      expect(await answer.first().textContent(), JSON.stringify(more)).not.toContain('This page failed')
+    }
+    web.complaints.splice(0, web.complaints.length, ...web.complaints.filter((text) => !/status of 400.*\/query\//.test(text)))
+    await page.context().close()
+  })
+
   test('names full of HTML are texts in legends, tips, tables, maps and lists of people', async () => {
     const evil = '<img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>'
     const batch = ['a', 'b'].flatMap((who, i) =>

@@ -98,7 +98,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
           <span>the largest</span>
           <NumberField
             label="How many values"
-            value={limit ?? 25}
+            value={limit ?? (objectIn(query, 'trendsFilter').display === 'WorldMap' ? 250 : 25)}
             from={1}
             most={500}
             onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}

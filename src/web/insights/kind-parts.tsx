@@ -14,7 +14,7 @@ import {
 } from './choices.ts'
 import { type EventChoice, EventField } from './event-field.tsx'
 import { NumberField } from './number-field.tsx'
-import { listIn, objectIn, type SeriesNode, textIn, withField, within } from './query.ts'
+import { listIn, objectIn, type SeriesNode, textIn, textsIn, withField, within } from './query.ts'
 import { Section } from './section.tsx'
 import { Series } from './series.tsx'
 
@@ -250,7 +250,7 @@ export function PathParts({ query, onChange }: Props) {
   const filter = objectIn(query, 'pathsFilter')
   const set = (name: string, value: unknown) => onChange(within(query, 'pathsFilter', name, value === '' ? undefined : value))
   const setList = (name: string, list: readonly string[]) => set(name, list.length > 0 ? list : undefined)
-  const types = listIn<string>(filter, 'includeEventTypes')
+  const types = textsIn(filter, 'includeEventTypes')
   return (
     <Section title="Paths through">
       {pathTypes.map(({ value, label }) => (
@@ -309,14 +309,14 @@ export function PathParts({ query, onChange }: Props) {
       <TextList
         label="Left out"
         placeholder="without …"
-        values={listIn<string>(filter, 'excludeEvents')}
+        values={textsIn(filter, 'excludeEvents')}
         suggestions={names}
         onChange={(list) => setList('excludeEvents', list)}
       />
       <TextList
         label="Taken together"
         placeholder="as one: /products/*"
-        values={listIn<string>(filter, 'pathGroupings')}
+        values={textsIn(filter, 'pathGroupings')}
         suggestions={[]}
         onChange={(list) => setList('pathGroupings', list)}
       />
@@ -383,7 +383,7 @@ export function StickinessParts({ query, onChange }: Props) {
 export function LifecycleParts({ query, onChange }: Props) {
   const filter = objectIn(query, 'lifecycleFilter')
   const all = statuses.map(({ value }) => value)
-  const shown = Array.isArray(filter.toggledLifecycles) ? listIn<string>(filter, 'toggledLifecycles') : all
+  const shown = Array.isArray(filter.toggledLifecycles) ? textsIn(filter, 'toggledLifecycles') : all
   const set = (status: string, isShown: boolean) => {
     const next = all.filter((one) => (one === status ? isShown : shown.includes(one)))
     onChange(within(query, 'lifecycleFilter', 'toggledLifecycles', next.length === all.length ? undefined : next))

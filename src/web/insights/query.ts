@@ -77,6 +77,9 @@ export const objectIn = (query: Query, field: string): Readonly<Record<string, u
 export const listIn = <T>(of: Readonly<Record<string, unknown>>, field: string): readonly T[] =>
   Array.isArray(of[field]) ? (of[field] as T[]) : []
 
+/** What is not a text is left out: an address may hold anything. */
+export const textsIn = (of: Readonly<Record<string, unknown>>, field: string): readonly string[] =>
+  listIn<unknown>(of, field).filter((one) => typeof one === 'string')
 export const textIn = (of: Readonly<Record<string, unknown>>, field: string): string => {
   const value = of[field]
   return typeof value === 'string' ? value : value == null || typeof value === 'object' ? '' : String(value)
@@ -94,7 +97,7 @@ export const within = (query: Query, field: string, name: string, value: unknown
 
 /** What must still be chosen before the query can be asked; null: nothing. */
 export function missingIn(query: Query): string | null {
-  const series = listIn<SeriesNode>(query, 'series')
+  const series = listIn<SeriesNode | null>(query, 'series').map((node) => node ?? ({} as Partial<SeriesNode>))
   for (const [i, { math, math_property, math_hogql }] of series.entries()) {
     const mark = String.fromCharCode(65 + i)
     if (takesProperty(math) && !math_property) return `Choose the property whose numbers ${mark} takes.`

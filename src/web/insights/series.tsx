@@ -93,7 +93,7 @@ function SeriesRow({
           {mark}
         </span>
         {node.kind === 'GroupNode' ? (
-          <span class="grow">{node.custom_name ?? node.name ?? 'Several events'}</span>
+          <span class="grow">{String(node.custom_name ?? node.name ?? 'Several events')}</span>
         ) : (
           <EventField label={`Event ${mark}`} value={choiceOf(node)} onChange={(choice) => onChange(withChoice(node, choice))} />
         )}

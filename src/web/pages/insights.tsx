@@ -13,6 +13,7 @@ import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Guarded } from '../ui/guarded.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
@@ -201,9 +202,16 @@ function Editor({
       {saved?.description && <p class="note">{saved.description}</p>}
       {failure && <ErrorBox error={failure} />}
       <div class="editor">
-        <Builder query={query} onChange={onChange} key={query.kind} />
+        <Guarded
+          of={asked}
+          instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
+        >
+          <Builder query={query} onChange={onChange} key={query.kind} />
+        </Guarded>
         <section class="answer" aria-busy={isLoading} aria-label="Answer">
-          <Toolbar query={query} onChange={onChange} />
+          <Guarded of={asked} instead={null}>
+            <Toolbar query={query} onChange={onChange} />
+          </Guarded>
           {missing !== null && <p class="hint">{missing}</p>}
           {error && <ErrorBox error={error} retry={reload} />}
           {isLoading && <Slow cancel={cancel} />}

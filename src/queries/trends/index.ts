@@ -13,7 +13,7 @@ import { type BoxPlotDatum, boxPlotOf, readBoxPlot } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
-import { heatmapOf, readHeatmap } from './heatmap.ts'
+import { type CalendarHeatmap, heatmapBreakdowns, heatmapOf, heatmapOfGroups, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
 import { listedUnit } from './listed.ts'
 import { listedBins } from './listed-bins.ts'
@@ -217,15 +217,24 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
   const [axis, filter] = [axisOf(range, true), filterOf(query, range)]
   const results: TrendsRow[] = []
   const units = unitsOf(query, env, noBreakdown, ranges)
-  yield* notFolded('a heat map', units)
   for (const unit of units) {
-    const answers = tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, [])))
-    const heatmap = readHeatmap(answers, unit, query)
+    const folded = yield* foldHeatmap(unit, query, env)
+    const heatmap = folded ?? readHeatmap(tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))), unit, query)
     const all = heatmap.allAggregations
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
     results.push({ ...rowOf(line, query, env, axis, filter), count: all, calendar_heatmap_data: heatmap })
   }
   return { results, hasMore: false, resolved_date_range: resolvedRange(range) }
+}
+
+function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Generator<Ask, CalendarHeatmap | null, Answer> {
+  const found: (readonly Group[])[] = []
+  for (const breakdown of heatmapBreakdowns(query, unit)) {
+    const groups = (yield* foldUnits([unit], query, env, breakdown)).get(unit)
+    if (!groups) return null
+    found.push(groups)
+  }
+  return heatmapOfGroups(found, unit, query)
 }
 
 /** Groups in the order of the answer, with their values as numbers of the chart. */

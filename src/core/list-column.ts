@@ -30,6 +30,7 @@ export class ListColumn implements MovingValues {
   private textBytes = 0
   private readonly codes = new Map<string, number>()
   private coded: NumberCodes | null
+  private discarded = 0
 
   constructor(type: ColumnType, length: number) {
     this.type = type
@@ -109,6 +110,7 @@ export class ListColumn implements MovingValues {
     const { values } = this
     const decoded = sharedArray(Float64Array, values.length)
     for (let i = 0; i < values.length; i++) decoded[i] = numbers[values[i]!]!
+    this.discarded += values.byteLength
     this.values = decoded
     this.coded = null
   }
@@ -126,7 +128,16 @@ export class ListColumn implements MovingValues {
 
   /** Codes take as many bytes as the largest of them needs. */
   private widen(most: number): void {
-    this.values = wideEnough(this.values, most)
+    const { values } = this
+    this.values = wideEnough(values, most)
+    if (this.values !== values) this.discarded += values.byteLength
+  }
+
+  /** Bytes of arrays that were replaced since the last call. */
+  takeDiscarded(): number {
+    const bytes = this.discarded
+    this.discarded = 0
+    return bytes
   }
 }
 

@@ -1,32 +1,14 @@
 import type { ActorColumns } from '../kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../kernels/funnels/fold.ts'
 import { Floats, Ints } from '../kernels/grow.ts'
-import { type FirstTimes, keepFirstTimes } from './first-times.ts'
-import type { Fold, Matching, PlacedColumn } from './fold.ts'
+import { keepFirstTimes } from './first-times.ts'
+import type { Fold, PlacedColumn } from './fold.ts'
 import { joined } from './joined.ts'
+import type { FunnelSplit, ListedFunnel } from './listed-funnel.ts'
 import { Matches } from './matches.ts'
 import { PlainFunnel } from './plain-funnel.ts'
 
 // A funnel over the lists: one outcome per person, and per period and breakdown value where there are several.
-
-/** A column of codes that the outcomes are split by. */
-export interface FunnelSplit extends PlacedColumn {
-  /** The code of "no value"; -1: none has it. */
-  readonly empty: number
-  /** For each code the place of its text among all texts in order. */
-  readonly rank: Int32Array
-}
-
-export interface ListedFunnel {
-  readonly matching: Matching
-  /** Null: every event that matches a step counts. */
-  readonly firstTimes: FirstTimes | null
-  readonly funnel: Omit<FunnelFold, 'goesBefore'>
-  readonly periods: Float64Array | null
-  readonly splits: readonly FunnelSplit[]
-  /** The times of the steps are needed. */
-  readonly withTimes: boolean
-}
 
 export interface Outcomes {
   /** Numbers of the persons. */
@@ -68,7 +50,7 @@ export const funnelFold: Fold<ListedFunnel, Outcomes> = {
     const outcomes = new Collector(params)
     const block = new Block(splits)
     const fold: FunnelFold = { ...funnel, goesBefore: orderOf(splits) }
-    const plain = PlainFunnel.of(lists, params)
+    const plain = PlainFunnel.of(lists, params, (index, person) => block.valueAt(index, person))
     for (let person = from; person < to; ) {
       if (plain) {
         person = plain.walk(person, to, outcomes)
@@ -123,6 +105,13 @@ class Block {
     }
   }
 
+  valueAt(index: number, person: number): number {
+    let value = 0
+    for (const split of this.splits)
+      value = value * radixOf(split) + digitOf(split, split.column.values[split.of === 'event' ? index : person]!)
+    return value
+  }
+
   private writeValues({ rows, index, persons, person, offsets }: Matches): void {
     if (this.breakdown.length < rows) this.breakdown = new Int32Array(index.length)
     const { splits, breakdown } = this
@@ -162,9 +151,9 @@ class Collector {
     if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(events[step]! < 0 ? Number.NaN : time[events[step]!]!)
   }
 
-  /** `times`: of the steps. */
-  addPlain(person: number, depth: number, times: Float64Array): void {
+  addPlain(person: number, value: number, depth: number, times: Float64Array): void {
     this.person.push(person)
+    if (this.hasValues) this.value.push(value)
     this.depth.push(depth)
     if (this.withTimes) for (let step = 0; step < depth; step++) this.times.push(times[step]!)
   }

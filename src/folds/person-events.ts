@@ -14,6 +14,8 @@ export class PersonEvents implements CodedEvents {
   begin = 0
   end = 0
   allowed = -1
+  /** Where the events of a selection are in the lists. */
+  private readonly index: Int32Array | null
   private readonly starts: Int32Array
   private readonly ends: Int32Array
   private readonly first: number
@@ -28,6 +30,7 @@ export class PersonEvents implements CodedEvents {
     this.time = selection ? selection.time : time
     this.codes = codes
     this.steps = steps
+    this.index = selection ? selection.index : null
     this.starts = selection ? selection.offsets : start
     this.ends = selection ? selection.offsets.subarray(1) : end
     this.first = selection ? selection.from : 0
@@ -45,8 +48,12 @@ export class PersonEvents implements CodedEvents {
     if (selection === null && bits.flags.some(({ of }) => of === 'event')) return null
     const codes = selection ? selection.bits : event
     if (codes.BYTES_PER_ELEMENT > (selection ? 1 : 2)) return null // a table of them would be large
-    const stepsOf = (code: number) => (selection ? code : code < bits.byEvent.length ? bits.byEvent[code]! : bits.others)
-    const steps = Int32Array.from({ length: 2 ** (8 * codes.BYTES_PER_ELEMENT) }, (_, code) => stepsOf(code))
+    const steps = new Int32Array(2 ** (8 * codes.BYTES_PER_ELEMENT))
+    if (selection) for (let code = 0; code < steps.length; code++) steps[code] = code
+    else {
+      steps.fill(bits.others)
+      steps.set(bits.byEvent.subarray(0, steps.length))
+    }
     return new PersonEvents(lists, codes, steps, matching)
   }
 
@@ -61,5 +68,22 @@ export class PersonEvents implements CodedEvents {
     this.begin = firstSince(time, start, end, matching.from)
     this.end = time[end - 1]! <= matching.to ? end : firstSince(time, this.begin, end, matching.to + 1)
     return this.end - this.begin
+  }
+
+  /** Where an event is in the lists. */
+  indexOf(event: number): number {
+    return this.index === null ? event : this.index[event]!
+  }
+
+  meetsAny(event: number): boolean {
+    return (this.steps[this.codes[event]!]! & this.allowed) !== 0
+  }
+
+  /** Another event of the person that meets anything has the same time. */
+  isTied(event: number): boolean {
+    const { time, begin, end } = this
+    for (let i = event + 1; i < end && time[i] === time[event]; i++) if (this.meetsAny(i)) return true
+    for (let i = event - 1; i >= begin && time[i] === time[event]; i--) if (this.meetsAny(i)) return true
+    return false
   }
 }

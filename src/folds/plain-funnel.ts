@@ -1,6 +1,7 @@
+import { noValue } from '../kernels/funnels/fold.ts'
 import { PlainFold } from '../kernels/funnels/plain.ts'
 import type { ListView } from './fold.ts'
-import type { ListedFunnel } from './funnel.ts'
+import type { ListedFunnel } from './listed-funnel.ts'
 import { PersonEvents } from './person-events.ts'
 
 /** Events that are walked between two pauses. */
@@ -9,9 +10,12 @@ const mostWalked = 1 << 19
 const mostTied = 1 / 16
 const fewTied = 64
 
+/** The number of an event's breakdown value. */
+type ValueAt = (index: number, person: number) => number
+
 export interface PlainOutcomes {
-  /** `times`: of the steps that were reached. */
-  addPlain(person: number, depth: number, times: Float64Array): void
+  /** `value`: -1 without splits. `times`: of the steps that were reached. */
+  addPlain(person: number, value: number, depth: number, times: Float64Array): void
 }
 
 /** Walks the events of persons where they are, without a copy of those that match. Most persons need only a part of them. */
@@ -24,17 +28,19 @@ export class PlainFunnel {
   private constructor(
     private readonly events: PersonEvents,
     { funnel }: ListedFunnel,
+    private readonly valueAt: ValueAt | null,
   ) {
     this.fold = new PlainFold(funnel)
     this.known = funnel.steps >= 32 ? -1 : (1 << funnel.steps) - 1
   }
 
   /** Null: the funnel has rules that this walk does not know. */
-  static of(lists: ListView, params: ListedFunnel): PlainFunnel | null {
+  static of(lists: ListView, params: ListedFunnel, valueAt: ValueAt): PlainFunnel | null {
     const { firstTimes, periods, splits, funnel, matching } = params
-    if (funnel.order !== 'ordered' || funnel.optional !== 0 || firstTimes !== null || periods !== null || splits.length > 0) return null
+    if (funnel.order !== 'ordered' || funnel.optional !== 0 || firstTimes !== null || periods !== null) return null
+    if (splits.length > 0 && funnel.attribution.type !== 'first_touch') return null
     const events = PersonEvents.of(lists, matching)
-    return events && new PlainFunnel(events, params)
+    return events && new PlainFunnel(events, params, splits.length > 0 ? valueAt : null)
   }
 
   /** False: too many persons were left to the other walk. */
@@ -53,11 +59,25 @@ export class PlainFunnel {
       walked += count
       this.walked++
       const depth = fold.walk(events, events.begin, events.end, known & events.allowed)
-      if (depth > 0) outcomes.addPlain(person, depth, fold.times)
-      if (depth >= 0) continue
-      this.tied++
-      return person
+      if (depth === 0) continue
+      const value = depth > 0 && this.valueAt !== null ? this.firstValue(person) : -1
+      if (depth < 0 || value === null) {
+        this.tied++
+        return person
+      }
+      outcomes.addPlain(person, value, depth, fold.times)
     }
     return to
+  }
+
+  /** The value of the first event that has one. Null: another event has the same time. */
+  private firstValue(person: number): number | null {
+    const { events } = this
+    for (let i = events.begin; i < events.end; i++) {
+      if (!events.meetsAny(i)) continue
+      const value = this.valueAt!(events.indexOf(i), person)
+      if (value !== noValue) return events.isTied(i) ? null : value
+    }
+    return noValue
   }
 }

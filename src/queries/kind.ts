@@ -71,6 +71,10 @@ export interface ListsAsk {
   /** Text: why the lists cannot answer this. */
   readonly fold: ListFold | string
 }
+/** `listed`: a text is why the lists cannot answer. */
+export const listsAsk = (label: string, listed: Omit<ListsAsk, 'kind' | 'label'> | string): ListsAsk =>
+  typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+
 /** A fold, with its parameters, and what becomes of its result. */
 export interface ListFold<P = unknown, R = unknown> {
   readonly fold: Fold<P, R>

@@ -60,3 +60,14 @@ test.each([
     expect([textAt(one, 0), textAt(one, 7), textAt(one, count - 1)]).toEqual(['text 0', 'text 5', `text ${count - 1}`])
   }
 })
+
+test.each([
+  ['codes of one byte', 200, 0],
+  ['codes that get a second byte', 300, 300],
+  ['codes that become numbers', 70_000, 3 * 70_000],
+])('the bytes of arrays that were replaced: %s', (_, count, bytes) => {
+  const column = new ListColumn('numbers', count)
+  const values = Float64Array.from({ length: count }, (_, i) => i)
+  column.write({ values }, Int32Array.from(values.keys()))
+  expect([column.takeDiscarded(), column.takeDiscarded()]).toEqual([bytes, 0])
+})

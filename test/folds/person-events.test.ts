@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventLists } from '../../src/core/event-lists.ts'
 import { type EventBits, type ListView, listView, type Matching } from '../../src/folds/fold.ts'
-import { funnelFold, type ListedFunnel } from '../../src/folds/funnel.ts'
+import { funnelFold } from '../../src/folds/funnel.ts'
+import type { ListedFunnel } from '../../src/folds/listed-funnel.ts'
 import { PersonEvents } from '../../src/folds/person-events.ts'
 import { PlainFunnel } from '../../src/folds/plain-funnel.ts'
 import { type RetentionParams, retentionFold } from '../../src/folds/retention.ts'
@@ -54,18 +55,38 @@ const drawn = fc.record({
   withTimes: fc.boolean(),
 })
 
-const funnelOf = (matching: Matching, steps: number, window: number, withTimes: boolean): ListedFunnel => ({
+/** A text for each event, and for each person: none, or one of two. */
+const splitsOf = (view: ListView, isSplit: boolean): ListedFunnel['splits'] => {
+  const texts = { size: 3, numbers: null }
+  const order = { empty: 0, rank: Int32Array.of(0, 2, 1) }
+  const ofEvents = Uint8Array.from({ length: view.used }, (_, index) => (index * 7 + (index >> 2)) % 3)
+  const ofPersons = Uint8Array.from({ length: persons }, (_, person) => person % 3)
+  return isSplit
+    ? [
+        { of: 'event', column: { values: ofEvents, ...texts }, ...order },
+        { of: 'person', column: { values: ofPersons, ...texts }, ...order },
+      ]
+    : []
+}
+
+const funnelOf = (
+  matching: Matching,
+  steps: number,
+  window: number,
+  withTimes: boolean,
+  splits: ListedFunnel['splits'] = [],
+): ListedFunnel => ({
   matching,
   firstTimes: null,
-  funnel: { order: 'ordered', steps, window, optional: 0, attribution: { type: 'none' } },
+  funnel: { order: 'ordered', steps, window, optional: 0, attribution: { type: splits.length > 0 ? 'first_touch' : 'none' } },
   periods: null,
-  splits: [],
+  splits,
   withTimes,
 })
 
 test('funnels in lists and in selections, whatever the times', () =>
   assertGenerated(
-    fc.property(drawn, ({ mostTime, events, masks, others, steps, window, from, to, vip, nameBytes, withTimes }) => {
+    fc.property(drawn, fc.boolean(), ({ mostTime, events, masks, others, steps, window, from, to, vip, nameBytes, withTimes }, isSplit) => {
       const view = viewOf(
         events.map(([person, time, event]) => [person, time % mostTime, event]),
         nameBytes,
@@ -74,10 +95,11 @@ test('funnels in lists and in selections, whatever the times', () =>
       const byEvent = Int32Array.from([...new Array(nameBytes === 1 ? 0 : 300).fill(0), ...masks.map((mask) => mask & known)])
       const flags = vip > 0 ? [{ of: 'person' as const, column: vips, bits: vip }] : []
       const matching: Matching = { from, to, scope: null, bits: { byEvent, others: others & known, flags }, further: null, takesAll: false }
-      const plain = funnelOf(matching, steps, window, withTimes)
-      expect(PlainFunnel.of(view, plain)).not.toBeNull()
-      const copied = funnelOf({ ...matching, scope: everything }, steps, window, withTimes)
-      expect(PlainFunnel.of(view, copied)).toBeNull()
+      const splits = splitsOf(view, isSplit)
+      const plain = funnelOf(matching, steps, window, withTimes, splits)
+      expect(PlainFunnel.of(view, plain, () => 0)).not.toBeNull()
+      const copied = funnelOf({ ...matching, scope: everything }, steps, window, withTimes, splits)
+      expect(PlainFunnel.of(view, copied, () => 0)).toBeNull()
       const expected = completed(funnelFold.run(view, copied, 0, view.persons))
       expect(completed(funnelFold.run(view, plain, 0, view.persons))).toEqual(expected)
       const middle = view.persons >> 1
@@ -146,7 +168,7 @@ test('series in lists and in selections, whatever they count', () =>
         expect(dataOf(parts)).toEqual(expected)
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 200 },
   ))
 
 test('retention in lists and in selections, whatever returns', () =>
@@ -192,7 +214,7 @@ test('retention in lists and in selections, whatever returns', () =>
         expect(completed(retentionFold.run({ ...view, selection: selection! }, retention, 0, view.persons))).toEqual(expected)
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 200 },
   ))
 
 test('where most persons have events of one time, the other walk takes all', () => {
@@ -206,7 +228,7 @@ test('where most persons have events of one time, the other walk takes all', () 
     further: null,
     takesAll: false,
   }
-  const walk = PlainFunnel.of(view, funnelOf(matching, 2, 10, true))!
+  const walk = PlainFunnel.of(view, funnelOf(matching, 2, 10, true), () => 0)!
   let [next, left] = [0, 0]
   while (walk.isWorthwhile) {
     next = walk.walk(next, view.persons, { addPlain: () => undefined }) + 1

@@ -444,6 +444,11 @@ test('alerts and subscriptions', async () => {
   expect(await call('GET', inside('subscriptions/999/'))).toMatchObject(refused(404, 'not_found'))
 })
 
+test('access to a private project', async () => {
+  expect(await list(inside('explicit_members/'))).toEqual([])
+  expect(await call('DELETE', inside(`explicit_members/${nowhere}/`))).toMatchObject(refused(404, 'not_found'))
+})
+
 test('annotations and views', async () => {
   const { body: annotation } = await call('POST', inside('annotations/'), { content: 'Release', date_marker: '2026-01-05T10:00:00Z' })
   expect(await list(inside('annotations/?search=rel'))).toMatchObject([{ id: annotation.id, content: 'Release', scope: 'project' }])

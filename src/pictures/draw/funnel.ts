@@ -25,7 +25,7 @@ export function stepShares(steps: readonly FunnelStep[]): readonly StepShares[] 
 const percent = (share: number) => `${numberText(share * 100, { ...plainNumbers, decimals: 1 })}%`
 
 const dot = ' · '
-/** Of the width, for what stands beside the bars. */
+/** The share of the width for the texts beside the bars. */
 const mostOfText = 0.6
 
 /** What is said beside a bar. Where there is little room the last parts are left out. */

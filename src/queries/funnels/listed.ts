@@ -1,6 +1,7 @@
 import { literal } from '../../ast/build.ts'
 import type { Listed } from '../../core/project-lists.ts'
-import { codesOfValue, type FunnelSplit, funnelFold, type ListedFunnel, type Outcomes, valuesOf } from '../../folds/funnel.ts'
+import { codesOfValue, funnelFold, type Outcomes, valuesOf } from '../../folds/funnel.ts'
+import type { FunnelSplit, ListedFunnel } from '../../folds/listed-funnel.ts'
 import type { FunnelFold, Sink } from '../../kernels/funnels/fold.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'

@@ -5,7 +5,7 @@ import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
-import { type Answer, type Ask, defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
+import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
@@ -135,7 +135,7 @@ function* foldUnits(
       continue
     }
     const found = listedUnit(unit, query, breakdown, bins, env, (groups) => void folded.set(unit, groups))
-    yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
+    yield listsAsk(label, found)
   }
   return folded
 }
@@ -208,8 +208,7 @@ function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
 }
 
 function* notFolded(display: string, units: readonly Unit[]): Generator<Ask, void, Answer> {
-  for (const unit of units)
-    yield { kind: 'lists', label: labelOf(unit), names: [], columns: [], fold: `the lists have no fold for ${display}` }
+  for (const unit of units) yield listsAsk(labelOf(unit), `the lists have no fold for ${display}`)
 }
 
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {

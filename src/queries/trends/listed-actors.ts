@@ -8,6 +8,10 @@ import type { TrendsQuery } from './schema.ts'
 import { actorOf, type Times, type Unit } from './unit.ts'
 import type { ValueOfPoint } from './value-of-point.ts'
 
+/** To list an actor that was found takes as long as to find it among this many events by a statement. */
+const eventsPerActor = 30
+const fewActors = 1000
+
 /** What a point of a chart counts. */
 export interface CountedPoint {
   readonly unit: Unit
@@ -54,6 +58,7 @@ export function listedActorsOf(
         counted,
       }),
       *take({ person, count }, listed) {
+        if (person.length > Math.max(fewActors, listed.lists.events / eventsPerActor)) return 'a statement lists so many actors faster'
         const keys = actors && listed.columns[actors.column]!.texts
         take(
           Array.from(person, (number) => (keys ? keys[number]! : number)),

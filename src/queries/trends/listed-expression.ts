@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, field, from, groupBy, select } from '../../ast/build.ts'
 import type { Breakdown } from '../breakdown.ts'
-import type { Answer, Ask, ListsAsk, QueryContext } from '../kind.ts'
+import { type Answer, type Ask, type ListsAsk, listsAsk, type QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { exprOf } from '../origin.ts'
 import { columnValues } from '../rows.ts'
@@ -28,10 +28,9 @@ export function* foldExpression(
   bins: readonly (Bins | null)[],
   label: string,
 ): Generator<Ask, readonly Group[] | null, Answer> {
-  const not = (reason: string): ListsAsk => ({ kind: 'lists', label, names: [], columns: [], fold: reason })
   const measured = measuresOf(exprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
   if (typeof measured === 'string') {
-    yield not(measured)
+    yield listsAsk(label, measured)
     return null
   }
   // What the engine refuses, it refuses as a statement.
@@ -42,7 +41,7 @@ export function* foldExpression(
       found = groups
     }
     const listed = listedUnit(unit, query, breakdown, bins, env, take, measure)
-    yield typeof listed === 'string' ? not(listed) : { kind: 'lists', label, ...listed, check }
+    yield listsAsk(label, typeof listed === 'string' ? listed : { ...listed, check })
     check = undefined
     return found
   }
@@ -64,7 +63,7 @@ export function* foldExpression(
   if (isPlain) return all.map(({ parts, data }) => ({ parts, data: valuesOf(found[0]!, parts, data.length) }))
   const cells = cellsOf(all)
   if (cells.length > mostCells) {
-    yield not('the expression has too many values')
+    yield listsAsk(label, 'the expression has too many values')
     return null
   }
   const texts = measures.map((_, i) => textsOf(cells, all, found[i]!, numbered[i]!))

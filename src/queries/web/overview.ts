@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { and, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
-import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
+import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
@@ -95,7 +95,7 @@ function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<Found> {
   const listed = listedOverview(plan, env, (numbers) => {
     folded = numbers
   })
-  yield typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+  yield listsAsk(label, listed)
   if (folded) return foundIn(folded)
   const table = (yield { kind: 'statement', label, query: overviewOf(plan, env) }) as Table
   return (period, name) => {

@@ -235,7 +235,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       // Also said of a dialog that another one has replaced.
       onClose={() => ref.current && onClose()}
       onCancel={(event) => event.target === ref.current && ask(event)}
-      // Browsers let a page stop the closing only now and then; the key it can always stop.
+      // A browser fires `cancel` only after user activation; `keydown` can always be prevented.
       onKeyDown={(event) => event.key === 'Escape' && ask(event)}
       onClick={(event) => event.target === ref.current && close()}
     >

@@ -1,49 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasBrowser, openWeb, type Web } from './browser.ts'
+import { pagePaths } from './page-paths.ts'
 
 // Every page where there is nothing to show, and where the server does not answer: none waits forever, and each says what to do.
 
-const pages = [
-  'live',
-  'insights',
-  'insights/new?kind=trends',
-  'insights/new?kind=funnels',
-  'insights/new?kind=retention',
-  'insights/new?kind=paths',
-  'insights/new?kind=stickiness',
-  'insights/new?kind=lifecycle',
-  'dashboards',
-  'sql',
-  'web',
-  'people',
-  'people/by-id?distinct_id=nobody',
-  'people/groups/0',
-  'cohorts',
-  'cohorts/new',
-  'data/events',
-  'data/properties',
-  'data/actions',
-  'data/warnings',
-  'data/import',
-  'data/annotations',
-  'pipelines/plugins',
-  'pipelines/exports',
-  'pipelines/exports/new',
-  'settings/project',
-  'settings/filters',
-  'settings/capture',
-  'settings/organization',
-  'settings/members',
-  'settings/invites',
-  'settings/roles',
-  'settings/domains',
-  'settings/proxies',
-  'settings/account',
-  'settings/keys',
-] as const
 /** They show nothing of the server but the session, or only suggestions. */
-const withoutLists: readonly string[] = ['cohorts/new', 'settings/account']
+const withoutLists: readonly string[] = ['cohorts/new']
 /** Nothing is read before somebody asks. */
 const answersOnDemand: readonly string[] = ['sql']
 
@@ -72,7 +35,7 @@ describe.skipIf(!hasBrowser)('pages without an answer', () => {
   }
 
   test('a new project: every page says what there would be, or what to do', async () => {
-    for (const path of pages) {
+    for (const path of pagePaths) {
       await open(path)
       // A person who does not exist, and a type of groups: the page says so.
       expect(await page.locator('main').getByRole('alert').count(), path).toBe(0)
@@ -102,7 +65,7 @@ describe.skipIf(!hasBrowser)('pages without an answer', () => {
         ? route.abort('connectionrefused')
         : route.fulfill({ status: answer.status, body: typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body) }),
     )
-    for (const path of pages) {
+    for (const path of pagePaths) {
       await open(path)
       if (withoutLists.includes(path) || answersOnDemand.includes(path)) continue
       const alert = page.locator('main').getByRole('alert').filter({ hasText: text }).first()

@@ -278,6 +278,10 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     const places = async (layout: 'sm' | 'xs') => (await stored()).tiles.map(({ id, layouts }) => ({ id, ...layouts[layout] }))
     const wideBefore = await places('sm')
     const order = () => page.locator('.tile').evaluateAll((all) => all.map((one) => (one as { ariaLabel?: string | null }).ariaLabel))
+    const storedOrder = async () =>
+      [...(await stored()).tiles]
+        .sort((a, b) => (a.layouts.xs?.y ?? 0) - (b.layouts.xs?.y ?? 0))
+        .map(({ insight }) => insight?.name ?? 'Text')
     const before = await order()
     expect(before.length).toBeGreaterThan(3)
     const [first, second] = [before[0]!, before[1]!]
@@ -294,6 +298,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.getByRole('button', { name: `Move ${first}: arrow keys` }).focus()
     await page.keyboard.press('ArrowUp')
     await expect.poll(order, slow).toEqual(before)
+    await expect.poll(storedOrder, slow).toEqual(before)
     // By touch: the first goes below the second.
     const session = await page.context().newCDPSession(page)
     await session.send('Emulation.setTouchEmulationEnabled', { enabled: true })
@@ -304,8 +309,8 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] })
     for (const by of [100, 250, 400]) await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x, y: y + by }] })
     await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
-    await expect.poll(order, slow).not.toEqual(before)
-    const moved = await order()
+    await expect.poll(storedOrder, slow).not.toEqual(before)
+    const moved = await storedOrder()
     await page.reload()
     await expect.poll(order, slow).toEqual(moved)
     expect(await places('sm')).toEqual(wideBefore)

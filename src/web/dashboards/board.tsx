@@ -75,7 +75,12 @@ function OpenBoard({
     go(linkTo(link(`dashboards/${dashboard.id}`), { filters: next && JSON.stringify(next) }), true)
   }
 
-  const change = async (body: unknown) => onChanged(await patch<WholeDashboard>(path, body))
+  // As it is stored; drawn a little later.
+  const stored = useRef(dashboard)
+  const change = async (body: unknown) => {
+    stored.current = await patch<WholeDashboard>(path, body)
+    onChanged(stored.current)
+  }
   const tryTo = (work: Promise<unknown>) => {
     setFailure(null)
     work.catch(setFailure)
@@ -94,9 +99,17 @@ function OpenBoard({
     go(linkTo(link(`dashboards/${made.id}`)))
   }
 
+  // One after the other, each with what differs from what the one before has stored.
+  const saving = useRef<Promise<unknown>>(Promise.resolve())
   const save = (layout: Layout, places: readonly Placed[]) => {
-    const tiles = changesOf(dashboard.tiles, layout, places)
-    if (tiles.length > 0) tryTo(change({ tiles }))
+    setFailure(null)
+    saving.current = saving.current
+      .then(async () => {
+        const tiles = changesOf(stored.current.tiles, layout, places)
+        if (tiles.length > 0) await change({ tiles })
+      })
+      .catch(setFailure)
+    return saving.current
   }
 
   const title = dashboard.name || 'Dashboard'

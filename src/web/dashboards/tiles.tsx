@@ -1,5 +1,5 @@
 import type { ComponentChild } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { useWidth } from '../charts/chart-view.tsx'
 import { useProject } from '../lib/session.ts'
 import { columnCount, inOrder, moved, nudged, type Placed, resized } from './grid.ts'
@@ -17,7 +17,7 @@ const heightOf = (h: number) => h * rowHeight + (h - 1) * gap
 interface Props {
   readonly tiles: readonly DashboardTile[]
   readonly isArranging: boolean
-  onSave(layout: Layout, places: readonly Placed[]): void
+  onSave(layout: Layout, places: readonly Placed[]): Promise<unknown>
   render(tile: DashboardTile, height: number): ComponentChild
   menu(tile: DashboardTile): ComponentChild
 }
@@ -44,22 +44,34 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
   const [said, setSaid] = useState('')
   const layout: Layout = width >= wide ? 'sm' : 'xs'
   const known = useMemo(() => placesOf(tiles, layout), [tiles, layout])
-  // What is not stored yet.
-  const [preview, setPreview] = useState({ of: known, places: known })
-  const places = preview.of === known ? preview.places : known
-  const show = (next: readonly Placed[]) => setPreview({ of: known, places: next })
+  // What is not stored yet. A step may follow before the one before it is stored.
+  const [preview, setPreview] = useState<{ readonly layout: Layout; readonly places: readonly Placed[] } | null>(null)
+  const unsaved = useRef(0)
+  const shownPlaces = useRef<readonly Placed[]>(known)
+  const places = preview?.layout === layout ? preview.places : known
+  shownPlaces.current = places
+  const show = (next: readonly Placed[]) => {
+    shownPlaces.current = next
+    setPreview({ layout, places: next })
+  }
+  const revert = (drag: Drag) => (unsaved.current === 0 ? setPreview(null) : show(drag.places))
   const column = (width + gap) / columnCount
 
   const put = (next: readonly Placed[], id: number) => {
     const tile = next.find((one) => one.id === id)
     if (tile) setSaid(`${layout === 'sm' ? `Column ${tile.x + 1}, ` : ''}row ${tile.y + 1}, ${tile.w} wide, ${tile.h} high`)
     show(next)
-    onSave(layout, next)
+    unsaved.current++
+    void onSave(layout, next).then(() => {
+      unsaved.current--
+      if (unsaved.current === 0) setPreview(null)
+    })
   }
   /** One step; in one column only up and down. */
   const step = (id: number, what: Drag['what'], [dx, dy]: readonly [number, number]) => {
     if (layout === 'xs' && dx !== 0) return
-    put(what === 'move' ? nudged(places, id, dx, dy) : resized(places, id, dx, dy), id)
+    const now = shownPlaces.current
+    put(what === 'move' ? nudged(now, id, dx, dy) : resized(now, id, dx, dy), id)
   }
   const during = ({ clientX, clientY }: PointerEvent, { id, what, from, places: before }: Drag) => {
     const dx = layout === 'sm' ? Math.round((clientX - from.x) / column) : 0
@@ -84,12 +96,12 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
       put(during(event, drag), id)
     },
     onPointerCancel: () => {
-      if (drag?.id === id) show(drag.places)
+      if (drag?.id === id) revert(drag)
       setDrag(null)
     },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key === 'Escape' && drag) {
-        show(drag.places)
+        revert(drag)
         return setDrag(null)
       }
       const by = Object.hasOwn(arrows, event.key) ? arrows[event.key] : undefined

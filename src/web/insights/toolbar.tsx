@@ -1,4 +1,5 @@
 import type { Query } from '../lib/api.ts'
+import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
 import { Select, TextField } from '../ui/parts.tsx'
 import {
@@ -73,8 +74,6 @@ function withDisplay(query: Query, display: string): Query {
   return ['formula', 'formulas', 'formulaNodes'].reduce((before, name) => within(before, 'trendsFilter', name, undefined), plain)
 }
 
-const dayOf = (time: number, timeZone: string) => new Intl.DateTimeFormat('en-CA', { timeZone }).format(time)
-
 export function DateRange({ query, onChange }: Props) {
   const { timezone } = useProject()
   const range = objectIn(query, 'dateRange')
@@ -86,8 +85,7 @@ export function DateRange({ query, onChange }: Props) {
   const choose = (next: string) => {
     if (next === 'rolling') return set('-45d')
     if (next !== 'custom') return set(next, closedRanges[next])
-    const now = Date.now()
-    set(dayOf(now - 30 * 86_400_000, timezone), dayOf(now, timezone))
+    set(dayOf(30, timezone), dayOf(0, timezone))
   }
   const day = (label: string, text: string, change: (day: string) => void) => (
     <input

@@ -10,30 +10,28 @@ import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { useKnownEvents } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Guarded } from '../ui/guarded.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
 export function Insights({ place, rest }: PageProps) {
   const [which] = rest
-  if (which === undefined) return <SavedList />
+  if (which === undefined) return <SavedList place={place} />
   if (which === 'new') return <NewInsight kind={place.search.get('kind')} text={place.search.get('q')} />
   return <OpenInsight shortId={which} text={place.search.get('q')} key={which} />
 }
 
-function SavedList() {
+function SavedList({ place }: { place: Place }) {
   const { api, link } = useProject()
-  const [search, setSearch] = useState('')
-  const { value, error, isLoading, reload } = useLoaded(
-    (signal) =>
-      get<Page<SavedInsight>>(
-        api(`insights/?basic=true&saved=true&limit=100&order=-last_modified_at${search ? `&search=${encodeURIComponent(search)}` : ''}`),
-        signal,
-      ),
-    [search],
+  const { of, set } = useAddress(place)
+  const search = of('search')
+  const list = useList<SavedInsight>(
+    api(`insights/?${parameters({ basic: 'true', saved: 'true', limit: 50, order: '-last_modified_at', search })}`),
   )
   return (
     <>
@@ -47,40 +45,24 @@ function SavedList() {
         ))}
       </div>
       <h2>Saved</h2>
-      <input
-        type="search"
-        aria-label="Search saved insights"
-        placeholder="Search"
-        value={search}
-        onInput={(event) => setSearch(event.currentTarget.value)}
+      <div class="filters">
+        <Search label="Search saved insights" value={search} onChange={(text) => set({ search: text })} />
+      </div>
+      <ListTable
+        list={list}
+        what="saved insights"
+        head={['Name', 'Kind', 'Changed']}
+        empty={search === '' ? 'None yet: build one above and save it.' : 'None has these words. Search for something shorter.'}
+        row={(one) => (
+          <tr key={one.id}>
+            <td class="wrap">
+              <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
+            </td>
+            <td>{kinds.find(({ kind }) => kind === unwrapped(one.query).kind)?.title ?? unwrapped(one.query).kind}</td>
+            <td class="when">{agoText(one.last_modified_at)}</td>
+          </tr>
+        )}
       />
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading insights" />}
-      {value && value.results.length === 0 && (
-        <p class="note">{search ? 'None has these words.' : 'None yet: build one above and save it.'}</p>
-      )}
-      {value && value.results.length > 0 && (
-        <table class="rows">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Kind</th>
-              <th>Changed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {value.results.map((one) => (
-              <tr key={one.id}>
-                <td>
-                  <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
-                </td>
-                <td>{kinds.find(({ kind }) => kind === unwrapped(one.query).kind)?.title ?? unwrapped(one.query).kind}</td>
-                <td>{agoText(one.last_modified_at)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
     </>
   )
 }

@@ -18,8 +18,22 @@ const neither = (args: number | Arity, returns: FunctionRow['returns'], summary:
 
 const noAgents = 'there is no table of user agents here'
 const agent = (what: string): ScalarSpec => neither(1, always('String'), `The ${what} of a bot by its user agent.`, noAgents)
-const noChannels = 'there is no table of sources and media here'
-const channel = (what: string): ScalarSpec => neither(1, always('String'), `The kind of channel of ${what}.`, noChannels)
+/** The resolver replaces it by the expression of the catalog. */
+const replaced =
+  (name: string): SqlCell =>
+  () => {
+    throw new InternalError(`${name} is left in a finished plan`)
+  }
+const channel = (name: string, what: string, cases: FunctionRow['cases']): ScalarSpec => ({
+  args: 1,
+  returns: () => scalar('String', true),
+  summary: `The kind of channel of ${what}; null if it is not known.`,
+  duckdb: replaced(name),
+  clickhouse: replaced(name),
+  cases,
+})
+
+const internal = 'it is a part of $channel_type, which is read from sessions'
 
 const currencies = Intl.supportedValuesOf('currency')
 const isCurrency = (arg: Arg): boolean | null =>
@@ -77,11 +91,6 @@ const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
   [`aggregate_funnel${kind}_trends_json`, 8] as const,
 ])
 
-/** The resolver replaces it by the action's condition. */
-const replacedBefore: SqlCell = () => {
-  throw new InternalError('matchesAction is left in a finished plan')
-}
-
 export const productFunctions = functions(
   scalars({
     convertCurrency: {
@@ -125,8 +134,8 @@ export const productFunctions = functions(
       args: 1,
       returns: () => scalar('Bool'),
       summary: 'Whether an event is one of an action, given by its id or name as a constant.',
-      duckdb: replacedBefore,
-      clickhouse: replacedBefore,
+      duckdb: replaced('matchesAction'),
+      clickhouse: replaced('matchesAction'),
       cases: [],
     },
     getSurveyResponse: neither(
@@ -149,13 +158,29 @@ export const productFunctions = functions(
     getTrafficCategory: neither(1, always('String'), 'The category of traffic of a user agent.', noAgents),
     getTrafficType: neither(1, always('String'), 'The type of traffic of a user agent.', noAgents),
     isLikelyBot: neither(1, () => scalar('Bool'), 'Whether a user agent looks like a bot.', noAgents),
-    lookupDomainType: channel('a domain'),
-    lookupOrganicMediumType: channel('a medium without payment'),
-    lookupOrganicSourceType: channel('a source without payment'),
-    lookupPaidMediumType: channel('a paid medium'),
-    lookupPaidSourceType: channel('a paid source'),
-    _defaultChannelType: neither([1, null], always('String'), 'Internal: the channel of a session.', noChannels),
-    _domainType: neither([1, null], always('String'), 'Internal: the kind of a domain.', noChannels),
+    lookupDomainType: channel('lookupDomainType', 'a domain', [
+      ["lookupDomainType('www.google.com')", 'Search'],
+      ["lookupDomainType('example.com')", null],
+    ]),
+    lookupOrganicMediumType: channel('lookupOrganicMediumType', 'a medium without payment', [
+      ["lookupOrganicMediumType('social')", 'Organic Social'],
+      ["lookupOrganicMediumType('email')", 'Email'],
+      ['lookupOrganicMediumType(null)', null],
+    ]),
+    lookupOrganicSourceType: channel('lookupOrganicSourceType', 'a source without payment', [
+      ["lookupOrganicSourceType('m.youtube.com')", 'Organic Video'],
+      ["lookupOrganicSourceType('mine')", null],
+    ]),
+    lookupPaidMediumType: channel('lookupPaidMediumType', 'a paid medium', [
+      ["lookupPaidMediumType('video')", 'Paid Video'],
+      ["lookupPaidMediumType('email')", null],
+    ]),
+    lookupPaidSourceType: channel('lookupPaidSourceType', 'a paid source', [
+      ["lookupPaidSourceType('google')", 'Paid Search'],
+      ["lookupPaidSourceType('mail.google.com')", null],
+    ]),
+    _defaultChannelType: neither([1, null], always('String'), 'Internal: the channel of a session.', internal),
+    _domainType: neither([1, null], always('String'), 'Internal: the kind of a domain.', internal),
     ...Object.fromEntries(funnelNames.map(([name, args]) => [name, funnel(args)])),
     aggregate_funnel_test: funnel(7),
     aggregate_funnel_array_trends_test: funnel(8),

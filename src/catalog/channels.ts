@@ -1,5 +1,6 @@
 import { and, call, equals, isIn, literal, not, or } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
+import { type Expansion, ofOne } from './expansion.ts'
 
 // The marketing channel of a visit, from its first page: paid or not, and through which medium. Each source, medium and site belongs to one kind; some
 // kinds have a paid and an unpaid channel.
@@ -261,15 +262,18 @@ const unpaidChannel = (kind: Expr): Expr =>
     literal(null),
   )
 
+const sourceOf = (text: Expr): Expr => kindOfSource(lowered(text), siteOf(lowered(text)))
+const mediumOf = (text: Expr): Expr => kindOfMedium(lowered(text))
+const lowered = (text: Expr): Expr => orEmpty(lower(call('toString', text)))
+
 /** The kind or the channel of one value, null if it is unknown. */
-export const channelLookups = {
-  lookupDomainType: (text: Expr): Expr =>
-    kindOnly(kindOfSource(lower(orEmpty(text)), siteOf(lower(orEmpty(text)))), [...twoSided, 'Email']),
-  lookupPaidSourceType: (text: Expr): Expr => paidChannel(kindOfSource(lower(orEmpty(text)), siteOf(lower(orEmpty(text))))),
-  lookupPaidMediumType: (text: Expr): Expr => paidChannel(kindOfMedium(lower(orEmpty(text)))),
-  lookupOrganicSourceType: (text: Expr): Expr => unpaidChannel(kindOfSource(lower(orEmpty(text)), siteOf(lower(orEmpty(text))))),
-  lookupOrganicMediumType: (text: Expr): Expr => unpaidChannel(kindOfMedium(lower(orEmpty(text)))),
-} as const
+export const channelLookups: Readonly<Record<string, Expansion>> = {
+  lookupDomainType: ofOne((text) => kindOnly(sourceOf(text), [...twoSided, 'Email'])),
+  lookupPaidSourceType: ofOne((text) => paidChannel(sourceOf(text))),
+  lookupPaidMediumType: ofOne((text) => paidChannel(mediumOf(text))),
+  lookupOrganicSourceType: ofOne((text) => unpaidChannel(sourceOf(text))),
+  lookupOrganicMediumType: ofOne((text) => unpaidChannel(mediumOf(text))),
+}
 const kindOnly = (kind: Expr, kinds: readonly string[]): Expr => call('if', oneOf(kind, kinds), kind, literal(null))
 
 /**

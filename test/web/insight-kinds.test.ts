@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, type Web } from './browser.ts'
 
 // Each kind of insight built by clicks: the query that results, its numbers beside those of the API, and the people behind them.
 
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await dialog.getByRole('listitem').or(dialog.getByText('Nobody')).first().waitFor()
     const count = await dialog.getByRole('listitem').count()
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    await dialogClosed(page)
     return count
   }
   const numbers = () => page.getByRole('region', { name: 'Numbers' })

@@ -45,8 +45,8 @@ export const seriesFold: Fold<Series, SeriesPart> = {
     const events = series.splits.length > 0 ? null : PersonEvents.of(lists, series.matching)
     const plain = events && plainSeries(events, series.value, series.edges, from, to)
     if (!plain) return yield* counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to))
-    const counts = yield* plain
-    return { combinations: counts ? [0] : [], state: counts ?? new Float64Array(0) }
+    const { isEmpty, state } = yield* plain
+    return { combinations: isEmpty ? [] : [0], state }
   },
   join: joinedParts,
 }

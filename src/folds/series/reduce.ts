@@ -26,14 +26,14 @@ export function reducerOf(reduction: Reduction): Reducer {
   return reduction === 'sum' || reduction === 'avg' ? new Sum(reduction) : new Extreme(reduction)
 }
 
-interface Sums {
+export interface Sums {
   readonly sums: Float64Array
   readonly lost: Float64Array
   readonly counts: Float64Array
 }
 
 /** Sums with compensation: the order of the rows does not change the result, but for the last digit at most. */
-class Sum implements Reducer<Sums> {
+export class Sum implements Reducer<Sums> {
   readonly kept = 0
   private readonly reduction: 'sum' | 'avg'
   private sums: Float64Array = new Float64Array(0)
@@ -51,12 +51,16 @@ class Sum implements Reducer<Sums> {
   }
 
   add(cell: number, value: number): void {
-    if (Number.isNaN(value)) return
+    if (!Number.isNaN(value)) this.addSum(cell, value, 0, 1)
+  }
+
+  /** The sum of some numbers, and what was lost of it. NaN: of both infinities. */
+  addSum(cell: number, value: number, lost: number, count: number): void {
     const sum = this.sums[cell]!
     const next = sum + value
-    this.lost[cell]! += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
+    this.lost[cell]! += (Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum) + lost
     this.sums[cell] = next
-    this.counts[cell]!++
+    this.counts[cell]! += count
   }
 
   state(cells: number): Sums {
@@ -70,13 +74,8 @@ class Sum implements Reducer<Sums> {
   }
 
   absorb({ sums, lost, counts }: Sums, cellOf: (cell: number) => number): void {
-    for (let from = 0; from < sums.length; from++) {
-      if (counts[from] === 0) continue
-      const cell = cellOf(from)
-      this.add(cell, sums[from]!)
-      this.lost[cell]! += lost[from]!
-      this.counts[cell]! += counts[from]! - 1
-    }
+    for (let from = 0; from < sums.length; from++)
+      if (counts[from] !== 0) this.addSum(cellOf(from), sums[from]!, lost[from]!, counts[from]!)
   }
 
   finish(cells: number): Float64Array {

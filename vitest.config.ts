@@ -42,11 +42,11 @@ const long = [
   'test/plan/budgets.test.ts',
   'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
   'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
-  'test/queries/paths/generated.test.ts',
+  'test/queries/{paths,retention,stickiness}/generated.test.ts',
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
-  'test/web/{accounts,dashboards,data,live,people,settings,sql}.test.ts',
+  'test/web/{accounts,dashboards,data,insight-behaviour,insight-kinds,insights,live,organization,pages,people,pipelines,settings,sql,states}.test.ts',
 ]
 
 // What is only about ClickHouse: `npm run test:clickhouse`.

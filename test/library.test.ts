@@ -65,7 +65,7 @@ test('other values that cannot be chosen', async () => {
   await expect(waymark.createPersonalKey({ label: 'x', scopes: ['zzz'] as never })).rejects.toThrow(/Choose one of \*, .*query:read/)
   await expect(waymark.findOrCreateProject({ name: 'Shop', timezon: 'UTC' } as never)).rejects.toMatchObject({ attr: 'timezon' })
   await expect(project.importGroups([], { group_type: [] } as never)).rejects.toMatchObject({ attr: 'group_type' })
-  expect(() => project.definePropertyTypes([{ name: 'a', property_type: 'Number' }] as never)).rejects.toThrow(/Numeric/)
+  await expect(project.definePropertyTypes([{ name: 'a', property_type: 'Number' }] as never)).rejects.toThrow(/Numeric/)
 })
 
 test('values of a tagged statement are parameters, whatever they hold', async () => {

@@ -13,6 +13,7 @@ import { createOutboundCalls } from './outbound-calls.ts'
 import { createPasswordLinks } from './password-links.ts'
 import { createPasswords } from './passwords.ts'
 import { createPersonalKeys } from './personal-keys.ts'
+import { createProjectMembers } from './project-members.ts'
 import { createProjects, insertProject, type NewProject } from './projects.ts'
 import { createProxyRecords } from './proxy-records.ts'
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
@@ -70,6 +71,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     domains: createDomains(context),
     roles: createRoles(context),
     projects: createProjects(context),
+    projectMembers: createProjectMembers(context),
     proxyRecords: createProxyRecords(context),
     historicalImports: createHistoricalImports(context),
     definitionLog: createDefinitionLog(context),

@@ -113,9 +113,13 @@ export const createPasswordLinks = (context: AccountContext) => {
         return { user, url: urlOf(user, secret, base), expires_at: link.expires_at }
       }),
 
-    /** Mails a link after the answer was sent: neither the answer nor its time tells whether the address has an account. */
-    mail(email: string): void {
+    /**
+     * Mails a link after the answer was sent: neither the answer nor its time tells whether the address has an account.
+     * `mayAsk` throws if the caller asks too often.
+     */
+    mail(email: string, mayAsk: () => void = () => {}): void {
       if (context.mailer() === null) throw noMailServer()
+      mayAsk()
       void mail(email).catch((error: unknown) => context.report('failed to mail a link for a new password', error))
     },
 

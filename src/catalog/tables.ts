@@ -4,6 +4,9 @@ import { sessionFields } from './sessions.ts'
 // The tables that statements can read. A field is a column of the table, or leads to another table. Names that start with '@' cannot be written in
 // statements; query kinds use them in generated trees.
 
+/** Samples are parts of a ring of places, on which the distinct id of an event has one: `@sample_place`. */
+export const samplePlaces = 1_000_000
+
 export type PropertyScope = 'event' | 'person' | 'session' | `group_${number}`
 
 export interface ColumnField {
@@ -90,6 +93,7 @@ const events: CatalogTable = {
     '@event_id': column(scalar('Int32')),
     '@micros': column(scalar('Int64')),
     '@log_seq': column(scalar('Int64')),
+    '@sample_place': column(scalar('Int64')),
   },
 }
 

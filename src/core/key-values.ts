@@ -21,22 +21,30 @@ export class KeyValues {
     return this.column.bytes
   }
 
-  /** Makes room for further keys, which have no row of their own until `read` finds one. The first place is that of no row. */
-  private widen(keys: number): void {
+  /** A place for each key: those behind the first `known` ones have no row until one is read. The first place is that of no row. */
+  private prepare(keys: number, known: number): void {
     const { column } = this
-    const before = column.values.length
-    if (before >= keys + 1) return
-    const longer = sharedArray(column.values.constructor as ArrayType<typeof column.values>, keys + 1)
-    longer.set(column.values)
-    longer.fill(column.values[0]!, before)
-    column.values = longer
+    const before = column.values
+    if (before.length === keys + 1 && known === keys) return
+    // Those who read the values meanwhile keep theirs.
+    const values = sharedArray(before.constructor as ArrayType<typeof before>, keys + 1)
+    values.set(before.subarray(0, known + 1))
+    values.fill(before[0]!, known + 1)
+    column.values = values
   }
 
-  /** `read` passes the texts of the keys as the first part, and their values as the second. `keys`: all texts of the column. */
-  async update(keys: readonly string[], read: (asked: 'absent' | 'keys', take: TakeColumns) => Promise<void>): Promise<void> {
+  /**
+   * `read` passes the texts of keys as the first part, and their values as the second. `keys`: all texts of the column. `isWhole`: those that are not
+   * read have no row.
+   */
+  async update(
+    keys: readonly string[],
+    isWhole: boolean,
+    read: (asked: 'absent' | 'keys', take: TakeColumns) => Promise<void>,
+  ): Promise<void> {
     if (!this.hasAbsent) await read('absent', (_, parts) => this.column.write(parts[1]!, Int32Array.of(0)))
     this.hasAbsent = true
-    this.widen(keys.length)
+    this.prepare(keys.length, isWhole ? 0 : this.column.values.length - 1)
     const places = new Map(keys.map((text, code) => [text, code + 1]))
     await read('keys', (_, [names, values]) => {
       const { texts, values: codes } = names as Required<ColumnPart>

@@ -77,6 +77,8 @@ export type Make =
   | { readonly from: 'persons'; readonly column: number }
   /** A value of the texts of a column of events, for each event. */
   | { readonly from: 'keys'; readonly column: number; readonly keys: number }
+  /** The number of the person of each event. */
+  | { readonly from: 'person numbers' }
   /** 1 where one of the flags is, or where all of them are. */
   | { readonly from: 'any' | 'all'; readonly columns: readonly number[] }
   /** 1 where the text is one of these, or none of them. */

@@ -303,21 +303,22 @@ export class ProjectLists implements MemoryHolder {
       else if (spec.of === 'key') found.push(await this.keyValues(wanted, spec, found[spec.keys]!, loaded))
       else found.push(await withPauses(madeColumn(spec.make, found, lists)))
     }
-    return this.memory.take(this, loaded.bytes + temporary) ? found : null
+    // Values of keys may have needed more memory than there was.
+    return made.length === 0 || this.makeRoom(loaded, temporary, keys) ? found : null
   }
 
-  /** Kept for the next query, if they only depend on events. */
+  /** Kept for the next query: what depends on more than the events is read again, but for what it is without a row. */
   private async keyValues(wanted: ColumnSource, spec: KeySpec, { values, texts }: SomeColumn, loaded: LoadedLists): Promise<SomeColumn> {
-    const known = spec.isOfEvents ? loaded.keyValues.get(spec.key) : undefined
+    const known = loaded.keyValues.get(spec.key)
     const found = known ?? new KeyValues(spec)
     loaded.keyValues.delete(spec.key)
-    if (!known || known.seq < loaded.seq) {
-      const changed = known ? changedKeys(loaded, known.seq, values) : null
+    if (!known || !spec.isOfEvents || known.seq < loaded.seq) {
+      const changed = known && spec.isOfEvents ? changedKeys(loaded, known.seq, values) : null
       const asked = changed && changed.size <= mostChangedKeys ? Array.from(changed, (code) => texts[code]!) : null
-      await found.update(texts, (which, take) => wanted.ofKeys(spec, which === 'absent' ? which : asked, take))
+      await found.update(texts, asked === null, (which, take) => wanted.ofKeys(spec, which === 'absent' ? which : asked, take))
       found.seq = loaded.seq
     }
-    if (spec.isOfEvents) loaded.keyValues.set(spec.key, found)
+    loaded.keyValues.set(spec.key, found)
     return found.byCode
   }
 

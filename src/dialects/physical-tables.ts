@@ -1,3 +1,4 @@
+import { samplePlaces } from '../catalog/tables.ts'
 import { InternalError } from '../errors/errors.ts'
 import type { ScanSource } from '../resolver/typed.ts'
 
@@ -68,7 +69,7 @@ const distinctIds: PhysicalTable = {
   where: 'p.has_record',
 }
 
-function physicalTables({ events, whenRecorded }: EngineTables): Readonly<Record<string, PhysicalTable>> {
+function physicalTables({ events, whenRecorded, hash }: EngineTables): Readonly<Record<string, PhysicalTable>> {
   const fields: Fields = {
     id: 't.uuid',
     created_at: whenRecorded('t.created_at'),
@@ -94,6 +95,7 @@ function physicalTables({ events, whenRecorded }: EngineTables): Readonly<Record
         ...Object.fromEntries(groupKeys.map((key) => [`$${key}`, `t.${key}`])),
         '@person_no': person,
         '@log_seq': 't.log_seq',
+        '@sample_place': `(${placeOf(hash)})`,
         ...events,
       },
     },
@@ -118,9 +120,6 @@ function physicalTables({ events, whenRecorded }: EngineTables): Readonly<Record
 
 /** Prints the read of a column expression. */
 type Read = (scanRead: ScanSource['reads'][number], column: string) => string
-
-/** The hash ring of distinct ids has a million positions. */
-const ring = 1_000_000
 
 /** Prints `SELECT … FROM …` for a scan. */
 export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read) => string {
@@ -158,7 +157,9 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
   }
 }
 
+const placeOf = (hash: string) => `${hash} % ${samplePlaces}`
+
 function sampled(hash: string, { share, start }: NonNullable<ScanSource['sample']>): string {
-  const from = Math.round(start * ring)
-  return `(${hash} % ${ring} + ${ring - from}) % ${ring} < ${Math.round(share * ring)}`
+  const from = Math.round(start * samplePlaces)
+  return `(${placeOf(hash)} + ${samplePlaces - from}) % ${samplePlaces} < ${Math.round(share * samplePlaces)}`
 }

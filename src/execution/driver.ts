@@ -135,7 +135,7 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const foldLists = async ({ label, names, columns, actors = null, fold }: ListsAsk) => {
+  const foldLists = async ({ label, names, columns, actors = null, check, fold }: ListsAsk) => {
     const started = performance.now()
     const skip = (reason: string) => {
       if (settings.road === 'core') throw notOnLists(label, reason)
@@ -163,6 +163,7 @@ export function driverOf(
               .then(({ printed }) => of.runInParts(statementOf(printed, context.project.timezone), take, { ...options, signal }))
               .catch(failing),
         })
+      if (check) await compileFor(check, project, context).catch(failing)
       const source = await sourceOf(project)
       if (typeof source === 'string') return skip(source)
       const seq = Number(facts.appliedSeq)

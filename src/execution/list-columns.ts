@@ -81,7 +81,7 @@ function personQuery(asks: readonly ReadColumnAsk[]): Query {
   return select({ columns: columnsOf('@person_no', asks), from: table('@people'), where })
 }
 
-/** Of all rows of the table, of some, or of a row that is not there: a join finds none. */
+/** Of all rows of the table, of some, or of a missing row: a join finds none. */
 function keyQuery(ask: KeyColumnAsk, asked: readonly string[] | 'absent' | null): Query {
   const { name, key } = ask.table
   const value = alias(valueExpr(ask), 'value_0')

@@ -33,3 +33,27 @@ function find({ start, end, time, event, entry }: ListView, person: number, cond
     missing &= ~met
   }
 }
+
+/**
+ * Keeps one event of each person: its first one, if that is not before `since` and an event of that time meets bit 1. Of several, the one that arrived
+ * first.
+ */
+export function keepFirsts({ seq }: ListView, matches: Matches, since: number): void {
+  const { index, time, bits, offsets } = matches
+  let kept = 0
+  for (let at = 0; at < matches.persons; at++) {
+    const [first, end] = [offsets[at]!, offsets[at + 1]!]
+    offsets[at] = kept
+    const begun = time[first]!
+    if (begun < since) continue
+    let found = -1
+    for (let row = first; row < end && time[row] === begun; row++)
+      if ((bits[row]! & 2) !== 0 && (found < 0 || seq[index[row]!]! < seq[index[found]!]!)) found = row
+    if (found < 0) continue
+    index[kept] = index[found]!
+    bits[kept] = bits[found]!
+    time[kept++] = begun
+  }
+  offsets[matches.persons] = kept
+  matches.rows = kept
+}

@@ -1,4 +1,6 @@
 import { activityFold } from './activity.ts'
+import { eventCountsFold } from './event-counts.ts'
+import { extentsFold } from './extents.ts'
 import type { Fold } from './fold.ts'
 import { funnelFold } from './funnel.ts'
 import { pathsFold } from './paths.ts'
@@ -6,11 +8,21 @@ import { retentionFold } from './retention.ts'
 import { selectionFold } from './selection.ts'
 import { entriesFold, seriesFold } from './series/fold.ts'
 import { stickinessFold } from './stickiness.ts'
+import { visitsFold } from './visits.ts'
 
 /** What worker threads can run, by name. */
 export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
-  [seriesFold, entriesFold, funnelFold, activityFold, retentionFold, stickinessFold, selectionFold, pathsFold].map((fold) => [
-    fold.name,
-    fold as Fold<unknown, unknown>,
-  ]),
+  [
+    seriesFold,
+    entriesFold,
+    funnelFold,
+    activityFold,
+    retentionFold,
+    stickinessFold,
+    selectionFold,
+    pathsFold,
+    eventCountsFold,
+    extentsFold,
+    visitsFold,
+  ].map((fold) => [fold.name, fold as Fold<unknown, unknown>]),
 )

@@ -1,32 +1,14 @@
 import type { ActorColumns } from '../kernels/funnels/columns.ts'
 import { type FunnelFold, foldActors, foldPeriods, type Outcome } from '../kernels/funnels/fold.ts'
 import { Floats, Ints } from '../kernels/grow.ts'
-import { type FirstTimes, keepFirstTimes } from './first-times.ts'
-import type { Fold, Matching, PlacedColumn } from './fold.ts'
+import { keepFirstTimes } from './first-times.ts'
+import type { Fold, PlacedColumn } from './fold.ts'
 import { joined } from './joined.ts'
+import type { FunnelSplit, ListedFunnel } from './listed-funnel.ts'
 import { Matches } from './matches.ts'
 import { PlainFunnel } from './plain-funnel.ts'
 
 // A funnel over the lists: one outcome per person, and per period and breakdown value where there are several.
-
-/** A column of codes that the outcomes are split by. */
-export interface FunnelSplit extends PlacedColumn {
-  /** The code of "no value"; -1: none has it. */
-  readonly empty: number
-  /** For each code the place of its text among all texts in order. */
-  readonly rank: Int32Array
-}
-
-export interface ListedFunnel {
-  readonly matching: Matching
-  /** Null: every event that matches a step counts. */
-  readonly firstTimes: FirstTimes | null
-  readonly funnel: Omit<FunnelFold, 'goesBefore'>
-  readonly periods: Float64Array | null
-  readonly splits: readonly FunnelSplit[]
-  /** The times of the steps are needed. */
-  readonly withTimes: boolean
-}
 
 export interface Outcomes {
   /** Numbers of the persons. */

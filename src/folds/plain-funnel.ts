@@ -1,7 +1,7 @@
 import { noValue } from '../kernels/funnels/fold.ts'
 import { PlainFold } from '../kernels/funnels/plain.ts'
 import type { ListView } from './fold.ts'
-import type { ListedFunnel } from './funnel.ts'
+import type { ListedFunnel } from './listed-funnel.ts'
 import { PersonEvents } from './person-events.ts'
 
 /** Events that are walked between two pauses. */

@@ -107,7 +107,7 @@ without messages and with at most 4,096 characters. [arrow.md](arrow.md) shows h
 \`parquet\` or \`arrow\` instead of \`async\` and \`refresh\`. Without \`format\`, the \`Accept\` header decides, else it is CSV. A statement and a list of events or persons have all their rows (a \`limit\` in the query
 holds), a chart one row per point. Memory does not depend on the number of rows: CSV, JSON lines and Arrow are streamed as the engine produces them, with backpressure from the client; Parquet is written to a
 file in the data directory first, and sent when it is complete. It must leave 256 MiB of the disk free, else the download is refused with \`no-space\` (503). Values are those of a JSON answer; in Parquet, times are in UTC without a zone, and a column whose name is taken gets its index as a suffix. If the client
-disconnects, the statement is cancelled. If the query fails before the first byte, the answer has the status of the error; after that the connection is closed without a final chunk, so that an incomplete file is
+disconnects, the statement is cancelled. A browser can send a form instead of JSON, with \`query\` as JSON text, and saves the file by itself. If the query fails before the first byte, the answer has the status of the error; after that the connection is closed without a final chunk, so that an incomplete file is
 never taken for a complete one. A download has ${downloadSeconds} seconds of the engine's time and counts as a concurrent query. \`waymark serve --downloads off\` turns downloads off; with \`--hosted\` they are off unless \`--downloads on\`.
 The command line has \`waymark query … --format parquet --out FILE\` ([quickstart.md](quickstart.md)).
 

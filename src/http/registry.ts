@@ -22,6 +22,7 @@ import { personalKeys } from './resources/personal-keys.ts'
 import { persons } from './resources/persons.ts'
 import { pluginConfigResources } from './resources/plugin-configs.ts'
 import { pluginResources } from './resources/plugins.ts'
+import { projectMembers } from './resources/project-members.ts'
 import { organizationProjectList, organizationProjects, projectList, projects } from './resources/projects.ts'
 import { propertyDefinitions } from './resources/property-definitions.ts'
 import { proxyRecords } from './resources/proxy-records.ts'
@@ -46,6 +47,7 @@ export const resources: readonly Resource[] = [
   organizationProjects,
   projectList,
   projects,
+  projectMembers,
   organizationBatchExports,
   batchExports,
   ...pluginResources,

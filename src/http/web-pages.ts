@@ -28,6 +28,7 @@ const policy = [
   "img-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
+  "frame-src 'self'", // a form whose answer is a download
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

@@ -6,7 +6,7 @@ import type { KeyTable } from './kind.ts'
 // Whose value an expression over events is: the event's own, its person's, or that of a row of another table which the event names.
 
 /** A table whose rows events name by a text. */
-interface Linked {
+export interface Linked {
   readonly table: KeyTable
   /** The text, of an event. */
   readonly link: Expr

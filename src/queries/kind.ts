@@ -66,9 +66,15 @@ export interface ListsAsk {
   readonly columns: readonly ListColumnAsk[]
   /** Absent: the actors are persons. Else each text of a column of events is one, except one text. */
   readonly actors?: { readonly column: number; readonly except: string | null } | null
+  /** Must compile before the lists answer: what is refused as a statement is refused then. */
+  readonly check?: Query | undefined
   /** Text: why the lists cannot answer this. */
   readonly fold: ListFold | string
 }
+/** `listed`: a text is why the lists cannot answer. */
+export const listsAsk = (label: string, listed: Omit<ListsAsk, 'kind' | 'label'> | string): ListsAsk =>
+  typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+
 /** A fold, with its parameters, and what becomes of its result. */
 export interface ListFold<P = unknown, R = unknown> {
   readonly fold: Fold<P, R>

@@ -5,7 +5,7 @@ import type { Make } from '../core/columns.ts'
 import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
 import { type BitFlag, columnView, type EventBits, type PlacedColumn } from '../folds/fold.ts'
-import { byOwner, junctionOf, overTable, ownerOf, personChain } from './column-owners.ts'
+import { byOwner, junctionOf, type Linked, overTable, ownerOf, personChain } from './column-owners.ts'
 import { both, type EventNames, eventMasks, namesOf } from './event-masks.ts'
 import type { ListColumnAsk, ListsAsk, QueryContext } from './kind.ts'
 
@@ -42,9 +42,25 @@ export class AskedColumns {
     return this.ask('numbers', number)
   }
 
+  /** The index of a column of numbers by actor: of persons, or of groups that the expression reads. */
+  numbersOfActors(number: Expr): number {
+    const owner = ownerOf(number)
+    return typeof owner === 'string' ? this.numbers(number).index : this.keyed('numbers', number, owner).values
+  }
+
   /** Whether the text of a column is one of these, or none of them. */
   among({ index, of }: AskedColumn, texts: readonly string[], isNot = false): AskedColumn {
     return this.made('flags', { from: 'texts', column: index, texts, isNot }, of)
+  }
+
+  /** The number of the person of each event, where the actors are others. */
+  personsOfEvents(): AskedColumn {
+    return this.made('numbers', { from: 'person numbers' })
+  }
+
+  /** The text of the range that a number is in. */
+  ranges({ index, of }: AskedColumn, edges: readonly number[], texts: readonly string[], none: string): AskedColumn {
+    return this.made('codes', { from: 'ranges', column: index, edges, texts, none }, of)
   }
 
   private ask(type: ListColumn['type'], expr: Expr): AskedColumn {
@@ -61,9 +77,17 @@ export class AskedColumns {
     if (owner === 'event') return this.add({ type, of: 'event', expr }, 'event')
     if (owner === 'person') return this.ofPerson(type, expr)
     if (owner === 'several') return this.combined(type, expr)
-    const keys = this.codes(owner.link).index
-    const values = this.add({ type, of: 'key', table: owner.table, keys, expr: overTable(expr, owner.chainOf) }, 'event')
-    return this.made(type, { from: 'keys', column: values.index, keys })
+    const { values, keys } = this.keyed(type, expr, owner)
+    return this.made(type, { from: 'keys', column: values, keys })
+  }
+
+  private keyed(
+    type: ListColumn['type'],
+    expr: Expr,
+    { link, table, chainOf }: Linked,
+  ): { readonly values: number; readonly keys: number } {
+    const keys = this.codes(link).index
+    return { values: this.add({ type, of: 'key', table, keys, expr: overTable(expr, chainOf) }, 'event').index, keys }
   }
 
   private ofPerson(type: ListColumn['type'], expr: Expr): AskedColumn {

@@ -25,6 +25,29 @@ const narrowed = (fields: Fields, { date_from, date_to, properties }: Fields): F
   ...(hasAny(properties) ? { properties: both(fields.properties, properties) } : {}),
 })
 
+/** A list of events is bounded by instants: whole days become theirs, as in a chart. */
+const firstInstant = (from: unknown): unknown => (typeof from === 'string' ? from.replace(/^-\d+d$/, '$&Start') : from)
+function endInstant(to: unknown): unknown {
+  if (typeof to !== 'string') return to
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(to) && !Number.isNaN(Date.parse(to))
+  return isDay ? new Date(Date.parse(to) + 86_400_000).toISOString().slice(0, 10) : to.replace(/^-\d+d$/, '$&End')
+}
+const narrowedEvents = (fields: Query, { date_from, date_to, properties }: Fields): Query => ({
+  ...fields,
+  ...(date_from || date_to ? { after: firstInstant(date_from) ?? null, before: endInstant(date_to) ?? null } : {}),
+  ...(hasAny(properties) ? { properties: both(fields.properties, properties) } : {}),
+})
+
+/** Null: this kind of query has no dates. */
+function filtered(query: Query, over: Fields): Query | null {
+  if (insights.has(query.kind)) return { ...query, ...narrowed(query, over) }
+  if (statements.has(query.kind)) return { ...query, filters: narrowed(isGroup(query.filters) ? query.filters : {}, over) }
+  if (query.kind === 'EventsQuery') return narrowedEvents(query, over)
+  // Persons of a chart, or of one point of it.
+  const source = isGroup(query.source) && typeof query.source.kind === 'string' ? filtered(query.source as Query, over) : null
+  return source && { ...query, source }
+}
+
 const isEmpty = (given: unknown): boolean =>
   !isGroup(given) ||
   Object.values(given).every((value) => value === null || value === undefined || (Array.isArray(value) && value.length === 0))
@@ -38,10 +61,9 @@ export interface Overrides {
 export const withOverrides = (query: Query, { filters, variables }: Overrides): Query | 'filters_override' | 'variables_override' => {
   let laid = query
   if (!isEmpty(filters)) {
-    const over = filters as Fields
-    if (insights.has(query.kind)) laid = { ...laid, ...narrowed(laid, over) }
-    else if (statements.has(query.kind)) laid = { ...laid, filters: narrowed(isGroup(laid.filters) ? laid.filters : {}, over) }
-    else return 'filters_override'
+    const narrower = filtered(laid, filters as Fields)
+    if (narrower === null) return 'filters_override'
+    laid = narrower
   }
   if (!isEmpty(variables)) {
     if (!statements.has(query.kind)) return 'variables_override'

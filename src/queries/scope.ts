@@ -1,5 +1,6 @@
 import { call, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
 import type { Expr, TableSource } from '../ast/nodes.ts'
+import { samplePlaces } from '../catalog/tables.ts'
 import { noSpan } from '../errors/span.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { isoInstant } from './dates.ts'
@@ -16,6 +17,12 @@ export const until = (to: Micros): Expr => call('lessOrEquals', field('timestamp
 
 export const memberOf = (cohort: number): Expr =>
   inQuery(person, select({ columns: [person], from: table('cohort_people'), where: equals(field('cohort_id'), literal(cohort)) }))
+
+/** The events of a sample, as a condition on each. */
+export const inSample = (samplingFactor: number | null | undefined): Expr =>
+  samplingFactor == null || samplingFactor === 1
+    ? literal(true)
+    : call('less', field('@sample_place'), literal(Math.round(samplingFactor * samplePlaces)))
 
 /** The events, or a share of them: those of the same distinct ids in every query with that factor. */
 export function eventsTable(samplingFactor: number | null | undefined): TableSource {

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { post } from './lib/api.ts'
+import { useEffect, useErrorBoundary, useMemo, useRef, useState } from 'preact/hooks'
+import { signOut } from './lib/api.ts'
 import type { PageProps } from './lib/page.ts'
 import { go, linkTo, type Place } from './lib/router.ts'
 import { useProject, useSession } from './lib/session.ts'
@@ -47,8 +47,8 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
   }, [])
   useEffect(() => setOpen(false), [place.path])
 
-  const signOut = async () => {
-    await post('api/logout/')
+  const leave = async () => {
+    await signOut().catch(() => undefined) // what failed is seen after loading: the user is still signed in
     location.hash = ''
     location.reload()
   }
@@ -95,7 +95,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
               Commands <kbd>Ctrl K</kbd>
             </button>
             <Select label="Theme" value={theme} options={themes} onChange={choose} />
-            <button type="button" class="plain" onClick={() => void signOut()} title={user.email}>
+            <button type="button" class="plain" onClick={() => void leave()} title={user.email}>
               Sign out
             </button>
           </div>
@@ -104,7 +104,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
       <main id="main" ref={main} tabIndex={-1}>
         <PageBody page={page} place={place} key={page.name} />
       </main>
-      {hasPalette && <Palette onClose={() => setPalette(false)} signOut={signOut} choose={choose} />}
+      {hasPalette && <Palette onClose={() => setPalette(false)} leave={leave} choose={choose} />}
     </div>
   )
 }
@@ -115,7 +115,10 @@ function PageBody({ page, place }: { page: PageEntry; place: Place }) {
   useEffect(() => {
     page.load().then((component) => setBody(() => component), setError)
   }, [page])
+  const [failure, forget] = useErrorBoundary()
+  useEffect(() => failure && forget(), [place.path])
   if (error) return <ErrorBox error={new Error(`This page could not be loaded: ${error.message}`)} retry={() => location.reload()} />
+  if (failure) return <ErrorBox error={new Error(`This page failed: ${(failure as Error).message}`)} retry={forget} />
   return Body ? <Body place={place} rest={place.parts.slice(3)} /> : <Working />
 }
 
@@ -124,7 +127,7 @@ interface CommandEntry {
   run(): void
 }
 
-function Palette({ onClose, signOut, choose }: { onClose: () => void; signOut: () => Promise<void>; choose: (theme: string) => void }) {
+function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () => Promise<void>; choose: (theme: string) => void }) {
   const { projects } = useSession()
   const { link } = useProject()
   const [text, setText] = useState('')
@@ -132,12 +135,17 @@ function Palette({ onClose, signOut, choose }: { onClose: () => void; signOut: (
   const commands = useMemo<readonly CommandEntry[]>(
     () => [
       ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}   (g ${key})`, run: () => go(linkTo(link(name))) })),
+      ...pages.flatMap(({ name, title, sections = [] }) =>
+        sections.map((one) => ({ title: `Go to ${title}: ${one.title}`, run: () => go(linkTo(link(`${name}/${one.name}`))) })),
+      ),
+      { title: 'New batch export', run: () => go(linkTo(link('pipelines/exports/new'))) },
       ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/live`)) })),
       ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
-      { title: 'Sign out', run: () => void signOut() },
+      { title: 'Sign out', run: () => void leave() },
     ],
     [],
   )
+  useEffect(() => document.getElementById(`command-${at}`)?.scrollIntoView({ block: 'nearest' }), [at])
   const shown = commands.filter(({ title }) => text.split(/\s+/).every((word) => title.toLowerCase().includes(word.toLowerCase())))
   const run = (command: CommandEntry | undefined) => {
     if (!command) return

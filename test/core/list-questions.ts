@@ -164,4 +164,22 @@ export const detailed: Readonly<Record<string, object>> = {
     ...questions.ordered,
     funnelsFilter: { exclusions: [{ kind: 'EventsNode', event: 'other', properties: [isPro], funnelFromStep: 0, funnelToStep: 1 }] },
   },
+  'a property of groups': {
+    ...trend(visits('dau', { properties: [{ key: 'size', value: 'large', type: 'group', group_type_index: 0, operator: 'is_not' }] })),
+    breakdownFilter: { breakdown: 'size', breakdown_type: 'group', breakdown_group_type_index: 0 },
+  },
+  'a property of sessions': { ...trend(visits('dau')), breakdownFilter: { breakdown: '$entry_pathname', breakdown_type: 'session' } },
+  'the length of sessions': trend(visits('avg', { math_property: '$session_duration' })),
+  'companies by persons': { ...trend(visits('dau', byCompany)), properties: [isVip] },
+  'events or persons': { ...trend(visits('dau')), properties: { type: 'OR', values: [{ type: 'AND', values: [isPro, isVip] }] } },
+  'a sample': { ...trend(visits('dau')), samplingFactor: 0.5 },
+  'a histogram': { ...trend(series[0]!), breakdownFilter: { breakdown: 'amount', breakdown_histogram_bin_count: 3 } },
+  'an aggregate': trend(visits('hogql', { math_hogql: 'sum(toFloat(properties.amount)) / count()' })),
+  'actors of a day': {
+    kind: 'ActorsQuery',
+    select: ['id', 'event_count'],
+    orderBy: ['id'],
+    source: { kind: 'InsightActorsQuery', day: '2026-03-03', breakdown: 'pro', source: { ...trend(visits('dau')), ...byPlan } },
+  },
+  'a web overview': { kind: 'WebOverviewQuery', dateRange, properties: [] },
 }

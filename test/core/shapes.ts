@@ -300,6 +300,16 @@ export const shapesOf = ({ cohort, action }: Known): Readonly<Record<string, obj
   'web overview, compared': { kind: 'WebOverviewQuery', dateRange, properties: [], compareFilter: { compare: true } },
   'web overview, filtered': { kind: 'WebOverviewQuery', dateRange, properties: [{ ...isPro, operator: 'exact' }] },
   'web overview with a goal': { kind: 'WebOverviewQuery', dateRange, properties: [], conversionGoal: { customEventName: 'buy' } },
+  'web overview of a sample': { kind: 'WebOverviewQuery', dateRange, properties: [], samplingFactor: 0.5 },
+  'web overview of nothing': { kind: 'WebOverviewQuery', dateRange: { date_from: '2020-01-01', date_to: '2020-01-02' }, properties: [] },
+  'web overview of short sessions': { kind: 'WebOverviewQuery', dateRange, properties: [{ ...isLong, operator: 'lt' }] },
+  'web overview of persons, compared with a goal': {
+    kind: 'WebOverviewQuery',
+    dateRange: { date_from: '2026-03-06', date_to: '2026-03-08' },
+    properties: [isVip],
+    compareFilter: { compare: true },
+    conversionGoal: { customEventName: 'buy' },
+  },
   ...named('web table', ['Page', 'InitialPage', 'InitialChannelType', 'Browser'], (breakdownBy) => ({
     kind: 'WebStatsTableQuery',
     breakdownBy,
@@ -331,7 +341,7 @@ export async function happen(project: Project, round: number): Promise<void> {
       timestamp: new Date(Date.UTC(2026, 2, 1 + draw(9), draw(24), draw(60))).toISOString(),
       properties: {
         ...(draw(4) ? { plan: ['free', 'pro', 'team'][draw(3)]! } : {}),
-        ...(draw(4) ? { amount: draw(100) / 4 } : {}),
+        ...(draw(4) ? { amount: draw(9) ? draw(100) / 4 : ['10', 'x1', true][draw(3)] } : {}),
         ...(draw(3) ? { $groups: { company: `company ${draw(5)}` } } : {}),
         ...(draw(3) ? { $session_id: session === 0 ? 'not an id of a session' : sessionId(session) } : {}),
         ...(draw(3)

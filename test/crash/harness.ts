@@ -69,16 +69,21 @@ export async function crashRounds(rounds: number, seed: number, log: (line: stri
     else throw new Error(`an unexpected report: ${report}`)
   }
   let seen = { events: 0, persons: 0 }
+  /** The store was opened and not closed since: a crash may have damaged it, and the next start reads all of it. */
+  let isInUse = false
   try {
     for (let round = 1; round <= rounds; round++) {
       const whileOpening = draw() < 0.15 && round > 1 // the first one makes the project
-      await runAndKill([child, dataDir, ...next.map(String)], whileOpening ? draw() * 400 : null, draw() * 300, (line) => {
+      const args = [child, dataDir, ...next.map(String)]
+      const moment = whileOpening ? { afterStartMs: draw() * 400 } : { acknowledged: Math.floor(draw() * 8), thenMs: draw() * 60 }
+      await runAndKill(args, moment, (line) => {
         const [word, first, second] = line.split(' ')
+        if (word === 'ready') isInUse = true
         if (word === 'ack') next[Number(first)] = Number(second) + 1
         if (word === 'report') count(first!)
       })
       if (whileOpening) counts.killedWhileOpening++
-      if (draw() < 0.25 && existsSync(store)) {
+      if (draw() < 0.25 && isInUse && existsSync(store)) {
         const [name, damage] = damageKinds[Math.floor(draw() * damageKinds.length)]!
         damage(store, draw)
         counts.damages++
@@ -86,6 +91,7 @@ export async function crashRounds(rounds: number, seed: number, log: (line: stri
       }
       if (round % 4 === 0 || round === rounds) {
         seen = await inspect(dataDir, store, next, count)
+        isInUse = false
         log(
           `round ${round}: ${seen.events} events, ${seen.persons} persons, ${next.reduce((a, b) => a + b)} acknowledged batches: all as they must be`,
         )
@@ -98,22 +104,27 @@ export async function crashRounds(rounds: number, seed: number, log: (line: stri
   }
 }
 
-async function runAndKill(args: readonly string[], killAfter: number | null, runFor: number, heard: (line: string) => void): Promise<void> {
+/** When the process is killed: so long after its start, or so long after so many acknowledged batches, however fast the machine is. */
+type Moment = { readonly afterStartMs: number } | { readonly acknowledged: number; readonly thenMs: number }
+
+async function runAndKill(args: readonly string[], moment: Moment, heard: (line: string) => void): Promise<void> {
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let complaint = ''
   child.stderr!.on('data', (text) => {
     complaint += text
   })
   const lines = createInterface({ input: child.stdout! })
-  const ready = new Promise<void>((resolve) => {
+  const hasDone = new Promise<void>((resolve) => {
+    let left = 'acknowledged' in moment ? moment.acknowledged : Number.POSITIVE_INFINITY
     lines.on('line', (line) => {
       heard(line)
-      if (line === 'ready') resolve()
+      if (line.startsWith('ack')) left--
+      if (left <= 0 && /^(ready|ack)/.test(line)) resolve()
     })
   })
   const over = once(child, 'exit')
   const drained = once(lines, 'close') // what was acknowledged just before the kill is still in the pipe
-  await Promise.race([killAfter === null ? ready.then(() => setTimeout(runFor)) : setTimeout(killAfter), over])
+  await Promise.race(['thenMs' in moment ? hasDone.then(() => setTimeout(moment.thenMs)) : setTimeout(moment.afterStartMs), over])
   child.kill('SIGKILL')
   const [, signal] = await over
   await drained

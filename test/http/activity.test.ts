@@ -107,6 +107,11 @@ test('projects and what is in them', async () => {
   await does('organization_projects.remove', at)
   const two = await does('project_list.create', {}, { name: 'Two' })
   await does('projects.update', { id: two.id }, { name: 'Due' })
+  const guest = await world.user('guest@acme.test', organization.id)
+  const access = { project_id: two.id, user__uuid: guest.uuid }
+  await does('project_members.create', { project_id: two.id }, { user_uuid: guest.uuid })
+  await does('project_members.update', access, { level: 8 })
+  await does('project_members.remove', access)
   await does('projects.reset_token', { id: two.id }, {})
   const inside = { project_id: two.id }
   const action = await does('actions.create', inside, { name: 'Paid', steps: [{ event: 'purchase' }] })

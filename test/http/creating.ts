@@ -27,6 +27,7 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
   'domains.create': (n) => ({ domain: `domain${n}.example.com` }),
   'roles.create': (n) => ({ name: `Role ${n}` }),
   'role_memberships.create': (_, { member }) => ({ user_uuid: member.uuid }),
+  'project_members.create': (_, { member }) => ({ user_uuid: member.uuid, level: 8 }),
   'proxy_records.create': (n) => ({ domain: `proxy${n}.example.com` }),
   'organization_project_list.create': (n) => ({ name: `Project ${n}` }),
   'project_list.create': (n) => ({ name: `Project ${n}` }),

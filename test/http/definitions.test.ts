@@ -353,3 +353,28 @@ test('nobody sees the definitions of another project, and what is no number is n
     again.body,
   )
 })
+
+test.each([actions, cohorts])('%s is searched by name and description, a page at a time', async (path) => {
+  const made: { id: number; name: string }[] = []
+  for (const [name, description] of [
+    ['Alpha 100%', 'first'],
+    ['alphabet', null],
+    ['Gamma', 'after ALPHA'],
+    ['Delta', ''],
+  ])
+    made.push(
+      (await send('POST', path, { name, description, ...(path === cohorts ? { is_static: true, distinct_ids: ['ann'] } : { steps: [] }) }))
+        .body,
+    )
+  const names = async (parameters: Record<string, string>) => {
+    const { body } = await send('GET', `${path}?${new URLSearchParams(parameters)}`)
+    const own = body.results.filter(({ id }: { id: number }) => made.some((one) => one.id === id))
+    return [body.count, own.map(({ name }: { name: string }) => name)]
+  }
+  expect(await names({ search: 'alpha' })).toEqual([3, ['Alpha 100%', 'alphabet', 'Gamma']])
+  expect(await names({ search: ' ALPHA ', limit: '1', offset: '1' })).toEqual([3, ['alphabet']])
+  expect(await names({ search: '0%' })).toEqual([1, ['Alpha 100%']])
+  expect(await names({ search: 'nothing\u0000' })).toEqual([0, []])
+  expect((await names({ search: ' ' }))[1]).toEqual(made.map(({ name }) => name))
+  for (const { id } of made) await send('DELETE', `${path}${id}/`)
+})

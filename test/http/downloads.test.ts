@@ -36,6 +36,22 @@ const download = async (query: object, format: string) => {
   return { headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
+test('a form of the own pages is answered with a file, which the browser saves by itself', async () => {
+  const { world, member } = held.home
+  const login = await world.login(member)
+  const post = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+    fetch(world.url + path, { method: 'POST', headers: { ...login, ...headers }, body: new URLSearchParams(fields) })
+  const query = JSON.stringify(sql('select distinct_id from events order by timestamp'))
+  const answer = await post({ query, format: 'csv' }, { 'sec-fetch-site': 'same-origin', origin: 'null' })
+  expect([answer.status, answer.headers.get('content-disposition')]).toEqual([200, 'attachment; filename="rows.csv"'])
+  expect((await answer.text()).trimEnd().split('\n')).toHaveLength(31)
+  const foreign: Record<string, string>[] = [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'null' }]
+  for (const headers of foreign) expect((await post({ query, format: 'csv' }, headers)).status, JSON.stringify(headers)).toBe(403)
+  for (const wrong of ['', '{', '[]', '7', 'null', '"x"', '\0', '{"kind":"SqlLikeQuery","query":"select 1","x":1}'])
+    expect((await post({ query: wrong, format: 'csv' })).status, wrong).toBe(400)
+  expect((await post({ query, format: 'csv', more: '1' })).status).toBe(400)
+})
+
 const parquetRows = async (bytes: Uint8Array) => {
   const folder = await mkdtemp(join(tmpdir(), 'waymark-parquet-'))
   const instance = await DuckDBInstance.create(':memory:')

@@ -120,10 +120,28 @@ test('filters and variables that are laid over a query', async () => {
   const counted = async (more: object) => (await ask({ query: statement, ...more })).body.results
   expect(await counted({ filters_override: { date_from: '2024-01-01', date_to: '2024-01-04' } })).toEqual([[1]])
   expect(await counted({ filters_override: { date_from: '2024-01-02', date_to: '2024-01-04' } })).toEqual([[0]])
+  const events = { kind: 'EventsQuery', select: ['event'], event: 'signup', after: 'all' }
+  const listed = async (more: object) => (await ask({ query: events, ...more })).body.results.length
+  for (const over of [
+    { date_from: '2024-01-03', date_to: '2024-01-03' },
+    { date_from: '2024-01-01', date_to: '2024-01-03' },
+    { date_to: '2024-01-01' },
+    { date_from: '2024-01-01', properties: [nobody] },
+    { date_from: '2024-01-01', properties: { type: 'AND', values: [{ type: 'AND', values: [nobody] }] } },
+  ]) {
+    const series = await days(trends, { filters_override: { date_from: '2024-01-01', ...over } })
+    expect(await listed({ filters_override: { date_from: '2024-01-01', ...over } }), JSON.stringify(over)).toBe(
+      series.reduce((sum: number, count: number) => sum + count, 0),
+    )
+  }
+  const people = (source: object) => ({ kind: 'ActorsQuery', select: ['id'], source: { kind: 'InsightActorsQuery', source } })
+  const persons = async (over: object) => (await ask({ query: people(trends), filters_override: over })).body.results.length
+  expect(await persons({ date_from: '2024-01-01', date_to: '2024-01-04' })).toBeGreaterThan(0)
+  expect(await persons({ properties: [nobody] })).toBe(0)
   const later = { filters_override: { date_from: '2024-01-02', date_to: '2024-01-04' }, variables_override: { one: { value: 'b' } } }
   expect(await counted(later)).toEqual([[1]])
   for (const [over, query] of [
-    [{ filters_override: { date_from: '-7d' } }, { kind: 'EventsQuery', select: ['event'] }],
+    [{ filters_override: { date_from: '-7d' } }, { kind: 'ActorsQuery', select: ['id'] }],
     [{ variables_override: { one: { value: 1 } } }, trends],
   ])
     expect(await ask({ query, ...over })).toMatchObject(refused(400, 'parse_error', undefined, Object.keys(over!)[0]))

@@ -202,6 +202,20 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   ),
   personal_api_keys: async (_, { user }) =>
     user ? (await home.world.makeKey(user, { label: 'own' })).id : '00000000-0000-7000-8000-000000000000',
+  project_members: async ({ organization, project }) => {
+    const user = await home.world.user(`access.${++made}@rights.test`, organization.id)
+    const now = new Date()
+    const row = {
+      id: home.world.accounts.context.newId(),
+      project_id: project.id,
+      user_id: user.id,
+      level: 1,
+      joined_at: now,
+      updated_at: now,
+    }
+    await home.world.accounts.context.store.write((tables) => tables.project_memberships.insert(row))
+    return user.uuid
+  },
   users: async (_, { user }) => {
     if (!user) return 'none'
     return hashKey(await home.world.accounts.sessions.start(user)).slice(-32)
@@ -390,8 +404,9 @@ const globalPlugin = async (family: (typeof configFamilies)[string] | undefined)
 }
 const bodyOf = async ({ row }: PlacedRow, at: Place): Promise<unknown> => {
   if (!row.body) return row.method === 'GET' || row.method === 'DELETE' ? undefined : {}
-  const joined =
-    row.name === 'role_memberships.create' ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid : ''
+  const joined = ['role_memberships.create', 'project_members.create'].includes(row.name)
+    ? (await home.world.user(`joined.${++made}@rights.test`, at.organization.id)).uuid
+    : ''
   const plugin = await globalPlugin(configFamilies[row.name.split('.')[0]!])
   const insight = /^(alerts|subscriptions)\./.test(row.name) ? await insightIn(at) : 1
   const view: Known = row.name.startsWith('warehouse_saved_queries.') ? { name: (n) => `new_view_${n}` } : {}

@@ -122,6 +122,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
 
   // The project's things, by its path. Asking takes a scope to read.
   '401 401 403 403 401 403 | ok ok ok | ok ok ok 403 | ok 403 ok 403 | ok 401 403': [
+    'project_members.list',
+    'project_members.retrieve',
     'actions.list',
     'actions.retrieve',
     'actions.activity',
@@ -241,6 +243,9 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
     'historical_import.update',
     'historical_import.replace',
+    'project_members.create',
+    'project_members.update',
+    'project_members.remove',
   ],
 
   // The project itself.

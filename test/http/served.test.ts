@@ -145,7 +145,9 @@ test('a new password by a link of the operator', async () => {
   const [, user, token] = /#\/reset\/([^/]+)\/(.+)$/.exec(JSON.parse(stdout).url)!
   const link = `/api/reset/${user}/`
   expect((await call('GET', `${link}?token=${token}`, undefined, {})).status).toBe(204)
-  expect(await call('POST', link, { token: 'guessed', password: 'another long one' }, {})).toMatchObject(refused(400, 'invalid_token', undefined, 'token'))
+  expect(await call('POST', link, { token: 'guessed', password: 'another long one' }, {})).toMatchObject(
+    refused(400, 'invalid_token', undefined, 'token'),
+  )
   const wanted = { token, password: 'long enough for this' }
   expect((await call('POST', link, wanted, {})).body).toEqual({ success: true, email: 'guest@acme.test' })
   expect(await call('POST', link, wanted, {})).toMatchObject(refused(400, 'invalid_token', undefined, 'token'))
@@ -440,6 +442,11 @@ test('alerts and subscriptions', async () => {
     },
   )
   expect(await call('GET', inside('subscriptions/999/'))).toMatchObject(refused(404, 'not_found'))
+})
+
+test('access to a private project', async () => {
+  expect(await list(inside('explicit_members/'))).toEqual([])
+  expect(await call('DELETE', inside(`explicit_members/${nowhere}/`))).toMatchObject(refused(404, 'not_found'))
 })
 
 test('annotations and views', async () => {

@@ -61,6 +61,7 @@ describe.each([
     const waymark = await start({ isolate })
     const project = await waymark.createProject()
     await project.ingest(batch(0, 10))
+    expect(await rows(project, 'select count() from events')).toEqual([[10]])
     await runPlugin(waymark, project.id, counts)
     await Promise.all([project.ingest(batch(10, 300)), project.ingest(batch(310, 1)), project.ingest(batch(311, 689))])
     await project.ingest(batch(1000, 5, { drop: true }))

@@ -51,10 +51,12 @@ test.skipIf(!existsSync('/proc/self/stat'))(
   'the lock of a process that has ended and that its parent does not ask for is taken over',
   async () => {
     // The shell becomes a program that never asks how the child in the background ended.
-    const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec tail -f /dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const parent = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec tail -f /dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] })
     try {
       const [said] = (await once(parent.stdout, 'data')) as [Buffer]
       const pid = Number(String(said).trim())
+      await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8').trim(), { interval: 5 }).toBe('tail')
+      process.kill(pid, 'SIGKILL')
       const state = () => /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
       while (state() !== 'Z') await setTimeout(5)
       owner({ pid })

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { program } from '../harness/programs.ts'
+import { type SmtpServer, startSmtp } from '../harness/smtp-server.ts'
 import { accessibilityFindings, hasBrowser, openWeb, owner, type Web } from './browser.ts'
 
 const execute = promisify(execFile)
@@ -121,5 +122,70 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await signedIn(page)
     await page.context().close()
     withoutRefusals()
+  })
+})
+
+describe.skipIf(!hasBrowser)('with a mail server, in a browser', () => {
+  let web: Web
+  let smtp: SmtpServer
+  beforeAll(async () => {
+    smtp = await startSmtp()
+    web = await openWeb({ args: ['--smtp', smtp.url] })
+    await (await web.signedIn()).context().close()
+  })
+  afterAll(async () => {
+    await web.close()
+    await smtp.close()
+    expect(web.complaints).toEqual([])
+  })
+
+  test('who forgot a password gets a mail, and its link sets another one', async () => {
+    const page = await web.page()
+    await page.goto(web.facts.url)
+    await page.getByRole('link', { name: 'Forgot your password?' }).click()
+    for (const email of ['nobody@example.com', owner.email]) {
+      await page.getByLabel('E-mail address').fill(email)
+      expect(await accessibilityFindings(page)).toEqual([])
+      await page.keyboard.press('Enter')
+      await page.getByText(`If ${email} has an account here, a mail is on its way`).waitFor()
+      await page.reload()
+    }
+    await expect.poll(() => smtp.mails.map(({ to }) => to[0])).toEqual([owner.email])
+    // Long lines of a mail are folded.
+    const [link] = /http\S+#\/reset\/\S+/.exec(smtp.mails[0]!.text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '='))!
+    await page.goto(link)
+    await page.getByLabel('New password').fill('another password')
+    await page.keyboard.press('Enter')
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await expect.poll(() => smtp.mails.length).toBe(2)
+    await page.context().close()
+  })
+
+  test('a subscription by mail is made and sent', async () => {
+    const page = await web.page()
+    await page.goto(web.facts.url)
+    await page.getByLabel('E-mail address').fill(owner.email)
+    await page.getByLabel('Password').fill('another password')
+    await page.keyboard.press('Enter')
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    const insight = await web.api<{ short_id: string }>('POST', `/api/projects/${web.demo}/insights/`, {
+      name: 'Purchases',
+      saved: true,
+      query: { kind: 'InsightVizNode', source: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] } },
+    })
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/${insight.short_id}`)
+    await page.getByRole('button', { name: 'Notify…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('tab', { name: 'Subscriptions' }).click()
+    await dialog.getByLabel('Title').fill('Monday numbers')
+    await dialog.getByLabel('First time').fill('2030-01-07T09:00')
+    expect(await dialog.getByText('no mail server').count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Create the subscription' }).click()
+    await dialog.getByRole('heading', { name: 'Monday numbers' }).waitFor()
+    const sent = smtp.mails.length
+    await dialog.getByRole('button', { name: 'Send now' }).click()
+    await expect.poll(() => smtp.mails.length).toBe(sent + 1)
+    expect(smtp.mails.at(-1)!.to).toEqual([owner.email])
+    await page.context().close()
   })
 })

@@ -42,6 +42,8 @@ export interface Web {
   readonly complaints: string[]
   /** A page in a context of its own, signed in as the owner. */
   signedIn(size?: { width: number; height: number }): Promise<Page>
+  /** Signed-in pages begin with this session. */
+  keep(session: Awaited<ReturnType<BrowserContext['storageState']>>): void
   /** A page that nobody has signed in on. */
   page(size?: { width: number; height: number }): Promise<Page>
   /** A call of the API with the owner's key. */
@@ -70,9 +72,10 @@ const factsOf = (server: ChildProcess, hasDemo: boolean): Promise<Facts & { read
     server.once('exit', () => reject(new Error(`The server ended: ${said.join('\n')}`)))
   })
 
-export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
+/** `args`: more options of `waymark serve`. */
+export async function openWeb({ hasDemo = true, args = [] }: { hasDemo?: boolean; args?: readonly string[] } = {}): Promise<Web> {
   const dataDir = await mkdtemp(join(tmpdir(), 'waymark-web-'))
-  const options = ['--data', dataDir, '--port', '0', '--one-process', ...(hasDemo ? ['--demo'] : [])]
+  const options = ['--data', dataDir, '--port', '0', '--one-process', ...(hasDemo ? ['--demo'] : []), ...args]
   const server = spawn(process.execPath, [program('cli'), 'serve', ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => server.once('exit', resolve))
   const [{ demo, ...facts }, browser] = await Promise.all([
@@ -116,6 +119,9 @@ export async function openWeb({ hasDemo = true } = {}): Promise<Web> {
         await page.context().close()
       }
       return pageIn(await browser.newContext({ viewport, storageState: state, timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' }))
+    },
+    keep(session) {
+      state = session
     },
     async api(method, path, body) {
       const response = await fetch(`${facts.url}${path}`, {

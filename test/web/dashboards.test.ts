@@ -7,7 +7,9 @@ const slow = { timeout: 60_000 }
 
 interface Tile {
   readonly id: number
-  readonly layouts: { readonly sm?: { readonly x: number; readonly y: number; readonly w: number; readonly h: number } }
+  readonly layouts: Readonly<
+    Partial<Record<'sm' | 'xs', { readonly x: number; readonly y: number; readonly w: number; readonly h: number }>>
+  >
   readonly insight: { readonly name: string } | null
   readonly text: { readonly body: string } | null
 }
@@ -40,6 +42,14 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     const queries: readonly (readonly [string, object])[] = [
       ['Purchases', trend('purchase', 'BoldNumber')],
       [evil, trend('$pageview', 'ActionsLineGraph')],
+      [
+        'Latest',
+        { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event'], event: 'purchase', after: '-30d', limit: 1000 } },
+      ],
+      [
+        'Statement',
+        { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: "select count() from events where event = 'purchase'" } },
+      ],
       ['Broken', { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: "select toDateTime('x') from a_view_that_is_gone" } }],
     ]
     const view = await web.api<{ id: string }>('POST', `${base()}warehouse_saved_queries/`, {
@@ -161,6 +171,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.getByRole('button', { name: 'Add an insight' }).click()
     await page.getByLabel('Search saved insights').fill('visi')
     await page.getByRole('dialog').getByRole('button', { name: 'Visits' }).click()
+    await tile('Visits').scrollIntoViewIfNeeded()
     await tile('Visits')
       .getByRole('img', { name: /^Bar chart/ })
       .waitFor()
@@ -226,6 +237,85 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: evil }).waitFor()
     await page.getByRole('heading', { name: 'Nothing on it yet' }).waitFor()
+  })
+
+  test('dates hold for lists of events too, and a statement without {filters} says that they do not', async () => {
+    await open()
+    const query = { kind: 'HogQLQuery', query: "select count() from events where event = 'purchase'" }
+    const { results } = await web.api<{ results: [[number]] }>('POST', `${base()}query/`, { query })
+    const hasNumber = async () =>
+      (await tile('Statement').locator('svg').first().textContent())!.replaceAll(',', '').includes(String(results[0][0]))
+    const latest = () => tile('Latest').locator('svg text', { hasText: 'purchase' }).count()
+    await tile('Statement').scrollIntoViewIfNeeded()
+    await expect.poll(hasNumber, slow).toBe(true)
+    expect(await tile('Statement').getByText('do not change it').count()).toBe(0)
+    await tile('Latest').scrollIntoViewIfNeeded()
+    await expect.poll(latest, slow).toBeGreaterThan(0)
+    const range = { date_from: '2020-01-01', date_to: '2020-01-02' }
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards/${board.id}?filters=${encodeURIComponent(JSON.stringify(range))}`)
+    await expect.poll(latest, slow).toBe(0)
+    await tile('Statement').getByText('Its statement does not contain {filters}').waitFor()
+    await expect.poll(hasNumber, slow).toBe(true)
+    expect(await tile('Latest').getByText('do not change it').count()).toBe(0)
+  })
+
+  test('full screen, and back', async () => {
+    await open()
+    const isFull = () => page.evaluate("document.fullscreenElement?.querySelector('h1')?.textContent ?? null")
+    expect(await isFull()).toBe(null)
+    await page.getByLabel('More', { exact: true }).click()
+    await page.getByRole('button', { name: 'Full screen' }).click()
+    await expect.poll(isFull, slow).toBe('Sales')
+    expect(await page.getByRole('navigation', { name: 'Pages' }).isVisible()).toBe(true)
+    await page.getByLabel('More', { exact: true }).click()
+    await page.getByRole('button', { name: 'Full screen' }).click()
+    await expect.poll(isFull, slow).toBe(null)
+  })
+
+  test('on a narrow screen: another order by buttons, keys and touch; the wide one stays', async () => {
+    await page.setViewportSize({ width: 360, height: 740 })
+    await open()
+    const places = async (layout: 'sm' | 'xs') => (await stored()).tiles.map(({ id, layouts }) => ({ id, ...layouts[layout] }))
+    const wideBefore = await places('sm')
+    const order = () => page.locator('.tile').evaluateAll((all) => all.map((one) => (one as { ariaLabel?: string | null }).ariaLabel))
+    const storedOrder = async () =>
+      [...(await stored()).tiles]
+        .sort((a, b) => (a.layouts.xs?.y ?? 0) - (b.layouts.xs?.y ?? 0))
+        .map(({ insight }) => insight?.name ?? 'Text')
+    const before = await order()
+    expect(before.length).toBeGreaterThan(3)
+    const [first, second] = [before[0]!, before[1]!]
+    await page.getByRole('button', { name: 'Arrange' }).click()
+    await tile(first).getByLabel(`More for ${first}`).click()
+    await tile(first).getByRole('button', { name: 'Move down' }).click()
+    await expect.poll(order, slow).toEqual([second, first, ...before.slice(2)])
+    await tile(first).getByLabel(`More for ${first}`).click()
+    expect(await tile(first).getByRole('button', { name: 'Wider' }).count()).toBe(0)
+    await tile(first).getByRole('button', { name: 'Taller' }).click()
+    await expect.poll(async () => (await places('xs')).map(({ x, w }) => `${x} ${w}`), slow).toEqual(before.map(() => '0 1'))
+    expect(await places('sm')).toEqual(wideBefore)
+    // By key.
+    await page.getByRole('button', { name: `Move ${first}: arrow keys` }).focus()
+    await page.keyboard.press('ArrowUp')
+    await expect.poll(order, slow).toEqual(before)
+    await expect.poll(storedOrder, slow).toEqual(before)
+    // By touch: the first goes below the second.
+    const session = await page.context().newCDPSession(page)
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true })
+    const handle = page.getByRole('button', { name: `Move ${first}: arrow keys` })
+    await handle.scrollIntoViewIfNeeded()
+    const box = (await handle.boundingBox())!
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+    await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] })
+    for (const by of [100, 250, 400]) await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x, y: y + by }] })
+    await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await expect.poll(storedOrder, slow).not.toEqual(before)
+    const moved = await storedOrder()
+    await page.reload()
+    await expect.poll(order, slow).toEqual(moved)
+    expect(await places('sm')).toEqual(wideBefore)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 
   test('narrow and dark: one column', async () => {

@@ -83,14 +83,85 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await page.locator('dl.properties').first().waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
 
+    // On the clock of the project in New York, not on that of the browser in Berlin.
+    await web.api('PATCH', `${project}/`, { timezone: 'America/New_York' })
     await page.getByRole('link', { name: 'Annotations' }).click()
+    await page.reload()
     await page.getByRole('button', { name: 'New annotation' }).click()
+    await dialog.getByText('In the time zone of the project, America/New_York.').waitFor()
     await dialog.getByLabel('Note').fill(attack)
     await dialog.getByLabel('Time').fill('2026-03-01T12:00')
+    // What was typed is not lost by a key.
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('alert').getByRole('button', { name: 'Keep editing' }).click()
+    expect(await dialog.getByLabel('Note').inputValue()).toBe(attack)
     await dialog.getByRole('button', { name: 'Save' }).click()
-    // On the clock of the project, not on that of the browser in Berlin.
     await page.getByRole('row', { name: '2026-03-01 12:00' }).getByText(attack).waitFor()
+    const { results: notes } = await web.api<Page<{ date_marker: string }>>('GET', `${project}/annotations/`)
+    expect(notes.map(({ date_marker }) => new Date(date_marker).toISOString())).toEqual(['2026-03-01T17:00:00.000Z'])
+    await page.getByRole('button', { name: `Edit ${attack}` }).click()
+    expect(await dialog.getByLabel('Time').inputValue()).toBe('2026-03-01T12:00')
     expect(await accessibilityFindings(page)).toEqual([])
+    await web.api('PATCH', `${project}/`, { timezone: 'UTC' })
+    await page.context().close()
+  })
+
+  test('10,000 names are listed a page at a time and searched on the server', async () => {
+    for (let sent = 0; sent < 10_000; sent += 1000)
+      await capture(Array.from({ length: 1000 }, (_, i) => ({ event: `name ${String(sent + i).padStart(5, '0')}`, distinct_id: 'many' })))
+    const page = await web.signedIn()
+    await page.goto(at('data/events?order=name&search=name'))
+    await page.getByText('50 of 10,000').waitFor()
+    const names = page.getByRole('region', { name: 'events' }).locator('tbody a')
+    expect(await names.first().textContent()).toBe('name 00000')
+    // A page that cannot be read leaves the others in sight.
+    await page.route(/offset=50/, (route) => route.fulfill({ status: 500, body: '{"detail":"Not now."}' }))
+    await page.getByRole('button', { name: 'Load more' }).click()
+    await page.getByRole('alert').getByText('Not now.').waitFor()
+    expect(await names.count()).toBe(50)
+    web.complaints.length = 0
+    await page.unroute(/offset=50/)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('100 of 10,000').waitFor()
+    expect(await names.last().textContent()).toBe('name 00099')
+    await page.getByLabel('Search events').fill('name 000')
+    await page.getByText('50 of 100', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Load more' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('100 in all').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('100 in all')
+    await page.getByLabel('Search events').fill('name 0999')
+    await page.getByText('10 in all').waitFor()
+    expect(await names.last().textContent()).toBe('name 09999')
+    await page.context().close()
+  })
+
+  test('an import that is cancelled or refused is started again', async () => {
+    const page = await web.signedIn()
+    await page.goto(at('data/import'))
+    const file = {
+      name: 'again.jsonl',
+      mimeType: 'application/jsonl',
+      buffer: Buffer.from('{"event":"again","distinct_id":"x","timestamp":"2025-01-01T00:00:00Z"}\n'),
+    }
+    await page.route('**/i/v1/**', () => {})
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await page.getByText('Importing again.jsonl').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('Stopped again.jsonl').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.unroute('**/i/v1/**')
+    await page.route('**/i/v1/**', (route) => route.fulfill({ status: 400, body: JSON.stringify({ detail: attack }) }))
+    await page.getByRole('button', { name: 'Import it again' }).click()
+    await page.getByRole('alert').getByText(attack).waitFor()
+    web.complaints.length = 0 // the refusal
+    await page.unroute('**/i/v1/**')
+    await page.getByRole('button', { name: 'Import it again' }).click()
+    await page.getByText('Imported again.jsonl').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    const { results } = await web.api<{ results: unknown[] }>('GET', `${project}/events/?event=again&after=2024-01-01`)
+    expect(results).toHaveLength(1)
+    await page.context().close()
   })
 
   test('a file is imported from the browser, and a second time nothing new is stored', async () => {

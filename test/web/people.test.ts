@@ -42,11 +42,11 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     const all = await web.api<Page<Person>>('GET', `${project}/persons/?limit=50`)
     await page.goto(at('people'))
     const rows = page.getByRole('region', { name: 'People' }).locator('tbody tr')
-    await page.getByText(`50 of ${all.count} people`).waitFor()
+    await page.getByText(`50 of ${all.count}`).waitFor()
     expect(await rows.locator('td:first-child').allTextContents()).toEqual(all.results.map(({ name }) => name))
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByRole('button', { name: 'Load more' }).click()
-    await page.getByText(`100 of ${all.count} people`).waitFor()
+    await page.getByText(`100 of ${all.count}`).waitFor()
     expect(await rows.count()).toBe(100)
 
     const some = await web.api<Page<Person>>('GET', `${project}/persons/?search=user-22&limit=50`)
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await expect.poll(() => rows.count()).toBe(Math.min(50, pro.count))
     // The link of the page is the list without filters.
     await page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name: 'People' }).click()
-    await page.getByText(`50 of ${all.count} people`).waitFor()
+    await page.getByText(`50 of ${all.count}`).waitFor()
     expect(await page.getByLabel('Value', { exact: true }).count()).toBe(0)
   })
 
@@ -166,7 +166,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await page.getByRole('button', { name: 'Merge' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Search the other person').fill('mia')
-    await dialog.getByText('2 people').waitFor()
+    await dialog.getByText('2 in all').waitFor()
     expect(await dialog.getByRole('button', { name: 'mia@example.com' }).isDisabled()).toBe(true)
     await dialog.getByRole('button', { name: attack }).click()
     const row = (title: string) => dialog.getByRole('row', { name: new RegExp(`^${title}`) }).getByRole('cell')
@@ -182,7 +182,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
 
     await page.getByRole('button', { name: 'Merge' }).click()
     await dialog.getByLabel('Search the other person').fill('mia-phone')
-    await dialog.getByText('1 people').waitFor()
+    await dialog.getByText('1 in all').waitFor()
     await dialog.getByRole('button', { name: attack }).click()
     await dialog.getByRole('button', { name: 'Merge them' }).click()
     await dialog.waitFor({ state: 'hidden' })

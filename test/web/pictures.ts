@@ -27,10 +27,17 @@ const pages: Readonly<Record<string, string>> = {
   sql: 'sql',
   web: 'web',
   people: 'people',
+  groups: 'people/groups/0',
   cohorts: 'cohorts',
+  'new-cohort': 'cohorts/new',
   data: 'data',
   properties: 'data/properties',
+  actions: 'data/actions',
+  warnings: 'data/warnings',
+  import: 'data/import',
+  annotations: 'data/annotations',
   pipelines: 'pipelines',
+  exports: 'pipelines/exports',
   settings: 'settings',
 }
 const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 360, height: 740 } } as const
@@ -40,7 +47,8 @@ const web = await openWeb()
 await Promise.all([mkdir(folder, { recursive: true }), mkdir(join(root, 'docs/pictures'), { recursive: true })])
 const at = (path: string) => `${web.facts.url}/#/project/${web.demo}/${path}`
 const { results } = await web.api<{ results: { id: number }[] }>('GET', `/api/projects/${web.demo}/dashboards/`)
-const all = { ...pages, dashboard: `dashboards/${results[0]!.id}` }
+const { results: people } = await web.api<{ results: { uuid: string }[] }>('GET', `/api/projects/${web.demo}/persons/?limit=1`)
+const all = { ...pages, dashboard: `dashboards/${results[0]!.id}`, person: `people/${people[0]!.uuid}` }
 
 for (const [size, viewport] of Object.entries(sizes))
   for (const colorScheme of ['light', 'dark'] as const) {

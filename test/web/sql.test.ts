@@ -143,6 +143,47 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     expect((await file('Parquet')).subarray(0, 4).toString()).toBe('PAR1')
   })
 
+  test('a statement in the background: its answer comes after the page was loaded anew; another one is cancelled', async () => {
+    await open()
+    const statement = 'select sum(a.number * b.number) > 0 as heavy from numbers(300) a cross join numbers(30000) b'
+    await write(statement)
+    await page.getByRole('button', { name: 'Start in the background' }).press('Enter')
+    const bar = page.getByRole('region', { name: 'In the background' })
+    await bar.getByText(statement).waitFor()
+    await page.reload()
+    await grid()
+      .getByRole('gridcell', { name: /^(true|1)$/ })
+      .waitFor()
+    await bar.waitFor({ state: 'detached' })
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('button', { name: statement }).waitFor()
+
+    await write('select evnt from events')
+    await page.getByRole('button', { name: 'Start in the background' }).press('Enter')
+    await page.getByRole('alert').getByText('evnt').waitFor()
+    await expect.poll(() => page.locator('.cm-lintRange-error').allTextContents(), slow).toEqual(['evnt'])
+
+    await write('select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8')
+    await page.getByRole('button', { name: 'Start in the background' }).press('Enter')
+    await bar.getByText(/^Running/).waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+    const cancelled = page.waitForResponse((answer) => answer.request().method() === 'DELETE')
+    await bar.getByRole('button', { name: 'Cancel' }).click()
+    expect((await cancelled).status()).toBeLessThan(300)
+    await bar.waitFor({ state: 'detached' })
+  })
+
+  test('what a download is refused for is said on the page', async () => {
+    await open()
+    await run('select 1')
+    await page.getByText('1 row in').waitFor()
+    await page.route('**/query/export/', (route) => route.fulfill({ status: 403, json: { detail: 'Downloads are off.' } }))
+    await page.getByLabel('Download all rows').selectOption({ label: 'CSV' })
+    await page.getByRole('alert').getByText('Downloads are off.').waitFor()
+    await page.unroute('**/query/export/')
+    web.complaints.splice(0, web.complaints.length, ...web.complaints.filter((one) => !/status of 403/.test(one)))
+  })
+
   test('a slow statement is cancelled, and ends on the server', async () => {
     await open()
     await run('select count() as heavy from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = 8')

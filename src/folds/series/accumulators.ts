@@ -1,3 +1,4 @@
+import { keepFirsts } from '../first-times.ts'
 import type { ListView, PlacedColumn } from '../fold.ts'
 import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
@@ -18,6 +19,8 @@ export type SeriesValue =
   | { readonly kind: 'windows'; readonly begins: Float64Array; readonly ends: Float64Array }
   /** A number of each event. */
   | { readonly kind: 'numbers'; readonly number: PlacedColumn; readonly reduction: Reduction }
+  /** A number that all events of a person share, once for each bucket with one of them. */
+  | { readonly kind: 'numbers of persons'; readonly number: PlacedColumn; readonly reduction: Reduction }
   /** `order`: of coded numbers. */
   | { readonly kind: 'quantile'; readonly number: PlacedColumn; readonly order: NumberOrder | null; readonly level: number }
   /** The number of events of each person in a bucket. */
@@ -41,6 +44,8 @@ export function accumulatorOf(value: SeriesValue, size: number, groups: number):
       return new Windows(value.begins, value.ends)
     case 'numbers':
       return new Numbers(size, value.number, reducerOf(value.reduction))
+    case 'numbers of persons':
+      return new NumbersOfPersons(size, value.number, reducerOf(value.reduction))
     case 'quantile':
       return quantileOf(value, size, groups)
     case 'events per person':
@@ -210,6 +215,39 @@ class Numbers<S> extends Reduced<S> {
   }
 }
 
+class NumbersOfPersons<S> extends Reduced<S> {
+  /** The last person that was counted, by cell. */
+  private last: Float64Array = new Float64Array(0)
+
+  constructor(
+    size: number,
+    private readonly number: PlacedColumn,
+    reducer: Reducer<S>,
+  ) {
+    super(size, reducer)
+  }
+
+  override grow(groups: number): void {
+    super.grow(groups)
+    this.last = grown(this.last, groups * this.size, -1)
+  }
+
+  add({ persons, person, offsets, index }: Matches, bucketOf: Int32Array, groupOf: Int32Array): void {
+    const { last, reducer, size } = this
+    const { of } = this.number
+    const { values, numbers } = this.number.column
+    for (let at = 0; at < persons; at++)
+      for (let row = offsets[at]!; row < offsets[at + 1]!; row++) {
+        if (bucketOf[row]! < 0) continue
+        const cell = groupOf[row]! * size + bucketOf[row]!
+        if (last[cell] === person[at]) continue
+        last[cell] = person[at]!
+        const value = values[of === 'event' ? index[row]! : person[at]!]!
+        reducer.add(cell, numbers === null ? value : numbers[value]!)
+      }
+  }
+}
+
 class EventsPerPerson<S> extends Reduced<S> {
   /** The events of the current person, by cell. */
   private counts: Float64Array = new Float64Array(0)
@@ -243,23 +281,7 @@ class FirstTimes extends Events {
     super(size)
   }
 
-  select({ seq }: ListView, matches: Matches): void {
-    const { index, time, bits, offsets } = matches
-    let kept = 0
-    for (let at = 0; at < matches.persons; at++) {
-      const [first, end] = [offsets[at]!, offsets[at + 1]!]
-      offsets[at] = kept
-      const begun = time[first]!
-      if (begun < this.from) continue
-      let found = -1
-      // Of events of one time, the one that arrived first is the first.
-      for (let row = first; row < end && time[row] === begun; row++)
-        if ((bits[row]! & 2) !== 0 && (found < 0 || seq[index[row]!]! < seq[found]!)) found = index[row]!
-      if (found < 0) continue
-      index[kept] = found
-      time[kept++] = begun
-    }
-    offsets[matches.persons] = kept
-    matches.rows = kept
+  select(lists: ListView, matches: Matches): void {
+    keepFirsts(lists, matches, this.from)
   }
 }

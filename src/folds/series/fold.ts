@@ -61,7 +61,8 @@ export const entriesFold: Fold<Series, SeriesPart> = {
 
 function readsEventsOnly({ matching, splits, value }: Series): boolean {
   const { scope, bits, further, takesAll } = matching
-  const countsEvents = value.kind === 'events' || ('number' in value && value.number.of === 'event')
+  const hasNumbers = value.kind === 'numbers' || value.kind === 'quantile'
+  const countsEvents = value.kind === 'events' || (hasNumbers && value.number.of === 'event')
   const isOfEvents = [...bits.flags, ...splits].every(({ of }) => of === 'event')
   return countsEvents && isOfEvents && scope === null && further === null && !takesAll
 }

@@ -83,7 +83,17 @@ export const readQueryRequest = (body: unknown): QueryRequest => {
   }
 }
 
+/** A form, which a browser sends by itself, has its query as text. */
+const withQueryOfForm = (body: unknown): unknown => {
+  if (!isObject(body) || typeof body.query !== 'string') return body
+  try {
+    return { ...body, query: JSON.parse(body.query) as unknown }
+  } catch {
+    throw misfit('`query` must be an object with its `kind`, or in a form the same as JSON text.', 'query', ['query'])
+  }
+}
+
 export const readDownloadRequest = (body: unknown): DownloadRequest => {
-  const { query, data } = read(body, besideDownload)
+  const { query, data } = read(withQueryOfForm(body), besideDownload)
   return { query, client_query_id: data.client_query_id || null, format: data.format ?? null }
 }

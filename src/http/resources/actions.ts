@@ -8,6 +8,7 @@ import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
 import { presentAuthor, time, timeSchema, userSchema } from '../present.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
+import { searched, searchParameter } from '../search.ts'
 
 const actionInput = z.object({
   name: text({ max: 400 }),
@@ -72,7 +73,8 @@ export const actions = defineResource({
       summary: 'Actions in order of their ids',
       answer: pageSchema(actionSchema),
       isPaged: true,
-      handle: async (visit) => Promise.all((await (await service(visit)).list()).map((one) => present(visit.app, one))),
+      queryParameters: searchParameter,
+      handle: async (visit) => Promise.all(searched(visit, await (await service(visit)).list()).map((one) => present(visit.app, one))),
     }),
     row({
       method: 'POST',

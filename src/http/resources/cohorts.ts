@@ -8,6 +8,7 @@ import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
+import { searched, searchParameter } from '../search.ts'
 import { definitionId } from './actions.ts'
 
 const cohortInput = z.object({
@@ -115,9 +116,9 @@ export const cohorts = defineResource({
       name: 'list',
       summary: 'Cohorts in order of their ids, each with its number of members as of now',
       answer: pageSchema(cohortSchema),
-      queryParameters: paging,
+      queryParameters: { ...searchParameter, ...paging },
       handle: async (visit) => {
-        const all = await (await dataOf(visit)).cohorts.list()
+        const all = searched(visit, await (await dataOf(visit)).cohorts.list())
         const { limit, offset } = pageBounds(visit.query)
         return pageWith(await present(visit, all.slice(offset, offset + limit)), all.length, visit)
       },

@@ -28,7 +28,17 @@ export function colorsOf(rows: readonly Fields[]): readonly number[] {
   })
 }
 
-export const labelOf = (row: Fields): string => `${textOf(row.label) || 'All events'}${isPreviousRow(row) ? ' (previous)' : ''}`
+/** What a series was renamed to is in its node. */
+function nameOf(row: Fields): string {
+  const { name, custom_name } = fieldsOf(row.action)
+  const label = textOf(row.label)
+  const custom = textOf(custom_name)
+  if (custom === '') return label
+  if (row.breakdown_value === undefined) return custom
+  const prefix = `${textOf(name)} - `
+  return label.startsWith(prefix) ? `${custom} - ${label.slice(prefix.length)}` : label
+}
+export const labelOf = (row: Fields): string => `${nameOf(row) || 'All events'}${isPreviousRow(row) ? ' (previous)' : ''}`
 
 export function seriesOf(rows: readonly Fields[]): Series[] {
   const colors = colorsOf(rows)

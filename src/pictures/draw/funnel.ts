@@ -1,7 +1,7 @@
 import type { Chart, FunnelStep } from '../chart.ts'
 import { durationText, numberText, plainNumbers } from '../format.ts'
 import type { Markup } from '../markup.ts'
-import { type Area, box, type Drawn, fitted, label, legend } from '../sheet.ts'
+import { type Area, box, type Drawn, fitted, label, legend, textWidth } from '../sheet.ts'
 import { filled } from '../style.ts'
 
 type Funnel = Extract<Chart, { kind: 'funnel' }>
@@ -24,6 +24,17 @@ export function stepShares(steps: readonly FunnelStep[]): readonly StepShares[] 
 
 const percent = (share: number) => `${numberText(share * 100, { ...plainNumbers, decimals: 1 })}%`
 
+const dot = ' · '
+/** The share of the width for the texts beside the bars. */
+const mostOfText = 0.6
+
+/** What is said beside a bar. Where there is little room the last parts are left out. */
+const partsOf = ({ count, time }: FunnelStep, index: number, { share, kept, lost }: StepShares): readonly string[] => [
+  `${numberText(count)} (${percent(share)})`,
+  ...(index === 0 ? [] : [`−${numberText(lost)} (${percent(1 - kept)})`]),
+  ...(index === 0 || time === null ? [] : [durationText(time)]),
+]
+
 /** A block per step, in it a bar per group; each says how many came through and how many dropped off. */
 export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Drawn {
   const names =
@@ -38,7 +49,8 @@ export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Draw
   const shares = groups.map(({ steps }) => stepShares(steps))
   const longest = [...groups].sort((a, b) => b.steps.length - a.steps.length)[0]!.steps
   const nodes: Markup[] = [...names.nodes]
-  const texts = 250
+  const told = groups.map(({ steps }, g) => steps.map((step, i) => partsOf(step, i, shares[g]![i]!)))
+  const texts = Math.min((right - left) * mostOfText, Math.max(...told.flat().map((parts) => textWidth(parts.join(dot)))) + 20)
   let y = top + names.height
   for (const [i, { name }] of longest.entries()) {
     nodes.push(label(fitted(`${i + 1}. ${name}`, right - left), left, y + 16, { isBold: true }))
@@ -46,7 +58,7 @@ export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Draw
     for (const [g, { steps, color, isPrevious }] of groups.entries()) {
       const step = steps[i]
       if (!step) continue
-      const { share, kept, lost } = shares[g]![i]!
+      const { share } = shares[g]![i]!
       const end = right - texts
       nodes.push(box({ left, right: end, top: y, bottom: y + 18 }, { class: 'track', rx: 2 }))
       nodes.push(
@@ -55,11 +67,9 @@ export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Draw
           { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': `${g} ${i}` },
         ),
       )
-      const drop = i === 0 ? '' : ` · −${numberText(lost)} (${percent(1 - kept)})`
-      const time = step.time === null || i === 0 ? '' : ` · ${durationText(step.time)}`
-      nodes.push(
-        label(fitted(`${numberText(step.count)} (${percent(share)})${drop}${time}`, texts - 10), end + 10, y + 14, { className: 'faint' }),
-      )
+      const parts = [...told[g]![i]!]
+      while (parts.length > 1 && textWidth(parts.join(dot)) > texts - 10) parts.pop()
+      nodes.push(label(fitted(parts.join(dot), texts - 10), end + 10, y + 14, { className: 'faint' }))
       y += 23
     }
     y += 6

@@ -1,5 +1,5 @@
 import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../kernels/funnels/fold.ts'
-import type { QueryContext, QueryRun } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { otherLabel } from './breakdown.ts'
 import { listed } from './listed.ts'
 import { BreakdownValues, eachScanned, type FunnelScan, readingOf, type Slice } from './scan.ts'
@@ -52,7 +52,7 @@ export function* walkFunnel(scan: FunnelScan, env: QueryContext, options: WalkOp
       return namedSink(slice)
     })
     const label = 'funnel events'
-    yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
+    yield listsAsk(label, found)
     if (isDone) continue
     yield* eachScanned(scan, reading, values, env, (slice) =>
       periods ? foldPeriods(slice.columns, funnel, periods, namedSink(slice)) : foldActors(slice.columns, funnel, namedSink(slice)),

@@ -1,9 +1,11 @@
+import { literal } from '../../ast/build.ts'
 import type { Listed } from '../../core/project-lists.ts'
-import { codesOfValue, type FunnelSplit, funnelFold, type ListedFunnel, type Outcomes, valuesOf } from '../../folds/funnel.ts'
+import { codesOfValue, funnelFold, type Outcomes, valuesOf } from '../../folds/funnel.ts'
+import type { FunnelSplit, ListedFunnel } from '../../folds/listed-funnel.ts'
 import type { FunnelFold, Sink } from '../../kernels/funnels/fold.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
-import { memberOf } from '../scope.ts'
+import { inSample, memberOf } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { actorKindOf, type BreakdownValues, type FunnelScan, type Reading, type Slice } from './scan.ts'
 
@@ -41,7 +43,7 @@ export function listed(
   const actorKind = actorKindOf(query)
   if (actorKind === 'expression') return 'the actors are an expression'
   if (scan.withEvents) return 'the lists have no uuids of events'
-  if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
+  const sample = inSample(query.samplingFactor)
   const columns = new AskedColumns({ hasPersons: actorKind === 'person' })
   const actors = actorKind === 'group' ? groupActors(query.aggregation_group_type_index!, columns) : null
   const steps = askedBits(
@@ -55,7 +57,7 @@ export function listed(
     columns,
     env,
   )
-  const filters = typeof cohort === 'number' ? allOf(queryFilters(query, env), memberOf(cohort)) : queryFilters(query, env)
+  const filters = allOf(queryFilters(query, env), typeof cohort === 'number' ? memberOf(cohort) : literal(true), sample)
   const scope = filters.kind === 'literal' && filters.value === true ? null : askedBits([{ condition: filters, bits: 1 }], columns, env)
   const parts = breakdown.parts.map((part) => columns.codes(part))
   return {

@@ -7,7 +7,7 @@ import { bucketEdges } from '../buckets.ts'
 import { type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
-import { at, eventsTable, person, since, until } from '../scope.ts'
+import { at, eventsTable, inSample, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, queryFilters } from '../series-condition.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
 import { type ActiveRows, listedActivity } from './listed.ts'
@@ -36,16 +36,12 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const buckets = inside.length - 1
   let found: Activity['found'] | null = null
   const label = 'activity by actor and bucket'
-  if (group == null && (query.samplingFactor ?? 1) === 1) {
-    const listed = listedActivity({ condition, created, times, edges }, env, (rows) => {
-      found = statusesOf(rows, edges)
-    })
-    yield { kind: 'lists', label, ...listed }
-    if (found) return { range, buckets, found }
-  } else {
-    const reason = group == null ? 'the query takes a sample' : 'the lists do not know when groups were created'
-    yield { kind: 'lists', label, names: [], columns: [], fold: reason }
-  }
+  const sampled = allOf(condition, inSample(query.samplingFactor))
+  const listed = listedActivity({ condition: sampled, group: group ?? null, created, times, edges }, env, (rows) => {
+    found = statusesOf(rows, edges)
+  })
+  yield { kind: 'lists', label, ...listed }
+  if (found) return { range, buckets, found }
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
   const where = allOf(since(times.from), until(times.to), condition, group == null ? literal(true) : call('notEquals', actor, literal('')))
   const statement = select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) })

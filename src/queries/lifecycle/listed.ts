@@ -2,7 +2,7 @@ import type { Expr } from '../../ast/nodes.ts'
 import { type ActivityParams, type ActivityRows, activityFold } from '../../folds/activity.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf } from '../listed-columns.ts'
+import { AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
 
 /** In which buckets actors are active: one row per actor and bucket. */
 export interface ActiveRows {
@@ -16,24 +16,28 @@ export interface ActiveRows {
 
 export interface ActivityOverLists {
   readonly condition: Expr
-  /** Of the person, in seconds. */
+  /** Null: the actors are persons. */
+  readonly group: number | null
+  /** Of the actor, in seconds. */
   readonly created: Expr
   readonly times: { readonly from: Micros; readonly to: Micros }
   readonly edges: readonly Micros[]
 }
 
-/** The activity of persons from the lists of the core. */
+/** The activity of actors from the lists of the core. */
 export function listedActivity(
-  { condition, created, times, edges }: ActivityOverLists,
+  { condition, group, created, times, edges }: ActivityOverLists,
   env: QueryContext,
   take: (rows: ActiveRows) => void,
-): Pick<ListsAsk, 'names' | 'columns'> & { readonly fold: ListFold } {
-  const columns = new AskedColumns()
+): Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold } {
+  const columns = new AskedColumns({ hasPersons: group === null })
+  const actors = group === null ? null : groupActors(group, columns)
   const bits = askedBits([{ condition, bits: 1 }], columns, env)
-  const creation = columns.numbers(created)
+  const creation = columns.numbersOfActors(created)
   return {
     names: bits.names,
     columns: columns.asks,
+    actors,
     fold: listFold<ActivityParams, ActivityRows>({
       fold: activityFold,
       params: (listed) => ({
@@ -41,9 +45,10 @@ export function listedActivity(
         edges: Float64Array.from(edges),
       }),
       *take({ person, bucket }, listed) {
-        const { values, numbers } = listed.columns[creation.index]!
+        const { values, numbers } = listed.columns[creation]!
+        const keys = actors && listed.columns[actors.column]!.texts
         const createdAt = (row: number) => (numbers ? numbers[values[person[row]!]!]! : values[person[row]!]!)
-        take({ actors: person, buckets: bucket, createdAt, name: (code) => code })
+        take({ actors: person, buckets: bucket, createdAt, name: (code) => (keys ? keys[code]! : code) })
         return undefined
       },
     }),

@@ -4,7 +4,7 @@ import type { Expr } from '../../ast/nodes.ts'
 import { type ActorList, type AnyActorSource, type Asking, defineActorSource } from '../actor-source.ts'
 import { fields } from '../fields.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
-import type { QueryContext } from '../kind.ts'
+import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
 import { filterOf, planPaths } from './plan.ts'
 import { type PathsFilter, pathsSchema } from './schema.ts'
@@ -25,6 +25,7 @@ export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
     schema: pathsPointSchema,
     *actors({ source }: PathsPoint, env: QueryContext): Asking<ActorList> {
       const plan = yield* planPaths(source, env, funnelSteps)
+      yield listsAsk('actors of paths', 'the lists have no fold for the actors of paths')
       const query = select({
         columns: [field('actor'), alias(call('count'), 'event_count')],
         from: from(pathSteps(plan, env, { withLength: true }), 'path_steps'),

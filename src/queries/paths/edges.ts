@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import type { QueryContext, QueryRun } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { doubles, texts } from '../vectors.ts'
 import { listedPaths } from './listed.ts'
 import type { CountedEdge, PathsPlan } from './plan.ts'
@@ -12,7 +12,7 @@ export function* edgesOf(plan: PathsPlan, env: QueryContext): QueryRun<readonly 
   const listed = listedPaths(plan, env, (edges) => {
     found = edges
   })
-  yield typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+  yield listsAsk(label, listed)
   return found ?? readEdges((yield { kind: 'statement', query: pathEdges(plan, env), label }) as Table)
 }
 

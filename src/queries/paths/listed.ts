@@ -3,6 +3,8 @@ import { nodesPerStep, type PathsParams, pathsFold } from '../../folds/paths.ts'
 import { compareCodePoints } from '../../lib/compare-code-points.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
+import { inSample } from '../scope.ts'
+import { allOf } from '../series-condition.ts'
 import { type CountedEdge, filterOf, type PathsPlan } from './plan.ts'
 import { skippedItem } from './visits.ts'
 
@@ -13,10 +15,9 @@ export function listedPaths(
   take: (edges: readonly CountedEdge[]) => void,
 ): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
   const { query, range, group, spans, start, end } = plan
-  if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
   if (spans && !spans.rows) return 'the engine folds the funnel'
   const columns = new AskedColumns({ hasPersons: group === null })
-  const bits = askedBits([{ condition: plan.events, bits: 1 }], columns, env)
+  const bits = askedBits([{ condition: allOf(plan.events, inSample(query.samplingFactor)), bits: 1 }], columns, env)
   const item = columns.codes(plan.item)
   const actors = group === null ? null : groupActors(group, columns)
   return {

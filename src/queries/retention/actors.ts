@@ -6,7 +6,7 @@ import { type ActorList, type Asking, type Choice, defineActorSource } from '../
 import { isBrokenDown } from '../breakdown.ts'
 import { otherLabel, otherValue } from '../breakdown-values.ts'
 import { fields } from '../fields.ts'
-import type { QueryContext } from '../kind.ts'
+import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
 import { allOf } from '../series-condition.ts'
 import { cohortsOf, cohortText, groupsOf, limitedGroups } from './groups.ts'
@@ -74,6 +74,7 @@ function* actorsBehind(point: RetentionPoint, env: QueryContext): Asking<ActorLi
   const hasValue = plan.isCumulative
     ? call('greaterOrEquals', call('max', value), literal(day))
     : call('greater', call('countIf', equals(value, literal(day))), literal(0))
+  yield listsAsk('actors of a retention', 'the lists have no fold for the actors of a retention')
   const query = select({
     columns: [field('actor'), alias(call('arraySort', call('groupUniqArray', value)), 'appearances')],
     from: from(unionAll(first!, ...others), 'appeared'),

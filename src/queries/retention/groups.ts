@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
 import { otherValue } from '../breakdown-values.ts'
-import type { QueryContext, QueryRun } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
 import { listedRetention } from './listed.ts'
 import type { RetentionGroup, RetentionPlan } from './plan.ts'
@@ -22,7 +22,7 @@ export function* groupsOf(plan: RetentionPlan, env: QueryContext): QueryRun<read
     const listed = listedRetention(plan, cohort, env, (read) => {
       found = read
     })
-    yield typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+    yield listsAsk(label, listed)
     found ??= readGroups((yield { kind: 'statement', query: retentionCounts(plan, cohort), label }) as Table, plan)
     groups.push(...(cohort === null ? found : found.map((group) => ({ ...group, parts: [cohortText(cohort)] }))))
   }

@@ -2,7 +2,7 @@ import { literal } from '../../ast/build.ts'
 import { type RetentionParams, type RetentionPart, retentionFold } from '../../folds/retention.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
-import { memberOf } from '../scope.ts'
+import { inSample, memberOf } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { hasFirst, type RetentionGroup, type RetentionPlan } from './plan.ts'
 import type { CohortSplit } from './statement.ts'
@@ -15,9 +15,8 @@ export function listedRetention(
   take: (groups: readonly RetentionGroup[]) => void,
 ): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
   const { query, range, rows, type, value, isSame, group } = plan
-  if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
   const columns = new AskedColumns({ hasPersons: group === null })
-  const scope = allOf(plan.filters, cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort))
+  const scope = allOf(plan.filters, cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort), inSample(query.samplingFactor))
   const conditions = [
     { condition: allOf(plan.start, scope), bits: 1 },
     { condition: allOf(plan.returning, scope), bits: 2 },

@@ -3,7 +3,7 @@ import { alias, field, from, literal, select } from '../../ast/build.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type ActorOptions, type Asking, defineActorSource } from '../actor-source.ts'
 import { fields } from '../fields.ts'
-import type { QueryContext } from '../kind.ts'
+import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
 import { nodeName } from '../series-condition.ts'
 import { intervalLabel } from './index.ts'
@@ -50,6 +50,7 @@ function* actorsBehind(asked: StickinessPoint, env: QueryContext): Asking<ActorL
   if (!unit) return { query: nobody, group: null, columns }
   const day = asked.day == null ? null : Number(asked.day)
   if (day !== null && (day < 1 || day > unit.size)) throw wrong(`The range has ${unit.size} intervals: there is no day ${day}.`, 'day')
+  yield listsAsk('actors of a stickiness', 'the lists have no fold for the actors of a stickiness')
   const operator = ('operator' in asked ? asked.operator : null) ?? (isCumulative(query) ? 'gte' : 'exact')
   return {
     query: select({

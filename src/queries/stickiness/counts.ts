@@ -1,6 +1,6 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, field, from, groupBy, select } from '../../ast/build.ts'
-import type { QueryContext, QueryRun, StatementAsk } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryRun, type StatementAsk } from '../kind.ts'
 import { doubles, integers } from '../vectors.ts'
 import { listedStickiness } from './listed.ts'
 import type { StickinessQuery } from './schema.ts'
@@ -12,7 +12,7 @@ export function* countsOf(units: readonly StickinessUnit[], query: StickinessQue
   for (const unit of units) {
     const label = labelOf(unit)
     const listed = listedStickiness(unit, query, env, (counts) => void found.set(unit, counts))
-    yield typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+    yield listsAsk(label, listed)
   }
   const asked = units.filter((unit) => !found.has(unit))
   if (asked.length > 0) {

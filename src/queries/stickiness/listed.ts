@@ -1,6 +1,8 @@
 import { type StickinessParams, stickinessFold } from '../../folds/stickiness.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
+import { inSample } from '../scope.ts'
+import { allOf } from '../series-condition.ts'
 import type { Comparison, StickinessQuery } from './schema.ts'
 import { criteriaOf, type StickinessUnit } from './unit.ts'
 
@@ -12,9 +14,8 @@ export function listedStickiness(
   take: (counts: Float64Array) => void,
 ): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
   if (kind === 'expression') return 'the actors are an expression'
-  if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
   const columns = new AskedColumns({ hasPersons: group === null })
-  const bits = askedBits([{ condition: events, bits: 1 }], columns, env)
+  const bits = askedBits([{ condition: allOf(events, inSample(query.samplingFactor)), bits: 1 }], columns, env)
   const [least, most] = limitsOf(criteriaOf(query))
   return {
     names: bits.names,

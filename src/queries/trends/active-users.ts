@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, field, groupBy, literal, select } from '../../ast/build.ts'
+import { alias, and, field, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
@@ -12,7 +12,7 @@ import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
-import { actorOf, timeFilter } from './unit.ts'
+import { actorOf, type Times } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
@@ -51,15 +51,24 @@ export function windowsOf(
 }
 
 /** The events that any number of the unit counts: windows start before the range. */
-export function countedTime(unit: PlanContext['unit']): Expr {
-  const math = unit.node.math
-  if (math !== 'weekly_active' && math !== 'monthly_active') return timeFilter(unit)
-  if (!unit.edges) return totalWindow(unit, math)
-  if (isPlainUnique(math, unit.range.interval)) return timeFilter(unit)
+export function countedTimes(unit: PlanContext['unit']): Times {
+  const { node, range } = unit
+  const math = node.math
+  const plain = { from: range.firstEvent, to: range.to }
+  if (math !== 'weekly_active' && math !== 'monthly_active') return plain
+  if (!unit.edges) return totalTimes(unit, math)
+  if (isPlainUnique(math, range.interval)) return plain
   const { begins, ends } = windowsOf(math, unit)
-  const times = rollingTimes(begins, ends, unit.range)
-  return times ? and(since(times.from), until(times.to)) : literal(false)
+  return rollingTimes(begins, ends, range) ?? noTimes
 }
+
+export function countedTime(unit: PlanContext['unit']): Expr {
+  const { from, to } = countedTimes(unit)
+  return from > to ? literal(false) : and(since(from), until(to))
+}
+
+/** Those of no event. */
+export const noTimes: Times = { from: 0, to: -1 }
 
 /** The times that all windows together reach over; null without a window. */
 export const rollingTimes = (begins: readonly Micros[], ends: readonly Micros[], { to }: ResolvedRange) =>
@@ -133,5 +142,11 @@ export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPl
   return { query, read: (answer) => context.readGroups(answer) }
 }
 
-export const totalWindow = ({ range }: PlanContext['unit'], math: RollingMath) =>
-  allOf(call('greater', field('@micros'), literal(add('day', -windowDays[math], range.to, range.calendar))), until(range.to))
+export const totalTimes = ({ range }: PlanContext['unit'], math: RollingMath): Times => ({
+  from: add('day', -windowDays[math], range.to, range.calendar) + 1,
+  to: range.to,
+})
+const totalWindow = (unit: PlanContext['unit'], math: RollingMath): Expr => {
+  const { from, to } = totalTimes(unit, math)
+  return and(since(from), until(to))
+}

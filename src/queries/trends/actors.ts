@@ -1,31 +1,34 @@
 import { z } from 'zod'
-import { alias, and, call, equals, field, from, groupBy, literal, not, or, select, table } from '../../ast/build.ts'
+import { alias, and, call, equals, field, from, groupBy, literal, select, table } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { calendarOf, endOf, startOf } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
-import { type Breakdown, isBrokenDown } from '../breakdown.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
 import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
+import { listedActors } from '../listed-actors.ts'
 import { everyQuery } from '../schemas.ts'
-import { eventsTable, memberOf, since, until } from '../scope.ts'
-import { firstTimeMaths, rollingMaths } from '../series.ts'
+import { eventsTable, since, until } from '../scope.ts'
+import { rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
-import { fineInterval, isPlainUnique, type RollingMath, totalWindow, windowOf } from './active-users.ts'
-import { partEquals, trendsBreakdown } from './breakdown.ts'
+import { fineInterval, isPlainUnique, type RollingMath, totalTimes, windowOf } from './active-users.ts'
+import { trendsBreakdown } from './breakdown.ts'
 import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
 import { partColumn } from './groups.ts'
 import { isInCell } from './heatmap.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
+import { isFirstTime } from './listed.ts'
+import { listedActorsOf } from './listed-actors.ts'
 import { contextOf } from './plan.ts'
 import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
-import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
-import { actorOf, type Period, timeFilter, type Unit } from './unit.ts'
+import { displayOf, isCumulative, isTotal, trendsSchema } from './schema.ts'
+import { actorOf, type Period, type Times, type Unit } from './unit.ts'
+import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
 
 const value = z.union([z.string(), z.number()])
 
@@ -73,19 +76,23 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const cell = (['row', 'column'] as const).find((name) => point[name] != null)
   if (cell && displayOf(query) !== 'CalendarHeatmap')
     throw new QueryError('validation-failed', { message: 'Only a calendar heat map has rows and columns.', attr: `source__${cell}` })
-  const isOf = allOf(yield* valueCondition(point.breakdown, unit, query, env, breakdown), isInCell(point, query, unit))
+  const ofPoint = yield* valueOfPoint(point.breakdown, unit, query, env, breakdown)
+  const value: ValueOfPoint = cell
+    ? { kind: 'condition', condition: allOf(isInCell(point, query, unit), ofPoint.kind === 'all' ? literal(true) : ofPoint.condition) }
+    : ofPoint
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
   const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, env)
-  const { group } = actorOf(unit)
-  return {
-    query: isFirstTime(unit) ? firstActors(context, bucket, isOf) : actorsIn(context, bucket, isOf),
-    group,
-    columns: ['event_count'],
-  }
+  const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
+  const found = { group: actorOf(unit).group, columns: ['event_count'] }
+  let folded: Query | null = null
+  const listed = listedActorsOf({ unit, query, breakdown, times, value }, env, (actors, event_count) => {
+    folded = listedActors(actors, {}, { event_count })
+  })
+  yield { kind: 'lists', label: `actors of series ${order}`, ...listed }
+  if (folded) return { ...found, query: folded }
+  const isOf = value.kind === 'all' ? literal(true) : value.condition
+  return { ...found, query: isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf) }
 }
-
-const among = (names: readonly string[], math: string | null | undefined): boolean => names.includes(math ?? 'total')
-const isFirstTime = (unit: Unit): boolean => among(firstTimeMaths, unit.node.math)
 
 const nobody: Query = select({
   columns: [alias(field('@person_no'), 'actor'), alias(call('count'), 'event_count')],
@@ -109,79 +116,58 @@ function bucketAt(day: string | number, { range }: Unit, env: QueryContext): Buc
   return { start: startOf(range.interval, instant, calendar), end: endOf(range.interval, instant, calendar) }
 }
 
-/** The events counted at the bucket. Running totals count all up to its end. */
-function timeOf({ unit, query }: PlanContext, bucket: Bucket | null): Expr {
+/** The times of the events counted at the bucket. Running totals count all up to its end. */
+function timesOf({ unit, query }: PlanContext, bucket: Bucket | null): Times {
   const { range, node } = unit
-  if (among(rollingMaths, node.math)) {
+  if ((rollingMaths as readonly (string | null | undefined)[]).includes(node.math)) {
     const math = node.math as RollingMath
-    if (isTotal(query)) return totalWindow(unit, math)
+    if (isTotal(query)) return totalTimes(unit, math)
     if (bucket && !isPlainUnique(math, range.interval)) {
       const fine = fineInterval(range.interval)
       const [after, last] = windowOf(math, bucket.start, unit)
-      return and(since(endOf(fine, after, range.calendar)), until(Math.min(endOf(fine, last, range.calendar) - 1, range.to)))
+      return { from: endOf(fine, after, range.calendar), to: Math.min(endOf(fine, last, range.calendar) - 1, range.to) }
     }
   }
-  if (!bucket) return timeFilter(unit)
-  const first = isCumulative(query) ? range.firstEvent : Math.max(bucket.start, range.firstEvent)
-  return and(since(first), until(Math.min(bucket.end - 1, range.to)))
+  if (!bucket) return { from: range.firstEvent, to: range.to }
+  return {
+    from: isCumulative(query) ? range.firstEvent : Math.max(bucket.start, range.firstEvent),
+    to: Math.min(bucket.end - 1, range.to),
+  }
 }
 
-function actorsIn(context: PlanContext, bucket: Bucket | null, isOf: Expr): Query {
+/** The times of the first events that count at the bucket. */
+const timesOfFirst = ({ unit: { range }, query }: PlanContext, bucket: Bucket | null): Times => ({
+  from: bucket && !isCumulative(query) ? Math.max(bucket.start, range.firstEvent) : range.firstEvent,
+  to: bucket ? bucket.end - 1 : range.to,
+})
+
+function actorsIn(context: PlanContext, times: Times, isOf: Expr): Query {
   const actor = actorOf(context.unit)
   return select({
     columns: [alias(actor.expr, 'actor'), alias(call('count'), 'event_count')],
     from: eventsTable(context.query.samplingFactor),
-    where: allOf(timeOf(context, bucket), context.events, actor.condition, isOf),
+    where: allOf(since(times.from), until(times.to), context.events, actor.condition, isOf),
     groupBy: groupBy(field('actor')),
   })
 }
 
 /** The value of the breakdown is that of the first event only. */
-function firstActors(context: PlanContext, bucket: Bucket | null, isOf: Expr): Query {
+function firstActors(context: PlanContext, times: Times, isOf: Expr): Query {
   const { unit, filters } = context
   const marked = { ...context, parts: [call('if', isOf, literal('1'), literal('0'))] }
   const inner = ignoresFiltersWhenLooking(unit.node.math)
     ? firstEvents(marked, filters, literal(true))
     : firstEvents(marked, literal(true), filters)
-  const inBucket = bucket
-    ? allOf(
-        isCumulative(context.query) ? literal(true) : call('greaterOrEquals', field('first_at'), literal(bucket.start)),
-        call('less', field('first_at'), literal(bucket.end)),
-      )
-    : literal(true)
+  const isCounted = and(
+    call('greaterOrEquals', field('first_at'), literal(times.from)),
+    call('lessOrEquals', field('first_at'), literal(times.to)),
+  )
   return select({
     columns: [field('actor'), alias(literal(1), 'event_count')],
     from: from(inner, 'firsts'),
-    where: allOf(isFirstInRange(context), inBucket, equals(field(partColumn(0)), literal('1'))),
+    where: allOf(isFirstInRange(context), isCounted, equals(field(partColumn(0)), literal('1'))),
   })
 }
-
-/** The events with the point's value. Other includes all values without a row of their own. */
-function* valueCondition(
-  asked: TrendsPoint['breakdown'],
-  unit: Unit,
-  query: TrendsQuery,
-  env: QueryContext,
-  breakdown: Breakdown,
-): Asking<Expr> {
-  if (asked == null || !isBrokenDown(breakdown)) return literal(true)
-  const values = Array.isArray(asked) ? asked : [asked]
-  if (breakdown.cohorts.length) return or(...values.map((v) => (v === 'all' || Number(v) === 0 ? literal(true) : memberOf(Number(v)))))
-  const texts = values.map(String)
-  if (texts.includes(otherValue)) {
-    const [answer] = yield* answerUnits([unit], query, env, breakdown)
-    const shown = limitGroups(answer?.groups ?? [], breakdown).filter((group) => !group.parts.includes(otherValue))
-    return not(or(...shown.map((group) => valuesCondition(group.parts, breakdown, env))))
-  }
-  return valuesCondition(texts, breakdown, env)
-}
-
-const valuesCondition = (values: readonly string[], breakdown: Breakdown, env: QueryContext): Expr =>
-  allOf(
-    ...breakdown.parts.map((part, i) =>
-      values[i] === undefined ? literal(true) : (partEquals(part, values[i], breakdown, env) ?? literal(true)),
-    ),
-  )
 
 // Options for selecting a point
 

@@ -4,7 +4,7 @@ import { own } from '../../lib/own.ts'
 import type { QueryContext } from '../kind.ts'
 import { exprOf, named } from '../origin.ts'
 import { at, eventsTable } from '../scope.ts'
-import type { Math as SeriesMath, SeriesNode } from '../series.ts'
+import { propertyMaths, type Math as SeriesMath, type SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
@@ -152,6 +152,15 @@ export function planFirstSightings(context: PlanContext): UnitPlan {
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }
 
+export const isSessionDuration = ({ node: { math, math_property } }: Pick<Unit, 'node'>): boolean =>
+  math_property === '$session_duration' && (propertyMaths as readonly (string | null | undefined)[]).includes(math)
+
+/** The number of a session, null if it is missing. */
+export function sessionDuration({ node }: Pick<Unit, 'node'>, duration: Expr = field('session', '$session_duration')): Expr {
+  const number = call('toFloat', duration)
+  return node.math_multiplier == null ? number : call('multiply', number, literal(node.math_multiplier))
+}
+
 /** One number per session, because a session lasts as long however many events it has. */
 export function planSessionDuration(context: PlanContext): UnitPlan {
   const { parts, size, bucketOf, unit } = context
@@ -169,10 +178,8 @@ export function planSessionDuration(context: PlanContext): UnitPlan {
     where: allOf(timeFilter(unit), context.events),
     groupBy: groupBy(...keys, field('session_key')),
   })
-  const number = call('toFloat', field('duration'))
-  const scaled = unit.node.math_multiplier == null ? number : call('multiply', number, literal(unit.node.math_multiplier))
   const query = select({
-    columns: [...keys, alias(aggregate(unit.node.math ?? 'avg', scaled), 'value')],
+    columns: [...keys, alias(aggregate(unit.node.math ?? 'avg', sessionDuration(unit, field('duration'))), 'value')],
     from: from(inner, 'session_lengths'),
     groupBy: groupBy(...keys),
     having: context.having,

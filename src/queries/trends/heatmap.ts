@@ -1,13 +1,15 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, equals, field, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
+import { print } from '../../ast/print.ts'
+import { type Breakdown, noBreakdown } from '../breakdown.ts'
 import type { StatementAsk } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { integers } from '../vectors.ts'
 import { aggregationOf } from './aggregate-math.ts'
-import { toNumber } from './groups.ts'
+import { type Group, toNumber } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
 import type { TrendsQuery } from './schema.ts'
 import { scaleSample } from './transforms.ts'
@@ -62,15 +64,56 @@ export function heatmapOf(context: PlanContext): readonly StatementAsk[] {
   }))
 }
 
-export function readHeatmap(tables: readonly Table[], { node }: Unit, query: TrendsQuery): CalendarHeatmap {
-  const read = (table: Table, keys: readonly (keyof Parts)[]) => {
-    const columns = keys.map((key) => integers(table, names[key]))
-    const values = scaleSample(columnValues(table.getChild('value')!, 'UTC').map(toNumber), query.samplingFactor, node.math ?? 'total')
-    return values
-      .map((value, i) => ({ at: columns.map((column) => column[i]!), value }))
-      .sort((a, b) => a.at[0]! - b.at[0]! || a.at[1]! - b.at[1]!)
-  }
-  const [cells, rows, columns, all] = groupings.map((keys, i) => read(tables[i]!, keys))
+/** The same as breakdowns of a series with one number: one for each sum. */
+export function heatmapBreakdowns(query: TrendsQuery, unit: Unit): readonly Breakdown[] {
+  const parts = partsOf(query, unit)
+  return groupings.map((keys) => ({
+    ...noBreakdown,
+    parts: keys.map((key) => ({
+      property: print(parts[key]),
+      type: 'hogql',
+      groupTypeIndex: null,
+      normalizeUrl: false,
+      binCount: null,
+      attr: 'trendsFilter__display',
+    })),
+  }))
+}
+
+interface Cell {
+  /** The numbers of its row and its column, of those that it has. */
+  readonly at: readonly number[]
+  readonly value: number
+}
+
+export function readHeatmap(tables: readonly Table[], unit: Unit, query: TrendsQuery): CalendarHeatmap {
+  return heatmapOfCells(
+    groupings.map((keys, i) => {
+      const columns = keys.map((key) => integers(tables[i]!, names[key]))
+      const values = columnValues(tables[i]!.getChild('value')!, 'UTC').map(toNumber)
+      return values.map((value, row) => ({ at: columns.map((column) => column[row]!), value }))
+    }),
+    unit,
+    query,
+  )
+}
+
+export const heatmapOfGroups = (groups: readonly (readonly Group[])[], unit: Unit, query: TrendsQuery): CalendarHeatmap =>
+  heatmapOfCells(
+    groups.map((found) => found.map(({ parts, data }) => ({ at: parts.map(Number), value: data[0]! }))),
+    unit,
+    query,
+  )
+
+function heatmapOfCells(found: readonly (readonly Cell[])[], { node }: Unit, query: TrendsQuery): CalendarHeatmap {
+  const [cells, rows, columns, all] = found.map((some) => {
+    const values = scaleSample(
+      some.map(({ value }) => value),
+      query.samplingFactor,
+      node.math ?? 'total',
+    )
+    return some.map(({ at }, i) => ({ at, value: values[i]! })).sort((a, b) => a.at[0]! - b.at[0]! || a.at[1]! - b.at[1]!)
+  })
   return {
     data: cells!.map(({ at: [row, column], value }) => ({ row: row!, column: column!, value })),
     rowAggregations: rows!.map(({ at: [row], value }) => ({ row: row!, value })),

@@ -5,7 +5,7 @@ import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
-import { type Answer, type Ask, defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
+import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
@@ -13,9 +13,11 @@ import { type BoxPlotDatum, boxPlotOf, readBoxPlot } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
-import { heatmapOf, readHeatmap } from './heatmap.ts'
+import { type CalendarHeatmap, heatmapBreakdowns, heatmapOf, heatmapOfGroups, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
 import { listedUnit } from './listed.ts'
+import { listedBins } from './listed-bins.ts'
+import { foldExpression } from './listed-expression.ts'
 import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
@@ -83,7 +85,7 @@ export function* binsOfUnits(
       eventsTable(query.samplingFactor),
       allOf(countedTime(unit), eventsOf(unit, query, env)),
     ),
-    label: `range of the histogram of series ${unit.order}`,
+    label: binsLabel(unit),
   }))
   const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))
   return tables(yield asks).map((answer) =>
@@ -125,11 +127,36 @@ function* foldUnits(
   const folded = new Map<Unit, readonly Group[]>()
   for (const unit of units) {
     const label = labelOf(unit)
-    const found = listedUnit(unit, query, breakdown, env, (groups) => void folded.set(unit, groups))
-    yield typeof found === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: found } : { kind: 'lists', label, ...found }
+    const bins = yield* foldBins(unit, query, env, breakdown)
+    if (!bins) continue
+    if (unit.node.math === 'hogql') {
+      const groups = yield* foldExpression(unit, query, env, breakdown, bins, label)
+      if (groups) folded.set(unit, groups)
+      continue
+    }
+    const found = listedUnit(unit, query, breakdown, bins, env, (groups) => void folded.set(unit, groups))
+    yield listsAsk(label, found)
   }
   return folded
 }
+
+/** The bins of the parts of the breakdown; null if the lists do not know them. */
+function* foldBins(
+  unit: Unit,
+  query: TrendsQuery,
+  env: QueryContext,
+  breakdown: Breakdown,
+): Generator<Ask, readonly (Bins | null)[] | null, Answer> {
+  if (breakdown.parts.every((part) => part.binCount === null)) return []
+  let found: readonly (Bins | null)[] | null = null
+  const listed = listedBins(unit, query, breakdown, env, (bins) => {
+    found = bins
+  })
+  yield { kind: 'lists', label: binsLabel(unit), ...listed }
+  return found
+}
+
+const binsLabel = ({ order }: Unit): string => `range of the histogram of series ${order}`
 
 const labelOf = ({ order, period, node, cohort }: Unit): string =>
   `series ${order}, ${node.math ?? 'total'}, ${period} period${cohort === null ? '' : `, cohort ${cohort}`}`
@@ -181,8 +208,7 @@ function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
 }
 
 function* notFolded(display: string, units: readonly Unit[]): Generator<Ask, void, Answer> {
-  for (const unit of units)
-    yield { kind: 'lists', label: labelOf(unit), names: [], columns: [], fold: `the lists have no fold for ${display}` }
+  for (const unit of units) yield listsAsk(labelOf(unit), `the lists have no fold for ${display}`)
 }
 
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
@@ -191,15 +217,24 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
   const [axis, filter] = [axisOf(range, true), filterOf(query, range)]
   const results: TrendsRow[] = []
   const units = unitsOf(query, env, noBreakdown, ranges)
-  yield* notFolded('a heat map', units)
   for (const unit of units) {
-    const answers = tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, [])))
-    const heatmap = readHeatmap(answers, unit, query)
+    const folded = yield* foldHeatmap(unit, query, env)
+    const heatmap = folded ?? readHeatmap(tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))), unit, query)
     const all = heatmap.allAggregations
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
     results.push({ ...rowOf(line, query, env, axis, filter), count: all, calendar_heatmap_data: heatmap })
   }
   return { results, hasMore: false, resolved_date_range: resolvedRange(range) }
+}
+
+function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Generator<Ask, CalendarHeatmap | null, Answer> {
+  const found: (readonly Group[])[] = []
+  for (const breakdown of heatmapBreakdowns(query, unit)) {
+    const groups = (yield* foldUnits([unit], query, env, breakdown)).get(unit)
+    if (!groups) return null
+    found.push(groups)
+  }
+  return heatmapOfGroups(found, unit, query)
 }
 
 /** Groups in the order of the answer, with their values as numbers of the chart. */

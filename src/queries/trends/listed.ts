@@ -1,25 +1,27 @@
 import { field } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import type { Listed } from '../../core/project-lists.ts'
-import type { Matching } from '../../folds/fold.ts'
 import type { SeriesValue } from '../../folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../folds/series/fold.ts'
 import { numberOrder } from '../../folds/series/number-order.ts'
 import type { Reduction } from '../../folds/series/reduce.ts'
-import { add } from '../../lib/calendar.ts'
 import { own } from '../../lib/own.ts'
 import type { Breakdown } from '../breakdown.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
+import { type AskedColumn, AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
+import { inSample } from '../scope.ts'
 import { firstTimeMaths, propertyMaths } from '../series.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
-import { isPlainUnique, type RollingMath, rollingTimes, windowDays, windowsOf } from './active-users.ts'
-import { countPerActorReduction, numberOf, quantiles } from './aggregate-math.ts'
+import { isPlainUnique, noTimes, type RollingMath, rollingTimes, totalTimes, windowsOf } from './active-users.ts'
+import { countPerActorReduction, isSessionDuration, numberOf, quantiles, sessionDuration } from './aggregate-math.ts'
 import { groupText } from './breakdown.ts'
+import type { Measure } from './expression-measures.ts'
 import { ignoresFiltersWhenLooking } from './first-time.ts'
 import type { Group } from './groups.ts'
+import type { Bins } from './histogram.ts'
+import { binColumn } from './listed-bins.ts'
 import { isCumulative, type TrendsQuery } from './schema.ts'
-import { actorOf, cohortFilter, eventsOf, filtersOf, pathOf, type Unit } from './unit.ts'
+import { actorOf, cohortFilter, eventsOf, filtersOf, pathOf, type Times, type Unit } from './unit.ts'
 
 // Series over the lists of the core.
 
@@ -30,7 +32,6 @@ export interface ListedUnit {
   readonly fold: ListFold
 }
 
-type Times = Pick<Matching, 'from' | 'to'>
 /** A number, and the times that it counts. */
 interface Counted {
   readonly times: Times
@@ -42,23 +43,30 @@ export function listedUnit(
   unit: Unit,
   query: TrendsQuery,
   breakdown: Breakdown,
+  bins: readonly (Bins | null)[],
   env: QueryContext,
   take: (groups: readonly Group[]) => void,
+  measure: Measure | null = null,
 ): ListedUnit | string {
-  if (query.samplingFactor != null && query.samplingFactor !== 1) return 'the query takes a sample'
-  if (breakdown.parts.some((part) => part.binCount !== null)) return 'the breakdown is a histogram'
-  const isBySession = unit.node.math === 'unique_session'
-  const group = asksForActors(unit) ? actorOf(unit).group : null
+  const isBySession = unit.node.math === 'unique_session' || isSessionDuration(unit)
+  const group = !measure && asksForActors(unit) ? actorOf(unit).group : null
   const columns = new AskedColumns({ hasPersons: group === null && !isBySession })
   const actors = isBySession
     ? { column: columns.codes(field('$session_id')).index, except: null }
     : group === null
       ? null
       : groupActors(group, columns)
-  const counted = countedBy(unit, query, columns, env)
+  const counted = measure ? measuredBy(measure, unit, columns) : countedBy(unit, query, columns, env)
   if (typeof counted === 'string') return counted
-  const splits = unit.cohort === null ? breakdown.parts.map((part) => columns.codes(groupText(part, null, breakdown, env))) : []
-  const bits = askedBits(conditionsOf(unit, query, env), columns, env)
+  const splits =
+    unit.cohort === null
+      ? breakdown.parts.map((part, i) =>
+          part.binCount === null ? columns.codes(groupText(part, null, breakdown, env)) : binColumn(part, bins[i] ?? null, columns, env),
+        )
+      : []
+  const conditions = conditionsOf(unit, query, env)
+  const measured = measure ? conditions.map((one) => ({ ...one, condition: allOf(one.condition, measure.condition) })) : conditions
+  const bits = askedBits(measured, columns, env)
   const edges = unit.edges && Float64Array.from(unit.edges)
   const cohort = unit.cohort === null ? null : [String(unit.cohort)]
   return {
@@ -86,10 +94,15 @@ export function listedUnit(
   }
 }
 
-function conditionsOf(unit: Unit, query: TrendsQuery, env: QueryContext): readonly { readonly condition: Expr; readonly bits: number }[] {
-  if (!isFirstTime(unit)) return [{ condition: eventsOf(unit, query, env), bits: 1 }]
+export function conditionsOf(
+  unit: Unit,
+  query: TrendsQuery,
+  env: QueryContext,
+): readonly { readonly condition: Expr; readonly bits: number }[] {
+  const sample = inSample(query.samplingFactor)
+  if (!isFirstTime(unit)) return [{ condition: allOf(eventsOf(unit, query, env), sample), bits: 1 }]
   // Bit 0: among these events the first is searched; bit 1: the first one must be such an event.
-  const searched = allOf(nodeMatch(unit.node, env, pathOf(unit)), cohortFilter(unit))
+  const searched = allOf(nodeMatch(unit.node, env, pathOf(unit)), cohortFilter(unit), sample)
   const filters = filtersOf(unit, query, env)
   const first = ignoresFiltersWhenLooking(unit.node.math) ? searched : allOf(searched, filters)
   return [
@@ -99,10 +112,23 @@ function conditionsOf(unit: Unit, query: TrendsQuery, env: QueryContext): readon
 }
 
 /** Maths of events and of their properties do not ask whose events they are. */
-const asksForActors = ({ node: { math } }: Unit): boolean =>
+export const asksForActors = ({ node: { math } }: Unit): boolean =>
   math != null && math !== 'total' && !(propertyMaths as readonly string[]).includes(math)
 
-const isFirstTime = ({ node }: Unit) => (firstTimeMaths as readonly (string | null | undefined)[]).includes(node.math)
+export const isFirstTime = ({ node }: Unit) => (firstTimeMaths as readonly (string | null | undefined)[]).includes(node.math)
+
+function measuredBy({ value }: Measure, { range }: Unit, columns: AskedColumns): Counted {
+  const times = { from: range.firstEvent, to: range.to }
+  if (typeof value === 'string') return { times, value: () => ({ kind: value }) }
+  return { times, value: reduced(columns.numbers(value.number), value.reduction) }
+}
+
+const reduced =
+  (number: AskedColumn, reduction: Reduction): Counted['value'] =>
+  (listed) =>
+    typeof reduction === 'number'
+      ? { kind: 'quantile', number: placed(number, listed), order: numberOrder(listed.columns[number.index]!), level: reduction }
+      : { kind: 'numbers', number: placed(number, listed), reduction }
 
 /** Text: why the lists cannot count it. */
 function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted | string {
@@ -132,26 +158,20 @@ function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: Q
   const perPerson = countPerActorReduction(math)
   if (perPerson) return plain({ kind: 'events per person', reduction: reductionOf(perPerson) })
   if (!(propertyMaths as readonly string[]).includes(math)) return `the lists do not count ${math}`
-  if (node.math_property === '$session_duration') return 'the lists do not know how long sessions are'
-  const number = columns.numbers(numberOf(unit, env))
-  const level = own(quantiles, math)
-  return {
-    times,
-    value: (listed) =>
-      level === undefined
-        ? { kind: 'numbers', number: placed(number, listed), reduction: reductionOf(math) }
-        : { kind: 'quantile', number: placed(number, listed), order: numberOrder(listed.columns[number.index]!), level },
+  if (isSessionDuration(unit)) {
+    const number = columns.numbers(sessionDuration(unit))
+    return { times, value: (listed) => ({ kind: 'numbers of persons', number: placed(number, listed), reduction: reductionOf(math) }) }
   }
+  return { times, value: reduced(columns.numbers(numberOf(unit, env)), reductionOf(math)) }
 
   /** Null: the buckets are as long as the windows. */
   function rolling(which: RollingMath, of: Unit): Counted | null {
     // As a single number, the window ends with the range, whatever its start.
-    const after = add('day', -windowDays[which], range.to, range.calendar)
-    if (!edges) return { times: { from: after + 1, to: range.to }, value: () => ({ kind: 'persons' }) }
+    if (!edges) return { times: totalTimes(of, which), value: () => ({ kind: 'persons' }) }
     if (isPlainUnique(which, range.interval)) return null
     const { begins, ends } = windowsOf(which, of)
     return {
-      times: rollingTimes(begins, ends, range) ?? { from: 0, to: -1 },
+      times: rollingTimes(begins, ends, range) ?? noTimes,
       value: () => ({ kind: 'windows', begins: Float64Array.from(begins), ends: Float64Array.from(ends) }),
     }
   }

@@ -2,9 +2,9 @@ import { call, literal } from '../../ast/build.ts'
 import { type Breakdown, partValue } from '../breakdown.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import type { QueryContext } from '../kind.ts'
-import { countPerActorMaths, firstTimeMaths, propertyMaths, rollingMaths } from '../series.ts'
+import { countPerActorMaths, firstTimeMaths, rollingMaths } from '../series.ts'
 import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
-import { planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
+import { isSessionDuration, planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
 import { groupText } from './breakdown.ts'
 import { planFirstTime } from './first-time.ts'
 import { readGroups, type UnitPlan } from './groups.ts'
@@ -60,7 +60,7 @@ export function planUnit(context: PlanContext): UnitPlan {
   }
   if (among(firstTimeMaths, math)) return planFirstTime(context)
   if (among(countPerActorMaths, math)) return planCountPerActor(context)
-  if (unit.node.math_property === '$session_duration' && among(propertyMaths, math)) return planSessionDuration(context)
+  if (isSessionDuration(unit)) return planSessionDuration(context)
   if (isCumulative(query) && (math === 'dau' || math === 'unique_group')) return planFirstSightings(context)
   return planAggregate(context)
 }

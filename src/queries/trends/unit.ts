@@ -21,6 +21,12 @@ export interface Unit {
   readonly cohort: number | 'all' | null
 }
 
+/** Microseconds, both included. */
+export interface Times {
+  readonly from: Micros
+  readonly to: Micros
+}
+
 export const timeFilter = ({ range }: Unit): Expr => allOf(since(range.firstEvent), until(range.to))
 
 export const cohortFilter = ({ cohort }: Pick<Unit, 'cohort'>): Expr =>

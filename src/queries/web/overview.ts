@@ -1,9 +1,10 @@
 import type { Table } from 'apache-arrow'
 import { and, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
-import { defineQueryKind, type QueryContext } from '../kind.ts'
+import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
+import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
 import {
   bounced,
   countedEvents,
@@ -70,12 +71,10 @@ export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>(
   schema: overviewSchema,
   *run(query, env) {
     const plan = yield* planWeb(query, env)
-    const table = (yield { kind: 'statement', label: 'web overview', query: overviewOf(plan, env) }) as Table
+    const found = yield* foundNumbers(plan, env)
     const numbersOf = (period: Period) => (name: string) => {
-      if (!plan[period]) return null
-      const [value] = columnValues(table.getChild(period === 'current' ? name : `previous_${name}`)!, 'UTC')
-      if (value == null) return null
-      return counts.has(name) ? scaledUp(Number(value), plan.sample) : Number(value)
+      const value = plan[period] ? found(period, name) : null
+      return value !== null && counts.has(name) ? scaledUp(value, plan.sample) : value
     }
     const ranges = rangesOf(plan)
     return {
@@ -87,6 +86,28 @@ export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>(
     }
   },
 })
+
+type Found = (period: Period, name: string) => number | null
+
+function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<Found> {
+  const label = 'web overview'
+  let folded: ReadonlyMap<Period, OverviewNumbers> | null = null
+  const listed = listedOverview(plan, env, (numbers) => {
+    folded = numbers
+  })
+  yield listsAsk(label, listed)
+  if (folded) return foundIn(folded)
+  const table = (yield { kind: 'statement', label, query: overviewOf(plan, env) }) as Table
+  return (period, name) => {
+    const [value] = columnValues(table.getChild(period === 'current' ? name : `previous_${name}`)!, 'UTC')
+    return value == null ? null : Number(value)
+  }
+}
+
+const foundIn =
+  (numbers: ReadonlyMap<Period, OverviewNumbers>): Found =>
+  (period, name) =>
+    numbers.get(period)!(name)
 
 function itemOf({ key, kind, isIncreaseBad, of }: Measure, ...[now, before]: Parameters<Measure['of']>[0][]): WebOverviewItem {
   const [value, previous] = [of(now!), of(before!)]

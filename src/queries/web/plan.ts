@@ -15,7 +15,7 @@ import type { WebStatsTableQuery } from './schema.ts'
 // What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
 
 /** Client libraries end a session after a day: its events are at most this far from the range. */
-const longestSession: Micros = day
+export const longestSession: Micros = day
 
 export interface WebPlan {
   readonly current: ResolvedRange
@@ -111,8 +111,8 @@ export const rangesOf = ({ current, previous }: WebPlan): WebRanges => ({
 })
 
 /** Events that make their session count. */
-export const countedEvents = ({ inPeriods, filters, goal }: WebPlan, names: Expr = isPage): Expr =>
-  allOf(inPeriods, filters, goal ? or(names, goal) : names)
+export const countedEvents = (plan: WebPlan, names: Expr = isPage): Expr => allOf(plan.inPeriods, plan.filters, countedNames(plan, names))
+export const countedNames = ({ goal }: Pick<WebPlan, 'goal'>, names: Expr): Expr => (goal ? or(names, goal) : names)
 
 /** One row per session that may be asked for, with further aggregates over its events. */
 export function sessionsOf(

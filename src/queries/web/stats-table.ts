@@ -3,7 +3,7 @@ import { alias, and, call, callWith, equals, field, from, groupBy, isIn, join, l
 import type { Expr, OrderItem, Query, Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
+import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
@@ -60,6 +60,7 @@ export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>
     const { breakdown, measures, grouped } = tableOf(query, plan, env)
     const isFrustration = query.breakdownBy === 'FrustrationMetrics'
     const asked = paged(grouped, { breakdown, measures, query, plan, limit: pageLimit(rows + 1, offset) })
+    yield listsAsk('web table', 'the lists have no fold for tables of web analytics')
     const table = (yield { kind: 'statement', label: 'web table', query: asked }) as Table
     const hasMore = table.numRows > rows
     const page = table.slice(0, rows)

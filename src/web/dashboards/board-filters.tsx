@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { dateRanges } from '../insights/choices.ts'
 import { Filters } from '../insights/filters.tsx'
+import { dayOf } from '../lib/moments.ts'
+import { useProject } from '../lib/session.ts'
 import { Select } from '../ui/parts.tsx'
 import type { BoardFilters } from './model.ts'
 
 const ranges = [{ value: '', label: 'Dates of each insight' }, ...dateRanges, { value: 'custom', label: 'From day to day' }]
-const day = (back: number) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10)
 
 /** Dates and filters for all tiles: of this look, until they are kept for everybody. */
 export function BoardFiltersBar({
@@ -21,6 +22,7 @@ export function BoardFiltersBar({
   onKeep: () => void
   onReset: () => void
 }) {
+  const { timezone } = useProject()
   // After a reset the filters that were being written are gone too.
   const [resets, setResets] = useState(0)
   const reset = () => {
@@ -32,7 +34,7 @@ export function BoardFiltersBar({
   const setRange = (value: string) =>
     onChange(
       value === 'custom'
-        ? { ...filters, date_from: day(30), date_to: day(0) }
+        ? { ...filters, date_from: dayOf(30, timezone), date_to: dayOf(0, timezone) }
         : { ...filters, date_from: value === '' ? null : value, date_to: null },
     )
   return (

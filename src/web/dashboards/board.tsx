@@ -1,6 +1,4 @@
-import type { ComponentChild } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { useWidth } from '../charts/chart-view.tsx'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -8,21 +6,14 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
-import { arranged, columnCount, inOrder, moved, nudged, type Placed, resized } from './grid.ts'
+import type { Placed } from './grid.ts'
 import { createQueue } from './loading.ts'
 import { Menu } from './menu.tsx'
-import { type BoardFilters, type DashboardTile, placeOf, usualSize, type WholeDashboard } from './model.ts'
+import { type BoardFilters, changesOf, type DashboardTile, type Layout, type WholeDashboard } from './model.ts'
 import { SharingDialog } from './sharing.tsx'
 import { TextTile } from './text-tile.tsx'
 import { InsightTile, insightLink, insightName } from './tile.tsx'
-
-const [rowHeight, gap] = [80, 16]
-/** Below, tiles stand in one column. */
-const wide = 640
-const narrowRows = 4
-/** Of the title and the lines below the chart. */
-const aroundChart = 108
-const heightOf = (h: number) => h * rowHeight + (h - 1) * gap
+import { Tiles } from './tiles.tsx'
 
 type Open =
   | { readonly what: 'insight' | 'text' | 'rename' | 'share' | 'delete' }
@@ -73,7 +64,6 @@ function OpenBoard({
   const [removed, setRemoved] = useState<DashboardTile | null>(null)
   const [asking, setAsking] = useState({ round: 0, isForced: false })
   const [isArranging, setArranging] = useState(false)
-  const [said, setSaid] = useState('')
   const queue = useMemo(createQueue, [])
   const board = useRef<HTMLDivElement>(null)
   const path = api(`dashboards/${dashboard.id}/`)
@@ -85,7 +75,12 @@ function OpenBoard({
     go(linkTo(link(`dashboards/${dashboard.id}`), { filters: next && JSON.stringify(next) }), true)
   }
 
-  const change = async (body: unknown) => onChanged(await patch<WholeDashboard>(path, body))
+  // As it is stored; drawn a little later.
+  const stored = useRef(dashboard)
+  const change = async (body: unknown) => {
+    stored.current = await patch<WholeDashboard>(path, body)
+    onChanged(stored.current)
+  }
   const tryTo = (work: Promise<unknown>) => {
     setFailure(null)
     work.catch(setFailure)
@@ -104,21 +99,17 @@ function OpenBoard({
     go(linkTo(link(`dashboards/${made.id}`)))
   }
 
-  const known = useMemo(
-    () => arranged(dashboard.tiles.map((tile) => ({ id: tile.id, place: placeOf(tile), size: usualSize(tile) }))),
-    [dashboard],
-  )
-  const [places, setPlaces] = useState<readonly Placed[]>(known)
-  useEffect(() => setPlaces(known), [known])
-  const save = (next: readonly Placed[]) => {
-    setPlaces(next)
-    const tiles = next.flatMap(({ id, x, y, w, h }) => {
-      const tile = dashboard.tiles.find((one) => one.id === id)
-      const before = tile && placeOf(tile)
-      const isSame = before && before.x === x && before.y === y && before.w === w && before.h === h
-      return tile && !isSame ? [{ id, layouts: { ...tile.layouts, sm: { ...(tile.layouts.sm as object | undefined), x, y, w, h } } }] : []
-    })
-    if (tiles.length > 0) tryTo(change({ tiles }))
+  // One after the other, each with what differs from what the one before has stored.
+  const saving = useRef<Promise<unknown>>(Promise.resolve())
+  const save = (layout: Layout, places: readonly Placed[]) => {
+    setFailure(null)
+    saving.current = saving.current
+      .then(async () => {
+        const tiles = changesOf(stored.current.tiles, layout, places)
+        if (tiles.length > 0) await change({ tiles })
+      })
+      .catch(setFailure)
+    return saving.current
   }
 
   const title = dashboard.name || 'Dashboard'
@@ -170,31 +161,27 @@ function OpenBoard({
         </p>
       )}
       {isArranging && (
-        <p class="note">Drag ✥ to move a tile and ⤡ to resize it. With the keyboard: focus one of them and press the arrow keys.</p>
+        <p class="note">
+          Drag ✥ to move a tile and ⤡ to resize it. With the keyboard: focus one of them and press the arrow keys. The menu of a tile can do
+          the same. A narrow screen has an arrangement of its own.
+        </p>
       )}
-      <p class="hidden" role="status" aria-live="polite">
-        {said}
-      </p>
       {dashboard.tiles.length === 0 ? (
         <Empty title="Nothing on it yet">
           <p>Add an insight or a text above, or build a new insight and save it here.</p>
         </Empty>
       ) : (
         <Tiles
-          places={places}
+          tiles={dashboard.tiles}
           isArranging={isArranging}
-          onPreview={setPlaces}
-          onPlace={(next, id) => {
-            const tile = next.find((one) => one.id === id)
-            if (tile) setSaid(`Column ${tile.x + 1}, row ${tile.y + 1}, ${tile.w} wide, ${tile.h} high`)
-            save(next)
-          }}
+          onSave={save}
           render={(tile, height) =>
             tile.insight ? (
               <InsightTile
                 insight={tile.insight}
                 dashboard={dashboard.id}
                 override={override}
+                filters={filters}
                 round={asking.round}
                 isForced={asking.isForced}
                 queue={queue}
@@ -223,7 +210,6 @@ function OpenBoard({
               </button>
             </>
           )}
-          tiles={dashboard.tiles}
         />
       )}
       {open?.what === 'insight' && (
@@ -270,123 +256,3 @@ function OpenBoard({
 }
 
 const toggleFullScreen = (element: HTMLElement) => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())
-
-interface TilesProps {
-  readonly tiles: readonly DashboardTile[]
-  readonly places: readonly Placed[]
-  readonly isArranging: boolean
-  onPreview(places: readonly Placed[]): void
-  onPlace(places: readonly Placed[], id: number): void
-  render(tile: DashboardTile, height: number): ComponentChild
-  menu(tile: DashboardTile): ComponentChild
-}
-
-/** A drag by the pointer, from where it began. */
-interface Drag {
-  readonly id: number
-  readonly what: 'move' | 'resize'
-  readonly from: { readonly x: number; readonly y: number }
-  readonly places: readonly Placed[]
-}
-const arrows: Readonly<Record<string, readonly [number, number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-}
-
-function Tiles({ tiles, places, isArranging, onPreview, onPlace, render, menu }: TilesProps) {
-  const { link } = useProject()
-  const [ref, width] = useWidth<HTMLDivElement>()
-  const [drag, setDrag] = useState<Drag | null>(null)
-  const isWide = width >= wide
-  const column = (width + gap) / columnCount
-
-  const during = ({ clientX, clientY }: PointerEvent, { id, what, from, places: before }: Drag) => {
-    const [dx, dy] = [Math.round((clientX - from.x) / column), Math.round((clientY - from.y) / (rowHeight + gap))]
-    if (what === 'resize') return resized(before, id, dx, dy)
-    const tile = before.find((one) => one.id === id)!
-    return moved(before, id, { ...tile, x: tile.x + dx, y: tile.y + dy })
-  }
-  const handle = (id: number, what: Drag['what']) => ({
-    onPointerDown: (event: PointerEvent) => {
-      if (event.button !== 0) return
-      event.preventDefault()
-      const target = event.currentTarget as HTMLElement
-      target.setPointerCapture(event.pointerId)
-      target.focus()
-      setDrag({ id, what, from: { x: event.clientX, y: event.clientY }, places })
-    },
-    onPointerMove: (event: PointerEvent) => drag?.id === id && onPreview(during(event, drag)),
-    onPointerUp: (event: PointerEvent) => {
-      if (drag?.id !== id) return
-      setDrag(null)
-      onPlace(during(event, drag), id)
-    },
-    onPointerCancel: () => {
-      if (drag?.id === id) onPreview(drag.places)
-      setDrag(null)
-    },
-    onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && drag) {
-        onPreview(drag.places)
-        return setDrag(null)
-      }
-      const by = Object.hasOwn(arrows, event.key) ? arrows[event.key] : undefined
-      if (!by || drag) return
-      event.preventDefault()
-      onPlace(what === 'move' ? nudged(places, id, ...by) : resized(places, id, ...by), id)
-    },
-  })
-  const byId = new Map(tiles.map((tile) => [tile.id, tile]))
-  // The order of reading is that of the places; it stays while a tile is dragged.
-  const shown = useMemo(() => inOrder(drag?.places ?? places).map(({ id }) => id), [drag === null, drag === null ? places : null])
-  return (
-    <div class={`board${isWide ? ' wide' : ''}${isArranging ? ' arranging' : ''}`} ref={ref}>
-      {width > 0 &&
-        shown.map((id) => {
-          const [tile, at] = [byId.get(id), places.find((one) => one.id === id)]
-          if (!tile || !at) return null
-          const name = tile.insight ? insightName(tile.insight) : 'Text'
-          const style = isWide
-            ? { gridColumn: `${at.x + 1} / span ${at.w}`, gridRow: `${at.y + 1} / span ${at.h}` }
-            : { minHeight: tile.insight ? `${heightOf(narrowRows)}px` : 'auto' }
-          const height = heightOf(isWide ? at.h : narrowRows) - aroundChart
-          return (
-            <section
-              class={`tile${drag?.id === id ? ' dragged' : ''}${tile.insight ? '' : ' of-text'}`}
-              key={id}
-              style={style}
-              aria-label={name}
-            >
-              <header>
-                {tile.insight ? (
-                  <h2>
-                    <a href={insightLink(link, tile.insight)}>{name}</a>
-                  </h2>
-                ) : (
-                  <span />
-                )}
-                <span class="tile-tools">
-                  {isArranging && isWide && (
-                    <button type="button" class="plain handle" aria-label={`Move ${name}: arrow keys`} {...handle(id, 'move')}>
-                      ✥
-                    </button>
-                  )}
-                  {isArranging && isWide && (
-                    <button type="button" class="plain handle" aria-label={`Resize ${name}: arrow keys`} {...handle(id, 'resize')}>
-                      ⤡
-                    </button>
-                  )}
-                  <Menu label={`More for ${name}`} text="⋯">
-                    {menu(tile)}
-                  </Menu>
-                </span>
-              </header>
-              {render(tile, Math.max(80, height))}
-            </section>
-          )
-        })}
-    </div>
-  )
-}

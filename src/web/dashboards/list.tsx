@@ -57,7 +57,7 @@ export function DashboardList({ place }: { place: Place }) {
               {one.pinned && <span class="state">pinned</span>}
               {one.description && <div class="note">{one.description}</div>}
             </td>
-            <td>{one.last_modified_at ? agoText(one.last_modified_at) : '–'}</td>
+            <td class="when">{one.last_modified_at ? agoText(one.last_modified_at) : '–'}</td>
             <td class="tools">
               <Menu label={`More for ${one.name}`} text="⋯">
                 <button

@@ -1,6 +1,6 @@
 import type { Filter } from '../insights/query.ts'
 import type { Query } from '../lib/api.ts'
-import type { Place } from './grid.ts'
+import { arranged, columnCount, inOrder, type Place, type Placed } from './grid.ts'
 
 // Dashboards as the API answers them.
 
@@ -34,11 +34,46 @@ export interface WholeDashboard extends DashboardRow {
   readonly tiles: readonly DashboardTile[]
 }
 
-/** The place of a tile on a wide screen, if it has one. */
-export function placeOf({ layouts }: DashboardTile): Place | null {
-  const { x, y, w, h } = (layouts.sm ?? {}) as Partial<Place>
-  return [x, y, w, h].every((one) => typeof one === 'number' && Number.isFinite(one)) ? { x: x!, y: y!, w: w!, h: h! } : null
+/** Arrangements by the width of the screen, as the API names them: on a narrow one tiles stand in one column. */
+export type Layout = 'sm' | 'xs'
+
+/** The place of a tile in an arrangement, if it has one. */
+function placeOf({ layouts }: DashboardTile, layout: Layout): Place | null {
+  const { x, y, w, h } = (layouts[layout] ?? {}) as Partial<Place>
+  if (![x, y, w, h].every((one) => typeof one === 'number' && Number.isFinite(one))) return null
+  return layout === 'sm' ? { x: x!, y: y!, w: w!, h: h! } : { x: 0, y: y!, w: columnCount, h: h! }
 }
 
+const charactersInLine = 36
 /** Of a tile that has no place yet. */
-export const usualSize = ({ insight }: DashboardTile): Pick<Place, 'w' | 'h'> => (insight ? { w: 6, h: 5 } : { w: 6, h: 2 })
+function usualSize({ insight, text }: DashboardTile, layout: Layout): Pick<Place, 'w' | 'h'> {
+  if (layout === 'sm') return insight ? { w: 6, h: 5 } : { w: 6, h: 2 }
+  const lines = (text?.body ?? '').split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / charactersInLine)), 0)
+  return { w: columnCount, h: insight ? 4 : Math.min(6, 1 + Math.ceil(lines / 4)) }
+}
+
+export function placesOf(tiles: readonly DashboardTile[], layout: Layout): readonly Placed[] {
+  const placed = (of: readonly DashboardTile[], on: Layout) =>
+    arranged(of.map((tile) => ({ id: tile.id, place: placeOf(tile, on), size: usualSize(tile, on) })))
+  if (layout === 'sm') return placed(tiles, layout)
+  // Without an order of its own a narrow screen has that of the wide one.
+  const order = inOrder(placed(tiles, 'sm')).map(({ id }) => tiles.find((tile) => tile.id === id)!)
+  return placed(order, layout)
+}
+
+/** The tiles of an arrangement whose place has changed, as the API takes them. */
+export const changesOf = (tiles: readonly DashboardTile[], layout: Layout, places: readonly Placed[]) =>
+  places.flatMap(({ id, x, y, w, h }) => {
+    const tile = tiles.find((one) => one.id === id)
+    const before = tile && placeOf(tile, layout)
+    if (!tile || (before && before.x === x && before.y === y && before.w === w && before.h === h)) return []
+    const stored = { ...(tile.layouts[layout] as object | undefined), x, y, w: layout === 'sm' ? w : 1, h }
+    return [{ id, layouts: { ...tile.layouts, [layout]: stored } }]
+  })
+
+/** Why dates and filters of the dashboard do not change the answer of a query; null: they do. */
+export function unfiltered(query: Query): string | null {
+  if (query.kind === 'HogQLQuery' || query.kind === 'SqlLikeQuery')
+    return /\{\s*filters\b/.test(String(query.query)) ? null : 'Its statement does not contain {filters}'
+  return query.kind === 'ActorsQuery' && !query.source ? 'People have no dates' : null
+}

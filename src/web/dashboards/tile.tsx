@@ -10,7 +10,7 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Working } from '../ui/parts.tsx'
 import type { Queue } from './loading.ts'
-import type { BoardFilters, TileInsight } from './model.ts'
+import { type BoardFilters, type TileInsight, unfiltered } from './model.ts'
 
 interface Answered extends TileInsight {
   readonly result: unknown
@@ -23,6 +23,8 @@ interface Props {
   readonly dashboard: number
   /** Of this look only; null: those that the dashboard has for everybody. */
   readonly override: BoardFilters | null
+  /** Those that hold now, from either. */
+  readonly filters: BoardFilters
   readonly round: number
   readonly isForced: boolean
   readonly queue: Queue
@@ -37,7 +39,7 @@ export const insightLink = (link: (path: string) => string, { short_id, query }:
   unwrapped(query).kind === 'HogQLQuery' ? linkTo(link('sql'), { insight: short_id }) : linkTo(link(`insights/${short_id}`))
 
 /** The answer of an insight where it is shown. It is asked for when it comes into view. */
-export function InsightTile({ insight, dashboard, override, round, isForced, queue, height }: Props) {
+export function InsightTile({ insight, dashboard, override, filters, round, isForced, queue, height }: Props) {
   const { api } = useProject()
   const [ref, isSeen] = useSeen()
   const parameters = new URLSearchParams({
@@ -50,11 +52,15 @@ export function InsightTile({ insight, dashboard, override, round, isForced, que
       isSeen ? queue.run(() => get<Answered>(api(`insights/${insight.id}/?${parameters}`), signal), signal) : null,
     [isSeen, insight.id, JSON.stringify(override), round],
   )
+  const isNarrowed = Boolean(filters.date_from || filters.date_to || filters.properties?.length)
+  const reason = isNarrowed ? unfiltered(unwrapped(insight.query)) : null
   return (
-    <div class="tile-body" ref={ref} aria-busy={isLoading}>
+    // A table in it may be larger than the tile.
+    <div class="tile-body" ref={ref} aria-busy={isLoading} tabIndex={0} role="group" aria-label={`Answer: ${insightName(insight)}`}>
       {error && <ErrorBox error={error} retry={reload} />}
       {!error && value && <Drawn query={insight.query} answered={value} title={insightName(insight)} height={height} />}
       {(isLoading || (!value && !error)) && <Working what="Computing" cancel={cancel} />}
+      {reason && <p class="note">{reason}: dates and filters of the dashboard do not change it.</p>}
       {!error && value?.last_refresh && <p class="note tile-age">Computed {agoText(value.last_refresh)}</p>}
     </div>
   )

@@ -4,10 +4,11 @@ import { type Filter, withField } from '../insights/query.ts'
 import { patch, post, remove } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { useEventNames } from '../lib/names.ts'
-import { linkTo } from '../lib/router.ts'
+import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { parameters, useAddress } from '../lib/use-address.ts'
 import { ConfirmButton, DialogButton, Form, TextField as NamedField, textOf } from '../ui/forms.tsx'
-import { ListTable, useList } from '../ui/list-table.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, Select, Suggesting, TextField } from '../ui/parts.tsx'
 
 interface Step {
@@ -46,9 +47,11 @@ const stepText = (step: Step): string => {
 }
 
 /** Names for events: those that match one of the steps. */
-export function Actions() {
+export function Actions({ place }: { place: Place }) {
   const { api, link } = useProject()
-  const list = useList<ActionDefinition>(api('actions/?limit=50'))
+  const { of, set } = useAddress(place)
+  const search = of('search')
+  const list = useList<ActionDefinition>(api(`actions/?${parameters({ search, limit: 50 })}`))
   const form = (action: ActionDefinition | null) => (close: () => void) => (
     <ActionForm
       action={action}
@@ -61,6 +64,7 @@ export function Actions() {
   return (
     <>
       <div class="filters">
+        <Search label="Search actions" placeholder="Name or description" value={search} onChange={(text) => set({ search: text })} />
         <DialogButton label="New action" isPrimary>
           {form(null)}
         </DialogButton>
@@ -70,12 +74,18 @@ export function Actions() {
         what="actions"
         head={['Action', 'Any of', 'Changed', null]}
         empty={
-          <Empty title="No action yet">
-            <p>
-              An action is one name for several events, or for clicks on an element. Insights count it like an event, and it is a goal of
-              the <a href={linkTo(link('web'))}>web page</a>.
-            </p>
-          </Empty>
+          search !== '' ? (
+            <Empty title="No action like this">
+              <p>Search for something shorter.</p>
+            </Empty>
+          ) : (
+            <Empty title="No action yet">
+              <p>
+                An action is one name for several events, or for clicks on an element. Insights count it like an event, and it is a goal of
+                the <a href={linkTo(link('web'))}>web page</a>.
+              </p>
+            </Empty>
+          )
         }
         row={(one) => (
           <tr key={one.id}>
@@ -88,7 +98,7 @@ export function Actions() {
                 <div key={i}>{stepText(step)}</div>
               ))}
             </td>
-            <td>{agoText(one.updated_at)}</td>
+            <td class="when">{agoText(one.updated_at)}</td>
             <td class="tools">
               <DialogButton label="Edit" of={one.name} look="cell" title="Edit the action">
                 {form(one)}

@@ -71,8 +71,10 @@ export function EventDefinitions({ place }: { place: Place }) {
               {one.description !== '' && <div class="note">{one.description}</div>}
             </td>
             <td class="number">{numberText(one.count)}</td>
-            <td title={momentText(one.last_seen_at, timezone)}>{one.last_seen_at ? agoText(one.last_seen_at) : '–'}</td>
-            <td>{momentText(one.created_at, timezone)}</td>
+            <td class="when" title={momentText(one.last_seen_at, timezone)}>
+              {one.last_seen_at ? agoText(one.last_seen_at) : '–'}
+            </td>
+            <td class="when">{momentText(one.created_at, timezone)}</td>
             <td class="number">
               <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
                 Edit

@@ -80,12 +80,14 @@ export function Import() {
               onChange={(event) => {
                 const file = event.currentTarget.files?.[0]
                 if (file) void start(file)
+                // The same file can be chosen again.
+                event.currentTarget.value = ''
               }}
             />
           </label>
         </p>
         {error && <ErrorBox error={error} />}
-        {run && <RunReport run={run} cancel={() => control.current?.abort()} />}
+        {run && <RunReport run={run} cancel={() => control.current?.abort()} retry={() => void start(run.file)} />}
         {run?.is === 'done' && (run.progress?.stored ?? 0) > 0 && (
           <p>
             <a href={linkTo(link('data/events'))}>See the events</a>
@@ -107,7 +109,7 @@ export function Import() {
   )
 }
 
-function RunReport({ run: { is, file, progress }, cancel }: { run: Run; cancel: () => void }) {
+function RunReport({ run: { is, file, progress }, cancel, retry }: { run: Run; cancel: () => void; retry: () => void }) {
   const read = is === 'done' ? file.size : (progress?.bytesRead ?? 0)
   const percent = file.size === 0 ? 100 : Math.min(100, Math.floor((100 * read) / file.size))
   const words = { running: 'Importing', done: 'Imported', stopped: 'Stopped' } as const
@@ -124,7 +126,13 @@ function RunReport({ run: { is, file, progress }, cancel }: { run: Run; cancel: 
             Cancel
           </button>
         )}
+        {is === 'stopped' && (
+          <button type="button" onClick={retry}>
+            Import it again
+          </button>
+        )}
       </p>
+      {is === 'stopped' && <p class="note">What was stored stays, and is not stored twice.</p>}
       {is === 'running' && <p class="note">Stay on this page until it has ended.</p>}
       {progress && (
         <ul class="lines counts">
@@ -145,11 +153,24 @@ function RunReport({ run: { is, file, progress }, cancel }: { run: Run; cancel: 
           ))}
         </ul>
       )}
-      {progress?.problems.map(({ row, problem }) => (
-        <p class="warning wrap" key={row}>
-          Row {row}: {problem}
-        </p>
-      ))}
+      {progress && progress.problems.length > 0 && (
+        <section aria-label="Rows that cannot be read">
+          <h3>Rows that cannot be read</h3>
+          <ul class="lines">
+            {progress.problems.map(({ row, problem }) => (
+              <li class="wrap" key={row}>
+                Row {row}: {problem}
+              </li>
+            ))}
+          </ul>
+          {progress.unreadable > progress.problems.length && (
+            <p class="note">
+              And {numberText(progress.unreadable - progress.problems.length)} more. The command below says them all with{' '}
+              <code>--dry-run</code>.
+            </p>
+          )}
+        </section>
+      )}
     </div>
   )
 }

@@ -118,7 +118,9 @@ export function PropertyDefinitions({ place }: { place: Place }) {
             <td>{sentText(one)}</td>
             <td>{one.property_type ? <span class="state good">{labelOf(one.property_type)}</span> : '–'}</td>
             <td class="number">{numberText(one.count)}</td>
-            <td title={momentText(one.last_seen_at, timezone)}>{one.last_seen_at ? agoText(one.last_seen_at) : '–'}</td>
+            <td class="when" title={momentText(one.last_seen_at, timezone)}>
+              {one.last_seen_at ? agoText(one.last_seen_at) : '–'}
+            </td>
             <td class="number">
               <UnfoldButton isOpen={open === one.id} label={`Edit ${one.name}`} onToggle={() => setOpen(open === one.id ? null : one.id)}>
                 Edit

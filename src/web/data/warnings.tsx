@@ -43,7 +43,9 @@ export function Warnings() {
             <span class={`state${one.effect === 'dropped' ? ' bad' : ''}`}>{effects[one.effect]}</span>
           </td>
           <td class="number">{numberText(one.count)}</td>
-          <td title={momentText(one.last_seen_at, timezone)}>{agoText(one.last_seen_at)}</td>
+          <td class="when" title={momentText(one.last_seen_at, timezone)}>
+            {agoText(one.last_seen_at)}
+          </td>
         </UnfoldingRow>
       )}
     />

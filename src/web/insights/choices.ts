@@ -1,76 +1,179 @@
+import type { ValueKind } from '../lib/names.ts'
 import type { Option } from '../ui/parts.tsx'
 
-const options = (of: Readonly<Record<string, string>>): readonly Option[] => Object.entries(of).map(([value, label]) => ({ value, label }))
+const options = (of: Readonly<Record<string, string>>, group?: string): readonly Option[] =>
+  Object.entries(of).map(([value, label]) => ({ value, label, ...(group !== undefined && { group }) }))
 
 export const dateRanges = options({
+  '-1h': 'Last hour',
   '-24h': 'Last 24 hours',
   dStart: 'Today',
+  '-1dStart': 'Yesterday',
   '-7d': 'Last 7 days',
   '-14d': 'Last 14 days',
   '-30d': 'Last 30 days',
   '-90d': 'Last 90 days',
   '-180d': 'Last 180 days',
+  '-12m': 'Last 12 months',
   mStart: 'This month',
+  '-1mStart': 'Last month',
   yStart: 'This year',
   all: 'All time',
 })
-export const intervals = options({ hour: 'by hour', day: 'by day', week: 'by week', month: 'by month' })
-export const maths = options({
-  total: 'Total count',
-  dau: 'Unique people',
-  weekly_active: 'Weekly active people',
-  monthly_active: 'Monthly active people',
-  unique_session: 'Unique sessions',
-  first_time_for_user: 'First time of a person',
-  sum: 'Sum of a property',
-  avg: 'Average of a property',
-  min: 'Minimum of a property',
-  max: 'Maximum of a property',
-  median: 'Median of a property',
-  p90: '90th percentile of a property',
-  p95: '95th percentile of a property',
-  p99: '99th percentile of a property',
-})
-export const takesProperty = (math: string | undefined): boolean => /^(sum|avg|min|max|median|p\d\d)$/.test(math ?? '')
+/** Ranges that have an end before now. */
+export const closedRanges: Readonly<Record<string, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' }
+export const rollingUnits = options({ h: 'hours', d: 'days', w: 'weeks', m: 'months', y: 'years' })
 
-export const operators = options({
-  exact: 'is',
-  is_not: 'is not',
+export const intervals = options({
+  minute: 'by minute',
+  hour: 'by hour',
+  day: 'by day',
+  week: 'by week',
+  month: 'by month',
+  quarter: 'by quarter',
+  year: 'by year',
+})
+export const comparisons = options({
+  '': 'No comparison',
+  previous: 'With the time before',
+  '-1d': 'With a day earlier',
+  '-7d': 'With a week earlier',
+  '-1m': 'With a month earlier',
+  '-1y': 'With a year earlier',
+})
+
+const numbers = {
+  sum: 'Sum of',
+  avg: 'Average of',
+  min: 'Minimum of',
+  max: 'Maximum of',
+  median: 'Median of',
+  p75: '75th percentile of',
+  p90: '90th percentile of',
+  p95: '95th percentile of',
+  p99: '99th percentile of',
+}
+const counts = {
+  avg: 'Average',
+  min: 'Minimum',
+  max: 'Maximum',
+  median: 'Median',
+  p75: '75th percentile',
+  p90: '90th percentile',
+  p95: '95th percentile',
+  p99: '99th percentile',
+}
+export const maths: readonly Option[] = [
+  ...options({ total: 'Total count', dau: 'Unique people', unique_session: 'Unique sessions' }, 'Count'),
+  ...options(
+    {
+      weekly_active: 'Weekly active people',
+      monthly_active: 'Monthly active people',
+      first_time_for_user: 'First time of a person',
+      first_matching_event_for_user: 'First match of a person',
+    },
+    'People over time',
+  ),
+  ...options(numbers, 'Numbers of a property'),
+  ...options(
+    Object.fromEntries(Object.entries(counts).map(([name, label]) => [`${name}_count_per_actor`, `${label} per person`])),
+    'Events of each person',
+  ),
+  ...options({ hogql: 'SQL expression' }, 'Anything else'),
+]
+/** What a stickiness can count. */
+export const actorMaths: readonly Option[] = options({ dau: 'People', hogql: 'SQL expression' })
+export const takesProperty = (math: string | undefined): boolean => Object.hasOwn(numbers, math ?? '')
+
+const texts = {
   icontains: 'contains',
   not_icontains: 'does not contain',
   regex: 'matches',
   not_regex: 'does not match',
-  gt: '>',
-  gte: '≥',
-  lt: '<',
-  lte: '≤',
-  is_set: 'is set',
-  is_not_set: 'is not set',
-})
+}
+const equality = { exact: 'is', is_not: 'is not' }
+const order = { gt: '>', gte: '≥', lt: '<', lte: '≤', between: 'between', not_between: 'not between' }
+const times = { is_date_exact: 'is on', is_date_before: 'before', is_date_after: 'after' }
+const presence = { is_set: 'is set', is_not_set: 'is not set' }
+
+const operatorsByKind: Readonly<Record<ValueKind, readonly Option[]>> = {
+  text: options({ ...equality, ...texts, ...presence }),
+  number: options({ ...equality, ...order, ...presence }),
+  boolean: options({ ...equality, ...presence }),
+  time: options({ ...times, ...equality, ...presence }),
+}
+const allOperators = options({ ...equality, ...texts, ...order, ...times, ...presence })
+/** Those that fit the values of a property. */
+export const operatorsOf = (kind: ValueKind | null): readonly Option[] => (kind === null ? allOperators : operatorsByKind[kind])
+/** Those with one value, or many. */
+export const operators = options({ ...equality, ...texts, gt: '>', gte: '≥', lt: '<', lte: '≤', ...presence })
+export const operatorText = (operator: string): string => allOperators.find(({ value }) => value === operator)?.label ?? operator
+
 export const isWithoutValue = (operator: string): boolean => operator === 'is_set' || operator === 'is_not_set'
 export const takesMany = (operator: string): boolean => operator === 'exact' || operator === 'is_not'
+export const takesTwo = (operator: string): boolean => operator === 'between' || operator === 'not_between'
+export const takesNumber = (operator: string): boolean => Object.hasOwn(order, operator)
+export const takesTime = (operator: string): boolean => Object.hasOwn(times, operator)
 
-export const displays = options({
-  ActionsLineGraph: 'Lines',
-  ActionsAreaGraph: 'Areas',
-  ActionsBar: 'Bars, stacked',
-  ActionsUnstackedBar: 'Bars, side by side',
-  ActionsLineGraphCumulative: 'Running total',
-  BoldNumber: 'Number',
-  ActionsBarValue: 'Totals as bars',
-  ActionsPie: 'Pie',
-  ActionsTable: 'Table',
-  WorldMap: 'Countries',
-  CalendarHeatmap: 'Hours of the week',
+export const displays: readonly Option[] = [
+  ...options(
+    {
+      ActionsLineGraph: 'Lines',
+      ActionsAreaGraph: 'Areas',
+      ActionsBar: 'Bars, stacked',
+      ActionsUnstackedBar: 'Bars, side by side',
+      ActionsLineGraphCumulative: 'Running total',
+    },
+    'Over time',
+  ),
+  ...options(
+    {
+      BoldNumber: 'Number',
+      ActionsBarValue: 'Totals as bars',
+      ActionsPie: 'Pie',
+      ActionsTable: 'Table',
+      WorldMap: 'World map',
+    },
+    'Totals',
+  ),
+  ...options({ CalendarHeatmap: 'Hours of the week', BoxPlot: 'Box plot of a property' }, 'Spread'),
+]
+/** One number for each row instead of one for each interval. */
+export const isTotal = (display: string): boolean =>
+  ['BoldNumber', 'ActionsBarValue', 'ActionsPie', 'ActionsTable', 'WorldMap', 'CalendarHeatmap'].includes(display)
+export const numberFormats = options({
+  numeric: 'Plain',
+  percentage: 'Percent',
+  percentage_scaled: 'Percent of 1',
+  duration: 'Duration in s',
+  duration_ms: 'Duration in ms',
+  short: 'Short',
 })
+export const smoothings = options({ 1: 'Not smoothed', 3: 'Mean of 3', 7: 'Mean of 7', 14: 'Mean of 14', 30: 'Mean of 30' })
+
 export const funnelShapes = options({ steps: 'Steps', time_to_convert: 'Time to convert', trends: 'Conversion over time' })
 export const funnelOrders = options({ ordered: 'In this order', strict: 'In this order, nothing between', unordered: 'In any order' })
-export const windowUnits = options({ minute: 'minutes', hour: 'hours', day: 'days', week: 'weeks', month: 'months' })
+export const attributions = options({
+  first_touch: 'the first step',
+  last_touch: 'the last step',
+  all_events: 'all steps',
+})
+export const windowUnits = options({
+  second: 'seconds',
+  minute: 'minutes',
+  hour: 'hours',
+  day: 'days',
+  week: 'weeks',
+  month: 'months',
+})
 export const periods = options({ Hour: 'hours', Day: 'days', Week: 'weeks', Month: 'months' })
 export const retentionTypes = options({
   retention_recurring: 'each time it happens',
   retention_first_time: 'the first time in the range',
   retention_first_ever_occurrence: 'the first time ever',
 })
+export const references = options({ total: 'of those who began', previous: 'of the interval before' })
 export const pathTypes = options({ $pageview: 'Page views', $screen: 'Screens', custom_event: 'Custom events' })
-export const breakdownTypes = options({ event: 'of the event', person: 'of the person', session: 'of the session' })
+export const stickinessSums = options({ non_cumulative: 'exactly', cumulative: 'at least' })
+export const statuses = options({ new: 'New', returning: 'Returning', resurrecting: 'Resurrecting', dormant: 'Dormant' })
+export const junctions = options({ AND: 'all of', OR: 'any of' })

@@ -1,38 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
-import { get } from '../lib/api.ts'
-import { usePropertyNames } from '../lib/names.ts'
-import { useProject } from '../lib/session.ts'
-import { Select, Suggesting } from '../ui/parts.tsx'
-import { breakdownTypes, isWithoutValue, operators, takesMany } from './choices.ts'
+import { kindOf, useProperties, usePropertyNames } from '../lib/names.ts'
+import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
+import { CohortField, FilterValue } from './filter-value.tsx'
 import type { Filter } from './query.ts'
+import { namedWhose, WhoseSelect, whoseOf } from './whose.tsx'
 
-const filterTypes = breakdownTypes.filter(({ value }) => value !== 'session')
-type Whose = 'event' | 'person'
-
-/** The values that a property has most often. */
-function useValues(filter: Filter, typed: string): readonly string[] {
-  const { api } = useProject()
-  const [values, setValues] = useState<readonly string[]>([])
-  useEffect(() => {
-    if (filter.key === '') return
-    const control = new AbortController()
-    const parameters = new URLSearchParams({ key: filter.key, ...(typed !== '' && { value: typed }) })
-    const path = filter.type === 'person' ? 'persons/values/' : 'events/values/'
-    const timer = setTimeout(() => {
-      get<readonly { name: unknown }[] | { results: readonly { name: unknown }[] }>(api(`${path}?${parameters}`), control.signal).then(
-        (answer) => setValues(('results' in answer ? answer.results : answer).map(({ name }) => String(name))),
-        () => setValues([]),
-      )
-    }, 150)
-    return () => {
-      clearTimeout(timer)
-      control.abort()
-    }
-  }, [filter.key, filter.type, typed])
-  return values
-}
-
-const shown = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : value == null ? '' : String(value))
+const more = [
+  { value: 'cohort', label: 'Cohort' },
+  { value: 'hogql', label: 'SQL' },
+]
 
 function FilterRow({
   filter,
@@ -41,58 +18,36 @@ function FilterRow({
   onRemove,
 }: {
   filter: Filter
-  whose: Whose | undefined
+  whose: 'event' | 'person' | undefined
   onChange: (filter: Filter) => void
   onRemove: () => void
 }) {
-  const names = usePropertyNames(filter.type === 'person' ? 'person' : 'event')
-  const [typed, setTyped] = useState('')
-  const values = useValues(filter, typed)
-  const setValue = (text: string) =>
-    onChange({
-      ...filter,
-      value: takesMany(filter.operator)
-        ? text
-            .split(',')
-            .map((one) => one.trim())
-            .filter((one) => one !== '')
-        : text,
-    })
-  const setOperator = (operator: string) => {
-    const value = isWithoutValue(operator)
-      ? operator
-      : takesMany(operator) === Array.isArray(filter.value)
-        ? filter.value
-        : shown(filter.value)
-    onChange({ ...filter, operator, value: takesMany(operator) && !Array.isArray(value) ? [String(value)] : value })
-  }
   return (
     <div class="filter-row">
       {!whose && (
-        <Select
-          label="Whose property"
-          value={filter.type}
-          options={filterTypes}
-          onChange={(type) => onChange({ ...filter, type: type as Filter['type'] })}
+        <WhoseSelect
+          value={filter}
+          more={more}
+          onChange={(typed) =>
+            onChange(
+              typed.type === 'cohort'
+                ? { ...typed, type: 'cohort', key: 'id', operator: 'in' }
+                : { ...typed, type: typed.type as Filter['type'], key: '', operator: 'exact', value: [] },
+            )
+          }
         />
       )}
-      <Suggesting
-        label="Property"
-        placeholder="Property"
-        value={filter.key}
-        suggestions={names}
-        onChange={(key) => onChange({ ...filter, key })}
-      />
-      <Select label="Comparison" value={filter.operator} options={operators} onChange={setOperator} />
-      {!isWithoutValue(filter.operator) && (
-        <Suggesting
-          label="Value"
-          placeholder={takesMany(filter.operator) ? 'Values, separated by commas' : 'Value'}
-          value={shown(filter.value)}
-          suggestions={values}
-          onTyping={setTyped}
-          onChange={setValue}
+      {filter.type === 'cohort' ? (
+        <CohortField filter={filter} onChange={onChange} />
+      ) : filter.type === 'hogql' ? (
+        <TextField
+          label="SQL expression"
+          placeholder="properties.price > 10"
+          value={filter.key}
+          onChange={(key) => onChange({ type: 'hogql', key: key.trim(), operator: 'exact', value: null })}
         />
+      ) : (
+        <PropertyCondition filter={filter} onChange={onChange} />
       )}
       <button type="button" class="plain" aria-label={`Remove the filter ${filter.key}`} onClick={onRemove}>
         ✕
@@ -101,9 +56,54 @@ function FilterRow({
   )
 }
 
+/** The value in the form that another operator takes. */
+function valueFor(operator: string, value: unknown): unknown {
+  if (isWithoutValue(operator)) return operator
+  const all = [value].flat().filter((one) => one != null && !isWithoutValue(String(one)))
+  if (takesMany(operator)) return all
+  return takesTwo(operator) ? all.slice(0, 2) : (all[0] ?? '')
+}
+
+function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+  const of = namedWhose(whoseOf(filter))
+  const names = usePropertyNames(of)
+  const definitions = useProperties(of)
+  const kind = kindOf(definitions.find(({ name }) => name === filter.key))
+  const fitting = operatorsOf(kind)
+  const operators = fitting.some(({ value }) => value === filter.operator)
+    ? fitting
+    : [...fitting, { value: filter.operator, label: operatorText(filter.operator) }]
+  return (
+    <>
+      <Suggesting
+        label="Property"
+        placeholder="Property"
+        value={filter.key}
+        suggestions={names}
+        onChange={(key) => onChange({ ...filter, key: key.trim() })}
+      />
+      <Select
+        label="Comparison"
+        value={filter.operator}
+        options={operators}
+        onChange={(operator) => onChange({ ...filter, operator, value: valueFor(operator, filter.value) })}
+      />
+      {!isWithoutValue(filter.operator) && <FilterValue filter={filter} kind={kind} onChange={(value) => onChange({ ...filter, value })} />}
+    </>
+  )
+}
+
 /** A filter without a property or a value is not asked for yet. */
-export const isComplete = ({ key, operator, value }: Filter): boolean =>
-  key !== '' && (isWithoutValue(operator) || (Array.isArray(value) ? value.length > 0 : value !== undefined && value !== ''))
+export const isComplete = ({ type, key, operator, value }: Filter): boolean => {
+  if (type === 'hogql') return key !== ''
+  if (key === '') return false
+  if (isWithoutValue(operator)) return true
+  if (takesTwo(operator)) {
+    const [from, to] = [value].flat()
+    return typeof from === 'number' && typeof to === 'number' && from <= to
+  }
+  return Array.isArray(value) ? value.length > 0 : value != null && value !== ''
+}
 
 export function Filters({
   filters,
@@ -115,7 +115,7 @@ export function Filters({
   onChange: (filters: readonly Filter[]) => void
   label?: string
   /** Only filters of such properties. */
-  whose?: Whose
+  whose?: 'event' | 'person'
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)

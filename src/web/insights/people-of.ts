@@ -1,4 +1,5 @@
 import type { Chart } from '../../pictures/chart.ts'
+import { labelOf } from '../../pictures/charts/trends.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { objectIn, within } from './query.ts'
@@ -44,7 +45,7 @@ function inSeries(query: Query, answer: Answer, chart: Chart, { series, index }:
   const isWeek = chart.kind === 'grid'
   const row = rowsOf(answer)[isWeek ? 0 : series]
   if (!row) return null
-  const label = String(row.label || 'All events')
+  const label = String(row.status ?? labelOf(row))
   if (isWeek) {
     const title = `${label}, ${chart.rows[series]?.label ?? ''} at ${index}:00`
     return { title, source: insightActors(query, { series: 0, row: series + 1, column: index }) }

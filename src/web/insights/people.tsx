@@ -10,16 +10,25 @@ const pageSize = 50
 interface Actor {
   readonly id: string
   readonly name: string
+  /** The page of the person or the group, below the project's. */
+  readonly path: string
 }
 
 const nameOf = (properties: Readonly<Record<string, unknown>>, ids: readonly unknown[], id: string): string =>
   String(properties.email ?? properties.name ?? properties.username ?? ids[0] ?? id)
 
 function actorOf(value: unknown): Actor {
-  if (typeof value === 'string') return { id: value, name: value }
-  const { id, properties, distinct_ids } = value as { id: string; properties?: unknown; distinct_ids?: readonly unknown[] }
+  if (typeof value === 'string') return { id: value, name: value, path: `people/${value}` }
+  const { id, properties, distinct_ids, type, group_type_index } = value as {
+    id: string
+    properties?: unknown
+    distinct_ids?: readonly unknown[]
+    type?: string
+    group_type_index?: number
+  }
   const known = typeof properties === 'string' ? JSON.parse(properties) : (properties ?? {})
-  return { id, name: nameOf(known, distinct_ids ?? [], id) }
+  const path = type === 'group' ? `people/groups/${group_type_index}/${encodeURIComponent(id)}` : `people/${id}`
+  return { id, name: nameOf(known, distinct_ids ?? [], id), path }
 }
 
 /** The people behind a number of an insight: `source` is the question that lists them. */
@@ -38,10 +47,10 @@ export function People({ title, source, onClose }: { title: string; source: Quer
       {!error && value && rows.length === 0 && <Empty title="Nobody" />}
       <ul class="people">
         {rows.map(([actor]) => {
-          const { id, name } = actorOf(actor)
+          const { id, name, path } = actorOf(actor)
           return (
             <li key={id}>
-              <a href={linkTo(project.link(`people/${id}`))}>{name}</a>
+              <a href={linkTo(project.link(path))}>{name}</a>
             </li>
           )
         })}

@@ -1,15 +1,17 @@
 import type { Query } from '../lib/api.ts'
+import { takesProperty } from './choices.ts'
 
 // The query of an insight is JSON, as the API takes it. The builder changes that JSON, and the address holds it.
 
 export interface Filter {
   readonly key: string
-  readonly type: 'event' | 'person' | 'session' | 'hogql'
+  readonly type: 'event' | 'person' | 'session' | 'group' | 'cohort' | 'hogql'
+  readonly group_type_index?: number | null
   readonly operator: string
   readonly value?: unknown
 }
 export interface SeriesNode {
-  readonly kind: 'EventsNode' | 'ActionsNode'
+  readonly kind: 'EventsNode' | 'ActionsNode' | 'GroupNode'
   readonly event?: string | null
   readonly id?: number
   readonly name?: string
@@ -75,6 +77,14 @@ export const objectIn = (query: Query, field: string): Readonly<Record<string, u
 export const listIn = <T>(of: Readonly<Record<string, unknown>>, field: string): readonly T[] =>
   Array.isArray(of[field]) ? (of[field] as T[]) : []
 
+/** What is not a text is left out: an address may hold anything. */
+export const textsIn = (of: Readonly<Record<string, unknown>>, field: string): readonly string[] =>
+  listIn<unknown>(of, field).filter((one) => typeof one === 'string')
+export const textIn = (of: Readonly<Record<string, unknown>>, field: string): string => {
+  const value = of[field]
+  return typeof value === 'string' ? value : value == null || typeof value === 'object' ? '' : String(value)
+}
+
 /** Sets a field; undefined removes it. */
 export function withField<Q extends Readonly<Record<string, unknown>>>(of: Q, field: string, value: unknown): Q {
   const changed: Record<string, unknown> = { ...of, [field]: value }
@@ -85,7 +95,22 @@ export function withField<Q extends Readonly<Record<string, unknown>>>(of: Q, fi
 export const within = (query: Query, field: string, name: string, value: unknown): Query =>
   withField(query, field, withField(objectIn(query, field), name, value))
 
-/** The query of an address. Null: there is none, or it is no query. */
+/** What must still be chosen before the query can be asked; null: nothing. */
+export function missingIn(query: Query): string | null {
+  const series = listIn<SeriesNode | null>(query, 'series').map((node) => node ?? ({} as Partial<SeriesNode>))
+  for (const [i, { math, math_property, math_hogql }] of series.entries()) {
+    const mark = String.fromCharCode(65 + i)
+    if (takesProperty(math) && !math_property) return `Choose the property whose numbers ${mark} takes.`
+    if (math === 'hogql' && !math_hogql) return `Write the SQL expression of ${mark}, such as count().`
+  }
+  const display = objectIn(query, 'trendsFilter').display
+  if (display === 'BoxPlot' && series.some(({ math_property }) => !math_property))
+    return 'A box plot shows the numbers of a property: choose “Average of” and the property.'
+  if (query.kind === 'FunnelsQuery' && series.length < 2) return 'A funnel needs a second step.'
+  return null
+}
+
+/** The query of an address, or one that was typed. Null: it is not a query. */
 export function queryOf(text: string | null): Query | null {
   if (text === null) return null
   try {

@@ -1,14 +1,18 @@
-import { useEventNames, usePropertyNames } from '../lib/names.ts'
-import { Select, Suggesting } from '../ui/parts.tsx'
-import { maths, takesProperty } from './choices.ts'
+import { useState } from 'preact/hooks'
+import { Icon } from '../ui/icon.tsx'
+import { type Option, TextField } from '../ui/parts.tsx'
+import { type EventChoice, EventField } from './event-field.tsx'
 import { Filters } from './filters.tsx'
+import { MathField } from './maths.tsx'
 import { listIn, type SeriesNode, withField } from './query.ts'
 
 interface Props {
   readonly series: readonly SeriesNode[]
   onChange(series: readonly SeriesNode[]): void
   readonly most: number
-  readonly hasMath: boolean
+  readonly least?: number
+  /** What can be counted of each; none: nothing is chosen. */
+  readonly maths?: readonly Option[] | undefined
   /** `A`, `B` for formulas; `1`, `2` for steps. */
   readonly marks: 'letters' | 'numbers'
   readonly addLabel: string
@@ -16,77 +20,30 @@ interface Props {
 
 const markOf = (i: number, marks: Props['marks']) => (marks === 'letters' ? String.fromCharCode(65 + i) : String(i + 1))
 
-export function Series({ series, onChange, most, hasMath, marks, addLabel }: Props) {
-  const names = useEventNames()
-  const properties = usePropertyNames('event')
-  const change = (at: number, node: SeriesNode) => onChange(series.map((one, i) => (i === at ? node : one)))
-  const setEvent = (at: number, name: string) => {
-    const event = name.trim() === '' || name === 'All events' ? null : name.trim()
-    change(at, { ...withField(series[at]!, 'custom_name', undefined), kind: 'EventsNode', event, name: event ?? 'All events' })
-  }
-  const move = (from: number, to: number) => {
-    const moved = [...series]
-    moved.splice(to, 0, ...moved.splice(from, 1))
-    onChange(moved)
-  }
+const choiceOf = (node: SeriesNode): EventChoice =>
+  node.kind === 'ActionsNode' ? { action: node.id ?? 0, name: node.name ?? '' } : node.event == null ? null : { event: node.event }
+
+function withChoice(node: SeriesNode, choice: EventChoice): SeriesNode {
+  const { kind: _, event: _event, id: _id, name: _name, custom_name: _custom, ...rest } = node
+  if (choice !== null && 'action' in choice) return { kind: 'ActionsNode', id: choice.action, name: choice.name, ...rest }
+  const event = choice?.event ?? null
+  return { kind: 'EventsNode', event, name: event ?? 'All events', ...rest }
+}
+
+export function Series({ series, onChange, most, least = 1, maths, marks, addLabel }: Props) {
+  const add = (node: SeriesNode, at = series.length) => onChange(series.toSpliced(at, 0, node))
   return (
     <ol class="series">
       {series.map((node, i) => (
         <li key={i}>
-          <div class="series-row">
-            <span class="mark" aria-hidden="true">
-              {markOf(i, marks)}
-            </span>
-            {node.kind === 'EventsNode' ? (
-              <Suggesting
-                label={`Event ${markOf(i, marks)}`}
-                placeholder="All events"
-                value={node.event ?? ''}
-                suggestions={names}
-                onChange={(name) => setEvent(i, name)}
-              />
-            ) : (
-              <span>{node.name ?? `Action ${node.id}`}</span>
-            )}
-            {hasMath && (
-              <Select
-                label={`What is counted in ${markOf(i, marks)}`}
-                value={node.math ?? 'total'}
-                options={maths}
-                onChange={(math) =>
-                  change(i, { ...withField(node, 'math_property', takesProperty(math) ? node.math_property : undefined), math })
-                }
-              />
-            )}
-            {hasMath && takesProperty(node.math) && (
-              <Suggesting
-                label="Property with numbers"
-                placeholder="Property"
-                value={node.math_property ?? ''}
-                suggestions={properties}
-                onChange={(math_property) => change(i, { ...node, math_property })}
-              />
-            )}
-            {marks === 'numbers' && i > 0 && (
-              <button type="button" class="plain" aria-label={`Move step ${i + 1} up`} onClick={() => move(i, i - 1)}>
-                ↑
-              </button>
-            )}
-            {series.length > 1 && (
-              <button
-                type="button"
-                class="plain"
-                aria-label={`Remove ${markOf(i, marks)}`}
-                onClick={() => onChange(series.filter((_, at) => at !== i))}
-              >
-                ✕
-              </button>
-            )}
-          </div>
-          <Filters
-            filters={listIn(node, 'properties')}
-            label="Filter this one"
-            onChange={(filters) => change(i, withField(node, 'properties', filters.length > 0 ? filters : undefined))}
+          <SeriesRow
+            node={node}
+            mark={markOf(i, marks)}
+            maths={maths}
+            onChange={(changed) => onChange(series.with(i, changed))}
+            {...(series.length < most && { onCopy: () => add(node, i + 1) })}
+            {...(i > 0 && { onUp: () => onChange(series.toSpliced(i - 1, 2, node, series[i - 1]!)) })}
+            {...(series.length > least && { onRemove: () => onChange(series.toSpliced(i, 1)) })}
           />
         </li>
       ))}
@@ -95,14 +52,78 @@ export function Series({ series, onChange, most, hasMath, marks, addLabel }: Pro
           <button
             type="button"
             class="plain add"
-            onClick={() =>
-              onChange([...series, { kind: 'EventsNode', event: null, name: 'All events', ...(hasMath && { math: 'total' }) }])
-            }
+            onClick={() => add({ kind: 'EventsNode', event: null, name: 'All events', ...(maths && { math: maths[0]!.value }) })}
           >
             + {addLabel}
           </button>
         </li>
       )}
     </ol>
+  )
+}
+
+function SeriesRow({
+  node,
+  mark,
+  maths,
+  onChange,
+  onCopy,
+  onUp,
+  onRemove,
+}: {
+  node: SeriesNode
+  mark: string
+  maths: readonly Option[] | undefined
+  onChange: (node: SeriesNode) => void
+  onCopy?: () => void
+  onUp?: () => void
+  onRemove?: () => void
+}) {
+  const [isRenaming, setRenaming] = useState(false)
+  const actions = [
+    { icon: 'pen', label: `Rename ${mark}`, run: () => setRenaming(!isRenaming) },
+    { icon: 'copy', label: `Duplicate ${mark}`, run: onCopy },
+    { icon: 'up', label: `Move ${mark} up`, run: onUp },
+    { icon: 'cross', label: `Remove ${mark}`, run: onRemove },
+  ] as const
+  return (
+    <>
+      <div class="series-row">
+        <span class="mark" aria-hidden="true">
+          {mark}
+        </span>
+        {node.kind === 'GroupNode' ? (
+          <span class="grow">{String(node.custom_name ?? node.name ?? 'Several events')}</span>
+        ) : (
+          <EventField label={`Event ${mark}`} value={choiceOf(node)} onChange={(choice) => onChange(withChoice(node, choice))} />
+        )}
+        <span class="row-actions">
+          {actions.map(
+            ({ icon, label, run }) =>
+              run && (
+                <button type="button" class="plain icon" key={label} aria-label={label} title={label} onClick={run}>
+                  <Icon name={icon} />
+                </button>
+              ),
+          )}
+        </span>
+      </div>
+      <div class="series-more">
+        {(isRenaming || node.custom_name) && (
+          <TextField
+            label={`Name of ${mark}`}
+            placeholder="Name in the chart"
+            value={node.custom_name ?? ''}
+            onChange={(name) => onChange(withField(node, 'custom_name', name.trim() || undefined))}
+          />
+        )}
+        {maths && <MathField mark={mark} node={node} options={maths} onChange={onChange} />}
+        <Filters
+          filters={listIn(node, 'properties')}
+          label="Filter this one"
+          onChange={(filters) => onChange(withField(node, 'properties', filters.length > 0 ? filters : undefined))}
+        />
+      </div>
+    </>
   )
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { Chart } from '../../pictures/chart.ts'
+import { labelOf } from '../../pictures/charts/trends.ts'
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../pictures/format.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
@@ -66,7 +67,7 @@ export function SeriesTable({
           </thead>
           <tbody>
             {rows.map((row, i) => {
-              const name = `${String(row.status ?? (row.label || 'All events'))}${row.compare_label === 'previous' ? ' (previous)' : ''}`
+              const name = String(row.status ?? labelOf(row))
               const data = listOf(row.data)
               return (
                 <tr key={i}>

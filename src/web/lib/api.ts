@@ -25,14 +25,30 @@ export const whenSignedOut = (handler: () => void) => {
   onSignedOut = handler
 }
 
-export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+/** Aborts when the user signs out: what a page still loads, or asks from then on, would be refused. */
+let session = new AbortController()
+
+export async function signOut(): Promise<void> {
+  session.abort()
+  await request('POST', 'api/logout/', new AbortController().signal)
+}
+/** After signing out, where the page is not loaded again. */
+export const beginSession = (): void => {
+  session = new AbortController()
+}
+
+export const call = <T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> =>
+  request(method, path, session.signal, body, signal)
+
+async function request<T>(method: string, path: string, leaving: AbortSignal, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await fetch(path.replace(/^\//, ''), {
     method,
     credentials: 'same-origin',
     headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal ? { signal } : {}),
+    signal: signal ? AbortSignal.any([signal, leaving]) : leaving,
   }).catch((error: unknown) => {
+    if (leaving.aborted) return new Promise<never>(() => {}) // the page that waits for it is gone
     if (signal?.aborted) throw error
     throw new ApiError(0, { detail: 'The server cannot be reached. Is it running?' })
   })

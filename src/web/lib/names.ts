@@ -2,20 +2,86 @@ import { useEffect, useState } from 'preact/hooks'
 import { get, type Page } from './api.ts'
 import { useProject } from './session.ts'
 
-/** Names for suggestions. Without them everything can still be typed. */
-function useNames(path: string, most = 500): readonly string[] {
-  const { api } = useProject()
-  const [names, setNames] = useState<readonly string[]>([])
-  useEffect(() => {
-    const control = new AbortController()
-    get<Page<{ name: string }>>(api(`${path}limit=${most}`), control.signal).then(
-      ({ results }) => setNames(results.map(({ name }) => name)),
-      () => {},
-    )
-    return () => control.abort()
-  }, [path])
-  return names
+// Names for suggestions. Without them everything can still be typed.
+
+/** Lists that many fields of a page need: asked once in a while. */
+const kept = new Map<string, { readonly since: number; readonly value: Promise<unknown> }>()
+const keptMs = 30_000
+
+function keptList<T>(path: string): Promise<readonly T[]> {
+  const known = kept.get(path)
+  if (known && Date.now() - known.since < keptMs) return known.value as Promise<readonly T[]>
+  const value = get<Page<T> | readonly T[]>(path).then((answer) => ('results' in answer ? answer.results : answer))
+  kept.set(path, { since: Date.now(), value })
+  value.catch(() => kept.delete(path))
+  return value
 }
 
-export const useEventNames = () => useNames('event_definitions/?')
-export const usePropertyNames = (of: 'event' | 'person') => useNames(`property_definitions/?type=${of}&`)
+/** Null: not known yet. A list that cannot be read is empty. */
+export function useList<T>(path: string | null): readonly T[] | null {
+  const { api } = useProject()
+  const [list, setList] = useState<{ readonly path: string | null; readonly rows: readonly T[] } | null>(null)
+  useEffect(() => {
+    if (path === null) return setList({ path, rows: [] })
+    let isLeft = false
+    const take = (rows: readonly T[]) => isLeft || setList({ path, rows })
+    keptList<T>(api(path)).then(take, () => take([]))
+    return () => {
+      isLeft = true
+    }
+  }, [path])
+  return list?.path === path ? list.rows : null
+}
+
+const namesOf = (list: readonly { readonly name: string }[] | null): readonly string[] => (list ?? []).map(({ name }) => name)
+
+export const useKnownEvents = () => useList<{ readonly name: string }>('event_definitions/?limit=500')
+export const useEventNames = () => namesOf(useKnownEvents())
+
+/** Whose property it is; `group:0` is the group type with that index. */
+export type Whose = 'event' | 'person' | 'session' | `group:${number}`
+
+export interface PropertyDefinition {
+  readonly name: string
+  readonly property_type: 'DateTime' | 'String' | 'Numeric' | 'Boolean' | 'Duration' | null
+  readonly is_numerical: boolean
+  readonly count: number
+  readonly counts: { readonly boolean: number; readonly time: number }
+}
+const ofSessions = [
+  ...['$session_duration', '$start_timestamp', '$end_timestamp', '$channel_type', '$is_bounce', '$pageview_count', '$autocapture_count'],
+  ...['$entry_current_url', '$entry_pathname', '$end_current_url', '$end_pathname', '$entry_referring_domain', '$entry_utm_source'],
+]
+
+function pathOf(whose: Whose): string | null {
+  if (whose === 'session') return null
+  const [type, index] = whose.split(':')
+  return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&limit=500`
+}
+export const useProperties = (whose: Whose) => useList<PropertyDefinition>(pathOf(whose)) ?? []
+export const usePropertyNames = (whose: Whose): readonly string[] => {
+  const known = namesOf(useProperties(whose))
+  return whose === 'session' ? ofSessions : known
+}
+
+export type ValueKind = 'number' | 'boolean' | 'time' | 'text'
+const declared = { DateTime: 'time', String: 'text', Numeric: 'number', Boolean: 'boolean', Duration: 'number' } as const
+
+/** What the values of a property are. Null: it is not known, or there are several kinds. */
+export function kindOf(property: PropertyDefinition | undefined): ValueKind | null {
+  if (!property) return null
+  if (property.property_type) return declared[property.property_type]
+  if (property.is_numerical) return 'number'
+  if (property.count > 0 && property.counts.boolean === property.count) return 'boolean'
+  return property.count > 0 && property.counts.time === property.count ? 'time' : null
+}
+
+export interface GroupType {
+  readonly group_type: string
+  readonly group_type_index: number
+  readonly name_singular: string | null
+  readonly name_plural: string | null
+}
+export const useGroupTypes = () => useList<GroupType>('groups_types/') ?? []
+export const useActions = () => useList<{ readonly id: number; readonly name: string | null }>('actions/?limit=200') ?? []
+export const useCohorts = () => useList<{ readonly id: number; readonly name: string | null }>('cohorts/?limit=200&basic=true') ?? []

@@ -9,8 +9,8 @@ export interface Loaded<T> {
   cancel(): void
 }
 
-/** Loads when the inputs change, and ends what runs when they change again or the page is left. */
-export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: Inputs): Loaded<T> {
+/** Loads when the inputs change, and ends what runs when they change again or the page is left. `isAgain`: somebody asked to reload. */
+export function useLoaded<T>(load: (signal: AbortSignal, isAgain: boolean) => Promise<T>, inputs: Inputs): Loaded<T> {
   const [state, setState] = useState<{ value: T | null; error: Error | null; isLoading: boolean }>({
     value: null,
     error: null,
@@ -18,11 +18,14 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: 
   })
   const [round, setRound] = useState(0)
   const running = useRef<AbortController | null>(null)
+  const loaded = useRef(0)
   useEffect(() => {
     const control = new AbortController()
     running.current = control
     setState((before) => ({ ...before, isLoading: true }))
-    load(control.signal).then(
+    const isAgain = loaded.current !== round
+    loaded.current = round
+    load(control.signal, isAgain).then(
       (value) => control.signal.aborted || setState({ value, error: null, isLoading: false }),
       (error: Error) => control.signal.aborted || setState((before) => ({ ...before, error, isLoading: false })),
     )

@@ -1,11 +1,14 @@
 import type { ComponentType } from 'preact'
 import type { PageProps } from '../lib/page.ts'
+import { dataSections, pipelineSections, type Section, settingsSections } from '../lib/sections.ts'
 
 export interface PageEntry {
   readonly name: string
   readonly title: string
   /** The letter that opens it after `g`. */
   readonly key: string
+  /** Its parts, each at `<name>/<part>`. */
+  readonly sections?: readonly Section[]
   load(): Promise<ComponentType<PageProps>>
 }
 
@@ -18,7 +21,19 @@ export const pages: readonly PageEntry[] = [
   { name: 'web', title: 'Web', key: 'w', load: async () => (await import('./web.tsx')).Web },
   { name: 'people', title: 'People', key: 'p', load: async () => (await import('./people.tsx')).People },
   { name: 'cohorts', title: 'Cohorts', key: 'c', load: async () => (await import('./cohorts.tsx')).Cohorts },
-  { name: 'data', title: 'Data', key: 'a', load: async () => (await import('./data.tsx')).Data },
-  { name: 'pipelines', title: 'Pipelines', key: 'e', load: async () => (await import('./pipelines.tsx')).Pipelines },
-  { name: 'settings', title: 'Settings', key: ',', load: async () => (await import('./settings.tsx')).Settings },
+  { name: 'data', title: 'Data', key: 'a', sections: dataSections, load: async () => (await import('./data.tsx')).Data },
+  {
+    name: 'pipelines',
+    title: 'Pipelines',
+    key: 'e',
+    sections: pipelineSections,
+    load: async () => (await import('./pipelines.tsx')).Pipelines,
+  },
+  {
+    name: 'settings',
+    title: 'Settings',
+    key: ',',
+    sections: settingsSections,
+    load: async () => (await import('./settings.tsx')).Settings,
+  },
 ]

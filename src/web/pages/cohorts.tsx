@@ -3,26 +3,29 @@ import { type Cohort, CohortForm } from '../cohorts/cohort-form.tsx'
 import { ApiError, get, remove } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
 import { ConfirmButton } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
-import { ListTable, useList } from '../ui/list-table.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 import '../ui/records.css'
 
 /** The list; under `new` a form; under an id the members and the definition. */
-export function Cohorts({ rest: [which] }: PageProps) {
+export function Cohorts({ place, rest: [which] }: PageProps) {
   if (which === 'new') return <NewCohort />
   if (which !== undefined) return <CohortPage id={which} key={which} />
-  return <CohortList />
+  return <CohortList place={place} />
 }
 
-function CohortList() {
+function CohortList({ place }: { place: Place }) {
   const { api, link } = useProject()
-  const list = useList<Cohort>(api('cohorts/?limit=50'))
+  const { of, set } = useAddress(place)
+  const search = of('search')
+  const list = useList<Cohort>(api(`cohorts/?${parameters({ search, limit: 50 })}`))
   return (
     <>
       <PageHead title="Cohorts">
@@ -30,17 +33,26 @@ function CohortList() {
           New cohort
         </a>
       </PageHead>
+      <div class="filters">
+        <Search label="Search cohorts" placeholder="Name or description" value={search} onChange={(text) => set({ search: text })} />
+      </div>
       <ListTable
         list={list}
         what="cohorts"
         head={['Name', 'Kind', <th class="number">People</th>, 'Made']}
         empty={
-          <Empty title="No cohort yet">
-            <p>
-              A cohort is a set of people: those who match a condition, or a list. Filters and breakdowns can use it.{' '}
-              <a href={linkTo(link('cohorts/new'))}>Make the first one</a>.
-            </p>
-          </Empty>
+          search !== '' ? (
+            <Empty title="No cohort like this">
+              <p>Search for something shorter.</p>
+            </Empty>
+          ) : (
+            <Empty title="No cohort yet">
+              <p>
+                A cohort is a set of people: those who match a condition, or a list. Filters and breakdowns can use it.{' '}
+                <a href={linkTo(link('cohorts/new'))}>Make the first one</a>.
+              </p>
+            </Empty>
+          )
         }
         row={(one) => (
           <tr key={one.id}>
@@ -50,7 +62,7 @@ function CohortList() {
             </td>
             <td>{one.is_static ? 'static' : 'dynamic'}</td>
             <td class="number">{one.errors_calculating > 0 ? <span class="state bad">broken</span> : numberText(one.count)}</td>
-            <td>
+            <td class="when">
               {agoText(one.created_at)}
               {one.created_by && <span class="note"> by {one.created_by.first_name || one.created_by.email}</span>}
             </td>

@@ -1,48 +1,37 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { NotificationsDialog } from '../insights/alerts.tsx'
-import { Builder, Toolbar } from '../insights/builder.tsx'
-import { emptyQuery, type InsightKind, kinds, queryOf, unwrapped } from '../insights/query.ts'
+import { Builder } from '../insights/builder.tsx'
+import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, unwrapped } from '../insights/query.ts'
+import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
-import { type Answer, get, type Page, patch, post, type Query } from '../lib/api.ts'
+import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName } from '../insights/saved.tsx'
+import { Toolbar } from '../insights/toolbar.tsx'
+import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
-import { useEventNames } from '../lib/names.ts'
+import { useKnownEvents } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { CopyButton, Dialog, Empty, ErrorBox, Field, PageHead, Working } from '../ui/parts.tsx'
-
-export interface SavedInsight {
-  readonly id: number
-  readonly short_id: string
-  readonly name: string | null
-  readonly derived_name: string | null
-  readonly query: Query
-  readonly last_modified_at: string
-  readonly favorited?: boolean
-}
-
-export const shownName = ({ name, derived_name, query }: SavedInsight): string =>
-  name || derived_name || kinds.find(({ kind }) => kind === unwrapped(query).kind)?.title || 'Insight'
+import { Guarded } from '../ui/guarded.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
+import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
 export function Insights({ place, rest }: PageProps) {
   const [which] = rest
-  if (which === undefined) return <SavedList />
+  if (which === undefined) return <SavedList place={place} />
   if (which === 'new') return <NewInsight kind={place.search.get('kind')} text={place.search.get('q')} />
   return <OpenInsight shortId={which} text={place.search.get('q')} key={which} />
 }
 
-function SavedList() {
+function SavedList({ place }: { place: Place }) {
   const { api, link } = useProject()
-  const [search, setSearch] = useState('')
-  const { value, error, isLoading, reload } = useLoaded(
-    (signal) =>
-      get<Page<SavedInsight>>(
-        api(`insights/?basic=true&saved=true&limit=100&order=-last_modified_at${search ? `&search=${encodeURIComponent(search)}` : ''}`),
-        signal,
-      ),
-    [search],
+  const { of, set } = useAddress(place)
+  const search = of('search')
+  const list = useList<SavedInsight>(
+    api(`insights/?${parameters({ basic: 'true', saved: 'true', limit: 50, order: '-last_modified_at', search })}`),
   )
   return (
     <>
@@ -56,53 +45,38 @@ function SavedList() {
         ))}
       </div>
       <h2>Saved</h2>
-      <input
-        type="search"
-        aria-label="Search saved insights"
-        placeholder="Search"
-        value={search}
-        onInput={(event) => setSearch(event.currentTarget.value)}
+      <div class="filters">
+        <Search label="Search saved insights" value={search} onChange={(text) => set({ search: text })} />
+      </div>
+      <ListTable
+        list={list}
+        what="saved insights"
+        head={['Name', 'Kind', 'Changed']}
+        empty={search === '' ? 'None yet: build one above and save it.' : 'None has these words. Search for something shorter.'}
+        row={(one) => (
+          <tr key={one.id}>
+            <td class="wrap">
+              <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
+            </td>
+            <td>{kinds.find(({ kind }) => kind === unwrapped(one.query).kind)?.title ?? unwrapped(one.query).kind}</td>
+            <td class="when">{agoText(one.last_modified_at)}</td>
+          </tr>
+        )}
       />
-      {error && <ErrorBox error={error} retry={reload} />}
-      {isLoading && !value && <Working what="Reading insights" />}
-      {value && value.results.length === 0 && (
-        <p class="note">{search ? 'None has these words.' : 'None yet: build one above and save it.'}</p>
-      )}
-      {value && value.results.length > 0 && (
-        <table class="rows">
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Kind</th>
-              <th>Changed</th>
-            </tr>
-          </thead>
-          <tbody>
-            {value.results.map((one) => (
-              <tr key={one.id}>
-                <td>
-                  <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
-                </td>
-                <td>{kinds.find(({ kind }) => kind === unwrapped(one.query).kind)?.title ?? unwrapped(one.query).kind}</td>
-                <td>{agoText(one.last_modified_at)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
     </>
   )
 }
 
 function NewInsight({ kind, text }: { kind: string | null; text: string | null }) {
   const { link } = useProject()
-  const names = useEventNames()
+  const known = useKnownEvents()
   const asked = kinds.find(({ name }) => name === kind)?.kind ?? 'TrendsQuery'
   const given = queryOf(text)
-  // The event that is sent most is known a moment later; a question that was changed stays.
-  const query = given ?? emptyQuery(asked, names.find((name) => !name.startsWith('$')) ?? names[0] ?? null)
+  if (!given && !known) return <Working what="Reading events" />
+  const first = (known ?? []).find(({ name }) => !name.startsWith('$')) ?? known?.[0]
+  const query = given ?? emptyQuery(asked, first?.name ?? null)
   const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next) }), true)
-  return <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, names[0] ?? null))} />
+  return <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, first?.name ?? null))} />
 }
 
 function OpenInsight({ shortId, text }: { shortId: string; text: string | null }) {
@@ -145,14 +119,18 @@ function Editor({
 }) {
   const project = useProject()
   const asked = JSON.stringify(query)
-  const { value, error, isLoading, reload, cancel } = useLoaded((signal) => project.ask(query, signal), [asked])
+  const missing = missingIn(query)
+  const { value, error, isLoading, reload, cancel } = useLoaded(
+    async (signal, isAgain) => (missing === null ? project.ask(query, signal, isAgain ? 'force_blocking' : 'blocking') : null),
+    [asked],
+  )
   // An answer is drawn with the question that it answers.
   const shown = useRef<{ query: Query; answer: Answer } | null>(null)
   const latest = useMemo(() => {
     if (value && !isLoading) shown.current = { query, answer: value }
     return shown.current
   }, [value, isLoading])
-  const [dialog, setDialog] = useState<'save' | 'json' | 'notifications' | null>(null)
+  const [dialog, setDialog] = useState<'save' | 'json' | 'notifications' | 'details' | 'delete' | null>(null)
   const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
   const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
   const [failure, setFailure] = useState<Error | null>(null)
@@ -163,14 +141,21 @@ function Editor({
   return (
     <>
       <PageHead title={title}>
-        {isLoading && <progress aria-label="Computing" class="small" />}
         <button type="button" onClick={() => setDialog('json')}>
           Query
         </button>
         {saved && (
-          <button type="button" onClick={() => setDialog('notifications')}>
-            Notify…
-          </button>
+          <>
+            <button type="button" onClick={() => setDialog('notifications')}>
+              Notify…
+            </button>
+            <button type="button" onClick={() => setDialog('details')}>
+              Details…
+            </button>
+            <button type="button" onClick={() => setDialog('delete')}>
+              Delete…
+            </button>
+          </>
         )}
         {saved && isChanged && (
           <button type="button" class="primary" onClick={() => void update()}>
@@ -196,15 +181,26 @@ function Editor({
           ))}
         </div>
       )}
+      {saved?.description && <p class="note">{saved.description}</p>}
       {failure && <ErrorBox error={failure} />}
       <div class="editor">
-        <Builder query={query} onChange={onChange} key={query.kind} />
+        <Guarded
+          of={asked}
+          instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
+        >
+          <Builder query={query} onChange={onChange} key={query.kind} />
+        </Guarded>
         <section class="answer" aria-busy={isLoading} aria-label="Answer">
-          <Toolbar query={query} onChange={onChange} />
+          <Guarded of={asked} instead={null}>
+            <Toolbar query={query} onChange={onChange} />
+          </Guarded>
+          {missing !== null && <p class="hint">{missing}</p>}
           {error && <ErrorBox error={error} retry={reload} />}
           {isLoading && <Slow cancel={cancel} />}
-          {!error && latest && latest.query.kind === query.kind && <Result query={latest.query} answer={latest.answer} title={title} />}
-          {!error && latest?.answer.last_refresh && (
+          {!error && missing === null && latest && latest.query.kind === query.kind && (
+            <Result query={latest.query} answer={latest.answer} title={title} />
+          )}
+          {!error && missing === null && latest?.answer.last_refresh && (
             <p class="note">
               Computed {agoText(latest.answer.last_refresh)}.{' '}
               <button type="button" class="plain link" onClick={reload}>
@@ -214,17 +210,7 @@ function Editor({
           )}
         </section>
       </div>
-      {dialog === 'json' && (
-        <Dialog title="The query" onClose={() => setDialog(null)}>
-          <pre tabIndex={0}>
-            <code>{JSON.stringify(query, null, 2)}</code>
-          </pre>
-          <div class="actions">
-            <CopyButton text={JSON.stringify(query, null, 2)} label="Copy JSON" />
-            <CopyButton text={location.href} label="Copy address" />
-          </div>
-        </Dialog>
-      )}
+      {dialog === 'json' && <QueryDialog query={query} onChange={onChange} onClose={() => setDialog(null)} />}
       {dialog === 'notifications' && saved && (
         <NotificationsDialog
           insight={{ id: saved.id, query: unwrapped(saved.query) }}
@@ -232,67 +218,25 @@ function Editor({
           onClose={() => setDialog(null)}
         />
       )}
+      {dialog === 'details' && saved && <DetailsDialog saved={saved} onSaved={() => onSaved?.()} onClose={() => setDialog(null)} />}
+      {dialog === 'delete' && saved && <DeleteDialog saved={saved} onClose={() => setDialog(null)} />}
       {dialog === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={() => setDialog(null)} />}
     </>
   )
 }
 
-/** Nothing for a second, so that quick answers do not flicker. */
+/** Nothing for a second, so that quick answers do not flicker; then above the chart, which stays where it is. */
 function Slow({ cancel }: { cancel: () => void }) {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setSlow(true), 800)
+    const timer = setTimeout(() => setSlow(true), 1000)
     return () => clearTimeout(timer)
   }, [])
-  return isSlow ? <Working what="Computing" cancel={cancel} /> : null
-}
-
-function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {
-  const { api, link } = useProject()
-  const [error, setError] = useState<Error | null>(null)
-  const [dashboards, setDashboards] = useState<readonly { id: number; name: string }[]>([])
-  useEffect(() => {
-    get<Page<{ id: number; name: string }>>(api('dashboards/?limit=100')).then(
-      ({ results }) => setDashboards(results),
-      () => {},
-    )
-  }, [])
-  const save = async (event: SubmitEvent) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget as HTMLFormElement)
-    const dashboard = Number(data.get('dashboard'))
-    const body = {
-      name: String(data.get('name')),
-      query: { kind: 'InsightVizNode', source: query },
-      saved: true,
-      ...(dashboard > 0 && { dashboards: [dashboard] }),
-    }
-    await post<SavedInsight>(api('insights/'), body).then((made) => {
-      onClose()
-      go(linkTo(link(`insights/${made.short_id}`)))
-    }, setError)
-  }
   return (
-    <Dialog title="Save the insight" onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <Field label="Name">{(id) => <input id={id} name="name" required maxLength={400} autofocus defaultValue={name} />}</Field>
-        <Field label="Put on a dashboard">
-          {(id) => (
-            <select id={id} name="dashboard">
-              <option value="">None</option>
-              {dashboards.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {one.name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        {error && <ErrorBox error={error} />}
-        <button type="submit" class="primary">
-          Save
-        </button>
-      </form>
-    </Dialog>
+    isSlow && (
+      <div class="over-answer">
+        <Working what="Computing" cancel={cancel} since={1} />
+      </div>
+    )
   )
 }

@@ -1,16 +1,12 @@
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
+import { pipelineSections } from '../lib/sections.ts'
 import { useProject } from '../lib/session.ts'
 import { ExportPage, ExportsList, NewExport } from '../pipelines/exports.tsx'
 import { NewPluginConfig, PluginPage } from '../pipelines/plugin.tsx'
 import { PluginsList } from '../pipelines/plugins.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-
-const tabs = [
-  { name: 'plugins', title: 'Plugins' },
-  { name: 'exports', title: 'Batch exports' },
-]
 
 /** `plugins`, `plugins/<id of a config>`, `plugins/install/<id of a plugin>`, `exports`, `exports/new`, `exports/<id>`. */
 export function Pipelines({ rest }: PageProps) {
@@ -19,7 +15,11 @@ export function Pipelines({ rest }: PageProps) {
   return (
     <>
       <PageHead title="Pipelines" />
-      <Tabs label="Kinds of pipelines" current={tab} tabs={tabs.map((one) => ({ ...one, link: linkTo(link(`pipelines/${one.name}`)) }))} />
+      <Tabs
+        label="Kinds of pipelines"
+        current={tab}
+        tabs={pipelineSections.map((one) => ({ ...one, link: linkTo(link(`pipelines/${one.name}`)) }))}
+      />
       <Body tab={tab} which={which} id={id} key={`${tab}/${which}/${id}`} />
     </>
   )

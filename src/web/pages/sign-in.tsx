@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, get, post } from '../lib/api.ts'
+import { ApiError, beginSession, get, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
 import type { User } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -143,7 +143,7 @@ export function Join({ secret, user, onDone }: { secret: string; user: User | nu
         {error instanceof ApiError && error.code === 'invalid_recipient' && (
           <p>
             You are signed in as {user?.email}.{' '}
-            <button type="button" class="plain link" onClick={() => void post('api/logout/').then(onDone)}>
+            <button type="button" class="plain link" onClick={() => void signOut().then(beginSession).then(onDone)}>
               Sign out to accept it
             </button>
           </p>

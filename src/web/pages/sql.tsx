@@ -5,6 +5,7 @@ import type { PageProps } from '../lib/page.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { type BackgroundRun, useBackground } from '../sql/background.ts'
 import { type ChartChoice, chartNode, fittingChart } from '../sql/chart-choice.ts'
 import type { CodeEditor } from '../sql/code-editor.ts'
 import { columnsOf, rowsOf } from '../sql/columns.ts'
@@ -136,12 +137,40 @@ function Workbench({
     return () => clearTimeout(timer)
   }, [text])
 
+  const show = (statement: string, answer: Answer, ms: number, isNew = true) => {
+    editor.current?.mark([])
+    setDone({ statement, answer, ms })
+    const rows = Array.isArray(answer.results) ? answer.results.length : 0
+    if (isNew) setRan(remember(project.id, { statement, at: new Date().toISOString(), rows, ms: Math.round(ms) }))
+  }
+  const fail = (statement: string, failure: Error, ms: number | null) => {
+    setError(failure)
+    const marks = errorMarks(failure, statement.length)
+    if (marks[0] && editor.current?.text() === statement) {
+      editor.current.mark(marks)
+      editor.current.goTo(marks[0].from)
+    }
+    if (ms !== null) setRan(remember(project.id, { statement, at: new Date().toISOString(), rows: null, ms: Math.round(ms) }))
+  }
+  const background = useBackground(project, ({ statement, ms, result, isAgain }) => {
+    setError(null)
+    if (result instanceof Error) fail(statement, result, ms)
+    else show(statement, result, ms, !isAgain)
+  })
+  const runInBackground = async () => {
+    const statement = editor.current?.text() ?? text
+    if (statement.trim() === '') return setError(new Error('Write a statement first.'))
+    setError(null)
+    await background.start(statement).catch((failure: Error) => fail(statement, failure, 0))
+  }
+
   const ask = async (what: 'run' | 'explain') => {
     const statement = editor.current?.text() ?? text
     if (statement.trim() === '') return setError(new Error('Write a statement first.'))
     running.current?.abort()
     const control = new AbortController()
     running.current = control
+    background.forget()
     setWorking(what)
     setError(null)
     const start = performance.now()
@@ -149,24 +178,15 @@ function Workbench({
       const query = { kind: 'HogQLQuery', query: statement, ...(what === 'explain' && { explain: true }) }
       const answer = await project.ask(query, control.signal, 'force_blocking')
       const ms = performance.now() - start
-      editor.current?.mark([])
-      if (what === 'explain') setExplained(answer)
+      if (what === 'run') show(statement, answer, ms)
       else {
-        setDone({ statement, answer, ms })
-        const rows = Array.isArray(answer.results) ? answer.results.length : 0
-        setRan(remember(project.id, { statement, at: new Date().toISOString(), rows, ms: Math.round(ms) }))
+        editor.current?.mark([])
+        setExplained(answer)
       }
     } catch (failure) {
       if (control.signal.aborted && running.current !== control) return
       if (control.signal.aborted) setError(new Error('Cancelled.'))
-      else {
-        setError(failure as Error)
-        const marks = errorMarks(failure as Error, statement.length)
-        if (editor.current?.text() === statement) editor.current.mark(marks)
-        if (marks[0]) editor.current?.goTo(marks[0].from)
-        if (what === 'run')
-          setRan(remember(project.id, { statement, at: new Date().toISOString(), rows: null, ms: Math.round(performance.now() - start) }))
-      }
+      else fail(statement, failure as Error, what === 'run' ? performance.now() - start : null)
     }
     if (running.current === control) setWorking(null)
   }
@@ -215,11 +235,20 @@ function Workbench({
             <button type="button" class="primary" onClick={() => void run()}>
               Run <kbd>Ctrl ↵</kbd>
             </button>
+            <button
+              type="button"
+              disabled={background.run !== null}
+              title="For long statements: up to ten minutes, also while this page is closed"
+              onClick={() => void runInBackground()}
+            >
+              Start in the background
+            </button>
             <button type="button" onClick={() => void ask('explain')}>
               Explain
             </button>
             {working && <Working what={working === 'run' ? 'Running' : 'Explaining'} cancel={() => running.current?.abort()} />}
           </div>
+          {background.run && <InBackground run={background.run} cancel={() => void background.cancel().catch(setError)} />}
           <section class="answer" aria-label="Answer" aria-busy={working !== null}>
             {error && <ErrorBox error={error} />}
             {error && furtherErrors(error).map((text) => <p key={text}>{text}</p>)}
@@ -276,6 +305,23 @@ function Workbench({
         />
       )}
     </>
+  )
+}
+
+function InBackground({ run, cancel }: { run: BackgroundRun; cancel: () => void }) {
+  const { rows_read = 0, estimated_rows_total: total = 0, time_elapsed } = run.progress ?? {}
+  return (
+    <section class="background" aria-label="In the background">
+      <code>{run.statement.slice(0, 200)}</code>
+      <progress aria-label="Rows read" {...(total > 0 ? { max: total, value: Math.min(rows_read, total) } : {})} />
+      <span role="status">
+        {time_elapsed === undefined ? 'Waiting for the server' : `Running: ${numberText(Math.floor(time_elapsed))} s`}
+        {total > 0 && `, ${numberText(rows_read)} of ${numberText(total)} rows read`}
+      </span>
+      <button type="button" onClick={cancel}>
+        Cancel
+      </button>
+    </section>
   )
 }
 

@@ -1,5 +1,5 @@
-import { Toolbar } from '../insights/builder.tsx'
 import { Result } from '../insights/result.tsx'
+import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page } from '../lib/api.ts'
 import { useEventNames } from '../lib/names.ts'
 import { linkTo } from '../lib/router.ts'

@@ -96,8 +96,8 @@ function ConfirmMerge({ person, other, onMerged, onClose }: { person: Person; ot
           <thead>
             <tr>
               <th />
-              <th class="number">{person.name}</th>
-              <th class="number">{other.name}</th>
+              <th class="number wrap">{person.name}</th>
+              <th class="number wrap">{other.name}</th>
               <th class="number">Merged</th>
             </tr>
           </thead>

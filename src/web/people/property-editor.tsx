@@ -52,7 +52,7 @@ export function PropertyEditor({
     <section aria-label="Properties">
       <div class="head-row">
         <h2>Properties</h2>
-        <DialogButton label="Add a property" look="plain">
+        <DialogButton label="+ Add a property" title="Add a property" look="plain">
           {form(null)}
         </DialogButton>
       </div>

@@ -7,7 +7,7 @@ import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
-import { ListTable, useList } from '../ui/list-table.tsx'
+import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
 import { type ConfigField, fieldsOf, type Plugin, type PluginConfig, problemText } from './records.ts'
 import { SourceEditor } from './source.tsx'
@@ -146,20 +146,22 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the plugin" />
   return (
-    <section class="block">
-      <h2>{nameOf(value)}</h2>
-      {value.description && <p>{value.description}</p>}
-      <ConfigForm
-        plugin={value}
-        config={null}
-        submit="Use in this project"
-        send={async (body) => {
-          const made = await post<PluginConfig>(api('plugin_configs/'), { ...body, plugin: value.id })
-          go(linkTo(link(`pipelines/plugins/${made.id}`)))
-        }}
-      />
+    <>
+      <section class="block">
+        <h2>{nameOf(value)}</h2>
+        {value.description && <p>{value.description}</p>}
+        <ConfigForm
+          plugin={value}
+          config={null}
+          submit="Use in this project"
+          send={async (body) => {
+            const made = await post<PluginConfig>(api('plugin_configs/'), { ...body, plugin: value.id })
+            go(linkTo(link(`pipelines/plugins/${made.id}`)))
+          }}
+        />
+      </section>
       {value.plugin_type === 'source' && value.organization_id === own.id && <SourceEditor plugin={value} onSaved={reload} />}
-    </section>
+    </>
   )
 }
 
@@ -308,13 +310,7 @@ export function Logs({ path }: { path: string }) {
     <section class="block">
       <h2>Log</h2>
       <div class="row">
-        <input
-          type="search"
-          aria-label="Search the log"
-          placeholder="Search"
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-        />
+        <Search label="Search the log" value={search} onChange={setSearch} />
         <button type="button" onClick={list.reload}>
           Refresh
         </button>

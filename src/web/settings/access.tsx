@@ -177,7 +177,10 @@ export function DomainsSection() {
     <>
       <section class="block">
         <h2>Domains</h2>
-        <p class="note">Who proves a domain decides how people with its addresses sign in.</p>
+        <p class="note">
+          A verified domain belongs to this organization. Its sign-in settings are kept for programs that read them: this server itself
+          signs in with passwords only.
+        </p>
         {!isAdmin && <OnlyAdmins of="domains" />}
         {failure}
         <ListTable
@@ -248,7 +251,7 @@ export function DomainsSection() {
                               label="Only with"
                               value={domain.sso_enforcement}
                               options={enforcements}
-                              hint="With one of the others, passwords of these addresses do not work any more."
+                              hint="Kept for an identity provider in front of this server. Passwords still work here."
                             />
                             <CheckField
                               name="jit_provisioning_enabled"
@@ -265,7 +268,7 @@ export function DomainsSection() {
                       submit="Remove"
                       action={() => remove(api(`domains/${domain.id}/`)).then(list.reload)}
                     >
-                      <p>What it enforces ends with it.</p>
+                      <p>Its sign-in settings are deleted with it.</p>
                     </ConfirmButton>
                   </div>
                 )}

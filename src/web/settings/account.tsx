@@ -92,7 +92,7 @@ export function KeysSection() {
       <section class="block">
         <h2>Personal API keys</h2>
         <p class="note">Scripts and tools use them to act as you, as far as their scopes allow.</p>
-        {error && <Refused error={error} onRenewed={reload} />}
+        {error && <Refused error={error} onRenewed={reload} retry={reload} />}
         {failure}
         {made?.value && (
           <div class="once" role="status">
@@ -248,7 +248,7 @@ export function OrganizationSection() {
   const { reload } = useSession()
   const own = useOrganization()
   const { value, error, reload: again } = useLoaded((signal) => get<Organization>(own.api(''), signal), [])
-  if (error) return <Refused error={error} onRenewed={again} />
+  if (error) return <Refused error={error} onRenewed={again} retry={again} />
   if (!value) return <Working what="Reading the organization" />
   return (
     <>

@@ -57,7 +57,7 @@ export function MembersSection() {
                   levelName(member.level)
                 )}
               </td>
-              <td>{momentText(member.joined_at, timezone)}</td>
+              <td class="when">{momentText(member.joined_at, timezone)}</td>
               <td>
                 {(isSelf || mayEdit) && (
                   <ConfirmButton
@@ -157,7 +157,7 @@ export function InvitesSection() {
                 {invite.target_email} {invite.is_expired && <span class="state warn">expired</span>}
               </td>
               <td>{levelName(invite.level)}</td>
-              <td>{momentText(invite.created_at, timezone)}</td>
+              <td class="when">{momentText(invite.created_at, timezone)}</td>
               <td>
                 <button type="button" class="plain" disabled={isBusy} onClick={() => again(invite)}>
                   {invite.emailing_attempt_made ? 'Send again' : 'New link'}

@@ -1,46 +1,45 @@
 import { ApiError } from '../lib/api.ts'
 
 export const downloadFormats = [
-  { value: 'csv', label: 'CSV', extension: 'csv' },
-  { value: 'jsonl', label: 'JSON lines', extension: 'jsonl' },
-  { value: 'parquet', label: 'Parquet', extension: 'parquet' },
-  { value: 'arrow', label: 'Arrow', extension: 'arrows' },
+  { value: 'csv', label: 'CSV' },
+  { value: 'jsonl', label: 'JSON lines' },
+  { value: 'parquet', label: 'Parquet' },
+  { value: 'arrow', label: 'Arrow' },
 ] as const
-export type DownloadFormat = (typeof downloadFormats)[number]
+export type DownloadFormat = (typeof downloadFormats)[number]['value']
 
-/** All rows of a statement as a file, offered when it is complete. A part of one is never offered. */
-export async function downloadRows(
-  path: string,
-  query: unknown,
-  { value: format, extension }: DownloadFormat,
-  onBytes: (bytes: number) => void,
-  signal: AbortSignal,
-): Promise<void> {
+const field = (name: string, value: string) => Object.assign(document.createElement('input'), { type: 'hidden', name, value })
+
+/** Why the server refused a download that the browser could not show. */
+async function refusal(path: string, body: object): Promise<Error> {
+  const control = new AbortController()
   const response = await fetch(path, {
     method: 'POST',
-    credentials: 'same-origin',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query, format }),
-    signal,
+    body: JSON.stringify(body),
+    signal: control.signal,
+  }).catch(() => null)
+  if (response === null) return new ApiError(0, { detail: 'The server cannot be reached. Is it running?' })
+  if (!response.ok) return new ApiError(response.status, await response.json().catch(() => ({})))
+  control.abort()
+  return new Error('The download did not start. Try again.')
+}
+
+/**
+ * All rows of a statement as a file. The browser itself sends a form and writes the answer to its downloads, so no row is held in the page. A file has
+ * no `load` event; an error has, inside a frame that is not shown.
+ */
+export function startDownload(path: string, query: object, format: DownloadFormat, onRefused: (error: Error) => void): void {
+  const frame = Object.assign(document.createElement('iframe'), { hidden: true, name: `download-${Date.now()}`, title: 'Download' })
+  const form = Object.assign(document.createElement('form'), { hidden: true, method: 'post', action: path, target: frame.name })
+  form.append(field('query', JSON.stringify(query)), field('format', format))
+  document.body.append(frame, form)
+  frame.addEventListener('load', () => {
+    // The empty document that a frame begins with.
+    if (frame.contentDocument?.URL === 'about:blank') return
+    frame.remove()
+    void refusal(path, { query, format }).then(onRefused)
   })
-  if (!response.ok || !response.body) throw new ApiError(response.status, await response.json().catch(() => ({})))
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let bytes = 0
-  const reader = response.body.getReader()
-  for (;;) {
-    const { done, value } = await reader.read().catch((error: unknown) => {
-      if (signal.aborted) throw error
-      throw new Error('The download ended before it was complete. Nothing was saved.')
-    })
-    if (done) break
-    parts.push(value)
-    bytes += value.length
-    onBytes(bytes)
-  }
-  const address = URL.createObjectURL(new Blob(parts))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = `rows.${extension}`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+  form.submit()
+  form.remove()
 }

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Answer } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
@@ -6,7 +6,7 @@ import { CopyButton, ErrorBox } from '../ui/parts.tsx'
 import type { ChartChoice } from './chart-choice.ts'
 import { ChartPanel } from './chart-panel.tsx'
 import { columnsOf, rowsOf, tabSeparated } from './columns.ts'
-import { type DownloadFormat, downloadFormats, downloadRows } from './download.ts'
+import { type DownloadFormat, downloadFormats, startDownload } from './download.ts'
 import { RowsTable } from './rows-table.tsx'
 
 export type ResultView = 'rows' | 'chart'
@@ -67,28 +67,20 @@ export function ResultPanel({
 
 function Download({ statement }: { statement: string }) {
   const { api } = useProject()
-  const [bytes, setBytes] = useState<number | null>(null)
+  const [isAsked, setAsked] = useState(false)
   const [error, setError] = useState<Error | null>(null)
-  const running = useRef<AbortController | null>(null)
-  const start = async (format: DownloadFormat) => {
-    const control = new AbortController()
-    running.current = control
+  useEffect(() => {
+    setAsked(false)
     setError(null)
-    setBytes(0)
-    await downloadRows(api('query/export/'), { kind: 'HogQLQuery', query: statement }, format, setBytes, control.signal).catch(
-      (failure: Error) => control.signal.aborted || setError(failure),
-    )
-    setBytes(null)
+  }, [statement])
+  const start = (format: DownloadFormat) => {
+    setError(null)
+    setAsked(true)
+    startDownload(api('query/export/'), { kind: 'HogQLQuery', query: statement }, format, (failure) => {
+      setAsked(false)
+      setError(failure)
+    })
   }
-  if (bytes !== null)
-    return (
-      <span class="working" role="status">
-        <progress aria-label="Download" class="small" /> {numberText(bytes / 1e6)} MB
-        <button type="button" onClick={() => running.current?.abort()}>
-          Cancel
-        </button>
-      </span>
-    )
   return (
     <>
       <select
@@ -97,7 +89,7 @@ function Download({ statement }: { statement: string }) {
         onChange={(event) => {
           const format = downloadFormats.find(({ value }) => value === event.currentTarget.value)
           event.currentTarget.value = ''
-          if (format) void start(format)
+          if (format) start(format.value)
         }}
       >
         <option value="">Download all rows</option>
@@ -107,6 +99,11 @@ function Download({ statement }: { statement: string }) {
           </option>
         ))}
       </select>
+      {isAsked && (
+        <span class="note" role="status">
+          Your browser saves the file, and shows how far it is.
+        </span>
+      )}
       {error && <ErrorBox error={error} />}
     </>
   )

@@ -29,8 +29,8 @@ const isOldLogin = (error: Error | null) =>
   error instanceof ApiError && error.status === 403 && /recently authenticated/.test(error.message)
 
 /** An error; where it is a login that is too old, a way to sign in again. `onRenewed`: the action may be tried again. */
-export function Refused({ error, onRenewed }: { error: Error; onRenewed?: () => void }) {
-  return isOldLogin(error) ? <Renewal onRenewed={onRenewed} /> : <ErrorBox error={error} />
+export function Refused({ error, onRenewed, retry }: { error: Error; onRenewed?: () => void; retry?: () => void }) {
+  return isOldLogin(error) ? <Renewal onRenewed={onRenewed} /> : <ErrorBox error={error} retry={retry} />
 }
 
 function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
@@ -438,7 +438,13 @@ export function DialogButton({
   const close = () => setOpen(false)
   return (
     <>
-      <Opener label={label} of={of} look={look} kind={isPrimary ? 'primary' : ''} onClick={() => setOpen(true)} />
+      <Opener
+        label={label}
+        of={of}
+        look={look}
+        kind={isPrimary ? 'primary' : look === 'plain' ? 'add' : ''}
+        onClick={() => setOpen(true)}
+      />
       {isOpen && (
         <Dialog title={title} onClose={close}>
           <Close.Provider value={close}>{children(close)}</Close.Provider>

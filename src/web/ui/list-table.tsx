@@ -85,6 +85,12 @@ export function ListState<T>({
   children: (rows: readonly T[]) => ComponentChildren
 }) {
   const { rows, count, error, isLoading, isErrorOfMore } = list
+  const end = useRef<HTMLSpanElement>(null)
+  const isPressed = useRef(false)
+  // The button goes with the last page: the focus stays where it was.
+  useEffect(() => {
+    if (isPressed.current && !list.hasMore && document.activeElement === document.body) end.current?.focus()
+  }, [list.hasMore])
   if (error && !isErrorOfMore) return <ErrorBox error={error} retry={list.retry} />
   if (!rows) return isLoading ? <Working what={`Reading ${what}`} cancel={list.cancel} /> : null
   if (rows.length === 0) return typeof empty === 'string' ? <p class="note">{empty}</p> : empty
@@ -94,13 +100,19 @@ export function ListState<T>({
       {error && <ErrorBox error={error} retry={list.retry} />}
       <p class="pager">
         {list.hasMore && (
-          <button type="button" disabled={isLoading} onClick={list.more}>
+          <button
+            type="button"
+            aria-disabled={isLoading}
+            onClick={() => {
+              isPressed.current = true
+              if (!isLoading) list.more()
+            }}
+          >
             Load more
           </button>
         )}
-        <span class="note" role="status">
-          {numberText(rows.length)}
-          {list.hasMore && count !== undefined ? ` of ${numberText(count)}` : ''} {what}
+        <span class="note" role="status" ref={end} tabIndex={-1}>
+          {numberText(rows.length)} {list.hasMore ? (count === undefined ? 'shown' : `of ${numberText(count)}`) : 'in all'}
         </span>
       </p>
     </>
@@ -168,7 +180,7 @@ export const UnfoldButton = ({
   onToggle: () => void
   children: ComponentChildren
 }) => (
-  <button type="button" class="plain cell wrap" aria-expanded={isOpen} aria-label={label} onClick={onToggle}>
+  <button type="button" class="plain cell" aria-expanded={isOpen} aria-label={label} onClick={onToggle}>
     {children}
   </button>
 )

@@ -1,4 +1,4 @@
-import type { ComponentChildren, TargetedInputEvent } from 'preact'
+import type { ComponentChildren, TargetedFocusEvent, TargetedInputEvent } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
@@ -29,9 +29,9 @@ export function Empty({ title, children }: { title: string; children?: Component
   )
 }
 
-/** Says after a second that something is at work, with a button to end it. */
-export function Working({ what = 'Loading', cancel }: { what?: string; cancel?: () => void }) {
-  const [seconds, setSeconds] = useState(0)
+/** Says after a second that something is at work, with a button to end it. `since`: how long it has been at work. */
+export function Working({ what = 'Loading', cancel, since = 0 }: { what?: string; cancel?: () => void; since?: number }) {
+  const [seconds, setSeconds] = useState(since)
   useEffect(() => {
     const timer = setInterval(() => setSeconds((before) => before + 1), 1000)
     return () => clearInterval(timer)
@@ -82,7 +82,23 @@ export function Field({
 export interface Option {
   readonly value: string
   readonly label: string
+  /** Options of a group stand together. */
+  readonly group?: string
 }
+
+/** Options of a group, in the order of the groups. */
+function groupsOf(options: readonly Option[]): readonly (readonly [group: string | undefined, options: readonly Option[]])[] {
+  const groups = new Map<string | undefined, Option[]>()
+  for (const one of options) groups.set(one.group, [...(groups.get(one.group) ?? []), one])
+  return [...groups]
+}
+const optionsOf = (all: readonly Option[]) =>
+  all.map((one) => (
+    <option key={one.value} value={one.value}>
+      {one.label}
+    </option>
+  ))
+
 export function Select({
   label,
   value,
@@ -105,38 +121,43 @@ export function Select({
       </label>
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
         {options.some((one) => one.value === value) ? null : <option value={value}>{value}</option>}
-        {options.map((one) => (
-          <option key={one.value} value={one.value}>
-            {one.label}
-          </option>
-        ))}
+        {groupsOf(options).map(([group, all]) =>
+          group === undefined ? (
+            optionsOf(all)
+          ) : (
+            <optgroup key={group} label={group}>
+              {optionsOf(all)}
+            </optgroup>
+          ),
+        )}
       </select>
     </span>
   )
 }
 
 /**
- * What is being typed stays, however often the field is drawn and whatever value arrives meanwhile. It is said with Enter, when the field is left, or
- * when a suggestion was chosen.
+ * While a field has the focus it shows what it showed then or what was typed, whatever value arrives meanwhile. What was typed is said with Enter, when
+ * the field is left, or when a suggestion was chosen.
  */
 function useDraft(value: string, onChange: (value: string) => void, onTyping?: (value: string) => void) {
-  const [draft, setDraft] = useState<string | null>(null)
+  const [draft, setDraft] = useState<{ readonly text: string; readonly isTyped: boolean } | null>(null)
   const say = (text: string) => {
     setDraft(null)
     if (text !== value) onChange(text)
   }
   return {
-    value: draft ?? value,
+    value: draft?.text ?? value,
+    onFocus: (event: TargetedFocusEvent<HTMLInputElement>) => setDraft({ text: event.currentTarget.value, isTyped: false }),
     onInput: (event: TargetedInputEvent<HTMLInputElement>) => {
       const { value: text } = event.currentTarget
       if (event.inputType === 'insertReplacementText') return say(text)
-      setDraft(text)
+      setDraft({ text, isTyped: true })
       onTyping?.(text)
     },
     onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Enter' && draft !== null) say(draft)
+      if (event.key === 'Enter' && draft?.isTyped) say(draft.text)
     },
-    onBlur: () => draft !== null && say(draft),
+    onBlur: () => (draft?.isTyped ? say(draft.text) : setDraft(null)),
   }
 }
 
@@ -145,14 +166,21 @@ export function TextField({
   label,
   value,
   placeholder = '',
+  type = 'text',
   onChange,
 }: {
   label: string
   value: string
   placeholder?: string
+  type?: 'text' | 'number'
   onChange: (value: string) => void
 }) {
-  return <input aria-label={label} placeholder={placeholder} {...useDraft(value, onChange)} />
+  const draft = useDraft(value, onChange)
+  return type === 'number' ? (
+    <input type="number" step="any" aria-label={label} placeholder={placeholder} {...draft} />
+  ) : (
+    <input aria-label={label} placeholder={placeholder} {...draft} />
+  )
 }
 
 /** A text field that suggests values. */
@@ -194,6 +222,11 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     dialog.showModal()
     return () => dialog.close()
   }, [])
+  const ask = (event: Event) => {
+    if (!hasUnsaved(ref.current!)) return
+    event.preventDefault()
+    setAsking(true)
+  }
   const close = () => (hasUnsaved(ref.current!) ? setAsking(true) : onClose())
   return (
     <dialog
@@ -201,11 +234,9 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       aria-labelledby={heading}
       // Also said of a dialog that another one has replaced.
       onClose={() => ref.current && onClose()}
-      onCancel={(event) => {
-        if (event.target !== ref.current || !hasUnsaved(ref.current!)) return
-        event.preventDefault()
-        setAsking(true)
-      }}
+      onCancel={(event) => event.target === ref.current && ask(event)}
+      // A browser fires `cancel` only after user activation; `keydown` can always be prevented.
+      onKeyDown={(event) => event.key === 'Escape' && ask(event)}
       onClick={(event) => event.target === ref.current && close()}
     >
       <div class="dialog">

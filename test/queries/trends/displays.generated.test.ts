@@ -5,6 +5,7 @@ import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
+import { withoutLists } from '../../harness/duckdb.ts'
 import { projectPool } from '../../harness/projects.ts'
 import { type ReferenceDisplay, referenceBoxes, referenceHeatmap } from '../../reference/displays.ts'
 import { asBoxes, asTrend, displayArb } from '../../reference/displays-cases.ts'
@@ -50,7 +51,8 @@ test('generated heat maps and box plots are what loops over the events make of t
     fc.asyncProperty(eventsArb, mergesArb, fc.array(displayArb, { minLength: 2, maxLength: 4 }), async (events, merges, queries) => {
       for (const query of queries) {
         const project = await pool.filled(query, events, { merges })
-        await expectRight(query, afterMerges(events, merges), (asked) => answerQuery(asked, project))
+        for (const road of [project, withoutLists(project)])
+          await expectRight(query, afterMerges(events, merges), (asked) => answerQuery(asked, road))
       }
     }),
     { numRuns: runs },

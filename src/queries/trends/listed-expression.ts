@@ -1,0 +1,120 @@
+import type { Table } from 'apache-arrow'
+import { alias, field, from, groupBy, select } from '../../ast/build.ts'
+import type { Breakdown } from '../breakdown.ts'
+import { type Answer, type Ask, type ListsAsk, listsAsk, type QueryContext } from '../kind.ts'
+import { listedActors } from '../listed-actors.ts'
+import { exprOf } from '../origin.ts'
+import { columnValues } from '../rows.ts'
+import { integers } from '../vectors.ts'
+import { everyEvent, hasNumber, type Measure, type MeasuredExpression, measureField, measuresOf } from './expression-measures.ts'
+import { type Group, toNumber } from './groups.ts'
+import type { Bins } from './histogram.ts'
+import { listedUnit } from './listed.ts'
+import { contextOf, planUnit } from './plan.ts'
+import type { TrendsQuery } from './schema.ts'
+import { pathOf, type Unit } from './unit.ts'
+
+// A series whose number is an expression: one fold for each aggregate, and one statement over their results.
+
+/** Cells that one statement computes. */
+const mostCells = 50_000
+
+/** The groups of the unit; null: the lists cannot count them. */
+export function* foldExpression(
+  unit: Unit,
+  query: TrendsQuery,
+  env: QueryContext,
+  breakdown: Breakdown,
+  bins: readonly (Bins | null)[],
+  label: string,
+): Generator<Ask, readonly Group[] | null, Answer> {
+  const measured = measuresOf(exprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
+  if (typeof measured === 'string') {
+    yield listsAsk(label, measured)
+    return null
+  }
+  // What the engine refuses, it refuses as a statement.
+  let check: ListsAsk['check'] = planUnit(contextOf(unit, query, env, breakdown, bins)).query
+  function* groupsOf(measure: Measure): Generator<Ask, readonly Group[] | null, Answer> {
+    let found: readonly Group[] | null = null
+    const take = (groups: readonly Group[]) => {
+      found = groups
+    }
+    const listed = listedUnit(unit, query, breakdown, bins, env, take, measure)
+    yield listsAsk(label, typeof listed === 'string' ? listed : { ...listed, check })
+    check = undefined
+    return found
+  }
+  const { measures, isPlain } = measured
+  const [first] = measures as [Measure]
+  if (isPlain && first.condition.kind === 'literal') return yield* groupsOf(first)
+  const all = yield* groupsOf(everyEvent)
+  if (!all) return null
+  const found: (readonly Group[])[] = []
+  const numbered: (readonly Group[] | null)[] = []
+  for (const measure of measures) {
+    const groups = yield* groupsOf(measure)
+    if (!groups) return null
+    found.push(groups)
+    const numbers = isPlain ? null : hasNumber(measure)
+    numbered.push(numbers && (yield* groupsOf(numbers)))
+    if (numbers && !numbered.at(-1)) return null
+  }
+  if (isPlain) return all.map(({ parts, data }) => ({ parts, data: valuesOf(found[0]!, parts, data.length) }))
+  const cells = cellsOf(all)
+  if (cells.length > mostCells) {
+    yield listsAsk(label, 'the expression has too many values')
+    return null
+  }
+  const texts = measures.map((_, i) => textsOf(cells, all, found[i]!, numbered[i]!))
+  return withValues(all, cells, yield* computed(measured, cells, texts, label))
+}
+
+const keyOf = (parts: readonly string[]): string => JSON.stringify(parts)
+
+function valuesOf(groups: readonly Group[], parts: readonly string[], size: number): readonly number[] {
+  const key = keyOf(parts)
+  return groups.find((group) => keyOf(group.parts) === key)?.data ?? new Array<number>(size).fill(0)
+}
+
+interface Cell {
+  readonly group: number
+  readonly bucket: number
+}
+/** Those with events. */
+const cellsOf = (all: readonly Group[]): readonly Cell[] =>
+  all.flatMap(({ data }, group) => data.flatMap((count, bucket) => (count > 0 ? [{ group, bucket }] : [])))
+
+function textsOf(cells: readonly Cell[], all: readonly Group[], groups: readonly Group[], numbered: readonly Group[] | null): string[] {
+  const dataOf = (found: readonly Group[]) => {
+    const byKey = new Map(found.map(({ parts, data }) => [keyOf(parts), data]))
+    return all.map(({ parts }) => byKey.get(keyOf(parts)))
+  }
+  const [values, counts] = [dataOf(groups), numbered && dataOf(numbered)]
+  return cells.map(({ group, bucket }) => (counts && !counts[group]?.[bucket] ? '' : String(values[group]?.[bucket] ?? 0)))
+}
+
+/** By number of the cell. */
+function* computed(
+  { overCells }: MeasuredExpression,
+  cells: readonly Cell[],
+  texts: readonly (readonly string[])[],
+  label: string,
+): Generator<Ask, ReadonlyMap<number, number>, Answer> {
+  const columns = Object.fromEntries(texts.map((values, i) => [measureField(i), values]))
+  const query = select({
+    columns: [field('actor'), alias(overCells, 'value')],
+    from: from(listedActors([...cells.keys()], columns), 'cells'),
+    groupBy: groupBy(field('actor')),
+  })
+  const table = (yield { kind: 'statement', query, label: `expression of ${label}` }) as Table
+  const numbers = integers(table, 'actor')
+  const values = columnValues(table.getChild('value')!, 'UTC').map(toNumber)
+  return new Map(values.map((value, row) => [numbers[row]!, value]))
+}
+
+function withValues(all: readonly Group[], cells: readonly Cell[], values: ReadonlyMap<number, number>): readonly Group[] {
+  const groups = all.map(({ parts, data }) => ({ parts, data: new Array<number>(data.length).fill(0) }))
+  for (const [i, { group, bucket }] of cells.entries()) groups[group]!.data[bucket] = values.get(i) ?? 0
+  return groups
+}

@@ -1,0 +1,91 @@
+import { and, field } from '../../ast/build.ts'
+import { isSessionId } from '../../catalog/sessions.ts'
+import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../folds/visits.ts'
+import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
+import { inSample } from '../scope.ts'
+import { allOf } from '../series-condition.ts'
+import { countedNames, isNamed, isPage, longestSession, type Period, type WebPlan } from './plan.ts'
+
+/** What is counted in a period; null: there is nothing to count. */
+export type OverviewNumbers = (name: string) => number | null
+
+/** The sessions of a site over the lists of the core: each is an actor. Text: why they cannot answer it. */
+export function listedOverview(
+  plan: WebPlan,
+  env: QueryContext,
+  take: (numbers: ReadonlyMap<Period, OverviewNumbers>) => void,
+): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
+  if (plan.sessions.fields.length > 0) return 'a filter on sessions looks at those near the period only'
+  const ranges = (
+    [
+      ['current', plan.current],
+      ['previous', plan.previous],
+    ] as const
+  ).flatMap(([period, range]) => (range ? [{ period, range }] : []))
+  const columns = new AskedColumns({ hasPersons: false })
+  const id = field('$session_id')
+  const actors = { column: columns.codes(id).index, except: '' }
+  const person = columns.personsOfEvents()
+  const ofSession = allOf(isSessionId(id), inSample(plan.sample))
+  const counted = allOf(countedNames(plan, isPage), plan.filters)
+  const bits = askedBits(
+    [
+      { condition: ofSession, bits: visitBits.ofSession },
+      { condition: counted, bits: visitBits.counted },
+      { condition: isNamed('$pageview', '$screen', '$autocapture'), bits: visitBits.action },
+      ...(plan.goal ? [{ condition: and(counted, plan.goal), bits: visitBits.goal }] : []),
+    ],
+    columns,
+    env,
+  )
+  const near = ranges.flatMap(({ range }) => [range.firstEvent - longestSession, range.to + longestSession])
+  return {
+    names: bits.names,
+    columns: columns.asks,
+    actors,
+    fold: listFold<VisitsParams, VisitNumbers>({
+      fold: visitsFold,
+      params: (listed) => ({
+        matching: {
+          from: Math.min(...near),
+          to: Math.max(...near),
+          scope: null,
+          bits: bitsOf(bits, listed),
+          further: null,
+          takesAll: false,
+        },
+        near: Float64Array.from(near),
+        periods: Float64Array.from(ranges.flatMap(({ range }) => [range.firstEvent, range.to])),
+        bounceSeconds: env.bounceSeconds ?? 10,
+        person: placed(person, listed),
+        persons: listed.lists.persons,
+      }),
+      *take(found, _, { persons }) {
+        const numbers = new Map<Period, OverviewNumbers>()
+        for (const [i, { period }] of ranges.entries()) {
+          const all = numbersOf(found, i, persons)
+          numbers.set(period, (name) => all[name] ?? null)
+          yield
+        }
+        take(numbers)
+        return undefined
+      },
+    }),
+  }
+}
+
+function numbersOf(found: VisitNumbers, period: number, persons: number): Readonly<Record<string, number | null>> {
+  const sizeOf = (set: Uint8Array) => set.subarray(period * persons, (period + 1) * persons).reduce((sum, one) => sum + one, 0)
+  const sessions = found.sessions[period]!
+  const share = (part: number, whole: number) => (whole === 0 ? null : part / whole)
+  return {
+    visitors: sizeOf(found.visitors),
+    converted: sizeOf(found.converted),
+    sessions,
+    views: found.counted[period]!,
+    conversions: found.goals[period]!,
+    duration: share(found.seconds[period]!, sessions),
+    bounces: share(found.bounces[period]!, found.withAction[period]!),
+  }
+}

@@ -1,0 +1,190 @@
+import type { ComponentChild } from 'preact'
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { useWidth } from '../charts/chart-view.tsx'
+import { useProject } from '../lib/session.ts'
+import { columnCount, inOrder, moved, nudged, type Placed, resized } from './grid.ts'
+import { Menu } from './menu.tsx'
+import { type DashboardTile, type Layout, placesOf } from './model.ts'
+import { insightLink, insightName } from './tile.tsx'
+
+const [rowHeight, gap] = [80, 16]
+/** Below, tiles stand in one column. */
+const wide = 640
+/** Of the title and the lines below the chart. */
+const aroundChart = 108
+const heightOf = (h: number) => h * rowHeight + (h - 1) * gap
+
+interface Props {
+  readonly tiles: readonly DashboardTile[]
+  readonly isArranging: boolean
+  onSave(layout: Layout, places: readonly Placed[]): Promise<unknown>
+  render(tile: DashboardTile, height: number): ComponentChild
+  menu(tile: DashboardTile): ComponentChild
+}
+
+/** A drag by the pointer, from where it began. */
+interface Drag {
+  readonly id: number
+  readonly what: 'move' | 'resize'
+  readonly from: { readonly x: number; readonly y: number }
+  readonly places: readonly Placed[]
+}
+const arrows: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+}
+
+/** The tiles on their grid, which can be moved and resized by pointer, touch, keys and buttons. */
+export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
+  const { link } = useProject()
+  const [ref, width] = useWidth<HTMLDivElement>()
+  const [drag, setDrag] = useState<Drag | null>(null)
+  const [said, setSaid] = useState('')
+  const layout: Layout = width >= wide ? 'sm' : 'xs'
+  const known = useMemo(() => placesOf(tiles, layout), [tiles, layout])
+  // What is not stored yet. A step may follow before the one before it is stored.
+  const [preview, setPreview] = useState<{ readonly layout: Layout; readonly places: readonly Placed[] } | null>(null)
+  const unsaved = useRef(0)
+  const shownPlaces = useRef<readonly Placed[]>(known)
+  const places = preview?.layout === layout ? preview.places : known
+  shownPlaces.current = places
+  const show = (next: readonly Placed[]) => {
+    shownPlaces.current = next
+    setPreview({ layout, places: next })
+  }
+  const revert = (drag: Drag) => (unsaved.current === 0 ? setPreview(null) : show(drag.places))
+  const column = (width + gap) / columnCount
+
+  const put = (next: readonly Placed[], id: number) => {
+    const tile = next.find((one) => one.id === id)
+    if (tile) setSaid(`${layout === 'sm' ? `Column ${tile.x + 1}, ` : ''}row ${tile.y + 1}, ${tile.w} wide, ${tile.h} high`)
+    show(next)
+    unsaved.current++
+    void onSave(layout, next).then(() => {
+      unsaved.current--
+      if (unsaved.current === 0) setPreview(null)
+    })
+  }
+  /** One step; in one column only up and down. */
+  const step = (id: number, what: Drag['what'], [dx, dy]: readonly [number, number]) => {
+    if (layout === 'xs' && dx !== 0) return
+    const now = shownPlaces.current
+    put(what === 'move' ? nudged(now, id, dx, dy) : resized(now, id, dx, dy), id)
+  }
+  const during = ({ clientX, clientY }: PointerEvent, { id, what, from, places: before }: Drag) => {
+    const dx = layout === 'sm' ? Math.round((clientX - from.x) / column) : 0
+    const dy = Math.round((clientY - from.y) / (rowHeight + gap))
+    if (what === 'resize') return resized(before, id, dx, dy)
+    const tile = before.find((one) => one.id === id)!
+    return moved(before, id, { ...tile, x: tile.x + dx, y: tile.y + dy })
+  }
+  const handle = (id: number, what: Drag['what']) => ({
+    onPointerDown: (event: PointerEvent) => {
+      if (event.button !== 0) return
+      event.preventDefault()
+      const target = event.currentTarget as HTMLElement
+      target.setPointerCapture(event.pointerId)
+      target.focus()
+      setDrag({ id, what, from: { x: event.clientX, y: event.clientY }, places })
+    },
+    onPointerMove: (event: PointerEvent) => drag?.id === id && show(during(event, drag)),
+    onPointerUp: (event: PointerEvent) => {
+      if (drag?.id !== id) return
+      setDrag(null)
+      put(during(event, drag), id)
+    },
+    onPointerCancel: () => {
+      if (drag?.id === id) revert(drag)
+      setDrag(null)
+    },
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && drag) {
+        revert(drag)
+        return setDrag(null)
+      }
+      const by = Object.hasOwn(arrows, event.key) ? arrows[event.key] : undefined
+      if (!by || drag) return
+      event.preventDefault()
+      step(id, what, by)
+    },
+  })
+  const byId = new Map(tiles.map((tile) => [tile.id, tile]))
+  // The order of reading is that of the places; it stays while a tile is dragged.
+  const shown = useMemo(() => inOrder(drag?.places ?? places).map(({ id }) => id), [drag === null, drag === null ? places : null])
+  return (
+    <>
+      <p class="hidden" role="status" aria-live="polite">
+        {said}
+      </p>
+      <div class={`board${isArranging ? ' arranging' : ''}`} ref={ref}>
+        {width > 0 &&
+          shown.map((id) => {
+            const [tile, at] = [byId.get(id), places.find((one) => one.id === id)]
+            if (!tile || !at) return null
+            const name = tile.insight ? insightName(tile.insight) : 'Text'
+            return (
+              <section
+                class={`tile${drag?.id === id ? ' dragged' : ''}${tile.insight ? '' : ' of-text'}`}
+                key={id}
+                style={{ gridColumn: `${at.x + 1} / span ${at.w}`, gridRow: `${at.y + 1} / span ${at.h}` }}
+                aria-label={name}
+              >
+                <header>
+                  {tile.insight ? (
+                    <h2>
+                      <a href={insightLink(link, tile.insight)}>{name}</a>
+                    </h2>
+                  ) : (
+                    <span />
+                  )}
+                  <span class="tile-tools">
+                    {isArranging && (
+                      <>
+                        <button type="button" class="plain handle" aria-label={`Move ${name}: arrow keys`} {...handle(id, 'move')}>
+                          ✥
+                        </button>
+                        <button type="button" class="plain handle" aria-label={`Resize ${name}: arrow keys`} {...handle(id, 'resize')}>
+                          ⤡
+                        </button>
+                      </>
+                    )}
+                    <Menu label={`More for ${name}`} text="⋯">
+                      {isArranging && <Steps layout={layout} step={(what, by) => step(id, what, by)} />}
+                      {menu(tile)}
+                    </Menu>
+                  </span>
+                </header>
+                {render(tile, Math.max(80, heightOf(at.h) - aroundChart))}
+              </section>
+            )
+          })}
+      </div>
+    </>
+  )
+}
+
+const steps: readonly { readonly title: string; readonly what: Drag['what']; readonly by: readonly [number, number] }[] = [
+  { title: 'Move up', what: 'move', by: [0, -1] },
+  { title: 'Move down', what: 'move', by: [0, 1] },
+  { title: 'Move left', what: 'move', by: [-1, 0] },
+  { title: 'Move right', what: 'move', by: [1, 0] },
+  { title: 'Taller', what: 'resize', by: [0, 1] },
+  { title: 'Less tall', what: 'resize', by: [0, -1] },
+  { title: 'Wider', what: 'resize', by: [1, 0] },
+  { title: 'Less wide', what: 'resize', by: [-1, 0] },
+]
+
+/** For those who neither drag nor have a keyboard. */
+const Steps = ({ layout, step }: { layout: Layout; step: (what: Drag['what'], by: readonly [number, number]) => void }) => (
+  <>
+    {steps
+      .filter(({ by: [dx] }) => layout === 'sm' || dx === 0)
+      .map(({ title, what, by }) => (
+        <button type="button" class="plain" key={title} onClick={() => step(what, by)}>
+          {title}
+        </button>
+      ))}
+  </>
+)

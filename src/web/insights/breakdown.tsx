@@ -1,0 +1,182 @@
+import { useState } from 'preact/hooks'
+import type { Query } from '../lib/api.ts'
+import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
+import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { NumberField } from './number-field.tsx'
+import { listIn, objectIn, textIn, withField } from './query.ts'
+import { namedWhose, type Typed, WhoseSelect, whoseOf } from './whose.tsx'
+
+interface Part extends Typed {
+  readonly property: string | number
+  readonly histogram_bin_count?: number
+}
+const mostParts = 3
+const empty: Part = { property: '', type: 'event' }
+
+/** Older queries name one property outside of the list. */
+function partsOf(query: Query): readonly Part[] {
+  const filter = objectIn(query, 'breakdownFilter')
+  const list = listIn<Part>(filter, 'breakdowns')
+  if (list.length > 0) return list.map((part) => ({ ...part, type: part.type ?? 'event' }))
+  const index = filter.breakdown_group_type_index
+  const bins = filter.breakdown_histogram_bin_count
+  return [filter.breakdown]
+    .flat()
+    .filter((property): property is string | number => typeof property === 'string' || typeof property === 'number')
+    .map((property) => ({
+      property,
+      type: textIn(filter, 'breakdown_type') || 'event',
+      ...(typeof index === 'number' && { group_type_index: index }),
+      ...(typeof bins === 'number' && { histogram_bin_count: bins }),
+    }))
+}
+
+function withParts(query: Query, parts: readonly Part[]): Query {
+  const chosen = parts.filter(({ property }) => property !== '')
+  const { breakdown_limit, breakdown_hide_other_aggregation } = objectIn(query, 'breakdownFilter')
+  const kept = {
+    ...(breakdown_limit != null && { breakdown_limit }),
+    ...(breakdown_hide_other_aggregation != null && { breakdown_hide_other_aggregation }),
+  }
+  const [first] = chosen
+  if (!first) return withField(query, 'breakdownFilter', undefined)
+  if (first.type === 'cohort')
+    return { ...query, breakdownFilter: { breakdown_type: 'cohort', breakdown: chosen.map(({ property }) => property), ...kept } }
+  if (chosen.length > 1) return { ...query, breakdownFilter: { breakdowns: chosen, ...kept } }
+  const { property, type, group_type_index: index, histogram_bin_count: bins } = first
+  return {
+    ...query,
+    breakdownFilter: {
+      breakdown: property,
+      breakdown_type: type,
+      ...(index != null && { breakdown_group_type_index: index }),
+      ...(bins !== undefined && { breakdown_histogram_bin_count: bins }),
+      ...kept,
+    },
+  }
+}
+
+/** Up to three properties. Cohorts stand alone. */
+export function Breakdown({ query, onChange }: { query: Query; onChange: (query: Query) => void }) {
+  const asked = partsOf(query)
+  // A property that is not chosen yet is not asked for.
+  const [drafts, setDrafts] = useState<readonly Part[]>(asked)
+  const chosen = drafts.filter(({ property }) => property !== '')
+  const parts = JSON.stringify(chosen) === JSON.stringify(asked) ? drafts : asked
+  const set = (next: readonly Part[]) => {
+    const alike = next.some(({ type }) => type === 'cohort')
+      ? next.filter(({ type }) => (type === 'cohort') === (next.at(-1)!.type === 'cohort'))
+      : next
+    setDrafts(alike)
+    const changed = withParts(query, alike)
+    if (JSON.stringify(changed) !== JSON.stringify(query)) onChange(changed)
+  }
+  const limit = objectIn(query, 'breakdownFilter').breakdown_limit
+  const hasBins = query.kind === 'TrendsQuery'
+  return (
+    <>
+      {parts.map((part, i) => (
+        <BreakdownRow
+          key={i}
+          part={part}
+          hasBins={hasBins}
+          onChange={(changed) => set(parts.with(i, changed))}
+          onRemove={() => set(parts.toSpliced(i, 1))}
+        />
+      ))}
+      {parts.length < mostParts && (
+        <button
+          type="button"
+          class="plain add"
+          onClick={() => set([...parts, parts[0]?.type === 'cohort' ? { property: '', type: 'cohort' } : empty])}
+        >
+          + Add a breakdown
+        </button>
+      )}
+      {asked.length > 0 && asked[0]!.type !== 'cohort' && (
+        <div class="inline">
+          <span>the largest</span>
+          <NumberField
+            label="How many values"
+            value={limit ?? (objectIn(query, 'trendsFilter').display === 'WorldMap' ? 250 : 25)}
+            from={1}
+            most={500}
+            onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}
+          />
+          <span>values</span>
+        </div>
+      )}
+    </>
+  )
+}
+
+const more = [
+  { value: 'cohort', label: 'Cohort' },
+  { value: 'hogql', label: 'SQL' },
+]
+
+function BreakdownRow({
+  part,
+  hasBins,
+  onChange,
+  onRemove,
+}: {
+  part: Part
+  hasBins: boolean
+  onChange: (part: Part) => void
+  onRemove: () => void
+}) {
+  const of = namedWhose(whoseOf(part))
+  const names = usePropertyNames(of)
+  const kind = kindOf(useProperties(of).find(({ name }) => name === part.property))
+  const cohorts = useCohorts()
+  return (
+    <div class="filter-row">
+      <WhoseSelect
+        value={part}
+        more={more}
+        onChange={(typed) => onChange({ property: typed.type === part.type ? part.property : '', ...typed })}
+      />
+      {part.type === 'cohort' ? (
+        <Select
+          label="Cohort of the breakdown"
+          value={String(part.property)}
+          options={[
+            { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
+            { value: 'all', label: 'Everybody' },
+            ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
+          ]}
+          onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
+        />
+      ) : part.type === 'hogql' ? (
+        <TextField
+          label="SQL expression of the breakdown"
+          placeholder="upper(properties.plan)"
+          value={String(part.property)}
+          onChange={(text) => onChange({ ...part, property: text.trim() })}
+        />
+      ) : (
+        <Suggesting
+          label="Property of the breakdown"
+          placeholder="Property"
+          value={String(part.property)}
+          suggestions={names}
+          onChange={(property) => onChange({ ...part, property: property.trim() })}
+        />
+      )}
+      {hasBins && (kind === 'number' || part.histogram_bin_count !== undefined) && (
+        <label class="inline">
+          <input
+            type="checkbox"
+            checked={part.histogram_bin_count !== undefined}
+            onChange={(event) => onChange(withField({ ...part }, 'histogram_bin_count', event.currentTarget.checked ? 10 : undefined))}
+          />
+          in ranges
+        </label>
+      )}
+      <button type="button" class="plain" aria-label={`Remove the breakdown by ${part.property}`} onClick={onRemove}>
+        ✕
+      </button>
+    </div>
+  )
+}

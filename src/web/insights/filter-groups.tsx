@@ -1,0 +1,114 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Select } from '../ui/parts.tsx'
+import { junctions } from './choices.ts'
+import { Filters } from './filters.tsx'
+import type { Filter } from './query.ts'
+
+type Junction = 'AND' | 'OR'
+interface Group {
+  readonly type: Junction
+  readonly values: readonly Filter[]
+}
+interface Groups {
+  readonly type: Junction
+  readonly groups: readonly Group[]
+}
+
+const isGroup = (value: unknown): value is { type?: unknown; values: readonly unknown[] } =>
+  typeof value === 'object' && value !== null && Array.isArray((value as { values?: unknown }).values)
+const junctionOf = (type: unknown): Junction => (type === 'OR' ? 'OR' : 'AND')
+const isFilter = (value: unknown): value is Filter =>
+  typeof value === 'object' && value !== null && typeof (value as Filter).type === 'string' && !isGroup(value)
+
+/** The filters of a query as groups of filters. Null: they are nested deeper. */
+export function readGroups(properties: unknown): Groups | null {
+  if (properties === undefined || properties === null) return { type: 'AND', groups: [] }
+  if (Array.isArray(properties)) return properties.every(isFilter) ? { type: 'AND', groups: [{ type: 'AND', values: properties }] } : null
+  if (!isGroup(properties)) return Object.keys(properties as object).length === 0 ? { type: 'AND', groups: [] } : null
+  const { values } = properties
+  const type = junctionOf(properties.type)
+  if (values.every(isFilter)) return { type: 'AND', groups: [{ type, values }] }
+  const groups = values.map((value) => (isFilter(value) ? { type: 'AND', values: [value] } : value))
+  return groups.every((group) => isGroup(group) && group.values.every(isFilter))
+    ? { type, groups: (groups as Group[]).map((group) => ({ type: junctionOf(group.type), values: group.values })) }
+    : null
+}
+
+/** As short as it can be said; undefined: no filters. */
+export function writeGroups({ type, groups }: Groups): unknown {
+  const filled = groups.filter(({ values }) => values.length > 0)
+  if (filled.length === 0) return undefined
+  if (filled.length > 1) return { type, values: filled }
+  const [only] = filled
+  return only!.type === 'AND' || only!.values.length === 1 ? only!.values : only
+}
+
+function GroupBox({ title, children }: { title: string | null; children: ComponentChildren }) {
+  if (title === null) return <div>{children}</div>
+  return (
+    <fieldset>
+      <legend>{title}</legend>
+      {children}
+    </fieldset>
+  )
+}
+
+/** Filters in groups: all or any of each, and all or any of the groups. */
+export function FilterGroups({ properties, onChange }: { properties: unknown; onChange: (properties: unknown) => void }) {
+  const known = readGroups(properties)
+  // A group without filters is not in the query; how its filters will be joined is kept here.
+  const [draft, setDraft] = useState<Groups | null>(null)
+  if (!known) return <p class="note">These filters are nested deeper than this form. “Query” shows them and lets you change them.</p>
+  const isCurrent = draft !== null && JSON.stringify(writeGroups(draft)) === JSON.stringify(writeGroups(known))
+  const shown = isCurrent ? draft : known
+  const groups = shown.groups.length > 0 ? shown.groups : [{ type: 'AND' as const, values: [] }]
+  const set = (next: Groups) => {
+    setDraft(next)
+    const written = writeGroups(next)
+    if (JSON.stringify(written) !== JSON.stringify(writeGroups(known))) onChange(written)
+  }
+  const change = (at: number, group: Group) => set({ ...shown, groups: groups.map((one, i) => (i === at ? group : one)) })
+  const last = groups.at(-1)!
+  return (
+    <>
+      {groups.length > 1 && (
+        <div class="inline">
+          <Select
+            label="How the groups are joined"
+            value={shown.type}
+            options={junctions}
+            onChange={(type) => set({ ...shown, type: junctionOf(type), groups })}
+          />
+          <span>these groups:</span>
+        </div>
+      )}
+      {groups.map((group, i) => (
+        <GroupBox title={groups.length > 1 ? `Group ${i + 1}` : null} key={i}>
+          {group.values.length > 1 && (
+            <div class="inline">
+              <Select
+                label={`How the filters${groups.length > 1 ? ` of group ${i + 1}` : ''} are joined`}
+                value={group.type}
+                options={junctions}
+                onChange={(type) => change(i, { ...group, type: junctionOf(type) })}
+              />
+              <span>these:</span>
+            </div>
+          )}
+          <Filters filters={group.values} onChange={(values) => change(i, { ...group, values })} />
+          {groups.length > 1 && (
+            <button type="button" class="plain" onClick={() => set({ ...shown, groups: groups.filter((_, at) => at !== i) })}>
+              Remove the group
+            </button>
+          )}
+        </GroupBox>
+      ))}
+      {last.values.length > 0 && (
+        <button type="button" class="plain add" onClick={() => set({ ...shown, groups: [...groups, { type: 'AND', values: [] }] })}>
+          + Add a group
+        </button>
+      )}
+    </>
+  )
+}

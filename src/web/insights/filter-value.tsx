@@ -1,0 +1,168 @@
+import { useEffect, useState } from 'preact/hooks'
+import { get } from '../lib/api.ts'
+import { useCohorts, type ValueKind } from '../lib/names.ts'
+import { useProject } from '../lib/session.ts'
+import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { takesMany, takesNumber, takesTime, takesTwo } from './choices.ts'
+import type { Filter } from './query.ts'
+
+interface Named {
+  readonly name: unknown
+}
+
+/** The values that a property has most often. */
+function useValues({ key, type, group_type_index: index }: Filter, typed: string): readonly string[] {
+  const { api } = useProject()
+  const [values, setValues] = useState<readonly string[]>([])
+  useEffect(() => {
+    if (key === '' || type === 'session') return
+    const control = new AbortController()
+    const parameters = new URLSearchParams({
+      key,
+      ...(typed !== '' && { value: typed }),
+      ...(index != null && { group_type_index: String(index) }),
+    })
+    const path = type === 'person' ? 'persons/values/' : type === 'group' ? 'groups/property_values/' : 'events/values/'
+    const timer = setTimeout(() => {
+      get<readonly Named[] | { results: readonly Named[] }>(api(`${path}?${parameters}`), control.signal).then(
+        (answer) => setValues(('results' in answer ? answer.results : answer).map(({ name }) => String(name))),
+        () => setValues([]),
+      )
+    }, 150)
+    return () => {
+      clearTimeout(timer)
+      control.abort()
+    }
+  }, [key, type, index, typed])
+  return values
+}
+
+const textOf = (value: unknown): string => (value == null ? '' : String(value))
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value == null || value === '' ? [] : [value])
+
+/** What a typed text is, where the values are numbers or truths. */
+function readAs(text: string, kind: ValueKind | null): string | number | boolean {
+  if (kind === 'number' && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)
+  return kind === 'boolean' && (text === 'true' || text === 'false') ? text === 'true' : text
+}
+
+/** The value of a filter, as its operator and the kind of the property want it. */
+export function FilterValue({ filter, kind, onChange }: { filter: Filter; kind: ValueKind | null; onChange: (value: unknown) => void }) {
+  const { operator, value } = filter
+  if (takesTwo(operator)) return <Bounds value={listOf(value)} onChange={onChange} />
+  if (takesTime(operator)) return <DayField value={textOf(value)} onChange={onChange} />
+  if (takesNumber(operator))
+    return (
+      <TextField
+        label="Value"
+        type="number"
+        placeholder="Number"
+        value={textOf(value)}
+        onChange={(text) => onChange(text === '' ? undefined : Number(text))}
+      />
+    )
+  if (kind === 'boolean' && takesMany(operator))
+    return (
+      <Select
+        label="Value"
+        value={textOf(listOf(value)[0])}
+        options={['', 'true', 'false'].map((one) => ({ value: one, label: one || 'Choose' }))}
+        onChange={(text) => onChange(text === '' ? [] : [text])}
+      />
+    )
+  return <Texts filter={filter} kind={kind} onChange={onChange} />
+}
+
+function Bounds({ value, onChange }: { value: readonly unknown[]; onChange: (value: unknown) => void }) {
+  const set = (at: number, text: string) => onChange([0, 1].map((i) => (i === at ? (text === '' ? '' : Number(text)) : (value[i] ?? ''))))
+  return (
+    <>
+      <TextField label="From" type="number" placeholder="From" value={textOf(value[0])} onChange={(text) => set(0, text)} />
+      <TextField label="To" type="number" placeholder="To" value={textOf(value[1])} onChange={(text) => set(1, text)} />
+    </>
+  )
+}
+
+function DayField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <input
+      type="date"
+      aria-label="Value"
+      value={value.slice(0, 10)}
+      onChange={(event) => event.currentTarget.value && onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+function Texts({ filter, kind, onChange }: { filter: Filter; kind: ValueKind | null; onChange: (value: unknown) => void }) {
+  const [typed, setTyped] = useState('')
+  const suggestions = useValues(filter, typed)
+  if (!takesMany(filter.operator))
+    return (
+      <Suggesting
+        label="Value"
+        placeholder="Value"
+        value={textOf(filter.value)}
+        suggestions={suggestions}
+        onTyping={setTyped}
+        onChange={onChange}
+      />
+    )
+  const chosen = listOf(filter.value)
+  const add = (text: string) => {
+    setTyped('')
+    const value = readAs(text, kind)
+    if (text !== '' && !chosen.includes(value)) onChange([...chosen, value])
+  }
+  return (
+    <>
+      {chosen.map((one) => (
+        <span class="chip" key={String(one)}>
+          {String(one)}
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Remove ${String(one)}`}
+            onClick={() => onChange(chosen.filter((other) => other !== one))}
+          >
+            ✕
+          </button>
+        </span>
+      ))}
+      <Suggesting
+        label="Value"
+        placeholder={chosen.length > 0 ? 'or' : 'Value'}
+        value=""
+        suggestions={suggestions.filter((one) => !chosen.map(String).includes(one))}
+        onTyping={setTyped}
+        onChange={add}
+      />
+    </>
+  )
+}
+
+export function CohortField({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+  const cohorts = useCohorts()
+  return (
+    <>
+      <Select
+        label="Comparison"
+        value={filter.operator === 'not_in' ? 'not_in' : 'in'}
+        options={[
+          { value: 'in', label: 'is in' },
+          { value: 'not_in', label: 'is not in' },
+        ]}
+        onChange={(operator) => onChange({ ...filter, operator })}
+      />
+      <Select
+        label="Cohort"
+        value={textOf(filter.value)}
+        options={[
+          { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
+          ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
+        ]}
+        onChange={(id) => onChange({ ...filter, value: id === '' ? undefined : Number(id) })}
+      />
+    </>
+  )
+}

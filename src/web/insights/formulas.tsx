@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import type { Query } from '../lib/api.ts'
+import { TextField } from '../ui/parts.tsx'
+import { listIn, objectIn, textIn, within } from './query.ts'
+
+interface Formula {
+  readonly formula: string
+  readonly custom_name?: string | null
+}
+
+const formulasOf = (query: Query): readonly Formula[] => {
+  const filter = objectIn(query, 'trendsFilter')
+  const nodes = listIn<Formula>(filter, 'formulaNodes')
+  if (nodes.length > 0) return nodes
+  const older = listIn<string>(filter, 'formulas')
+  if (older.length > 0) return older.map((formula) => ({ formula }))
+  return textIn(filter, 'formula') ? [{ formula: textIn(filter, 'formula') }] : []
+}
+
+/** Of one without a name there is only the text; the older forms are replaced. */
+function withFormulas(query: Query, formulas: readonly Formula[]): Query {
+  const written = formulas.filter(({ formula }) => formula !== '')
+  const isPlain = written.length === 1 && !written[0]!.custom_name
+  const set = (before: Query, name: string, value: unknown) => within(before, 'trendsFilter', name, value)
+  const bare = set(set(set(query, 'formula', undefined), 'formulas', undefined), 'formulaNodes', undefined)
+  if (written.length === 0) return bare
+  return isPlain ? set(bare, 'formula', written[0]!.formula) : set(bare, 'formulaNodes', written)
+}
+
+/** Numbers computed from the series, shown instead of them. */
+export function Formulas({ query, onChange }: { query: Query; onChange: (query: Query) => void }) {
+  const asked = formulasOf(query)
+  const [drafts, setDrafts] = useState<readonly Formula[]>(asked)
+  const isCurrent = JSON.stringify(drafts.filter(({ formula }) => formula !== '')) === JSON.stringify(asked)
+  const formulas = isCurrent ? drafts : asked
+  const set = (next: readonly Formula[]) => {
+    setDrafts(next)
+    const changed = withFormulas(query, next)
+    if (JSON.stringify(changed) !== JSON.stringify(query)) onChange(changed)
+  }
+  return (
+    <>
+      {formulas.map((one, i) => (
+        <div class="filter-row" key={i}>
+          <TextField
+            label={`Formula ${i + 1}`}
+            placeholder="A / B * 100"
+            value={one.formula}
+            onChange={(formula) => set(formulas.with(i, { ...one, formula: formula.trim() }))}
+          />
+          <TextField
+            label={`Name of formula ${i + 1}`}
+            placeholder="Name"
+            value={one.custom_name ?? ''}
+            onChange={(name) => set(formulas.with(i, { formula: one.formula, ...(name.trim() && { custom_name: name.trim() }) }))}
+          />
+          <button type="button" class="plain" aria-label={`Remove formula ${i + 1}`} onClick={() => set(formulas.toSpliced(i, 1))}>
+            ✕
+          </button>
+        </div>
+      ))}
+      {formulas.length < 10 && (
+        <button type="button" class="plain add" onClick={() => set([...formulas, { formula: '' }])}>
+          + Add a formula
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,81 @@
+import { useGroupTypes, usePropertyNames } from '../lib/names.ts'
+import { type Option, Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { maths, takesProperty } from './choices.ts'
+import { type SeriesNode, withField } from './query.ts'
+import { namedWhose } from './whose.tsx'
+
+// What of its events a series counts.
+
+const propertyTypes = [
+  { value: 'event_properties', label: 'of the event' },
+  { value: 'person_properties', label: 'of the person' },
+  { value: 'session_properties', label: 'of the session' },
+]
+const groupMath = 'unique_group'
+const keyOf = ({ math, math_group_type_index: index }: SeriesNode) =>
+  math === groupMath ? `${groupMath}:${Number(index ?? 0)}` : (math ?? 'total')
+
+/** Another math, without what belongs to the one before. */
+function withMath(node: SeriesNode, key: string): SeriesNode {
+  const [math = 'total', index] = key.split(':')
+  let changed: SeriesNode = { ...node, math }
+  if (!takesProperty(math)) for (const name of ['math_property', 'math_property_type']) changed = withField(changed, name, undefined)
+  changed = withField(changed, 'math_hogql', math === 'hogql' ? (node.math_hogql ?? 'count()') : undefined)
+  return withField(changed, 'math_group_type_index', index === undefined ? undefined : Number(index))
+}
+
+export function MathField({
+  mark,
+  node,
+  options = maths,
+  onChange,
+}: {
+  mark: string
+  node: SeriesNode
+  options?: readonly Option[]
+  onChange: (node: SeriesNode) => void
+}) {
+  const groups = useGroupTypes()
+  const type = propertyTypes.some(({ value }) => value === node.math_property_type) ? String(node.math_property_type) : 'event_properties'
+  const properties = usePropertyNames(namedWhose(type.replace('_properties', '')))
+  const groupOptions = groups.map(({ group_type, group_type_index, name_singular }) => ({
+    value: `${groupMath}:${group_type_index}`,
+    label: `Unique groups: ${name_singular || group_type}`,
+    ...(options[0]?.group !== undefined && { group: options[0].group }),
+  }))
+  return (
+    <>
+      <Select
+        label={`What is counted in ${mark}`}
+        value={keyOf(node)}
+        options={[options[0]!, options[1]!, ...groupOptions, ...options.slice(2)]}
+        onChange={(key) => onChange(withMath(node, key))}
+      />
+      {takesProperty(node.math) && (
+        <>
+          <Suggesting
+            label={`Property with numbers of ${mark}`}
+            placeholder="Property with numbers"
+            value={node.math_property ?? ''}
+            suggestions={properties}
+            onChange={(name) => onChange({ ...node, math_property: name.trim() })}
+          />
+          <Select
+            label={`Whose property with numbers of ${mark}`}
+            value={type}
+            options={propertyTypes}
+            onChange={(next) => onChange({ ...node, math_property_type: next })}
+          />
+        </>
+      )}
+      {node.math === 'hogql' && (
+        <TextField
+          label={`SQL expression of ${mark}`}
+          placeholder="sum(properties.price) / count()"
+          value={String(node.math_hogql ?? '')}
+          onChange={(text) => onChange({ ...node, math_hogql: text.trim() })}
+        />
+      )}
+    </>
+  )
+}

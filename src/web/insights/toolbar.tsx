@@ -1,0 +1,176 @@
+import type { Query } from '../lib/api.ts'
+import { dayOf } from '../lib/moments.ts'
+import { useProject } from '../lib/session.ts'
+import { Select, TextField } from '../ui/parts.tsx'
+import {
+  closedRanges,
+  comparisons,
+  dateRanges,
+  displays,
+  funnelShapes,
+  intervals,
+  isTotal,
+  numberFormats,
+  rollingUnits,
+  smoothings,
+} from './choices.ts'
+import { NumberField } from './number-field.tsx'
+import { objectIn, textIn, withField, within } from './query.ts'
+
+interface Props {
+  readonly query: Query
+  onChange(query: Query): void
+}
+
+/** Above the chart: which time, in which pieces, compared with what, drawn how. */
+export function Toolbar({ query, onChange }: Props) {
+  const display = textIn(objectIn(query, 'trendsFilter'), 'display') || 'ActionsLineGraph'
+  const isTrend = query.kind === 'TrendsQuery'
+  const shape = textIn(objectIn(query, 'funnelsFilter'), 'funnelVizType') || 'steps'
+  const hasInterval =
+    (isTrend && !isTotal(display)) ||
+    query.kind === 'StickinessQuery' ||
+    query.kind === 'LifecycleQuery' ||
+    (query.kind === 'FunnelsQuery' && shape === 'trends')
+  const hasComparison =
+    (isTrend && !['CalendarHeatmap', 'BoxPlot', 'WorldMap'].includes(display)) ||
+    query.kind === 'StickinessQuery' ||
+    query.kind === 'FunnelsQuery'
+  return (
+    <div class="toolbar" role="toolbar" aria-label="How it is shown">
+      <DateRange query={query} onChange={onChange} />
+      {hasInterval && (
+        <Select
+          label="Interval"
+          value={textIn(query, 'interval') || 'day'}
+          options={intervals}
+          onChange={(interval) => onChange({ ...query, interval })}
+        />
+      )}
+      {isTrend && <Select label="Chart" value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />}
+      {query.kind === 'FunnelsQuery' && (
+        <Select
+          label="Shape of the funnel"
+          value={shape}
+          options={funnelShapes}
+          onChange={(next) => onChange(within(query, 'funnelsFilter', 'funnelVizType', next))}
+        />
+      )}
+      {hasComparison && <Comparison query={query} onChange={onChange} />}
+      {isTrend && <NumberForm query={query} onChange={onChange} isOverTime={!isTotal(display)} />}
+    </div>
+  )
+}
+
+const countryCode = { breakdown: '$geoip_country_code', breakdown_type: 'event' }
+
+/** A map needs countries; heat maps and box plots take neither a breakdown nor a comparison. */
+function withDisplay(query: Query, display: string): Query {
+  const shown = within(query, 'trendsFilter', 'display', display)
+  if (display === 'WorldMap')
+    return { ...withField(shown, 'compareFilter', undefined), breakdownFilter: query.breakdownFilter ?? countryCode }
+  if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return shown
+  const plain = withField(withField(shown, 'compareFilter', undefined), 'breakdownFilter', undefined)
+  return ['formula', 'formulas', 'formulaNodes'].reduce((before, name) => within(before, 'trendsFilter', name, undefined), plain)
+}
+
+export function DateRange({ query, onChange }: Props) {
+  const { timezone } = useProject()
+  const range = objectIn(query, 'dateRange')
+  const [from, to] = [textIn(range, 'date_from'), textIn(range, 'date_to')]
+  const rolling = /^-(\d{1,4})([hdwmy])$/.exec(from)
+  const isKnown = dateRanges.some(({ value }) => value === from) && (to === '' || closedRanges[from] === to)
+  const value = isKnown ? from : rolling && to === '' ? 'rolling' : from === '' && to === '' ? '-7d' : 'custom'
+  const set = (date_from: string, date_to?: string) => onChange({ ...query, dateRange: { date_from, ...(date_to && { date_to }) } })
+  const choose = (next: string) => {
+    if (next === 'rolling') return set('-45d')
+    if (next !== 'custom') return set(next, closedRanges[next])
+    set(dayOf(30, timezone), dayOf(0, timezone))
+  }
+  const day = (label: string, text: string, change: (day: string) => void) => (
+    <input
+      type="date"
+      aria-label={label}
+      value={text.slice(0, 10)}
+      onChange={(event) => event.currentTarget.value && change(event.currentTarget.value)}
+    />
+  )
+  const options = [...dateRanges, { value: 'rolling', label: 'Last …' }, { value: 'custom', label: 'From day to day' }]
+  return (
+    <>
+      <Select label="Dates" value={value} options={options} onChange={choose} />
+      {value === 'rolling' && (
+        <>
+          <NumberField
+            label="How many"
+            value={rolling?.[1] ?? 45}
+            from={1}
+            most={9999}
+            onChange={(count) => set(`-${count}${rolling?.[2] ?? 'd'}`)}
+          />
+          <Select
+            label="Unit"
+            value={rolling?.[2] ?? 'd'}
+            options={rollingUnits}
+            onChange={(unit) => set(`-${rolling?.[1] ?? 45}${unit}`)}
+          />
+        </>
+      )}
+      {value === 'custom' && (
+        <>
+          {day('First day', from, (first) => set(first, to || undefined))}
+          {day('Last day', to, (last) => set(from || last, last))}
+        </>
+      )}
+    </>
+  )
+}
+
+function Comparison({ query, onChange }: Props) {
+  const filter = objectIn(query, 'compareFilter')
+  const value = filter.compare === true ? textIn(filter, 'compare_to') || 'previous' : ''
+  const set = (to: string) =>
+    onChange(withField(query, 'compareFilter', to === '' ? undefined : { compare: true, ...(to !== 'previous' && { compare_to: to }) }))
+  return <Select label="Comparison with another time" value={value} options={comparisons} onChange={set} />
+}
+
+/** How the numbers are written. */
+function NumberForm({ query, onChange, isOverTime }: Props & { isOverTime: boolean }) {
+  const filter = objectIn(query, 'trendsFilter')
+  const set = (name: string, value: unknown) => onChange(within(query, 'trendsFilter', name, value === '' ? undefined : value))
+  const format = textIn(filter, 'aggregationAxisFormat') || 'numeric'
+  const smoothing = textIn(filter, 'smoothingIntervals') || '1'
+  return (
+    <details class="inline-details">
+      <summary>Numbers as</summary>
+      <div class="inline">
+        <Select
+          label="Format of the numbers"
+          value={format}
+          options={numberFormats}
+          onChange={(next) => set('aggregationAxisFormat', next === 'numeric' ? '' : next)}
+        />
+        <TextField
+          label="Text before the numbers"
+          placeholder="Before: $"
+          value={textIn(filter, 'aggregationAxisPrefix')}
+          onChange={(text) => set('aggregationAxisPrefix', text)}
+        />
+        <TextField
+          label="Text after the numbers"
+          placeholder="After: €"
+          value={textIn(filter, 'aggregationAxisPostfix')}
+          onChange={(text) => set('aggregationAxisPostfix', text)}
+        />
+        {isOverTime && (
+          <Select
+            label="Smoothing"
+            value={smoothing}
+            options={smoothings}
+            onChange={(next) => set('smoothingIntervals', next === '1' ? '' : Number(next))}
+          />
+        )}
+      </div>
+    </details>
+  )
+}

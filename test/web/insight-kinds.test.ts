@@ -1,0 +1,312 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+
+// Each kind of insight built by clicks: the query that results, its numbers beside those of the API, and the people behind them.
+
+/** What is read of an answer's rows. */
+interface Row {
+  readonly data: readonly number[]
+  readonly count: number
+  readonly aggregated_value: number
+  readonly compare_label?: string
+  readonly status: string
+  readonly value: number
+  readonly values: readonly { readonly count: number }[]
+  readonly calendar_heatmap_data: { readonly data: readonly { readonly row: number; readonly column: number; readonly value: number }[] }
+}
+
+describe.skipIf(!hasBrowser)('insights by clicks', () => {
+  let web: Web
+  let page: Page
+  beforeAll(async () => {
+    web = await openWeb()
+    page = await web.signedIn()
+  })
+  afterAll(async () => {
+    await web.close()
+    expect(web.complaints).toEqual([])
+  })
+
+  const open = async (kind: string) => {
+    await page.goto('about:blank')
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?kind=${kind}`)
+    await page.locator('.answer[aria-busy=false] .result').waitFor()
+  }
+  const type = async (label: string, text: string) => {
+    const field = page.getByLabel(label, { exact: true })
+    await field.fill(text)
+    await field.press('Enter')
+  }
+  const choose = (label: string, value: string) => page.getByLabel(label, { exact: true }).selectOption(value)
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  /** The query of the address. */
+  const asked = async () => JSON.parse(new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('q')!) as Record<string, unknown>
+  /** Waits for the query; its answer by the API. */
+  const answerTo = async (query: object): Promise<readonly Row[]> => {
+    await expect.poll(asked).toMatchObject(query)
+    await page.locator('.answer[aria-busy=false]').waitFor()
+    const { results } = await web.api<{ results: readonly Row[] }>('POST', `/api/projects/${web.demo}/query/`, { query: await asked() })
+    expect(results.length).toBeGreaterThan(0)
+    return results
+  }
+  const cells = async (table: Locator) => {
+    const rows = await table.locator('tbody tr').all()
+    return Promise.all(rows.map((row) => row.locator('th, td').allInnerTexts()))
+  }
+  const shown = (value: number) => new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 }).format(value)
+  const people = async () => {
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('listitem').or(dialog.getByText('Nobody')).first().waitFor()
+    const count = await dialog.getByRole('listitem').count()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    return count
+  }
+  const numbers = () => page.getByRole('region', { name: 'Numbers' })
+
+  test('trends: maths, a renamed and a copied series, filters with suggested values, groups, a breakdown', async () => {
+    await open('trends')
+    await type('Event A', 'purchase')
+    await choose('What is counted in A', 'sum')
+    await page.getByText('Choose the property whose numbers A takes.').waitFor()
+    await type('Property with numbers of A', '$revenue')
+    await press('Rename A')
+    await type('Name of A', 'Revenue')
+    await press('Duplicate A')
+    await choose('What is counted in B', 'unique_group:0')
+    await choose('Interval', 'week')
+    await choose('Comparison with another time', 'previous')
+    const rows = await answerTo({
+      kind: 'TrendsQuery',
+      interval: 'week',
+      compareFilter: { compare: true },
+      series: [
+        { event: 'purchase', math: 'sum', math_property: '$revenue', custom_name: 'Revenue' },
+        { event: 'purchase', math: 'unique_group', math_group_type_index: 0 },
+      ],
+    })
+    await page.getByText('Numbers', { exact: true }).click()
+    await expect
+      .poll(() => cells(numbers()))
+      .toEqual(
+        rows.map(({ data, count, compare_label }) => [
+          `Revenue${compare_label === 'previous' ? ' (previous)' : ''}`,
+          shown(count),
+          // The time before has fewer weeks.
+          ...Array.from({ length: Math.max(...rows.map((row) => row.data.length)) }, (_, i) => (i < data.length ? shown(data[i]!) : '–')),
+        ]),
+      )
+
+    // A filter: the values of the property are suggested.
+    const only = page.getByRole('group', { name: 'Only where' })
+    await only.getByRole('button', { name: 'Add a filter' }).click()
+    await type('Property', '$browser')
+    await page.getByLabel('Value', { exact: true }).focus()
+    await only.locator('datalist option[value="Firefox"]').waitFor({ state: 'attached' })
+    await type('Value', 'Firefox')
+    await type('Value', 'Chrome')
+    await press('+ Add a group')
+    const second = page.getByRole('group', { name: 'Group 2' })
+    await second.getByRole('button', { name: 'Add a filter' }).click()
+    await second.getByLabel('Property', { exact: true }).fill('$screen_width')
+    await second.getByLabel('Property', { exact: true }).press('Enter')
+    // Numbers are compared as numbers.
+    await expect.poll(() => second.getByLabel('Comparison').locator('option').allTextContents()).toContain('between')
+    await second.getByLabel('Comparison').selectOption('between')
+    await second.getByLabel('From', { exact: true }).fill('500')
+    await second.getByLabel('To', { exact: true }).fill('1500')
+    await second.getByLabel('To', { exact: true }).press('Enter')
+    await page.getByLabel('How the groups are joined').selectOption('OR')
+    await answerTo({
+      properties: {
+        type: 'OR',
+        values: [
+          { type: 'AND', values: [{ key: '$browser', type: 'event', operator: 'exact', value: ['Firefox', 'Chrome'] }] },
+          { type: 'AND', values: [{ key: '$screen_width', type: 'event', operator: 'between', value: [500, 1500] }] },
+        ],
+      },
+    })
+
+    await choose('Comparison with another time', '')
+    await press('Remove B')
+    await press('+ Add a breakdown')
+    await type('Property of the breakdown', '$browser')
+    await press('+ Add a breakdown')
+    await page.getByLabel('Whose property', { exact: true }).last().selectOption('person')
+    await page.getByLabel('Property of the breakdown').last().fill('plan')
+    await page.getByLabel('Property of the breakdown').last().press('Enter')
+    const split = await answerTo({
+      breakdownFilter: {
+        breakdowns: [
+          { property: '$browser', type: 'event' },
+          { property: 'plan', type: 'person' },
+        ],
+      },
+    })
+    await expect.poll(async () => (await cells(numbers())).map(([, total]) => total)).toEqual(split.map(({ count }) => shown(count)))
+    expect(await accessibilityFindings(page)).toEqual([])
+  })
+
+  test('trends: each display has the numbers of the API', async () => {
+    await open('trends')
+    await type('Event A', '$pageview')
+    await choose('What is counted in A', 'dau')
+    await press('+ Add a breakdown')
+    await type('Property of the breakdown', '$geoip_country_code')
+    const options = await page
+      .getByLabel('Chart', { exact: true })
+      .locator('option')
+      .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value))
+    expect(options).toContain('WorldMap')
+    for (const display of options.filter((one) => one !== 'CalendarHeatmap' && one !== 'BoxPlot')) {
+      await choose('Chart', display)
+      const rows = await answerTo({ trendsFilter: { display } })
+      const result = page.locator('.answer[aria-busy=false] .result')
+      if (display === 'WorldMap') {
+        const sorted = [...rows].sort((a, b) => b.aggregated_value - a.aggregated_value)
+        await expect
+          .poll(async () => (await cells(page.getByRole('region', { name: 'Countries' }))).map(([, value]) => value))
+          .toEqual(sorted.map(({ aggregated_value }) => shown(aggregated_value)))
+        expect(await accessibilityFindings(page)).toEqual([])
+        // To the second country by keys, and its people by Enter.
+        const map = page.getByRole('slider', { name: /^World map/ })
+        await map.focus()
+        await map.press('ArrowRight')
+        await map.press('ArrowRight')
+        await expect.poll(() => map.getAttribute('aria-valuetext')).toMatch(new RegExp(`: ${sorted[1]!.aggregated_value}$`))
+        await map.press('Enter')
+        expect(await people()).toBe(Math.min(50, sorted[1]!.aggregated_value))
+        // A click on its shape lists the same.
+        const at = rows.indexOf(sorted[1]!)
+        await map.locator(`[data-pick="${at}"]`).dispatchEvent('click')
+        expect(await people()).toBe(Math.min(50, sorted[1]!.aggregated_value))
+        continue
+      }
+      const details = result.locator('details', { hasText: 'Numbers' })
+      if ((await details.getAttribute('open')) === null) await details.locator('summary').click()
+      await expect
+        .poll(async () => (await cells(numbers())).map(([, total]) => total), { message: display })
+        .toEqual(rows.map(({ aggregated_value, count }) => shown(aggregated_value ?? count)))
+      if (['ActionsPie', 'ActionsBarValue'].includes(display)) {
+        await result.locator('svg [data-pick="0"]').first().dispatchEvent('click')
+        expect(await people(), display).toBe(Math.min(50, rows[0]!.aggregated_value))
+      }
+    }
+    await choose('Chart', 'CalendarHeatmap')
+    const [week] = await answerTo({ trendsFilter: { display: 'CalendarHeatmap' } })
+    expect((await asked()).breakdownFilter).toBeUndefined()
+    const { data } = week!.calendar_heatmap_data
+    const cell = data.find(({ value }) => value > 0)!
+    await page.locator(`.result svg [data-pick="${cell.row - 1} ${cell.column}"]`).dispatchEvent('click')
+    expect(await people()).toBe(Math.min(50, cell.value))
+  })
+
+  test('a funnel: steps, times, who left, and a person with a timeline', async () => {
+    await open('funnel')
+    await type('Event 1', '$pageview')
+    await type('Event 2', 'product added')
+    await press('+ Add a step')
+    await type('Event 3', 'purchase')
+    const steps = (await answerTo({
+      kind: 'FunnelsQuery',
+      series: [{ event: '$pageview' }, { event: 'product added' }, { event: 'purchase' }],
+    })) as unknown as { count: number; median_conversion_time: number | null }[]
+    const table = page.getByRole('region', { name: 'Steps' })
+    await expect.poll(async () => (await cells(table)).map(([, reached]) => reached)).toEqual(steps.map(({ count }) => shown(count)))
+    expect((await cells(table))[2]![4]).toMatch(/\d+(\.\d)?[smhd]/)
+    await table.locator('tbody tr').nth(2).getByRole('button').nth(1).click()
+    const lost = steps[1]!.count - steps[2]!.count
+    expect(await people()).toBe(Math.min(50, lost))
+    // A click on the bar of the last step, then on a person.
+    await page.locator('.result svg [data-pick="0 2"]').dispatchEvent('click')
+    await page.getByRole('dialog', { name: 'Reached purchase' }).getByRole('listitem').first().getByRole('link').click()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByText('purchase').first().waitFor()
+    expect(page.url()).toContain('/people/')
+
+    await open('funnel')
+    await choose('Shape of the funnel', 'trends')
+    await answerTo({ funnelsFilter: { funnelVizType: 'trends' } })
+    await page.getByRole('slider').waitFor()
+    await choose('Shape of the funnel', 'time_to_convert')
+    await type('Event 2', 'purchase')
+    await page.locator('.answer[aria-busy=false] .result svg').waitFor()
+    expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
+  })
+
+  test('a retention: each cell, and its people', async () => {
+    await open('retention')
+    await type('Event of the start', '$pageview')
+    await type('Event of the return', 'purchase')
+    await choose('Period', 'Week')
+    const rows = await answerTo({
+      retentionFilter: { period: 'Week', targetEntity: { id: '$pageview' }, returningEntity: { id: 'purchase' } },
+    })
+    const table = page.getByRole('region', { name: 'Retention' })
+    await expect
+      .poll(async () => (await cells(table)).map(([, ...texts]) => texts))
+      .toEqual(
+        rows.map(({ values }) => [
+          shown(values[0]!.count),
+          ...values.map(({ count }) => (values[0]!.count === 0 ? '–' : `${((100 * count) / values[0]!.count).toFixed(1)}%`)),
+        ]),
+      )
+    const at = rows.findIndex(({ values }) => (values[1]?.count ?? 0) > 0)
+    await table.locator('tbody tr').nth(at).locator('td').nth(2).getByRole('button').click()
+    expect(await people()).toBe(Math.min(50, rows[at]!.values[1]!.count))
+  })
+
+  test('paths, stickiness and lifecycle', async () => {
+    await open('paths')
+    await page.getByLabel('Custom events').check()
+    await type('Left out', '$pageleave')
+    const edges = await answerTo({
+      pathsFilter: { includeEventTypes: ['$pageview', 'custom_event'], excludeEvents: ['$pageleave'] },
+    })
+    await page.getByText('Numbers', { exact: true }).click()
+    await expect.poll(async () => (await cells(numbers())).map((row) => row[3])).toEqual(edges.map(({ value }) => shown(value)))
+    await page.locator('.result svg [data-pick="0"]').first().dispatchEvent('click')
+    expect(await people()).toBeGreaterThan(0)
+
+    await open('stickiness')
+    await type('Event A', '$pageview')
+    const [stickiness] = await answerTo({ kind: 'StickinessQuery', series: [{ event: '$pageview' }] })
+    await page.getByText('Numbers', { exact: true }).click()
+    await expect.poll(async () => (await cells(numbers()))[0]!.slice(1)).toEqual(stickiness!.data.map(shown))
+    const most = stickiness!.data.findLastIndex((value) => value > 0)
+    await numbers().getByRole('row').nth(1).getByRole('button').last().click()
+    expect(await people()).toBe(Math.min(50, stickiness!.data[most]!))
+
+    await open('lifecycle')
+    await type('Event A', '$pageview')
+    await page.getByRole('checkbox', { name: 'Dormant' }).uncheck()
+    const life = await answerTo({ lifecycleFilter: { toggledLifecycles: ['new', 'returning', 'resurrecting'] } })
+    await page.getByText('Numbers', { exact: true }).click()
+    await expect.poll(() => cells(numbers())).toEqual(life.map(({ status, data }) => [status, ...data.map(shown)]))
+    await numbers().getByRole('row').nth(1).getByRole('button').last().click()
+    expect(await people()).toBe(Math.min(50, life[0]!.data[life[0]!.data.findLastIndex((value) => value > 0)]!))
+  })
+
+  test('a query is copied, pasted, and refused if it is not one', async () => {
+    await open('trends')
+    await press('Query')
+    const dialog = page.getByRole('dialog', { name: 'The query' })
+    const text = dialog.getByLabel('Query as JSON')
+    expect(JSON.parse(await text.inputValue())).toMatchObject({ kind: 'TrendsQuery' })
+    await text.fill('{"kind": "TrendsQuery"')
+    await dialog.getByRole('button', { name: 'Use this query' }).click()
+    await dialog.getByRole('alert').getByText('This is not the JSON of a query.').waitFor()
+    await text.fill('{"kind": "HogQLQuery", "query": "select 1"}')
+    await dialog.getByRole('button', { name: 'Use this query' }).click()
+    await dialog.getByRole('alert').getByText('the kind is HogQLQuery').waitFor()
+    const pasted = {
+      kind: 'InsightVizNode',
+      source: { kind: 'RetentionQuery', retentionFilter: { period: 'Week', totalIntervals: 4 }, dateRange: { date_from: '-4w' } },
+    }
+    await text.fill(JSON.stringify(pasted))
+    await dialog.getByRole('button', { name: 'Use this query' }).click()
+    await answerTo(pasted.source)
+    expect(await page.getByLabel('How many periods').inputValue()).toBe('4')
+  })
+})

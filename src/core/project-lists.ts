@@ -379,13 +379,11 @@ export class ProjectLists implements MemoryHolder {
     const { person, events } = await source.counts()
     const all = events.reduce((sum, count) => sum + count, 0)
     if (!this.take(EventLists.bytesOf(all, person.length))) return null
-    const byPerson = new Map<number, number>()
-    for (let i = 0; i < person.length; i++) {
-      const survivor = merges.survivorOf.get(person[i]!) ?? person[i]!
-      byPerson.set(survivor, (byPerson.get(survivor) ?? 0) + events[i]!)
-    }
+    const survivorOf = (who: number) => merges.survivorOf.get(who) ?? who
+    const byPerson = new Int32Array(person.reduce((most, who) => Math.max(most, survivorOf(who) + 1), 0))
+    for (let i = 0; i < person.length; i++) byPerson[survivorOf(person[i]!)]! += events[i]!
     const lists = new EventLists()
-    lists.expect(Int32Array.from(byPerson.keys()), Int32Array.from(byPerson.values()))
+    lists.expect(byPerson)
     return new LoadedLists(lists, 0, merges, changedSeq)
   }
 

@@ -1,8 +1,6 @@
-import type { PlacedColumn } from '../fold.ts'
 import type { PersonEvents } from '../person-events.ts'
 import type { SeriesValue } from './accumulators.ts'
 import { Edges } from './edges.ts'
-import { Sum, type Sums } from './reduce.ts'
 
 // Series of one group over the events of persons where they are. A person's events are in order of time, so that a table of edges is only asked when a
 // bucket has ended.
@@ -10,15 +8,10 @@ import { Sum, type Sums } from './reduce.ts'
 /** Events that are read between two pauses. */
 const mostRead = 1 << 19
 
-/** By bucket, as the accumulator of the same value keeps it. */
-export interface PlainCounts {
-  /** No event is in a bucket: there is no group. */
-  readonly isEmpty: boolean
-  readonly state: Float64Array | Sums
-}
+/** A number by bucket, as the accumulator of the same value keeps it. Null: nothing was counted. */
+export type PlainCounts = Float64Array | null
 type Counted = Generator<void, PlainCounts, void>
 
-const nothing = new Float64Array(0)
 /** One bucket. */
 const everyTime = Float64Array.of(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
 
@@ -37,8 +30,6 @@ export function plainSeries(
       return inBuckets(events, value.kind, edges, from, to)
     case 'windows':
       return inWindows(events, value, from, to)
-    case 'numbers':
-      return value.reduction === 'sum' || value.reduction === 'avg' ? sums(events, value.number, value.reduction, edges, from, to) : null
     default:
       return null
   }
@@ -83,7 +74,7 @@ function* inBuckets(
       if (countsFirst) break
     }
   }
-  return { isEmpty, state: isEmpty ? nothing : counts }
+  return isEmpty ? null : counts
 }
 
 /** By window, the number of persons minus that of the window before. */
@@ -116,56 +107,5 @@ function* inWindows(events: PersonEvents, { begins, ends }: Extract<SeriesValue,
       if (known === begins.length) break
     }
   }
-  return { isEmpty, state: isEmpty ? nothing : changes }
-}
-
-/** The sum of a bucket is kept apart until the next one begins: most events of a person are in the bucket of the one before. */
-function* sums(
-  events: PersonEvents,
-  { column, of }: PlacedColumn,
-  reduction: 'sum' | 'avg',
-  buckets: Float64Array | null,
-  from: number,
-  to: number,
-): Counted {
-  const starts = buckets ?? everyTime
-  const all = new Sum(reduction)
-  all.grow(starts.length - 1)
-  const edges = buckets && new Edges(buckets)
-  const { time, codes, steps, isUniform } = events
-  const { values, numbers } = column
-  let isEmpty = true
-  for (let person = from, read = 0; person < to; person++) {
-    if (read >= mostRead) {
-      read = 0
-      yield
-    }
-    read += events.open(person)
-    const { begin, end, allowed } = events
-    let bucket = -1
-    let until = Number.NEGATIVE_INFINITY
-    let [sum, lost, count] = [0, 0, 0]
-    for (let i = begin; i < end; i++) {
-      if (!isUniform && (steps[codes[i]!]! & allowed) === 0) continue
-      const at = time[i]!
-      if (at >= until) {
-        if (count > 0) all.addSum(bucket, sum, lost, count)
-        ;[sum, lost, count] = [0, 0, 0]
-        bucket = edges ? edges.countAt(at) - 1 : 0
-        if (bucket === starts.length - 1) break
-        until = starts[bucket + 1]!
-      }
-      if (bucket < 0) continue
-      isEmpty = false
-      const code = values[of === 'event' ? events.indexOf(i) : person]!
-      const value = numbers === null ? code : numbers[code]!
-      if (Number.isNaN(value)) continue
-      const next = sum + value
-      lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
-      sum = next
-      count++
-    }
-    if (count > 0) all.addSum(bucket, sum, lost, count)
-  }
-  return { isEmpty, state: all.state(isEmpty ? 0 : starts.length - 1) }
+  return isEmpty ? null : changes
 }

@@ -26,14 +26,14 @@ export function reducerOf(reduction: Reduction): Reducer {
   return reduction === 'sum' || reduction === 'avg' ? new Sum(reduction) : new Extreme(reduction)
 }
 
-export interface Sums {
+interface Sums {
   readonly sums: Float64Array
   readonly lost: Float64Array
   readonly counts: Float64Array
 }
 
 /** Sums with compensation: the order of the rows does not change the result, but for the last digit at most. */
-export class Sum implements Reducer<Sums> {
+class Sum implements Reducer<Sums> {
   readonly kept = 0
   private readonly reduction: 'sum' | 'avg'
   private sums: Float64Array = new Float64Array(0)
@@ -50,17 +50,20 @@ export class Sum implements Reducer<Sums> {
     this.counts = grown(this.counts, cells)
   }
 
+  /** Without a branch: which of both is larger cannot be predicted. */
   add(cell: number, value: number): void {
     if (!Number.isNaN(value)) this.addSum(cell, value, 0, 1)
   }
 
   /** The sum of some numbers, and what was lost of it. NaN: of both infinities. */
-  addSum(cell: number, value: number, lost: number, count: number): void {
-    const sum = this.sums[cell]!
+  private addSum(cell: number, value: number, before: number, count: number): void {
+    const { sums, lost, counts } = this
+    const sum = sums[cell]!
     const next = sum + value
-    this.lost[cell]! += (Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum) + lost
-    this.sums[cell] = next
-    this.counts[cell]! += count
+    const added = next - sum
+    lost[cell]! += sum - (next - added) + (value - added) + before
+    sums[cell] = next
+    counts[cell]! += count
   }
 
   state(cells: number): Sums {

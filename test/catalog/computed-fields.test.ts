@@ -39,13 +39,13 @@ test.each([
   ],
   [
     'of persons',
-    'select $virt_initial_referring_domain_type, p.$virt_initial_referring_domain_type from persons p order by 1',
+    'select $virt_initial_channel_type, p.$virt_initial_referring_domain_type from persons p order by 1',
     [
-      ['$direct', '$direct'],
-      ['Search', 'Search'],
+      ['Direct', '$direct'],
+      ['Paid Search', 'Search'],
     ],
   ],
-  ['through an event', 'select distinct person.$virt_initial_referring_domain_type from events order by 1', [['$direct'], ['Search']]],
+  ['through an event', 'select distinct person.$virt_initial_channel_type from events order by 1', [['Direct'], ['Paid Search']]],
   ['of a subquery that has one', "select $virt_bot_name, t.$virt_bot_name from (select 'mine' as $virt_bot_name) t", [['mine', 'mine']]],
 ])('fields %s', async (_, query, expected) => {
   const found = await rows(query)
@@ -79,8 +79,8 @@ test('breakdowns by them', async () => {
     ['Bot', 1],
     ['Regular', 1],
   ])
-  expect(await by('$virt_initial_referring_domain_type', 'person')).toEqual([
-    ['$direct', 3],
-    ['Search', 1],
+  expect(await by('$virt_initial_channel_type', 'person')).toEqual([
+    ['Direct', 3],
+    ['Paid Search', 1],
   ])
 })

@@ -1,4 +1,4 @@
-import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table } from '../ast/build.ts'
+import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table, tuple } from '../ast/build.ts'
 import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
 import { endsPlanning } from '../ast/planning-budget.ts'
 import { type ComputedField, computedFields } from '../catalog/computed-fields.ts'
@@ -100,8 +100,11 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
       throw new QueryError('unsupported-syntax', { what: 'arguments by name' }, expr.span)
     case 'positional':
       throw new QueryError('unsupported-syntax', { what: `the positional reference #${expr.index}` }, expr.span)
-    case 'tag':
-      throw new QueryError('unsupported-syntax', { what: `the tag <${expr.name} />` }, expr.span)
+    case 'tag': {
+      if (expr.hasChildren) throw new QueryError('unsupported-syntax', { what: `the content of the tag <${expr.name}>` }, expr.span)
+      const attributes = expr.attributes.flatMap((name, i) => [literal(name), expr.values[i]!])
+      return resolveExpr(session, { ...tuple(literal('__hx_tag'), literal(expr.name), ...attributes), span: expr.span }, scope)
+    }
   }
 }
 

@@ -3,7 +3,6 @@ import type { Limit } from '../ast/nodes.ts'
 import type { QueryContext } from './kind.ts'
 
 /** Rows of an answer: the requirements of the HTTP API name the maximum. */
-
 export const usualRows = { defaultRows: 100, mostRows: 10_000 } as const
 
 /** For readers of all rows. */

@@ -47,7 +47,9 @@ export function Toolbar({ query, onChange }: Props) {
           onChange={(interval) => onChange({ ...query, interval })}
         />
       )}
-      {isTrend && <Select label="Chart" value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />}
+      {isTrend && (
+        <Select label="Chart" hasRoom value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />
+      )}
       {query.kind === 'FunnelsQuery' && (
         <Select
           label="Shape of the funnel"
@@ -142,7 +144,7 @@ function NumberForm({ query, onChange, isOverTime }: Props & { isOverTime: boole
   const smoothing = textIn(filter, 'smoothingIntervals') || '1'
   return (
     <details class="inline-details">
-      <summary>Numbers as</summary>
+      <summary>Format</summary>
       <div class="inline">
         <Select
           label="Format of the numbers"

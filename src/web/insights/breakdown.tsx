@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
-import { NumberField } from './number-field.tsx'
 import { listIn, objectIn, textIn, withField } from './query.ts'
 import { namedWhose, type Typed, WhoseSelect, whoseOf } from './whose.tsx'
 

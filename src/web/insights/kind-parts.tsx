@@ -1,5 +1,6 @@
 import type { Query } from '../lib/api.ts'
 import { useEventNames, useGroupTypes } from '../lib/names.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import {
   attributions,
@@ -13,7 +14,6 @@ import {
   windowUnits,
 } from './choices.ts'
 import { type EventChoice, EventField } from './event-field.tsx'
-import { NumberField } from './number-field.tsx'
 import { listIn, objectIn, type SeriesNode, textIn, textsIn, withField, within } from './query.ts'
 import { Section } from './section.tsx'
 import { Series } from './series.tsx'

@@ -1,6 +1,7 @@
 import type { Query } from '../lib/api.ts'
 import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, TextField } from '../ui/parts.tsx'
 import {
   closedRanges,
@@ -14,7 +15,6 @@ import {
   rollingUnits,
   smoothings,
 } from './choices.ts'
-import { NumberField } from './number-field.tsx'
 import { objectIn, textIn, withField, within } from './query.ts'
 
 interface Props {

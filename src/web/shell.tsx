@@ -122,7 +122,13 @@ function PageBody({ page, place }: { page: PageEntry; place: Place }) {
   }, [page])
   const [failure, forget] = useErrorBoundary()
   useEffect(() => failure && forget(), [place.path])
-  if (error) return <ErrorBox error={new Error(`This page could not be loaded: ${error.message}`)} retry={() => location.reload()} />
+  if (error)
+    return (
+      <ErrorBox
+        error={new Error('This page could not be loaded. The server cannot be reached, or it was updated meanwhile.')}
+        retry={() => location.reload()}
+      />
+    )
   if (failure) return <ErrorBox error={new Error(`This page failed: ${(failure as Error).message}`)} retry={forget} />
   return Body ? <Body place={place} rest={place.parts.slice(3)} /> : <Working />
 }

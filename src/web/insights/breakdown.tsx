@@ -127,7 +127,8 @@ function BreakdownRow({
   onRemove: () => void
 }) {
   const of = namedWhose(whoseOf(part))
-  const names = usePropertyNames(of)
+  const [typed, setTyped] = useState('')
+  const names = usePropertyNames(of, typed)
   const kind = kindOf(useProperties(of).find(({ name }) => name === part.property))
   const cohorts = useCohorts()
   return (
@@ -162,6 +163,7 @@ function BreakdownRow({
           value={String(part.property)}
           suggestions={names}
           onChange={(property) => onChange({ ...part, property: property.trim() })}
+          onTyping={setTyped}
         />
       )}
       {hasBins && (kind === 'number' || part.histogram_bin_count !== undefined) && (

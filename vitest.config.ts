@@ -32,7 +32,7 @@ const long = [
   'test/exports/{bigquery,faults,kills,many-kills,postgres,postgres-roads,redshift,rows,s3,server-kills,slow,snowflake,two-processes}.test.ts',
   'test/fuzz/**',
   'test/http/capture/abuse.test.ts',
-  'test/http/{downloads-served,fuzz,matrix,readiness,restart,rights}.test.ts',
+  'test/http/{downloads-served,fuzz,matrix,odd-fields,readiness,restart,rights}.test.ts',
   'test/ingestion/{amplification,historical,person-room}.test.ts',
   'test/isolation/**',
   'test/leaving.test.ts',

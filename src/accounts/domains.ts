@@ -90,7 +90,7 @@ export const createDomains = (context: AccountContext) => {
         const change = isRenamed ? { ...unproven(), ...given } : given
         const verified_at = isRenamed ? unproven().verified_at : domain.verified_at
         for (const field of needProof)
-          if (given[field] && !verified_at)
+          if (given[field] !== undefined && !verified_at)
             throw invalid('This attribute cannot be updated until the domain is verified.', field, 'verification_required')
         await tables.domains.update({ id }, change)
         const { verification_challenge: _, ...shown } = change as Partial<Domain>

@@ -1,12 +1,12 @@
 import { and, call, equals, isIn, literal, not, or } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
+import { type Expansion, ofOne } from './expansion.ts'
 
-// The marketing channel of a visit, from its first page: paid or not, and through which medium. Each site or app belongs to one category; some
-// categories have a paid and an unpaid channel.
+// The marketing channel of a visit, from its first page: paid or not, and through which medium. Each source, medium and site belongs to one kind; some
+// kinds have a paid and an unpaid channel.
 
-type SiteKind = 'Search' | 'Social' | 'Video' | 'Shopping'
-
-const sites: Readonly<Record<SiteKind, readonly string[]>> = {
+/** Kinds with a paid and an unpaid channel. */
+const sites = {
   Search: [
     'google',
     'google.com',
@@ -177,35 +177,31 @@ const sites: Readonly<Record<SiteKind, readonly string[]>> = {
     'rakuten.com',
     'flipkart.com',
   ],
-}
+} as const satisfies Readonly<Record<string, readonly string[]>>
 
-const mediums: Readonly<Record<string, readonly string[]>> = {
-  Social: ['social', 'social-network', 'social-media', 'sm', 'social network', 'social media', 'paidsocial', 'paid-social', 'paid social'],
-  Video: ['video'],
-  Shopping: ['shopping'],
-  Search: ['organic', 'search', 'sem', 'paidsearch', 'paid-search', 'paid search'],
-}
-/** Media and sources with a channel of their own, paid or not. */
-const direct: Readonly<Record<string, readonly string[]>> = {
+const email = ['email', 'e-mail', 'e_mail', 'e mail']
+/** By kind, what stands in utm_source or is a domain. */
+const sources: Readonly<Record<string, readonly string[]>> = {
+  ...sites,
   Email: [
-    'email',
-    'e-mail',
-    'e_mail',
-    'e mail',
-    'newsletter',
-    'gmail',
-    'mail.google.com',
-    'outlook',
-    'outlook.com',
-    'outlook.live.com',
-    'mailchimp',
+    ...email,
+    ...['mail.google.com', 'outlook.live.com', 'outlook.com', 'mail.yahoo.com', 'mail.aol.com', 'mail.aol.co.uk', 'mail.proton.me'],
   ],
-  SMS: ['sms', 'text'],
-  Audio: ['audio', 'podcast', 'spotify', 'spotify.com'],
-  Affiliate: ['affiliate', 'affiliates', 'partner'],
-  Push: ['push', 'mobile', 'notification', 'web-push', 'app-push'],
+  SMS: ['sms'],
+  Push: ['firebase'],
+}
+const mediums: Readonly<Record<string, readonly string[]>> = {
+  Social: ['social', 'social-network', 'social-media', 'sm', 'social network', 'social media'],
+  Video: ['video'],
+  Display: ['display', 'banner', 'expandable', 'interstitial', 'cpm'],
+  Email: email,
+  SMS: ['sms'],
+  Audio: ['audio'],
+  Affiliate: ['affiliate', 'partnership', 'partnerships'],
+  Push: ['push', 'mobile', 'notification'],
   Referral: ['referral', 'app', 'link'],
 }
+const paidMediums = ['cpc', 'cpm', 'cpv', 'cpa', 'ppc', 'retargeting']
 
 export interface Visit {
   readonly campaign: Expr
@@ -224,23 +220,61 @@ export type Step = Readonly<Record<string, Expr>>
 const lower = (expr: Expr) => call('lower', expr)
 const orEmpty = (expr: Expr) => call('ifNull', expr, literal(''))
 const oneOf = (expr: Expr, words: readonly string[]) => isIn(expr, words.map(literal))
-/** The name of the first list that contains the text, or ''. */
-const listOf = (expr: Expr, lists: Readonly<Record<string, readonly string[]>>) =>
-  call('multiIf', ...Object.entries(lists).flatMap(([name, words]) => [oneOf(expr, words), literal(name)]), literal(''))
 const matches = (expr: Expr, pattern: string) => call('match', expr, literal(pattern))
 /** UTM parameters are null rather than empty. */
 const isSet = (expr: Expr) => call('isNotNull', expr)
+const branchesOf = (expr: Expr, lists: Readonly<Record<string, readonly string[]>>): Expr[] =>
+  Object.entries(lists).flatMap(([name, words]) => [oneOf(expr, words), literal(name)])
 
+const siteOf = (text: Expr): Expr => call('cutToFirstSignificantSubdomain', call('concat', literal('https://'), text))
+/** `news.ycombinator.com` is a source of its own; `www.google.com` and `uk.pinterest.com` are google.com and pinterest.com. Google has a domain per country. */
+const kindOfSource = (text: Expr, site: Expr): Expr =>
+  call(
+    'multiIf',
+    ...branchesOf(text, sources),
+    ...branchesOf(site, domains),
+    matches(site, '^google[.][a-z.]+$'),
+    literal('Search'),
+    literal(''),
+  )
+const kindOfMedium = (text: Expr): Expr => call('multiIf', ...branchesOf(text, mediums), literal(''))
 const domains = Object.fromEntries(
-  Object.entries(sites).map(([kind, words]) => [kind, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
+  Object.entries(sources).map(([kind, words]) => [kind, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
 )
 
-/** `news.ycombinator.com` is a site of its own; `www.google.com` and `uk.pinterest.com` are google.com and pinterest.com. Google has a domain per country. */
-const placeOfDomain = (domain: Expr, site: Expr): Expr => {
-  const own = Object.entries(domains).flatMap(([kind, words]) => [oneOf(domain, words), literal(kind)])
-  const wider = Object.entries(domains).flatMap(([kind, words]) => [oneOf(site, words), literal(kind)])
-  return call('multiIf', ...own, ...wider, matches(site, '^google[.][a-z.]+$'), literal('Search'), literal(''))
+const twoSided = Object.keys(sites)
+const paidChannel = (kind: Expr): Expr =>
+  call(
+    'multiIf',
+    oneOf(kind, twoSided),
+    call('concat', literal('Paid '), kind),
+    equals(kind, literal('Display')),
+    literal('Display'),
+    literal(null),
+  )
+const unpaidChannel = (kind: Expr): Expr =>
+  call(
+    'multiIf',
+    oneOf(kind, twoSided),
+    call('concat', literal('Organic '), kind),
+    call('notEquals', kind, literal('')),
+    kind,
+    literal(null),
+  )
+
+const sourceOf = (text: Expr): Expr => kindOfSource(lowered(text), siteOf(lowered(text)))
+const mediumOf = (text: Expr): Expr => kindOfMedium(lowered(text))
+const lowered = (text: Expr): Expr => orEmpty(lower(call('toString', text)))
+
+/** The kind or the channel of one value, null if it is unknown. */
+export const channelLookups: Readonly<Record<string, Expansion>> = {
+  lookupDomainType: ofOne((text) => kindOnly(sourceOf(text), [...twoSided, 'Email'])),
+  lookupPaidSourceType: ofOne((text) => paidChannel(sourceOf(text))),
+  lookupPaidMediumType: ofOne((text) => paidChannel(mediumOf(text))),
+  lookupOrganicSourceType: ofOne((text) => unpaidChannel(sourceOf(text))),
+  lookupOrganicMediumType: ofOne((text) => unpaidChannel(mediumOf(text))),
 }
+const kindOnly = (kind: Expr, kinds: readonly string[]): Expr => call('if', oneOf(kind, kinds), kind, literal(null))
 
 /**
  * The name of the channel, from the UTM parameters of the session's first page; `column` reads a column of previous steps. In steps, because an engine
@@ -256,49 +290,65 @@ export function channelType(
     channel_source: orEmpty(lower(source)),
     channel_domain: orEmpty(lower(referringDomain)),
   }
-  const site: Step = {
-    channel_site: call('cutToFirstSignificantSubdomain', call('concat', literal('https://'), column('channel_domain'))),
-  }
   const [campaignText, mediumText, sourceText] = [column('channel_campaign'), column('channel_medium'), column('channel_source')]
+  const siteSteps: Step = { channel_site: siteOf(column('channel_domain')), channel_source_site: siteOf(sourceText) }
   const kinds: Step = {
-    channel_is_paid: or(matches(mediumText, 'cp.|ppc|retargeting|^paid'), isSet(gclid), isSet(gadSource)),
+    channel_is_paid: or(oneOf(mediumText, paidMediums), call('startsWith', mediumText, literal('paid')), isSet(gclid), isSet(gadSource)),
     channel_is_shop: matches(campaignText, '(^|[^a-df-z])shop|shopping'),
     channel_is_video: matches(campaignText, 'video'),
-    channel_of_source: listOf(sourceText, direct),
-    channel_of_medium: listOf(mediumText, direct),
-    channel_place_of_source: listOf(sourceText, sites),
-    channel_place_of_medium: listOf(mediumText, mediums),
-    channel_place_of_domain: placeOfDomain(column('channel_domain'), column('channel_site')),
+    channel_of_source: kindOfSource(sourceText, column('channel_source_site')),
+    channel_of_medium: kindOfMedium(mediumText),
+    channel_of_domain: kindOfSource(column('channel_domain'), column('channel_site')),
   }
   const isPaid = column('channel_is_paid')
   const isDirect = equals(referringDomain, literal('$direct'))
-  const hasSource = and(isSet(source), not(oneOf(sourceText, ['direct', '(direct)'])))
-
-  const branches: [when: Expr, then: Expr][] = [[matches(campaignText, 'cross-network'), literal('Cross Network')]]
-  const add = (prefix: 'Paid' | 'Organic', guard: (when: Expr) => Expr) => {
-    const branch = (when: Expr, channel: Expr) => branches.push([guard(when), channel])
-    const named = (kind: string) => literal(`${prefix} ${kind}`)
-    const placed = (name: string) =>
-      branch(call('notEquals', column(name), literal('')), call('concat', literal(`${prefix} `), column(name)))
-    placed('channel_place_of_source')
-    branch(column('channel_is_shop'), named('Shopping'))
-    placed('channel_place_of_medium')
-    placed('channel_place_of_domain')
-    branch(column('channel_is_video'), named('Video'))
-    branch(isSet(fbclid), named('Social'))
-  }
-  add('Paid', (when) => and(isPaid, when))
-  branches.push([and(isPaid, or(isSet(gclid), equals(gadSource, literal('1')))), literal('Paid Search')])
-  branches.push([isPaid, literal('Paid Unknown')])
-  branches.push([and(isDirect, not(isSet(medium)), not(hasSource), not(isSet(campaign))), literal('Direct')])
-  for (const channel of Object.keys(direct).filter((name) => name !== 'Referral'))
-    branches.push([
-      or(equals(column('channel_of_source'), literal(channel)), equals(column('channel_of_medium'), literal(channel))),
-      literal(channel),
-    ])
-  add('Organic', (when) => when)
-  branches.push([equals(column('channel_of_medium'), literal('Referral')), literal('Referral')])
-  branches.push([isDirect, literal('Unknown')])
-  branches.push([isSet(referringDomain), literal('Referral')])
-  return { steps: [texts, site, kinds], channel: call('multiIf', ...branches.flat(), literal('Unknown')) }
+  const hasSource = not(oneOf(sourceText, ['', 'direct', '(direct)', '$direct']))
+  const isUnset = (text: Expr) => equals(text, literal(''))
+  const named = (
+    prefix: 'Paid' | 'Organic',
+    of: (kind: Expr) => Expr,
+    rest: readonly (readonly [when: Expr, then: Expr])[],
+    otherwise: string,
+  ) =>
+    call(
+      'coalesce',
+      of(column('channel_of_source')),
+      call('if', column('channel_is_shop'), literal(`${prefix} Shopping`), literal(null)),
+      of(column('channel_of_medium')),
+      of(column('channel_of_domain')),
+      call('multiIf', ...rest.flat(), literal(otherwise)),
+    )
+  const paid = named(
+    'Paid',
+    paidChannel,
+    [
+      [call('ifNull', equals(gadSource, literal('1')), literal(false)), literal('Paid Search')],
+      [column('channel_is_video'), literal('Paid Video')],
+      [isSet(fbclid), literal('Paid Social')],
+    ],
+    'Paid Unknown',
+  )
+  const unpaid = named(
+    'Organic',
+    unpaidChannel,
+    [
+      [column('channel_is_video'), literal('Organic Video')],
+      [call('endsWith', mediumText, literal('push')), literal('Push')],
+      [isSet(fbclid), literal('Organic Social')],
+      [isDirect, literal('Direct')],
+      [isSet(referringDomain), literal('Referral')],
+    ],
+    'Unknown',
+  )
+  const channel = call(
+    'multiIf',
+    matches(campaignText, 'cross-network'),
+    literal('Cross Network'),
+    isPaid,
+    paid,
+    and(isDirect, isUnset(mediumText), not(hasSource), not(isSet(fbclid))),
+    literal('Direct'),
+    unpaid,
+  )
+  return { steps: [texts, siteSteps, kinds], channel }
 }

@@ -3,6 +3,7 @@ import type { Expr, Query, TableSource } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
+import { type ChannelField, type ChannelRule, ruledChannel } from './channel-rules.ts'
 import { channelType, type Step } from './channels.ts'
 
 // One row per session id, computed from the session's events. Columns are computed from measures, which are aggregates over the
@@ -17,8 +18,12 @@ export interface SessionField {
 }
 export interface SessionSettings {
   /** A session shorter than this with one page is a bounce. */
-  readonly bounceSeconds: number
+  readonly bounceSeconds?: number | undefined
+  /** Before the usual ones. */
+  readonly channelRules?: readonly ChannelRule[] | undefined
 }
+
+export const usualBounceSeconds = 10
 
 /** For an event property: its text, and a number or a time if the context needs one. */
 const text = propertyOf({ numbers: 'none', of: [] })
@@ -106,6 +111,16 @@ const channel = channelType(
   measure,
 )
 
+const ruled: Readonly<Record<ChannelField, Expr>> = {
+  utm_source: measure('mark_utm_source'),
+  utm_medium: measure('mark_utm_medium'),
+  utm_campaign: measure('mark_utm_campaign'),
+  referring_domain: measure('referring_domain'),
+  url: measure('first_url'),
+  hostname: call('domain', measure('first_url')),
+  pathname: call('path', measure('first_url')),
+}
+
 const seconds = call('dateDiff', literal('second'), measure('started'), measure('ended'))
 const actions = measure('actions')
 /** Stored twice, an event is one. Cheaper than to collect the ids of all. */
@@ -148,10 +163,18 @@ export const sessionFields: Readonly<Record<string, SessionField>> = {
   $autocapture_count: is(count, measure('autocaptures')),
   $screen_count: is(count, measure('screens')),
   $page_screen_autocapture_count_up_to: is(count, call('if', call('greater', actions, literal(2)), literal(2), actions)),
-  $channel_type: is(scalar('String'), channel.channel),
+  $channel_type: is(scalar('String'), ({ channelRules = [] }) =>
+    channelRules.length === 0
+      ? channel.channel
+      : call(
+          'coalesce',
+          ruledChannel(channelRules, (name) => ruled[name]),
+          channel.channel,
+        ),
+  ),
   $session_duration: duration,
   duration: hidden(duration),
-  $is_bounce: is(nullable(truth), ({ bounceSeconds }) =>
+  $is_bounce: is(nullable(truth), ({ bounceSeconds = usualBounceSeconds }) =>
     call('if', equals(measure('has_action'), literal(0)), literal(null), and(isSingle, call('less', seconds, literal(bounceSeconds)))),
   ),
 }

@@ -159,5 +159,7 @@ export const tables: Readonly<Record<string, CatalogTable>> = {
     fields: { ...personFields, '@version': version, '@updated_at': column(time), '@changed_seq': column(scalar('Int64')) },
     internal: true,
   },
+  // Of stores whose events have numbers instead of names.
+  '@event_names': { fields: { '@event_id': column(scalar('Int32')), name: column(text) }, internal: true },
   ...Object.fromEntries([0, 1, 2, 3, 4].map((i) => [`@group_${i}`, { fields: groupFields(`group_${i}`), internal: true } as const])),
 }

@@ -65,15 +65,16 @@ export class EventLists {
     this.attached.delete(column)
   }
 
-  /** Reserves room in advance for the events of each person: lists that grow bit by bit are moved repeatedly. */
-  expect(persons: Int32Array, events: Int32Array): void {
+  /**
+   * Reserves room in advance for the events of each person, by number: lists that grow bit by bit are moved repeatedly. Folds go through the persons in
+   * the same order, and so through memory.
+   */
+  expect(events: Int32Array): void {
     let length = this.used
     for (const count of events) length += expectedRoom(count)
     this.grow(length)
-    for (let i = 0; i < persons.length; i++) {
-      this.widen(persons[i]! + 1)
-      this.reserve(persons[i]!, events[i]!, expectedRoom(events[i]!))
-    }
+    this.widen(events.length)
+    for (let person = 0; person < events.length; person++) this.reserve(person, events[person]!, expectedRoom(events[person]!))
   }
 
   /** Adds events to the lists of their persons. Attached columns have no values for them yet. */

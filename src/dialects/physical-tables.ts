@@ -107,6 +107,7 @@ function physicalTables({ events, whenRecorded, hash }: EngineTables): Readonly<
     },
     person_distinct_ids: distinctIds,
     raw_person_distinct_ids: distinctIds,
+    '@event_names': { table: 'event_names', fields: { '@event_id': 't.event_id', name: 't.name' } },
     groups: { table: 'groups', fields: groups },
     raw_groups: { table: 'groups', fields: groups },
     cohort_people: members,

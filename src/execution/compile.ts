@@ -79,7 +79,7 @@ function* compilingSteps(
     showsJson,
     view: (table, fields, fresh) => {
       if (table !== 'sessions') throw new InternalError(`${table} is no view`)
-      return resolve(sessionsQuery(fields, { bounceSeconds: context.bounceSeconds ?? 10 }), context, columnName, planning, fresh)
+      return resolve(sessionsQuery(fields, context.sessions ?? {}), context, columnName, planning, fresh)
     },
   }
   let planned = resolved

@@ -1,5 +1,6 @@
 import type { PlanningBudget } from '../ast/planning-budget.ts'
 import { countAll, longestKey, numbersOf } from '../catalog/property-counts.ts'
+import type { SessionSettings } from '../catalog/sessions.ts'
 import { type PropertyKey, propertyKey, type StoreFacts } from '../catalog/store-facts.ts'
 import type { ColumnSource } from '../core/ports.ts'
 import type { Listed } from '../core/project-lists.ts'
@@ -41,7 +42,7 @@ export interface StatementSettings {
   readonly isUtc?: boolean
   /** As in `CompileOptions`. */
   readonly showsJson?: boolean
-  readonly bounceSeconds?: number
+  readonly sessions?: SessionSettings
   /** Only this road, or an error with the reason. */
   readonly road?: Road
 }
@@ -52,7 +53,7 @@ const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', person
 export function queryContext(
   { settings, now, dialect, limits, rowLimits, failedCohorts }: QueryProject,
   facts: StoreFacts,
-  { isUtc, bounceSeconds }: StatementSettings = {},
+  { isUtc, sessions }: StatementSettings = {},
   checkpoint?: Checkpoint,
 ): QueryContext {
   const action = actionsOf(facts)
@@ -60,7 +61,7 @@ export function queryContext(
   const context: QueryContext = {
     now,
     project: isUtc ? { ...settings, timezone: 'UTC' } : settings,
-    bounceSeconds,
+    sessions,
     checkpoint,
     foldsInEngine: dialect.capabilities.foldsInEngine,
     memoryLimit: limits.memoryLimit,

@@ -1,8 +1,9 @@
+import { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { readAs, validationData } from '../errors/validation.ts'
 import { type AskedQuery, kindOf } from '../queries/asked-query.ts'
 import type { QueryKind } from '../queries/kind.ts'
-import { roads } from '../queries/schemas.ts'
+import { channelRuleSchema, roads } from '../queries/schemas.ts'
 import type { StatementSettings } from './query-context.ts'
 
 /** The kind of a request, and the request as its schema reads it. */
@@ -17,10 +18,14 @@ export function checkRequest(query: AskedQuery): { kind: QueryKind<unknown, obje
 export function settingsOf(query: unknown): StatementSettings {
   const modifiers = (query as { modifiers?: unknown }).modifiers
   if (typeof modifiers !== 'object' || modifiers === null) return {}
-  const { convertToProjectTimezone, bounceRateDurationSeconds, road } = modifiers as Record<string, unknown>
+  const { convertToProjectTimezone, bounceRateDurationSeconds, customChannelTypeRules, road } = modifiers as Record<string, unknown>
+  const rules = z.array(channelRuleSchema).safeParse(customChannelTypeRules)
   return {
     isUtc: convertToProjectTimezone === false,
     road: roads.find((one) => one === road),
-    bounceSeconds: typeof bounceRateDurationSeconds === 'number' ? bounceRateDurationSeconds : undefined,
+    sessions: {
+      bounceSeconds: typeof bounceRateDurationSeconds === 'number' ? bounceRateDurationSeconds : undefined,
+      channelRules: rules.success ? rules.data : undefined,
+    },
   }
 }

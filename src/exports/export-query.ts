@@ -8,11 +8,13 @@ import { resolve } from '../resolver/resolve.ts'
 import { hasAggregate, hasArrayJoin, hasWindow, holdsQuery } from '../resolver/shape.ts'
 import { throughView, ViewMisfit } from './export-views.ts'
 import type { Field } from './ports.ts'
+import { type ShownFields, shownFields } from './shown-fields.ts'
 
 // The query of an export: which columns its files have, and which events. One row in, one row out.
 
 export interface ExportQuery {
   readonly fields: readonly Field[]
+  readonly shown: ShownFields
   readonly where: string | null
   /** Of the table. */
   readonly alias: string | null
@@ -46,10 +48,11 @@ export function readExportQuery(text: string, projectId: number, now: Date, view
   const { query, source } = overEvents(text, views, [])
   if (query.columns.some(({ kind }) => kind === 'star')) throw refused('Unsupported * in the query: name the columns.')
   mustBePerEvent(query, projectId, now)
-  const fields = query.columns.map(fieldOf)
-  const twice = fields.find(({ alias }, i) => fields.findIndex((other) => other.alias === alias) < i)
+  const columns = query.columns.map(columnOf)
+  const twice = columns.find(({ alias }, i) => columns.findIndex((other) => other.alias === alias) < i)
   if (twice) throw refused(`Two columns are named "${twice.alias}". Name one of them with AS.`)
-  return { fields, where: query.where && print(query.where), alias: source.alias, text: print(query) }
+  const fields = columns.map(({ expr, alias }) => ({ expression: print(expr), alias }))
+  return { fields, shown: shownFields(columns), where: query.where && print(query.where), alias: source.alias, text: print(query) }
 }
 
 /** The query with the statements of views in their places. `road`: the views that it stands in. */
@@ -119,5 +122,5 @@ function resolved(query: Select, context: ResolveContext) {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 const nameOf = (expr: Expr): string => (expr.kind === 'field' ? expr.chain.at(-1)! : print(expr))
 
-const fieldOf = (expr: Expr): Field =>
-  expr.kind === 'alias' ? { expression: print(expr.expr), alias: expr.name } : { expression: print(expr), alias: nameOf(expr) }
+const columnOf = (expr: Expr): { readonly expr: Expr; readonly alias: string } =>
+  expr.kind === 'alias' ? { expr: expr.expr, alias: expr.name } : { expr, alias: nameOf(expr) }

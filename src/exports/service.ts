@@ -63,7 +63,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
     if (model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, 'sql_like_query')
     const project = await store.read.projects.first({ id: projectId })
     const query = readExportQuery(text, projectId, now(), viewsOf(project?.settings ?? {}))
-    return { fields: query.fields, values: {}, hogql_query: query.text, sql_like_query: query.text }
+    return { ...query.shown, hogql_query: query.text, sql_like_query: query.text }
   }
 
   const inOrder = (start: Date | null, end: Date | null) => {

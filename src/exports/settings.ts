@@ -53,9 +53,8 @@ export const describedDestinations = (): readonly DescribedDestination[] =>
 
 /** Throws if the destination cannot work with these settings. Unknown keys are allowed. */
 export function mustBeValid(type: string, settings: Settings): void {
-  check(z.object({ destination: z.object({ config: z.intersection(ofEvents.loose(), destinationOf(type).config) }) }), {
-    destination: { config: settings },
-  })
+  for (const config of [ofEvents, destinationOf(type).config])
+    check(z.object({ destination: z.object({ config }) }), { destination: { config: settings } })
 }
 
 /** Public settings and secrets apart. `id`: of the export. */

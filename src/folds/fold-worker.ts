@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { folds } from './folds.ts'
-import type { FoldTask, FromWorker, ToWorker } from './worker-messages.ts'
+import { type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker, taken } from './worker-messages.ts'
 
-// The program of a worker thread: folds some of the persons, and looks between two blocks whether it should stop.
+// The program of a worker thread: folds some of the persons after others, and looks between two blocks whether it should stop.
 
 const send = (message: FromWorker, moved: ArrayBuffer[] = []) => parentPort!.postMessage(message, moved)
 
@@ -12,15 +12,23 @@ parentPort!.on('message', (message: ToWorker) => {
   else run(message)
 })
 
-function run({ id, fold, lists, params, from, to, stop }: FoldTask): void {
+function run({ fold, lists, params, parts, shared }: FoldTask): void {
+  const results: PartResult[] = []
   try {
-    const steps = folds.get(fold)!.run(lists, params, from, to)
-    let step = steps.next()
-    while (!step.done && Atomics.load(stop, 0) === 0) step = steps.next()
-    if (step.done) send({ id, result: step.value }, buffersOf(step.value))
-    else send({ id, isStopped: true })
+    for (let part = Atomics.add(shared, taken, 1); part < parts.length; part = Atomics.add(shared, taken, 1)) {
+      const { from, to, selection } = parts[part]!
+      const steps = folds.get(fold)!.run({ ...lists, selection }, params, from, to)
+      let step = steps.next()
+      while (!step.done && Atomics.load(shared, stopped) === 0) step = steps.next()
+      if (!step.done) {
+        send({ isStopped: true })
+        return
+      }
+      results.push([part, step.value])
+    }
+    send({ results }, buffersOf(results.map(([, result]) => result)))
   } catch (error) {
-    send({ id, error })
+    send({ error })
   }
 }
 

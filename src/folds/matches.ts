@@ -6,6 +6,8 @@ import type { EventBits, ListView, Matching } from './fold.ts'
 
 /** Events that are folded inside the processor's cache. */
 const blockRows = 1 << 15
+/** The same of events that are read where they are. */
+const takenRows = 1 << 13
 /** Events that are looked at between two pauses. */
 const mostScanned = 1 << 19
 
@@ -143,6 +145,20 @@ export class Matches {
     }
     this.rows = rows
     return person
+  }
+
+  /**
+   * Takes events of a selection from a number on, before `end`, whatever their time: nothing is copied. Returns the first one that is left. The rows belong
+   * to no person, but to one list.
+   */
+  take({ index, time }: SelectionPart, first: number, end: number): number {
+    const last = Math.min(end, first + takenRows)
+    this.index = index.subarray(first, last)
+    this.time = time.subarray(first, last)
+    this.rows = last - first
+    this.persons = 1
+    this.offsets[1] = this.rows
+    return last
   }
 
   private readTimes(time: Float64Array): void {

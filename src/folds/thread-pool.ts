@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Selection, SelectionPart } from '../core/selections.ts'
+import type { Selection } from '../core/selections.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import type { Fold, ListView } from './fold.ts'
-import type { FoldTask, FromWorker, ToWorker } from './worker-messages.ts'
+import { type FoldPart, type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker } from './worker-messages.ts'
 
 /** Threads that are not used for this long end. */
 const idleMs = 60_000
 /** More parts than threads: the last one to finish keeps the others waiting less. */
-const partsPerThread = 2
+const partsPerThread = 3
 
 /** The program is beside this file, with the same extension: TypeScript when run from the sources. */
 function launch(): Worker {
@@ -25,9 +25,11 @@ interface Thread {
   /** The part that it works on. */
   task: Task | null
 }
+/** What one thread does for a fold. */
 interface Task {
   readonly message: FoldTask
-  readonly result: Deferred<unknown>
+  /** Of the parts that it took; null: it was stopped. */
+  readonly results: Deferred<readonly PartResult[] | null>
 }
 
 /** A thread ended while it worked, or could not start: a bundler may have left out its program. The fold can run in the calling thread. */
@@ -50,7 +52,6 @@ export class ThreadPool {
   private readonly launch: () => Worker
   private running: Thread[] = []
   private waiting: Task[] = []
-  private lastId = 0
   private idle: NodeJS.Timeout | null = null
   private losses = 0
   private readonly report: (error: unknown) => void
@@ -77,29 +78,37 @@ export class ThreadPool {
     signal: AbortSignal,
     selection: Selection | null = null,
   ): Promise<R | null> {
-    const stop = new Int32Array(new SharedArrayBuffer(4))
-    const halt = () => void Atomics.store(stop, 0, 1)
+    const shared = new Int32Array(new SharedArrayBuffer(8))
+    const halt = () => void Atomics.store(shared, stopped, 1)
     if (signal.aborted) return null
     signal.addEventListener('abort', halt, { once: true })
     try {
-      const parts: readonly Part[] =
-        selection?.map((one) => [one.from, one.to, one] as const) ?? partsOf(fold, lists, this.threads * partsPerThread)
-      const results = await Promise.allSettled(
-        parts.map(([from, to, selected = null]) => {
-          const view = { ...lists, selection: selected }
-          const part = this.add({ kind: 'fold', id: ++this.lastId, fold: fold.name, lists: view, params, from, to, stop })
-          part.catch(halt) // nobody may read the lists once this has settled
-          return part
+      const parts: readonly FoldPart[] =
+        selection?.map((one) => ({ from: one.from, to: one.to, selection: one })) ??
+        partsOf(fold, lists, this.threads * partsPerThread).map(([from, to]) => ({ from, to, selection: null }))
+      const message: FoldTask = { kind: 'fold', fold: fold.name, lists, params, parts, shared }
+      let found = 0
+      const settled = await Promise.allSettled(
+        Array.from({ length: Math.min(this.threads, parts.length) }, async () => {
+          const results = await this.add(message).catch((error: unknown) => {
+            halt() // nobody may read the lists once this has settled
+            throw error
+          })
+          found += results?.length ?? 0
+          if (found === parts.length) this.withdraw(message)
+          return results
         }),
       )
-      const failed = results.find((result) => result.status === 'rejected')
+      const failed = settled.find((one) => one.status === 'rejected')
       if (failed) throw failed.reason
-      return signal.aborted
-        ? null
-        : fold.join(
-            results.map((result) => (result as PromiseFulfilledResult<R>).value),
-            params,
-          )
+      if (signal.aborted) return null
+      const results = settled.flatMap((one) => (one as PromiseFulfilledResult<readonly PartResult[] | null>).value ?? [])
+      // In their order: who has folded a part changes no digit of the answer.
+      results.sort(([a], [b]) => a - b)
+      return fold.join(
+        results.map(([, result]) => result as R),
+        params,
+      )
     } finally {
       signal.removeEventListener('abort', halt)
     }
@@ -114,15 +123,22 @@ export class ThreadPool {
     if (this.idle) clearTimeout(this.idle)
     const ending = this.running
     this.running = []
-    for (const { result } of this.waiting.splice(0)) result.reject(new ThreadLost('The threads that fold lists were closed'))
+    for (const { results } of this.waiting.splice(0)) results.reject(new ThreadLost('The threads that fold lists were closed'))
     await Promise.all(ending.map(({ worker }) => worker.terminate()))
   }
 
-  private add(message: FoldTask): Promise<unknown> {
-    const task: Task = { message, result: deferred() }
+  private add(message: FoldTask): Promise<readonly PartResult[] | null> {
+    const task: Task = { message, results: deferred() }
     this.waiting.push(task)
     this.assign()
-    return task.result.promise
+    return task.results.promise
+  }
+
+  /** No part is left for the threads that are still to begin. */
+  private withdraw(message: FoldTask): void {
+    const late = this.waiting.filter((task) => task.message === message)
+    this.waiting = this.waiting.filter((task) => task.message !== message)
+    for (const { results } of late) results.resolve([])
   }
 
   private assign(): void {
@@ -147,8 +163,8 @@ export class ThreadPool {
       thread.task = null
       thread.worker.unref() // an idle thread does not keep the process running
       if (!task) return
-      if ('error' in message) task.result.reject(message.error)
-      else task.result.resolve('result' in message ? message.result : null)
+      if ('error' in message) task.results.reject(message.error)
+      else task.results.resolve('results' in message ? message.results : null)
       this.assign()
     })
     const lost = (cause: unknown) => {
@@ -157,8 +173,8 @@ export class ThreadPool {
         this.report(new Error('The threads that fold lists of events have ended too often: queries over them take longer now', { cause }))
       this.running = this.running.filter((one) => one !== thread)
       const error = new ThreadLost('A thread that folds lists has ended', { cause })
-      for (const { result } of [thread.task, ...(this.isUsable ? [] : this.waiting.splice(0))].filter((task) => task !== null))
-        result.reject(error)
+      for (const { results } of [thread.task, ...(this.isUsable ? [] : this.waiting.splice(0))].filter((task) => task !== null))
+        results.reject(error)
       thread.task = null
       if (this.waiting.length > 0) this.assign()
     }
@@ -169,7 +185,6 @@ export class ThreadPool {
 }
 
 type Range = readonly [from: number, to: number]
-type Part = readonly [...Range, selected?: SelectionPart]
 
 function partsOf({ over }: Pick<Fold<unknown, unknown>, 'over'>, lists: ListView, parts: number): Range[] {
   if (over === 'persons') return evenParts(lists, parts)

@@ -98,7 +98,7 @@ export const presentation = {
 const unanswered = {
   query: ['connectionId', 'sendRawQuery'],
   trends: ['conversionGoal'],
-  modifiers: ['bounceRatePageViewMode', 'customChannelTypeRules'],
+  modifiers: ['bounceRatePageViewMode'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 type Presented = keyof typeof presentation

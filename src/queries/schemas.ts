@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { channelFields, channelOperators } from '../catalog/channel-rules.ts'
 import { fields } from './fields.ts'
 import { groupTypeIndex } from './series.ts'
 
@@ -11,14 +12,41 @@ export const dateRangeSchema = fields(
   'range',
 )
 
+const mostChannelRules = 100
+const mostChannelValues = 100
+
 /** Where events are counted: in the lists of the core, or by statements of the engine. */
 export const roads = ['core', 'sql'] as const
 export type Road = (typeof roads)[number]
 
+const channelCondition = fields(
+  {
+    id: z.string().nullish(),
+    key: z.enum(channelFields),
+    op: z.enum(channelOperators),
+    value: z.union([z.string(), z.array(z.string()).max(mostChannelValues)]).nullish(),
+  },
+  'range',
+)
+export const channelRuleSchema = fields(
+  {
+    id: z.string().nullish(),
+    items: z.array(channelCondition).max(mostChannelValues),
+    combiner: z.enum(['AND', 'OR']),
+    channel_type: z.string(),
+  },
+  'range',
+)
+
 /** Fields of every query besides its own. */
 export const everyQuery = {
   modifiers: fields(
-    { convertToProjectTimezone: z.boolean().nullish(), bounceRateDurationSeconds: z.number().nullish(), road: z.enum(roads).nullish() },
+    {
+      convertToProjectTimezone: z.boolean().nullish(),
+      bounceRateDurationSeconds: z.number().nullish(),
+      customChannelTypeRules: z.array(channelRuleSchema).max(mostChannelRules).nullish(),
+      road: z.enum(roads).nullish(),
+    },
     'modifiers',
     ['modifiers'],
   ).nullish(),

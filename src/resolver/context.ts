@@ -1,4 +1,5 @@
 import type { Expr, Query } from '../ast/nodes.ts'
+import type { SessionSettings } from '../catalog/sessions.ts'
 import type { PropertyScope } from '../catalog/tables.ts'
 import type { NumberKind } from '../types/property-info.ts'
 
@@ -21,6 +22,5 @@ export interface ResolveContext {
   view?(name: string): Query | undefined
   /** For suggestions, and for SHOW TABLES. */
   readonly viewNames?: readonly string[]
-  /** A session with one page that is shorter than this is a bounce. */
-  readonly bounceSeconds?: number
+  readonly sessions?: SessionSettings | undefined
 }

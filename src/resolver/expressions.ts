@@ -1,6 +1,7 @@
 import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table } from '../ast/build.ts'
 import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
 import { endsPlanning } from '../ast/planning-budget.ts'
+import { expansions } from '../catalog/expansions.ts'
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
@@ -441,6 +442,24 @@ const specialCalls: Readonly<Record<string, SpecialCall | undefined>> = Object.a
     const { query: typed, outer } = resolveSubquery(session, query.query, scope)
     return { kind: 'exists', query: typed, ...outerOf(outer), type: scalar('Bool'), span: call.span }
   },
+  ...Object.fromEntries(
+    Object.entries(expansions).map(
+      ([
+        name,
+        {
+          args: [min, max],
+          expand,
+        },
+      ]): [string, SpecialCall] => [
+        name,
+        (session, call, scope) => {
+          const found = call.args.length
+          if (found < min || found > max) throw new QueryError('wrong-arity', { name, kind: 'Function', min, max, found }, call.span)
+          return resolveExpr(session, expand(call.args), scope)
+        },
+      ],
+    ),
+  ),
   in: (session, call, scope) => inCall(session, call, scope, false),
   notIn: (session, call, scope) => inCall(session, call, scope, true),
   matchesAction(session, call, scope) {

@@ -47,3 +47,100 @@ test('channels by the site that a visit came from', async () => {
   const { results } = await project.query({ kind: 'SqlLikeQuery', query: 'select $entry_referring_domain, $channel_type from sessions' })
   expect(Object.fromEntries(results as [string, string][])).toEqual(domains)
 })
+
+/** Of the first page of a session, and its channel. */
+const visits: readonly (readonly [properties: Readonly<Record<string, string>>, channel: string])[] = [
+  [{}, 'Unknown'],
+  [{ utm_campaign: 'Cross-Network summer', gclid: '1' }, 'Cross Network'],
+  [{ $referring_domain: '$direct', utm_source: '(direct)' }, 'Direct'],
+  [{ $referring_domain: '$direct', utm_campaign: 'spring' }, 'Direct'],
+  [{ $referring_domain: '$direct', fbclid: '1' }, 'Organic Social'],
+  [{ $referring_domain: '$direct', utm_medium: 'odd' }, 'Direct'],
+  [{ $referring_domain: 'www.google.com', gclid: '1' }, 'Paid Search'],
+  [{ gclid: '1' }, 'Paid Unknown'],
+  [{ gad_source: '1' }, 'Paid Search'],
+  [{ gad_source: '2' }, 'Paid Unknown'],
+  [{ utm_medium: 'CPC', utm_source: 'Facebook' }, 'Paid Social'],
+  [{ utm_medium: 'paid-search', utm_source: 'mine' }, 'Paid Unknown'],
+  [{ utm_medium: 'cpc', utm_campaign: 'shoes shop' }, 'Paid Shopping'],
+  [{ utm_medium: 'cpc', utm_campaign: 'bishop' }, 'Paid Unknown'],
+  [{ utm_medium: 'cpc', utm_campaign: 'a video' }, 'Paid Video'],
+  [{ utm_medium: 'cpm' }, 'Display'],
+  [{ utm_medium: 'banner', $referring_domain: 'example.com' }, 'Display'],
+  [{ utm_medium: 'cpc', fbclid: '1' }, 'Paid Social'],
+  [{ utm_medium: 'cpc', utm_source: 'mail.google.com' }, 'Paid Unknown'],
+  [{ utm_source: 'mail.google.com' }, 'Email'],
+  [{ utm_medium: 'E-Mail', $referring_domain: 'www.google.com' }, 'Email'],
+  [{ utm_source: 'sms' }, 'SMS'],
+  [{ utm_source: 'firebase' }, 'Push'],
+  [{ utm_medium: 'webpush' }, 'Push'],
+  [{ utm_medium: 'affiliate' }, 'Affiliate'],
+  [{ utm_medium: 'audio' }, 'Audio'],
+  [{ utm_medium: 'social', $referring_domain: 'www.google.com' }, 'Organic Social'],
+  [{ utm_source: 'www.youtube.com' }, 'Organic Video'],
+  [{ utm_campaign: 'shopping' }, 'Organic Shopping'],
+  [{ utm_campaign: 'my video', $referring_domain: 'example.com' }, 'Organic Video'],
+]
+
+const ofVisits = async (modifiers: object = {}) => {
+  await using waymark = await open({ dataDir: ':memory:' })
+  const project = await waymark.createProject({ name: 'Visits' })
+  const batch = visits.map(([properties], i) => ({
+    event: '$pageview',
+    distinct_id: `u${i}`,
+    timestamp: '2026-01-05T10:00:00Z',
+    properties: {
+      $session_id: `019b8d2a-0000-7000-8000-${String(i).padStart(12, '0')}`,
+      $current_url: `https://shop.example.com/page/${i}`,
+      ...properties,
+    },
+  }))
+  await project.ingest({ batch })
+  const query = 'select $channel_type from sessions order by session_id'
+  const asked = async (more: object) => (await project.query({ kind: 'HogQLQuery', query, modifiers: more })).results.flat()
+  const ruled = await asked(modifiers)
+  // The rules of one request are not those of the next.
+  expect(await asked({})).toEqual(visits.map(([, channel]) => channel))
+  return visits.map(([properties], i) => [properties, ruled[i]])
+}
+
+test('channels by the marks of a campaign', async () => {
+  expect(await ofVisits()).toEqual(visits)
+})
+
+test.each([
+  ['exact', [{ key: 'utm_source', op: 'exact', value: 'sms' }], 'AND', 1],
+  ['any of several values', [{ key: 'utm_source', op: 'exact', value: ['sms', 'firebase'] }], 'AND', 2],
+  ['in the text', [{ key: 'url', op: 'icontains', value: 'EXAMPLE.com/page' }], 'AND', visits.length],
+  [
+    'both',
+    [
+      { key: 'hostname', op: 'exact', value: 'shop.example.com' },
+      { key: 'pathname', op: 'regex', value: '/1$' },
+    ],
+    'AND',
+    1,
+  ],
+  [
+    'one of both',
+    [
+      { key: 'pathname', op: 'exact', value: '/page/2' },
+      { key: 'pathname', op: 'regex', value: '/1$' },
+    ],
+    'OR',
+    2,
+  ],
+  [
+    'missing',
+    [
+      { key: 'utm_medium', op: 'is_not_set' },
+      { key: 'utm_source', op: 'is_set' },
+    ],
+    'AND',
+    5,
+  ],
+  ['negated, which a missing one is too', [{ key: 'utm_medium', op: 'is_not', value: 'cpc' }], 'AND', visits.length - 5],
+])('a rule of the request goes first: %s', async (_, items, combiner, count) => {
+  const found = await ofVisits({ customChannelTypeRules: [{ items, combiner, channel_type: 'Mine', id: '1' }] })
+  expect(found.filter(([, channel]) => channel === 'Mine')).toHaveLength(count)
+})

@@ -2,12 +2,24 @@ import type { Accounts } from '../../src/accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Mail, type Mailer } from '../../src/accounts/context.ts'
 import { insertMembership, insertOrganization } from '../../src/accounts/organizations.ts'
 import { insertProject } from '../../src/accounts/projects.ts'
-import { type BatchExport, level, type Organization, type PersonalKey, type ProjectRecord, type User } from '../../src/accounts/records.ts'
+import {
+  type BatchExport,
+  type BatchExportRun,
+  level,
+  type Organization,
+  type PersonalKey,
+  type Plugin,
+  type PluginConfig,
+  type ProjectRecord,
+  type User,
+} from '../../src/accounts/records.ts'
 import { hashKey, maskKey, randomKey } from '../../src/accounts/secrets.ts'
+import type { Json } from '../../src/accounts/store.ts'
 import { insertUser } from '../../src/accounts/users.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import { intervalOf } from '../../src/exports/records.ts'
+import { newRun } from '../../src/exports/new-run.ts'
+import { intervalOf, isActive, scheduleLane } from '../../src/exports/records.ts'
 import { intervalMs } from '../../src/exports/schedule.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { startServer } from '../../src/http/node-server.ts'
@@ -80,6 +92,13 @@ export interface World {
   setFeature(organizationId: string, key: string, isOn: boolean, limit?: number | null): Promise<void>
   projectData(id: number): Promise<Project>
   makeBatchExport(user: User, projectId: number, body: unknown): Promise<BatchExport>
+  makeBatchExportRun(exportId: string, at: Date, start: Date, end: Date, given: Partial<BatchExportRun>): Promise<BatchExportRun>
+  makePlugin(organizationId: string, given: Partial<Plugin> & { files: Readonly<Record<string, string>> }): Promise<Plugin>
+  makePluginConfig(
+    projectId: number,
+    pluginId: number,
+    given: Partial<PluginConfig> & { order?: number; deleted?: boolean },
+  ): Promise<PluginConfig>
   /** When an export runs, and what its destination gets. */
   scheduleOf(exportId: string): Promise<Record<string, unknown> | null>
   close(): Promise<void>
@@ -246,6 +265,78 @@ export async function startWorld(): Promise<World> {
       const project = (await accounts.projects.byId(projectId))!
       const membership = (await accounts.organizations.membership(project.organization_id, user))!
       return waymark.exports.service.create({ user, membership }, project, body)
+    },
+    makeBatchExportRun: async (exportId, at, start, end, given) => {
+      const record = (await store.read.batch_exports.first({ id: exportId }))!
+      const range = { by: 'arrival', after: 0, upTo: 0 }
+      const place = { id: context.newId(), lane: scheduleLane, backfill_id: null, key: context.newId(), range }
+      const made = newRun(record, at, { ...place, data_interval_start: start, data_interval_end: end })
+      const run: BatchExportRun = { ...made, finished_at: isActive({ status: given.status ?? made.status }) ? null : at, ...given }
+      await store.write((tables) => tables.batch_export_runs.insert(run))
+      return run
+    },
+    makePlugin: async (organizationId, { files, ...given }) => {
+      const source = files['index.ts'] ?? files['index.js']
+      const capabilities = source === undefined ? {} : ((await waymark.plugins.host.capabilities({ 'index.ts': source })) as Json)
+      const id = 1000 + (await store.read.plugins.count({}))
+      const plugin: Plugin = {
+        id,
+        organization_id: organizationId,
+        plugin_type: given.url ? 'custom' : 'source',
+        name: null,
+        description: null,
+        url: null,
+        url_secrets: null,
+        icon: null,
+        config_schema: {},
+        tag: null,
+        latest_tag: null,
+        is_global: false,
+        capabilities,
+        metrics: {},
+        public_jobs: {},
+        created_at: clock(),
+        updated_at: clock(),
+        ...given,
+      }
+      await store.write(async (tables) => {
+        await tables.plugins.insert(plugin)
+        for (const [name, text] of Object.entries(files))
+          await tables.plugin_files.insert({
+            id: context.newId(),
+            plugin_id: id,
+            name: name === 'index.js' ? 'index.ts' : name,
+            source: text,
+            transpiled: null,
+            status: null,
+            error: null,
+            updated_at: clock(),
+          })
+      })
+      return plugin
+    },
+    makePluginConfig: async (projectId, pluginId, { order = 0, deleted = false, ...given }) => {
+      const project = (await accounts.projects.byId(projectId))!
+      const known = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+      const config: PluginConfig = {
+        id: 1000 + (await store.read.plugin_configs.count({})),
+        organization_id: project.organization_id,
+        project_id: projectId,
+        plugin_id: pluginId,
+        enabled: false,
+        position: order,
+        config: {},
+        secrets: {},
+        name: null,
+        description: null,
+        is_deleted: deleted,
+        error: null,
+        created_at: clock(),
+        updated_at: clock(),
+        ...known,
+      }
+      await store.write((tables) => tables.plugin_configs.insert(config))
+      return config
     },
     scheduleOf: async (id) => {
       const record = await store.read.batch_exports.first({ id, is_deleted: false })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventLists } from '../../src/core/event-lists.ts'
-import { type EventBits, type ListView, listView, type Matching } from '../../src/folds/fold.ts'
+import { type EventBits, type ListView, listView, type Matching, type PlacedColumn } from '../../src/folds/fold.ts'
 import { funnelFold } from '../../src/folds/funnel.ts'
 import type { ListedFunnel } from '../../src/folds/listed-funnel.ts'
 import { PersonEvents } from '../../src/folds/person-events.ts'
@@ -123,16 +123,32 @@ const values: readonly SeriesValue[] = [
   { kind: 'windows', begins: Float64Array.of(0, 10, 20, 30, 40, 50), ends: Float64Array.of(30, 40, 50, 60, 70, 80) },
   { kind: 'windows', begins: Float64Array.of(0, 10, 20), ends: Float64Array.of(2, 12, 22) },
 ]
+/** Numbers whose sums are exact, some of both infinities, and none for some. */
+const numberOf = (view: ListView, of: 'event' | 'person', isCoded: boolean, hasInfinities: boolean): PlacedColumn => {
+  const most = hasInfinities ? Number.POSITIVE_INFINITY : 1024
+  const numbers = Float64Array.of(Number.NaN, 0.25, 3, -7.5, most, -most)
+  const codes = Uint8Array.from({ length: of === 'event' ? view.used : persons }, (_, at) => (at * 5 + (at >> 3)) % numbers.length)
+  const values = isCoded ? codes : Float64Array.from(codes, (code) => numbers[code]!)
+  return { of, column: { values, size: 0, numbers: isCoded ? numbers : null } }
+}
+const drawnSum = fc.record({
+  reduction: fc.constantFrom('sum' as const, 'avg' as const),
+  of: fc.constantFrom('event' as const, 'person' as const),
+  isCoded: fc.boolean(),
+  hasInfinities: fc.boolean(),
+})
+
 const bucketEdges = [null, Float64Array.of(0, 10, 20, 100, 200), Float64Array.of(12, 13), Float64Array.of(-50, 0, 90, 6001)]
 
 test('series in lists and in selections, whatever they count', () =>
   assertGenerated(
     fc.property(
       drawn,
-      fc.constantFrom(...values),
+      fc.oneof(fc.constantFrom(...values), drawnSum),
       fc.constantFrom(...bucketEdges),
       fc.boolean(),
-      ({ mostTime, events, masks, others, from, to, vip, nameBytes }, value, edges, isUniform) => {
+      fc.boolean(),
+      ({ mostTime, events, masks, others, from, to, vip, nameBytes }, asked, edges, isUniform, isSplit) => {
         const view = viewOf(
           events.map(([person, time, event]) => [person, time % mostTime, event]),
           nameBytes,
@@ -148,12 +164,17 @@ test('series in lists and in selections, whatever they count', () =>
           further: null,
           takesAll: false,
         }
-        const series: Series = { matching, edges, splits: [], value }
+        const value: SeriesValue =
+          'kind' in asked
+            ? asked
+            : { kind: 'numbers', number: numberOf(view, asked.of, asked.isCoded, asked.hasInfinities), reduction: asked.reduction }
+        const splits = splitsOf(view, isSplit).slice(0, 1)
+        const series: Series = { matching, edges, splits, value }
         const copied: Series = { ...series, matching: { ...matching, scope: everything } }
         expect(PersonEvents.of(view, matching)).not.toBeNull()
         const dataOf = (parts: readonly SeriesPart[]) => {
           const joined = seriesFold.join(parts, series)!
-          return completed(seriesData(joined, series))
+          return completed(seriesData(joined, series)).toSorted((a, b) => a.combination - b.combination)
         }
         const expected = dataOf([completed(seriesFold.run(view, copied, 0, view.persons))])
         expect(dataOf([completed(seriesFold.run(view, series, 0, view.persons))])).toEqual(expected)
@@ -168,7 +189,7 @@ test('series in lists and in selections, whatever they count', () =>
         expect(dataOf(parts)).toEqual(expected)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 300 },
   ))
 
 test('retention in lists and in selections, whatever returns', () =>

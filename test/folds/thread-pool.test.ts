@@ -272,12 +272,12 @@ test('closing a pool ends the parts that wait for a thread, too, and starts none
   })
   const { lists } = listsOf(Array.from({ length: 200 }, (_, i) => [i % persons, i + 100, 0, 0, 0] as const))
   const series: Series = { matching: matching(1), edges: null, splits: [], value: { kind: 'events' } }
-  const refused = expect(silent.run(seriesFold, lists, series, never)).rejects.toThrow(ThreadLost)
+  const refused = [1, 2].map(() => expect(silent.run(seriesFold, lists, series, never)).rejects.toThrow(ThreadLost))
   const before = started
   await silent.close()
   const after = started
   await silent.close() // the threads that the first one left behind
-  await refused
+  await Promise.all(refused)
   expect(after).toBe(before)
 })
 
@@ -298,4 +298,35 @@ test('threads that cannot start fail the fold, are not started again and again, 
   expect(started).toBeLessThan(8)
   expect(reports).toMatchObject([{ message: expect.stringContaining('threads that fold lists') }])
   await broken.close()
+})
+
+test('a fold ends when all its parts are folded, though a thread that it waited for is busy with another one', async () => {
+  const gate = new Int32Array(new SharedArrayBuffer(4))
+  let started = 0
+  const start = () => {
+    const program = `const { parentPort, workerData } = require('node:worker_threads')
+      parentPort.on('message', ({ parts, shared }) => {
+        if (${started++ === 0}) Atomics.wait(workerData, 0, 0)
+        const results = []
+        for (let part = Atomics.add(shared, 0, 1); part < parts.length; part = Atomics.add(shared, 0, 1)) results.push([part, part])
+        parentPort.postMessage({ results: results.reverse() })
+      })`
+    return new Worker(program, { eval: true, workerData: gate })
+  }
+  const half = new ThreadPool(2, { processors, start })
+  const { lists } = listsOf(Array.from({ length: 200 }, (_, i) => [i % persons, i + 100, 0, 0, 0] as const))
+  const parts: Fold<null, readonly number[]> = {
+    ...({} as Fold<null, readonly number[]>),
+    name: 'parts',
+    over: 'persons',
+    join: (all) => all.flat(),
+  }
+  const first = half.run(parts, lists, null, never)
+  const second = await half.run(parts, lists, null, never)
+  expect(second!.length).toBeGreaterThan(2)
+  expect(second).toEqual(Array.from(second!, (_, part) => part))
+  Atomics.store(gate, 0, 1)
+  Atomics.notify(gate, 0)
+  expect(await first).toEqual(second)
+  await half.close()
 })

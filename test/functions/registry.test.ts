@@ -34,9 +34,11 @@ test('names that differ in case only are different functions with exact spelling
 
 /** Rows that an expression alone cannot show. */
 const withoutCases: Readonly<Record<string, string>> = {
+  getSurveyResponse: 'it reads events: surveys.test.ts',
   matchesAction: 'it needs an action of the project: actions.test.ts',
   uniqUpToMerge: 'no function of the language makes its states',
   uniqUpToMergeIf: 'no function of the language makes its states',
+  uniqueSurveySubmissionsFilter: 'it reads events: surveys.test.ts',
 }
 
 test('every row that an engine supports has a case', () => {

@@ -127,6 +127,20 @@ describe('the record', () => {
     expect(settings).not.toHaveProperty('invalid_key')
   })
 
+  test.each<[object, number, string | null]>([
+    [{ port: '5433', has_self_signed_cert: 'true' }, 201, null],
+    [{ user: 5, schema: ' reports ' }, 201, null],
+    [{ port: null, schema: null }, 201, null],
+    [{ port: '70000' }, 400, 'port'],
+    [{ port: 'x' }, 400, 'port'],
+    [{ include_events: 'x', port: 'x' }, 400, 'include_events'],
+  ])('settings may come as text: %j', async (given, status, attr) => {
+    const { call, member } = held.home
+    const settings = { host: 'db.example.com', database: 'd', user: 'u', password: 'p', ...given }
+    const answer = await call('POST', path, { as: member, body: { ...body, destination: { type: 'Postgres', config: settings } } })
+    expect(answer).toMatchObject({ status, ...(attr && { body: { attr: `destination__config__${attr}` } }) })
+  })
+
   test('PUT needs what is required and keeps what is not sent; another interval continues at the same place', async () => {
     const { call, member } = held.home
     const made = await create({ start_at: '2023-07-19 00:00:00', end_at: '2023-07-20T02:00:00+02:00' })
@@ -235,9 +249,10 @@ describe('what is refused', () => {
 
 describe('the query of an export', () => {
   test('is checked by the query language, and its printed form is stored', async () => {
-    const query = "select uuid, event as name, 1 + 1 as two, properties.plan from events where event != 'x'"
+    const query = "select uuid, event as name, 1 + 1 as two, properties.plan, 'plan' || 'b' as t from events where event != 'x'"
     const made = await create({ sql_like_query: query })
-    const text = "SELECT uuid, event AS name, plus(1, 1) AS two, properties.plan FROM events WHERE notEquals(event, 'x')"
+    const columns = "uuid, event AS name, plus(1, 1) AS two, properties.plan, concat('plan', 'b') AS t"
+    const text = `SELECT ${columns} FROM events WHERE notEquals(event, 'x')`
     expect(made).toMatchObject({
       sql_like_query: text,
       schema: {
@@ -245,13 +260,18 @@ describe('the query of an export', () => {
           { expression: 'uuid', alias: 'uuid' },
           { expression: 'event', alias: 'name' },
           { expression: 'plus(1, 1)', alias: 'two' },
-          { expression: 'properties.plan', alias: 'plan' },
+          { expression: 'properties[{value_0}]', alias: 'plan' },
+          { expression: 'concat({value_0}, {value_1})', alias: 't' },
         ],
-        values: {},
+        values: { value_0: 'plan', value_1: 'b' },
         hogql_query: text,
       },
     })
-    const { call, member } = held.home
+    const { call, member, project } = held.home
+    const { fields, values } = made.schema
+    const shown = fields.map(({ expression, alias }: { expression: string; alias: string }) => `${expression} as ${alias}`)
+    const asked = { kind: 'HogQLQuery', query: `select ${shown.join(', ')} from events`, values }
+    expect((await call('POST', `/api/projects/${project.id}/query/`, { as: member, body: { query: asked } })).status).toBe(200)
     const { body: without } = await call('PATCH', `${path}${made.id}`, { as: member, body: { hogql_query: null } })
     expect(without).toMatchObject({ sql_like_query: null, schema: null })
   })

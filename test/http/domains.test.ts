@@ -18,7 +18,11 @@ test('a domain is proven by its TXT record', async () => {
   expect(made.verification_challenge).toMatch(/^[\w-]{43}$/)
   const path = `${base}${made.id}/`
   const early = refused(400, 'verification_required', undefined, 'sso_enforcement')
-  expect(await call('PATCH', path, { as: admin, body: { sso_enforcement: 'saml' } })).toMatchObject(early)
+  for (const sso_enforcement of ['saml', ''])
+    expect(await call('PATCH', path, { as: admin, body: { sso_enforcement } })).toMatchObject(early)
+  expect(await call('PATCH', path, { as: admin, body: { jit_provisioning_enabled: false, sso_enforcement: '' } })).toMatchObject(
+    refused(400, 'verification_required', undefined, 'jit_provisioning_enabled'),
+  )
   expect((await call('POST', `${path}verify`, { as: admin })).body.is_verified, 'no record yet').toBe(false)
   world.txt.set('_waymark-challenge.shop.example.com', ['other', `${made.verification_challenge}x`])
   expect((await call('POST', `${path}verify`, { as: admin })).body.is_verified, 'not the very text').toBe(false)

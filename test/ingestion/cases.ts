@@ -1,3 +1,4 @@
+import { isObject } from '../../src/lib/is-object.ts'
 import { at, fits, show } from '../conformance/matchers.mjs'
 import { openWorld, type World, type WorldStore } from './harness.ts'
 
@@ -7,7 +8,10 @@ import { openWorld, type World, type WorldStore } from './harness.ts'
 type Json = Record<string, unknown>
 export interface IngestionCase {
   readonly name: string
+  /** Of receipt. */
   readonly now?: string
+  /** Of processing, where that is another step. Here it is not, and the time of receipt is expected in its place. */
+  readonly clock?: string
   readonly given?: {
     readonly persons?: readonly Json[]
     readonly groups?: readonly Json[]
@@ -65,6 +69,13 @@ async function stateOf(world: World): Promise<State> {
 const isTime = (value: unknown): value is string => typeof value === 'string' && /^\d{4}-\d\d-\d\d[T ]\d\d:/.test(value)
 /** Different notations of the same time are equal. */
 const agrees = (want: unknown, got: unknown) => fits(want, got) || (isTime(want) && isTime(got) && Date.parse(want) === Date.parse(got))
+
+/** With a time in place of another one. */
+function withTime(value: unknown, time: string, other: string): unknown {
+  if (isTime(value)) return Date.parse(value) === Date.parse(time) ? other : value
+  if (Array.isArray(value)) return value.map((one) => withTime(one, time, other))
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withTime(one, time, other)])) : value
+}
 
 function eventProblems(event: Json | undefined, wanted: Json): string[] {
   if (event === undefined) return [`no event where ${show(wanted)} was expected`]
@@ -157,8 +168,10 @@ async function problemsIn(world: World, wanted: Json): Promise<string[]> {
 }
 
 /** Runs one case in its own world. Returns the differences. */
-export async function runIngestionCase({ now, given, events, expect }: IngestionCase, store?: WorldStore): Promise<string[]> {
-  const world = await openWorld({ now: now ?? '2024-01-01T00:00:00Z', store })
+export async function runIngestionCase(test: IngestionCase, store?: WorldStore): Promise<string[]> {
+  const { clock, now = clock ?? '2024-01-01T00:00:00Z', given, events } = test
+  const expect = clock === undefined ? test.expect : (withTime(test.expect, clock, now) as Json)
+  const world = await openWorld({ now, store })
   try {
     world.anonymizeIps = given?.project?.anonymize_ips ?? false
     if (given?.persons?.length) for (const person of given.persons) await world.pipeline.importPersons([person])

@@ -13,11 +13,15 @@ export interface RuntimeCase {
   readonly method: string
   readonly pluginId: number
   readonly pluginName: string | null
+  /** What the function is called with after the event, call by call. */
+  readonly again?: readonly RuntimeCase['event'][]
 }
 
 export interface RuntimeResult {
   /** What the function returned; null for nothing. */
   readonly returned: unknown
+  /** Of every call. */
+  readonly calls: readonly unknown[]
   /** The event after all transformations. */
   readonly pipeline: unknown
   readonly fetches: readonly string[]
@@ -29,7 +33,7 @@ export interface RuntimeResult {
 
 const halfASecond = 'https://half-a-second.test/'
 
-export async function runRuntimeCase({ code, event, method, pluginId, pluginName }: RuntimeCase): Promise<RuntimeResult> {
+export async function runRuntimeCase({ code, event, method, pluginId, pluginName, again = [] }: RuntimeCase): Promise<RuntimeResult> {
   const sandbox = createSandbox({ threads: 1 })
   const world = createWorld({
     sandbox,
@@ -44,14 +48,17 @@ export async function runRuntimeCase({ code, event, method, pluginId, pluginName
   })
   try {
     const plugin = new ManagedPlugin(config, sandbox, createServerCalls(world.ports, createMemoryCache(world.ports.clock)), world.ports)
-    const [result] = await plugin.call(method as ScheduledTask, [event === null ? null : JSON.stringify(event)])
-    const returned = result?.kind === 'value' && result.json !== null ? JSON.parse(result.json) : null
+    const calls: unknown[] = []
+    for (const given of [event, ...again]) {
+      const [result] = await plugin.call(method as ScheduledTask, [given === null ? null : JSON.stringify(given)])
+      calls.push(result?.kind === 'value' && result.json !== null ? JSON.parse(result.json) : null)
+    }
     const fetches = world.fetched.map(({ url }) => url).filter((url) => url !== halfASecond)
     const captured = [...world.captured]
     const capabilities = await plugin.capabilities()
     await world.runtime.use(1, [config])
     const [pipeline] = event === null ? [null] : await world.runtime.transform(1, [event])
-    return { returned, pipeline, fetches, captured, capabilities, label: plugin.label, config: config.config }
+    return { returned: calls[0], calls, pipeline, fetches, captured, capabilities, label: plugin.label, config: config.config }
   } finally {
     await world.runtime.close()
     await sandbox.close()

@@ -171,3 +171,6 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   })
   return found.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, html }) => `${id}: ${html.join(' | ')}`)
 }
+
+/** A dialog has gone, and the page knows it: the browser hides it before it says so, and a click in between would be undone. */
+export const dialogClosed = (page: Page) => page.locator('dialog').waitFor({ state: 'detached' })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openNumbers, openWeb, owner, settled, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, settled, type Web } from './browser.ts'
 
 // How insights behave: what is slow can be cancelled, nothing jumps, days are those of the project, keys are enough, and texts of users stay texts.
 
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await keyboard.press('Enter')
     await page.getByRole('dialog').getByRole('listitem').or(page.getByText('Nobody')).first().waitFor()
     await keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await dialogClosed(page)
     await page.context().close()
   })
 

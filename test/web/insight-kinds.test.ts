@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openNumbers, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, type Web } from './browser.ts'
 
 // Each kind of insight built by clicks: the query that results, its numbers beside those of the API, and the people behind them.
 
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await dialog.getByRole('listitem').or(dialog.getByText('Nobody')).first().waitFor()
     const count = await dialog.getByRole('listitem').count()
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    await dialogClosed(page)
     return count
   }
   const numbers = () => page.getByRole('region', { name: 'Numbers' })
@@ -183,10 +183,16 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
         expect(await people()).toBe(Math.min(50, sorted[1]!.aggregated_value))
         continue
       }
-      const details = result.locator('details', { hasText: 'Numbers' })
-      if ((await details.getAttribute('open')) === null) await details.locator('summary').click()
+      const closed = result.locator('details:not([open])', { hasText: 'Numbers' }).locator('summary')
       await expect
-        .poll(async () => (await cells(numbers())).map(([, total]) => total), { message: display })
+        .poll(
+          async () => {
+            // The chart before this one may still be shown, open.
+            if (await closed.isVisible()) await closed.click()
+            return (await cells(numbers())).map(([, total]) => total)
+          },
+          { message: display },
+        )
         .toEqual(rows.map(({ aggregated_value, count }) => shown(aggregated_value ?? count)))
       if (['ActionsPie', 'ActionsBarValue'].includes(display)) {
         await result.locator('svg [data-pick="0"]').first().dispatchEvent('click')

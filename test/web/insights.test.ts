@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openNumbers, openWeb, owner, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, type Web } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('insights in a browser', () => {
   let web: Web
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await page.getByRole('button', { name: 'Details…' }).click()
     await dialog.getByRole('checkbox').first().uncheck()
     await dialog.getByRole('button', { name: 'Save' }).click()
-    await dialog.waitFor({ state: 'detached' })
+    await dialogClosed(page)
     expect((await stored())?.dashboards).toEqual([])
     await page.getByRole('button', { name: 'Delete…' }).click()
     await dialog.getByRole('button', { name: 'Delete' }).click()

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { tableFromIPC } from 'apache-arrow'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, type Web } from './browser.ts'
 
 // For polls: what is only slow because others have the cores goes on.
 const slow = { timeout: 60_000 }
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').getByText(last).waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await dialogClosed(page)
   })
 
   test('all rows as a file, beyond the limit of an answer', async () => {

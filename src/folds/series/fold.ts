@@ -42,6 +42,12 @@ export const seriesFold: Fold<Series, SeriesPart> = {
   conditions: ({ matching }) => matching,
   fasterFor: (series) => (readsEventsOnly(series) ? entriesFold : null),
   *run(lists, series, from, to) {
+    const { selection } = lists
+    if (selection && readsEventsOnly(series)) {
+      const [first, last] = [selection.offsets[from - selection.from]!, selection.offsets[to - selection.from]!]
+      const hasOthers = !isCovered(series)
+      return yield* counted(lists, series, first, last, (matches, row) => matches.take(selection, row, last), hasOthers)
+    }
     const events = series.splits.length > 0 ? null : PersonEvents.of(lists, series.matching)
     const plain = events && plainSeries(events, series.value, series.edges, from, to)
     if (!plain) return yield* counted(lists, series, from, to, (matches, person) => matches.fill(lists, person, to))
@@ -73,6 +79,7 @@ function* counted(
   from: number,
   to: number,
   fill: (matches: Matches, next: number) => number,
+  hasOthers = false,
 ): Generator<void, SeriesPart, void> {
   const groups = Groups.of(series.splits)
   if (!groups) return null
@@ -89,7 +96,9 @@ function* counted(
       groupOf = new Int32Array(matches.index.length)
     }
     accumulator.select?.(lists, matches)
-    edges?.count(matches, bucketOf, bucketNumbers)
+    if (edges) edges.count(matches, bucketOf, bucketNumbers)
+    else if (hasOthers) bucketOf.fill(0)
+    if (hasOthers) leaveOutOthers(matches, series.matching, bucketOf)
     groups.number(matches, bucketOf, groupOf)
     if (groups.count * size > mostCells) return null
     accumulator.grow(groups.count)
@@ -98,6 +107,14 @@ function* counted(
     yield
   }
   return { combinations: groups.combinations, state: accumulator.state(groups.count) }
+}
+
+/** No event of another time than the asked one is in a bucket. */
+const isCovered = ({ matching: { from, to }, edges }: Series) => edges !== null && from <= edges[0]! && to >= edges.at(-1)! - 1
+
+/** Events of another time than the asked one are in no bucket. */
+function leaveOutOthers({ rows, time }: Matches, { from, to }: Matching, bucketOf: Int32Array): void {
+  for (let row = 0; row < rows; row++) bucketOf[row] = time[row]! >= from && time[row]! <= to ? bucketOf[row]! : -1
 }
 
 function joinedParts(parts: readonly SeriesPart[], series: Series): SeriesPart {

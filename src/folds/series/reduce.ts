@@ -50,13 +50,20 @@ class Sum implements Reducer<Sums> {
     this.counts = grown(this.counts, cells)
   }
 
+  /** Without a branch: which of both is larger cannot be predicted. */
   add(cell: number, value: number): void {
-    if (Number.isNaN(value)) return
-    const sum = this.sums[cell]!
+    if (!Number.isNaN(value)) this.addSum(cell, value, 0, 1)
+  }
+
+  /** The sum of some numbers, and what was lost of it. NaN: of both infinities. */
+  private addSum(cell: number, value: number, before: number, count: number): void {
+    const { sums, lost, counts } = this
+    const sum = sums[cell]!
     const next = sum + value
-    this.lost[cell]! += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
-    this.sums[cell] = next
-    this.counts[cell]!++
+    const added = next - sum
+    lost[cell]! += sum - (next - added) + (value - added) + before
+    sums[cell] = next
+    counts[cell]! += count
   }
 
   state(cells: number): Sums {
@@ -70,13 +77,8 @@ class Sum implements Reducer<Sums> {
   }
 
   absorb({ sums, lost, counts }: Sums, cellOf: (cell: number) => number): void {
-    for (let from = 0; from < sums.length; from++) {
-      if (counts[from] === 0) continue
-      const cell = cellOf(from)
-      this.add(cell, sums[from]!)
-      this.lost[cell]! += lost[from]!
-      this.counts[cell]! += counts[from]! - 1
-    }
+    for (let from = 0; from < sums.length; from++)
+      if (counts[from] !== 0) this.addSum(cellOf(from), sums[from]!, lost[from]!, counts[from]!)
   }
 
   finish(cells: number): Float64Array {

@@ -16,10 +16,24 @@ const neither = (args: number | Arity, returns: FunctionRow['returns'], summary:
   cases: [],
 })
 
-const noAgents = 'there is no table of user agents here'
-const agent = (what: string): ScalarSpec => neither(1, always('String'), `The ${what} of a bot by its user agent.`, noAgents)
-const noChannels = 'there is no table of sources and media here'
-const channel = (what: string): ScalarSpec => neither(1, always('String'), `The kind of channel of ${what}.`, noChannels)
+/** The resolver replaces it by the expression of the catalog. */
+const replaced =
+  (name: string): SqlCell =>
+  () => {
+    throw new InternalError(`${name} is left in a finished plan`)
+  }
+const expanded = (
+  name: string,
+  args: number | Arity,
+  returns: FunctionRow['returns'],
+  summary: string,
+  cases: FunctionRow['cases'],
+): ScalarSpec => ({ args, returns, summary, duckdb: replaced(name), clickhouse: replaced(name), cases })
+const channel = (name: string, what: string, cases: FunctionRow['cases']): ScalarSpec =>
+  expanded(name, 1, () => scalar('String', true), `The kind of channel of ${what}; null if it is not known.`, cases)
+const agent = (name: string, summary: string, cases: FunctionRow['cases']): ScalarSpec => expanded(name, 1, bot(name), summary, cases)
+const bot = (name: string) => () => scalar(name === 'isLikelyBot' ? 'Bool' : 'String')
+const internal = 'it is a part of $channel_type, which is read from sessions'
 
 const currencies = Intl.supportedValuesOf('currency')
 const isCurrency = (arg: Arg): boolean | null =>
@@ -77,11 +91,6 @@ const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
   [`aggregate_funnel${kind}_trends_json`, 8] as const,
 ])
 
-/** The resolver replaces it by the action's condition. */
-const replacedBefore: SqlCell = () => {
-  throw new InternalError('matchesAction is left in a finished plan')
-}
-
 export const productFunctions = functions(
   scalars({
     convertCurrency: {
@@ -125,37 +134,84 @@ export const productFunctions = functions(
       args: 1,
       returns: () => scalar('Bool'),
       summary: 'Whether an event is one of an action, given by its id or name as a constant.',
-      duckdb: replacedBefore,
-      clickhouse: replacedBefore,
+      duckdb: replaced('matchesAction'),
+      clickhouse: replaced('matchesAction'),
       cases: [],
     },
-    getSurveyResponse: neither(
+    getSurveyResponse: expanded(
+      'getSurveyResponse',
       [1, 3],
-      always('String'),
-      'The answer to a question of a survey.',
-      'surveys are not kept here; read the property $survey_response',
+      () => scalar('String', true),
+      'The answer to a question of a survey: its number, from 0, its id, and whether several choices were possible.',
+      [],
     ),
-    uniqueSurveySubmissionsFilter: neither(
+    uniqueSurveySubmissionsFilter: expanded(
+      'uniqueSurveySubmissionsFilter',
       [1, 3],
       () => scalar('Bool'),
-      'Whether an event is the last one of a submission of a survey.',
-      'surveys are not kept here',
+      'Whether an event is the last one of a submission of a survey, given by its id, between two times.',
+      [],
     ),
     embedText: neither([1, 2], () => arrayOf(scalar('Float64')), 'The embedding of a text.', 'there is no language model here'),
     explainCSPReport: neither(1, always('String'), 'A report of a content security policy in words.', 'there is no language model here'),
-    getBotName: agent('name'),
-    getBotOperator: agent('operator'),
-    getBotType: agent('type'),
-    getTrafficCategory: neither(1, always('String'), 'The category of traffic of a user agent.', noAgents),
-    getTrafficType: neither(1, always('String'), 'The type of traffic of a user agent.', noAgents),
-    isLikelyBot: neither(1, () => scalar('Bool'), 'Whether a user agent looks like a bot.', noAgents),
-    lookupDomainType: channel('a domain'),
-    lookupOrganicMediumType: channel('a medium without payment'),
-    lookupOrganicSourceType: channel('a source without payment'),
-    lookupPaidMediumType: channel('a paid medium'),
-    lookupPaidSourceType: channel('a paid source'),
-    _defaultChannelType: neither([1, null], always('String'), 'Internal: the channel of a session.', noChannels),
-    _domainType: neither([1, null], always('String'), 'Internal: the kind of a domain.', noChannels),
+    getBotName: agent('getBotName', 'The name of a bot by its user agent; empty for others.', [
+      ["getBotName('Mozilla/5.0 (compatible; Googlebot/2.1)')", 'Googlebot'],
+      ["getBotName('Mozilla/5.0 (Macintosh)')", ''],
+    ]),
+    getBotOperator: agent('getBotOperator', 'Who runs a bot, by its user agent; empty for others.', [
+      ["getBotOperator('Mozilla/5.0 (compatible; GPTBot/1.2)')", 'OpenAI'],
+      ["getBotOperator('Mozilla/5.0 (Macintosh)')", ''],
+    ]),
+    getBotType: agent('getBotType', 'The category of a bot by its user agent; empty for others.', [
+      ["getBotType('curl/8.4.0')", 'http_client'],
+      ["getBotType('Mozilla/5.0 (Macintosh)')", ''],
+      ["getBotType('')", 'no_user_agent'],
+    ]),
+    getTrafficCategory: agent('getTrafficCategory', 'The category of a user agent: a kind of bot, or regular.', [
+      ["getTrafficCategory('Mozilla/5.0 (compatible; AhrefsBot/7.0)')", 'seo_crawler'],
+      ["getTrafficCategory('Mozilla/5.0 (Macintosh)')", 'regular'],
+      ['getTrafficCategory(null)', 'no_user_agent'],
+    ]),
+    getTrafficType: agent('getTrafficType', 'AI Agent, Bot, Automation or Regular, by a user agent.', [
+      ["getTrafficType('Mozilla/5.0 (compatible; ClaudeBot/1.0)')", 'AI Agent'],
+      ["getTrafficType('Mozilla/5.0 (compatible; BINGBOT/2.0)')", 'Bot'],
+      ["getTrafficType('')", 'Automation'],
+      ["getTrafficType('Mozilla/5.0 (Macintosh)')", 'Regular'],
+    ]),
+    isLikelyBot: agent('isLikelyBot', 'Whether a user agent looks like a bot or a program; without one it does.', [
+      ["isLikelyBot('python-requests/2.31')", 1],
+      ["isLikelyBot('Mozilla/5.0 (Macintosh)')", 0],
+      ['isLikelyBot(null)', 1],
+    ]),
+    ...Object.fromEntries(
+      ['getBotName', 'getBotOperator', 'getBotType', 'getTrafficCategory', 'getTrafficType', 'isBot'].map((name) => {
+        const [old, now] = [`__preview_${name}`, name === 'isBot' ? 'isLikelyBot' : name]
+        return [old, { ...agent(old, `The former name of ${now}.`, [[`${old}('Googlebot') = ${now}('Googlebot')`, 1]]), returns: bot(now) }]
+      }),
+    ),
+    lookupDomainType: channel('lookupDomainType', 'a domain', [
+      ["lookupDomainType('www.google.com')", 'Search'],
+      ["lookupDomainType('example.com')", null],
+    ]),
+    lookupOrganicMediumType: channel('lookupOrganicMediumType', 'a medium without payment', [
+      ["lookupOrganicMediumType('social')", 'Organic Social'],
+      ["lookupOrganicMediumType('email')", 'Email'],
+      ['lookupOrganicMediumType(null)', null],
+    ]),
+    lookupOrganicSourceType: channel('lookupOrganicSourceType', 'a source without payment', [
+      ["lookupOrganicSourceType('m.youtube.com')", 'Organic Video'],
+      ["lookupOrganicSourceType('mine')", null],
+    ]),
+    lookupPaidMediumType: channel('lookupPaidMediumType', 'a paid medium', [
+      ["lookupPaidMediumType('video')", 'Paid Video'],
+      ["lookupPaidMediumType('email')", null],
+    ]),
+    lookupPaidSourceType: channel('lookupPaidSourceType', 'a paid source', [
+      ["lookupPaidSourceType('google')", 'Paid Search'],
+      ["lookupPaidSourceType('mail.google.com')", null],
+    ]),
+    _defaultChannelType: neither([1, null], always('String'), 'Internal: the channel of a session.', internal),
+    _domainType: neither([1, null], always('String'), 'Internal: the kind of a domain.', internal),
     ...Object.fromEntries(funnelNames.map(([name, args]) => [name, funnel(args)])),
     aggregate_funnel_test: funnel(7),
     aggregate_funnel_array_trends_test: funnel(8),

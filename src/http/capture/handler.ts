@@ -212,7 +212,6 @@ function cors(request: Request): Record<string, string> {
 
 const preflight = (request: Request) =>
   new Response(null, {
-    status: 204,
     headers: {
       ...cors(request),
       'access-control-allow-methods': 'GET, POST, OPTIONS',

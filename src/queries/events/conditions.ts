@@ -1,7 +1,9 @@
-import { call, equals, field, from, inQuery, isIn, literal, select, table } from '../../ast/build.ts'
+import type { Table } from 'apache-arrow'
+import { alias, call, equals, field, from, inQuery, isIn, literal, select, table } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { calendarOf } from '../../lib/calendar.ts'
+import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import { zoneOf } from '../../lib/zone.ts'
 import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { withoutAlias } from '../columns.ts'
@@ -16,11 +18,15 @@ import type { EventsQuery } from './schema.ts'
 const slack = 5_000_000
 
 /** The conditions in the query's own fields. */
-export const eventConditions = (query: EventsQuery, env: QueryContext): Expr[] => [
+export function* eventConditions(query: EventsQuery, env: QueryContext): Asking<Expr[]> {
+  const ofPerson = query.personId == null ? [] : [yield* personCondition(String(query.personId))]
+  return [...ofPerson, ...plainConditions(query, env)]
+}
+
+const plainConditions = (query: EventsQuery, env: QueryContext): Expr[] => [
   ...timeBounds(query, env),
   ...nameConditions(query),
   ...actionConditions(query, env),
-  ...(query.personId == null ? [] : [personCondition(String(query.personId))]),
   ...(query.fixedProperties ? [compileFilters(query.fixedProperties, 'event', env, 'fixedProperties')] : []),
   queryFilters(query, env),
 ]
@@ -70,16 +76,21 @@ function actionConditions({ actionId, actionSteps }: EventsQuery, env: QueryCont
   return conditions
 }
 
-/** All events of the person, under any distinct id. An unknown person has none. */
-const personCondition = (id: string): Expr =>
-  inQuery(
-    field('@person_no'),
-    select({
-      columns: [field('@person_no')],
-      from: table('persons'),
-      where: equals(call('toString', field('id')), literal(id.toLowerCase())),
-    }),
-  )
+/**
+ * All events of the person, under any distinct id. An unknown person has none. The number is looked up first: with a constant the engine reads only what the
+ * condition and the order need, and the other columns of the rows of the answer.
+ */
+function* personCondition(id: string): Asking<Expr> {
+  if (!isUuid(id)) return literal(false)
+  const query = select({
+    columns: [alias(field('@person_no'), 'number')],
+    from: table('persons'),
+    where: equals(field('id'), call('toUUID', literal(id))),
+  })
+  const answer = (yield { kind: 'statement', query, label: 'person' }) as Table
+  const numbers = answer.getChild('number')!
+  return answer.numRows === 0 ? literal(false) : equals(field('@person_no'), literal(Number(numbers.get(0))))
+}
 
 /** Events of the persons, or of the groups, of a point of a chart. */
 export function* sourceConditions(

@@ -43,7 +43,7 @@ function* planOf(query: EventsQuery, env: QueryContext, sources: readonly AnyAct
   const offset = query.offset ?? 0
   const columns = columnsOf(query.select, env)
   const aliases = aliasesOf(columns)
-  const own = [...eventConditions(query, env), ...(yield* sourceConditions(query.source, env, sources))]
+  const own = [...(yield* eventConditions(query, env)), ...(yield* sourceConditions(query.source, env, sources))]
   const conditions = [...own.map((condition) => qualified(condition, 'events', aliases)), ...writtenConditions(query, env)]
   const { statement, ties } = statementOf(query, columns, conditions, env)
   return {

@@ -20,6 +20,9 @@ export interface Activity {
   readonly found: readonly { readonly actor: number | string; readonly bucket: number; readonly status: Status }[]
 }
 
+/** Without a profile nobody was created, and nobody comes back. */
+const hasProfile = call('notEquals', field('person_mode'), literal('propertyless'))
+
 /** Status of each actor per bucket. Reads one bucket before the range, because it decides who is returning. */
 export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun<Activity> {
   const interval = query.interval ?? 'day'
@@ -32,7 +35,7 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const created = call('toUnixTimestamp', field(group == null ? 'person' : `group_${group}`, 'created_at'))
   // An actor who is active later in the last bucket counts in it; likewise in the bucket before the first.
   const times = { from: edges[0]!, to: edges.at(-1)! - 1 }
-  const condition = allOf(nodeCondition(query.series[0]!, env, 'series__0'), queryFilters(query, env))
+  const condition = allOf(nodeCondition(query.series[0]!, env, 'series__0'), queryFilters(query, env), hasProfile)
   const buckets = inside.length - 1
   let found: Activity['found'] | null = null
   const label = 'activity by actor and bucket'

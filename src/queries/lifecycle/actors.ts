@@ -48,7 +48,7 @@ export const lifecycleActors = defineActorSource<z.infer<typeof lifecyclePointSc
     const days = bucketEdges(range).slice(0, -1)
     return {
       day: days.map((start) => ({ label: bucketLabel(start, range), value: bucketDay(start, range) })),
-      status: statuses.map((status) => ({ label: status[0]!.toUpperCase() + status.slice(1), value: status })),
+      status: [...statuses].sort().map((status) => ({ label: status[0]!.toUpperCase() + status.slice(1), value: status })),
     }
   },
 })

@@ -7,7 +7,7 @@ import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
-import { instantOf, isoInstant, micros, parseDate } from '../dates.ts'
+import { instantOf, isoInstant, micros, parseDate, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
@@ -81,7 +81,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
     ? { kind: 'condition', condition: allOf(isInCell(point, query, unit), ofPoint.kind === 'all' ? literal(true) : ofPoint.condition) }
     : ofPoint
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
-  const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, env)
+  const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, ranges.get('current')!, env)
   const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
   const found = { group: actorOf(unit).group, columns: ['event_count'] }
   let folded: Query | null = null
@@ -107,13 +107,23 @@ interface Bucket {
   readonly end: Micros
 }
 
-function bucketAt(day: string | number, { range }: Unit, env: QueryContext): Bucket {
+/** In the period to compare with, a day of the current one means the bucket at the same place. */
+function bucketAt(day: string | number, { range }: Unit, current: ResolvedRange, env: QueryContext): Bucket {
   const calendar = calendarOf(env.project)
   const parsed = typeof day === 'string' ? parseDate(day, calendar.zone) : null
   if (!parsed)
     throw new QueryError('validation-failed', { message: `${JSON.stringify(day)} is not a day of the chart.`, attr: 'source__day' })
   const instant = instantOf(parsed, micros(env.now), calendar)
-  return { start: startOf(range.interval, instant, calendar), end: endOf(range.interval, instant, calendar) }
+  const place = placeOf(instant, range) < 0 ? placeOf(instant, current) : -1
+  const start = place < 0 ? startOf(range.interval, instant, calendar) : bucketEdges(range)[place]
+  if (start === undefined) return { start: instant, end: instant }
+  return { start, end: endOf(range.interval, start, calendar) }
+}
+
+/** The index of the bucket with an instant; -1 outside of the range. */
+function placeOf(instant: Micros, range: ResolvedRange): number {
+  const edges = bucketEdges(range)
+  return instant < edges.at(-1)! ? edges.findLastIndex((edge) => edge <= instant) : -1
 }
 
 /** The times of the events counted at the bucket. Running totals count all up to its end. */

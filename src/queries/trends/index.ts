@@ -265,7 +265,7 @@ const breakdownName = (parts: readonly string[], { isList }: Breakdown): { value
   label: parts.join('::'),
 })
 
-/** Several cohorts are ranked like values; together with all users they keep the requested order. */
+/** Several cohorts are ranked like values; together with all users they keep the requested order, and their labels name the series. */
 function cohortLines(
   answered: readonly Answered[],
   { cohorts }: Breakdown,
@@ -275,6 +275,7 @@ function cohortLines(
   const named = (cohort: number | 'all') => ({
     value: cohort,
     label: cohort === 'all' ? 'all users' : (env.cohort(cohort)?.name ?? String(cohort)),
+    namesSeries: cohorts.length > 1 && cohorts.includes('all'),
   })
   const pairs = answered.flatMap(({ unit, groups }) => groups.map((group) => ({ unit, group })))
   const isAsked = cohorts.length === 1 || cohorts.includes('all')

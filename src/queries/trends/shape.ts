@@ -60,7 +60,12 @@ export interface Line {
   readonly period: Period
   readonly data: readonly number[]
   /** null without a breakdown. */
-  readonly breakdown: { readonly value: BreakdownValue; readonly label: string } | null
+  readonly breakdown: {
+    readonly value: BreakdownValue
+    readonly label: string
+    /** The label has the name of the series in front, as it has with several series. */
+    readonly namesSeries?: boolean
+  } | null
 }
 
 export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: Axis, filter: TrendsRow['filter']): TrendsRow {
@@ -69,13 +74,14 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
   const label = name ?? 'All events'
   const isNumber = isTotal(query)
   const sum = line.data.reduce((total, value) => total + value, 0)
+  const namesSeries = query.series.length > 1 || line.breakdown?.namesSeries
   return {
     data: isNumber ? [] : [...line.data],
     days: axis.days,
     labels: axis.labels,
     count: isNumber ? 0 : isCumulative(query) ? (line.data.at(-1) ?? 0) : sum,
     ...(isNumber && { aggregated_value: line.data[0] ?? 0 }),
-    label: line.breakdown ? (query.series.length > 1 ? `${label} - ${line.breakdown.label}` : line.breakdown.label) : label,
+    label: line.breakdown ? (namesSeries ? `${label} - ${line.breakdown.label}` : line.breakdown.label) : label,
     action: {
       days: axis.instants,
       id: name,

@@ -1,5 +1,5 @@
 import { and, field } from '../../ast/build.ts'
-import { isSessionId } from '../../catalog/sessions.ts'
+import { isSessionId, usualBounceSeconds } from '../../catalog/sessions.ts'
 import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../folds/visits.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
@@ -57,7 +57,7 @@ export function listedOverview(
         },
         near: Float64Array.from(near),
         periods: Float64Array.from(ranges.flatMap(({ range }) => [range.firstEvent, range.to])),
-        bounceSeconds: env.bounceSeconds ?? 10,
+        bounceSeconds: env.sessions?.bounceSeconds ?? usualBounceSeconds,
         person: placed(person, listed),
         persons: listed.lists.persons,
       }),

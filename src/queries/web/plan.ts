@@ -124,9 +124,8 @@ export function sessionsOf(
   const near = [current, previous].flatMap((range) =>
     range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
   )
-  const settings = { bounceSeconds: env.bounceSeconds ?? 10 }
   const read = [...new Set([...fields, ...sessions.fields])]
-  const all = sessionsQuery(read, settings, { also, events: or(...near), from: eventsTable(sample) })
+  const all = sessionsQuery(read, env.sessions ?? {}, { also, events: or(...near), from: eventsTable(sample) })
   if (sessions.fields.length === 0) return all
   return select({
     columns: [...fields, ...Object.keys(also)].map((name) => field(name)),

@@ -14,6 +14,9 @@ const tables = {
   role_membership: 'role_memberships',
   personal_api_key: 'personal_keys',
   proxy_record: 'proxy_records',
+  plugin: 'plugins',
+  plugin_config: 'plugin_configs',
+  batch_export_run: 'batch_export_runs',
 }
 /** Fields of cases that the store calls otherwise. */
 const columns = {
@@ -26,6 +29,10 @@ const columns = {
     organization: 'current_organization_id',
   },
 }
+
+const pluginColumns = new Set(
+  'plugin_type name description url icon config_schema tag latest_tag is_global capabilities metrics public_jobs'.split(' '),
+)
 
 const timeOf = (value, now) => (value === null ? null : value === 'now' ? now : new Date(value))
 const isTime = (column) => /_at$|^date_joined$|_retry$/.test(column)
@@ -44,6 +51,8 @@ export async function createThings(world) {
   ])
   const strangers = {}
 
+  /** Of an alias, of a record, or the id itself. */
+  const idOf = (given) => variables[given]?.id ?? variables[given] ?? given?.id ?? given
   const orgOf = (entry) => variables[entry.org ?? 'org'] ?? variables.org
   const write = (work) => store.write(work)
   /** The alias, with the row as it stands. */
@@ -243,6 +252,68 @@ export async function createThings(world) {
       await write((all) => all.dashboards.insert(row))
       return keep(entry.as, 'dashboard', row)
     },
+    plugin: async (entry) => {
+      const { create: _, as, org: __, organization: ___, note: ____, files = {}, source, source_files = files, ...given } = entry
+      const fields = Object.fromEntries(Object.entries(given).filter(([name]) => pluginColumns.has(name)))
+      const row = await world.makePlugin(orgOf({ org: entry.org ?? entry.organization }).id, {
+        ...fields,
+        files: typeof source === 'string' ? { 'index.ts': source } : source_files,
+      })
+      return keep(as, 'plugin', row)
+    },
+    plugin_config: async (entry) => {
+      const project = variables[entry.project ?? entry.team] ?? variables.team
+      const { enabled, order, config, name, description, deleted } = entry
+      const row = await world.makePluginConfig(project.id, idOf(entry.plugin), { enabled, order, config, name, description, deleted })
+      return keep(entry.as, 'plugin_config', row)
+    },
+    plugin_source_file: async (entry) => {
+      const { name = entry.filename, source = '', transpiled = null, status = null, error = null } = entry
+      const row = { id: newId(), plugin_id: idOf(entry.plugin), name, source, transpiled, status, error, updated_at: now() }
+      await write((all) => all.plugin_files.insert(row))
+      return keep(entry.as, 'plugin_source_file', row)
+    },
+    batch_export_run: async (entry) => {
+      const batch_export_id = idOf(entry.batch_export)
+      const end = entry.data_interval_end ? new Date(entry.data_interval_end) : now()
+      const start = entry.data_interval_start ? new Date(entry.data_interval_start) : new Date(end.getTime() - 3_600_000)
+      const made = entry.created_at ? new Date(entry.created_at) : now()
+      const { status = 'Completed', records_completed = 0, latest_error = null } = entry
+      const row = await world.makeBatchExportRun(batch_export_id, made, start, end, { status, records_completed, latest_error })
+      return keep(entry.as, 'batch_export_run', row)
+    },
+    batch_export_log: async (entry) => {
+      const batch_export_id = idOf(entry.batch_export)
+      const { project_id } = await store.read.batch_exports.first({ id: batch_export_id })
+      const row = {
+        id: newId(),
+        project_id,
+        batch_export_id,
+        run_id: entry.run ? idOf(entry.run) : (entry.run_id ?? null),
+        timestamp: entry.timestamp ? new Date(entry.timestamp) : now(),
+        level: entry.level ?? 'INFO',
+        message: entry.message ?? '',
+      }
+      await write((all) => all.batch_export_logs.insert(row))
+      return keep(entry.as, 'batch_export_log', row)
+    },
+    group_type: async (entry) => {
+      const { group_type, group_type_index } = entry
+      await (await dataOf(entry)).importGroups([], { group_types: [{ group_type, group_type_index }] })
+    },
+    cohort: async (entry) => {
+      const { name = 'Cohort', is_static = false, filters, groups, person_ids } = entry
+      const made = await (await dataOf(entry)).createCohort({
+        name,
+        is_static,
+        ...(filters && { filters }),
+        ...(groups && { groups }),
+        ...(person_ids && { person_ids }),
+      })
+      return keep(entry.as, 'cohort', made)
+    },
+    action: async (entry) =>
+      keep(entry.as, 'action', await (await dataOf(entry)).createAction({ name: entry.name ?? 'Action', steps: entry.steps ?? [] })),
     person: async (entry) => {
       const { distinct_ids, properties = {}, is_identified = false, created_at } = entry
       const row = { distinct_ids, properties, is_identified, ...(created_at && { created_at }) }
@@ -276,6 +347,12 @@ export async function createThings(world) {
     async_query: 'query_status',
     organization_invite: 'invite',
     organization_domain: 'domain',
+    plugin_source: 'plugin_source_file',
+    source_file: 'plugin_source_file',
+    run: 'batch_export_run',
+    log_entry: 'batch_export_log',
+    batch_export_log_entry: 'batch_export_log',
+    group_type_mapping: 'group_type',
   }
 
   const setField = async (path, value) => {

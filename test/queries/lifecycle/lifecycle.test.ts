@@ -25,7 +25,8 @@ beforeAll(async () => {
   const events = Object.entries(active).flatMap(([id, { days }]) =>
     days.map((day) => ({ event: 'visit', distinct_id: id, timestamp: noon(day) })),
   )
-  await project.ingest({ batch: [...events, { event: 'other', distinct_id: 'back', timestamp: noon(4) }] })
+  const anonymous = { event: 'visit', distinct_id: 'anonymous', timestamp: noon(3), properties: { $process_person_profile: false } }
+  await project.ingest({ batch: [...events, { event: 'other', distinct_id: 'back', timestamp: noon(4) }, anonymous] })
 })
 afterAll(() => waymark.close())
 
@@ -65,6 +66,12 @@ test('rows can be chosen', async () => {
     results: { status: string }[]
   }
   expect(results.map(({ status }) => status)).toEqual(['new', 'dormant'])
+})
+
+test('the statuses to choose from stand in the order of their names', async () => {
+  const options = { kind: 'InsightActorsQueryOptions', source: { kind: 'InsightActorsQuery', source: query } }
+  const { status } = (await project.answer(options)) as { status: { value: string }[] }
+  expect(status.map(({ value }) => value)).toEqual(['dormant', 'new', 'resurrecting', 'returning'])
 })
 
 test('there are as many people behind a point as it says', async () => {

@@ -123,6 +123,17 @@ describe('a point', () => {
     expect((await actorsOf(project, { source: compared, day: '2020-02-24', compare: 'current' })).count).toBe(0)
   })
 
+  test.each<[string, object, string, number]>([
+    ['of the period before', {}, '2020-03-02', 1],
+    ['of a week before', { compare_to: '-1w' }, '2020-03-02', 1],
+    ['of another day', {}, '2020-03-03', 0],
+    ['after both periods', {}, '2020-03-20', 0],
+  ])('a day of the current period stands for the same day %s', async (_, filter, day, count) => {
+    const project = await pool.filled(utc, events)
+    const compared = source({ compareFilter: { compare: true, ...filter } })
+    expect((await actorsOf(project, { source: compared, day, compare: 'previous' })).count).toBe(count)
+  })
+
   test.each<[string, object, unknown, number]>([
     ['a value', { breakdown: 'k' }, 'a', 2],
     ['the value of no value', { breakdown: 'k' }, '$$_posthog_breakdown_null_$$', 1],

@@ -267,8 +267,8 @@ describe('breakdowns', () => {
       'of a cohort and all users',
       { breakdown: ['all', 1], breakdown_type: 'cohort' },
       [
-        ['all users', 4],
-        ['cohort 1', 2],
+        ['view - all users', 4],
+        ['view - cohort 1', 2],
       ],
     ],
     ['of cohorts in a list', { breakdowns: [{ property: 2, type: 'cohort' }] }, [['cohort 2', 2]]],

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openTestProject, type TestProject } from '../harness/duckdb.ts'
+
+// First rows are found before the names of their events are looked up.
+
+let project: TestProject
+beforeAll(async () => {
+  project = await openTestProject()
+  const events = Array.from({ length: 200 }, (_, i) => ({
+    event: `event ${i % 7}`,
+    distinct_id: `user-${i % 5}`,
+    timestamp: `2024-01-01T00:00:${String(i % 40).padStart(2, '0')}Z`,
+    properties: { i, text: `text ${i % 3}` },
+  }))
+  await project.project.ingest({ batch: events })
+})
+afterAll(() => project.close())
+
+/** The names are joined with the rows that are left. */
+const isLate = (sql: string) => /LIMIT \d+( OFFSET \d+)?\) AS "\w+" JOIN \(SELECT t\.event_id/.test(sql)
+
+const late: Readonly<Record<string, string>> = {
+  'a name that is shown': 'select event, properties.i from events order by timestamp, properties.i limit 20',
+  'names in expressions, twice':
+    "select event, upper(event) as u, concat(event, '!') from events order by timestamp desc, properties.i limit 7 offset 30",
+  'a condition on its number': "select event, properties.i as i from events where event in ('event 1', 'event 2') order by i limit 9",
+  'an alias of the table': 'select e.event, e.properties.i as i from events as e where e.properties.i > 50 order by i desc limit 12',
+  'a subquery': 'select count(), uniq(event) from (select event from events order by timestamp, properties.i limit 15)',
+  'a subquery that reads the row': 'select event, (select count() from events) as n, properties.i as i from events order by i limit 5',
+  'no row': 'select event from events where properties.i > 1000 order by timestamp limit 5',
+}
+const early: Readonly<Record<string, string>> = {
+  'rows in order of the names': 'select event, properties.i from events order by event, properties.i limit 20',
+  'a condition on the text of the name': "select event, properties.i as i from events where event like '%3' order by i limit 5",
+  'groups of names': 'select event, count() from events group by event order by 2 desc, 1 limit 3',
+  'different names': 'select distinct event from events order by event limit 3',
+  'numbers of rows': 'select event, row_number() over (order by event, properties.i) as n from events order by properties.i limit 4',
+  'all rows': 'select event, properties.i as i from events order by i',
+  'no order': 'select event from events where properties.i = 3 limit 5',
+  'a limit by name': 'select event, properties.i as i from events order by i limit 2 by event',
+}
+
+for (const [statements, isExpected] of [
+  [late, true],
+  [early, false],
+] as const)
+  describe(isExpected ? 'names that are looked up last' : 'names that the rows depend on', () => {
+    test.each(Object.entries(statements))('%s', async (_, statement) => {
+      const { sql } = (await project.compile(statement)).printed
+      expect(isLate(sql)).toBe(isExpected)
+    })
+  })
+
+test.each(Object.entries(late))('the rows are those of the whole order: %s', async (_, statement) => {
+  const whole = statement.replace(/ limit (\d+)( offset (\d+))?/, '')
+  const [, limit, , offset = '0'] = / limit (\d+)( offset (\d+))?/.exec(statement)!
+  if (whole.startsWith('select count()')) return expect(await project.rows(statement)).toEqual([expect.anything()])
+  const rows = await project.rows(whole)
+  expect(await project.rows(statement)).toEqual(rows.slice(Number(offset), Number(offset) + Number(limit)))
+})

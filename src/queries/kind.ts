@@ -147,7 +147,7 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly checkpoint?: Checkpoint
   /** Prefix of field names in errors, if the query is part of another: `source__source__`. */
   readonly fieldPrefix?: string
-  /** Rows of an answer: default and maximum. Default 100 and 50,000. */
+  /** Rows of an answer: default and maximum. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
 }
 

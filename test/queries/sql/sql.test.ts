@@ -62,7 +62,7 @@ describe('rows of an answer', () => {
     ['select 1 from events limit 119', 119, true, 119],
     ['select 1 from events limit 10 offset 115', 5, false, 10],
     ['select 1 from events offset 20', 100, false, 100],
-    ['select number from numbers(70000) limit 60000', 50_000, true, 50_000],
+    ['select number from numbers(20000) limit 15000', 10_000, true, 10_000],
     ['select 1 from events limit 2 by event', 4, false, 100],
     // Each query of a UNION ALL is answered as it would be alone.
     ['select 1 from events union all select 2 from events', 200, true, 200],
@@ -71,7 +71,7 @@ describe('rows of an answer', () => {
     ['select number from numbers(3) union all select number from numbers(150)', 103, true, 200],
     ['select number from numbers(300) limit 250 union all (select number from numbers(300) limit 20)', 270, true, 270],
     ['select number from numbers(150) union all by name select 3 as number', 101, true, 200],
-    ['select number from numbers(40000) limit 40000 union all (select number from numbers(40000) limit 40000)', 50_000, true, 50_000],
+    ['select number from numbers(9000) limit 9000 union all (select number from numbers(9000) limit 9000)', 10_000, true, 10_000],
     [
       'with t as (select 1 as x) select x from t union all select 2 union all (select number from numbers(200) except select 5)',
       102,
@@ -106,7 +106,7 @@ describe('pages of a union', () => {
     ['select number from numbers(3000) limit 2500 union all select 7', 2501, true, 2600],
     ['select number from numbers(30) union all select 7', 31, false, 200],
     ['select number from numbers(0) union all select 1 from events where 1 = 2', 0, false, 200],
-    ['select number from numbers(40000) limit 40000 union all (select number from numbers(40000) limit 40000)', 50_000, true, 50_000],
+    ['select number from numbers(9000) limit 9000 union all (select number from numbers(9000) limit 9000)', 10_000, true, 10_000],
   ]
   for (const [query, rows, hasMore, limit] of cases)
     test(query, async () => {

@@ -150,7 +150,7 @@ const bytesOfV6 = (text: string, context: CellContext): string => `unhex(${digit
 const digitsOfBytes = (bytes: string): string => `lower(hex(${bytes}))`
 
 const rangeOfV6: SqlCell = ([x, bits], context) =>
-  onceAll(context, [digitsOfV6(x!.sql, context, true), `least(${bits!.sql}, 128)`], (digits, n) => {
+  onceAll(context, [digitsOfV6(x!.sql, context, true), `greatest(0, least(${bits!.sql}, 128))`], (digits, n) => {
     const left = `left(${digits}, CAST(${n} // 4 AS BIGINT))`
     const nibble = `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER)`
     const low = `((${nibble} >> (4 - ${n} % 4)) << (4 - ${n} % 4))`

@@ -9,8 +9,30 @@ const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event:
 const lastMonth = { dateRange: { date_from: '-30d' } }
 const steps = ['$pageview', 'product added', 'checkout started', 'purchase']
 
-/** Half of the width each, two in a row. */
-const insights: readonly { readonly name: string; readonly query: object }[] = [
+const compared = { compareFilter: { compare: true } }
+const number = (series: object, format: object = {}) => ({
+  kind: 'TrendsQuery',
+  series: [series],
+  ...lastMonth,
+  ...compared,
+  trendsFilter: { display: 'BoldNumber', ...format },
+})
+
+interface DemoInsight {
+  readonly name: string
+  readonly query: object
+}
+/** A third of the width each. */
+const numbers: readonly DemoInsight[] = [
+  { name: 'Visitors', query: number(event('$pageview', { math: 'dau' })) },
+  { name: 'Sign-ups', query: number(event('signed up')) },
+  {
+    name: 'Revenue',
+    query: number(event('purchase', { math: 'sum', math_property: '$revenue' }), { aggregationAxisPrefix: '$', decimalPlaces: 0 }),
+  },
+]
+/** Half of the width each. */
+const charts: readonly DemoInsight[] = [
   {
     name: 'Visitors per day',
     query: {
@@ -18,7 +40,7 @@ const insights: readonly { readonly name: string; readonly query: object }[] = [
       series: [event('$pageview', { math: 'dau' })],
       interval: 'day',
       ...lastMonth,
-      compareFilter: { compare: true },
+      ...compared,
     },
   },
   {
@@ -69,7 +91,15 @@ const insights: readonly { readonly name: string; readonly query: object }[] = [
     },
   },
 ]
-const [width, height] = [6, 5]
+
+const columns = 12
+/** So many in a row, from a height on. */
+const inRows = (all: readonly DemoInsight[], inRow: number, h: number, from: number) =>
+  all.map((one, i) => {
+    const w = columns / inRow
+    return { ...one, layout: { x: (i % inRow) * w, y: from + Math.floor(i / inRow) * h, w, h } }
+  })
+const insights = [...inRows(numbers, 3, 2, 0), ...inRows(charts, 2, 5, 2)]
 
 export async function fillDemo(waymark: Waymark, record: ProjectRecord, by: ActingMember): Promise<void> {
   const project = await waymark.project(record.id)
@@ -83,9 +113,6 @@ export async function fillDemo(waymark: Waymark, record: ProjectRecord, by: Acti
     await saved.insights.create(place, { name, query: { kind: 'InsightVizNode', source: query }, dashboards: [dashboard.id] })
   const { tiles } = await saved.dashboards.whole(dashboard)
   await saved.dashboards.update(place, dashboard.id, {
-    tiles: tiles.map(({ tile: { id } }, i) => ({
-      id,
-      layouts: { sm: { x: (i % 2) * width, y: Math.floor(i / 2) * height, w: width, h: height } },
-    })),
+    tiles: tiles.map(({ tile: { id } }, i) => ({ id, layouts: { sm: insights[i]!.layout } })),
   })
 }

@@ -30,8 +30,17 @@ export const drawScale = ({ area, scale, marks }: Plot): Markup[] =>
     ]
   })
 
+const dayOfYear = /^(\d{1,2})-([A-Z][a-z]{2})-(\d{4})(?= |$)/
+
+/** Days of one year are told without it: `5 Jan`. */
+export function axisLabels(labels: readonly string[]): readonly string[] {
+  const years = new Set(labels.map((text) => dayOfYear.exec(text)?.[3]))
+  return years.size === 1 && !years.has(undefined) ? labels.map((text) => text.replace(dayOfYear, '$1 $2')) : labels
+}
+
 /** As many labels as stand beside each other. */
-export function drawLabels(labels: readonly string[], { area }: Plot, at: (index: number) => number): Markup[] {
+export function drawLabels(all: readonly string[], { area }: Plot, at: (index: number) => number): Markup[] {
+  const labels = axisLabels(all)
   const widest = Math.max(1, ...labels.map((text) => textWidth(text))) + 14
   const shown = spread(labels.length, Math.floor((area.right - area.left) / widest))
   return shown.map((i) => {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { ApiError, type Page as ApiPage, get, whenSignedOut } from './lib/api.ts'
+import { ApiError, allOf, whenSignedOut } from './lib/api.ts'
 import { go, linkTo, type Place, usePlace } from './lib/router.ts'
 import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
@@ -42,8 +42,7 @@ function Routed({ place }: { place: Place }) {
   const load = useCallback(async () => {
     try {
       const user = await loadUser()
-      const { results } = await get<ApiPage<Project>>('api/projects/?limit=200')
-      setKnown({ user, projects: results })
+      setKnown({ user, projects: await allOf<Project>('api/projects/?limit=200') })
       setError(null)
     } catch (failure) {
       if (failure instanceof ApiError && (failure.status === 401 || failure.status === 403)) setKnown('nobody')

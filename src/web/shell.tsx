@@ -6,12 +6,13 @@ import { go, linkTo, type Place } from './lib/router.ts'
 import { useProject, useSession } from './lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from './lib/theme.ts'
 import { type PageEntry, pages } from './pages/all.ts'
+import { Icon } from './ui/icon.tsx'
 import { Dialog, ErrorBox, Select, Working } from './ui/parts.tsx'
 
 // What surrounds every page: navigation, the choice of a project, and the command palette.
 
 const themes = [
-  { value: 'system', label: 'Theme of the system' },
+  { value: 'system', label: 'System theme' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ]
@@ -69,7 +70,10 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
       </a>
       <nav aria-label="Pages" class={isOpen ? 'open' : ''}>
         <div class="brand">
-          <span>Waymark</span>
+          <span class="name">
+            <Icon name="mark" />
+            Waymark
+          </span>
           <button type="button" class="plain menu" aria-expanded={isOpen} aria-label="Menu" onClick={() => setOpen(!isOpen)}>
             ☰
           </button>
@@ -85,6 +89,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
             {pages.map(({ name, title }) => (
               <li key={name}>
                 <a href={linkTo(link(name))} aria-current={name === page.name ? 'page' : undefined}>
+                  <Icon name={name} />
                   {title}
                 </a>
               </li>
@@ -117,7 +122,13 @@ function PageBody({ page, place }: { page: PageEntry; place: Place }) {
   }, [page])
   const [failure, forget] = useErrorBoundary()
   useEffect(() => failure && forget(), [place.path])
-  if (error) return <ErrorBox error={new Error(`This page could not be loaded: ${error.message}`)} retry={() => location.reload()} />
+  if (error)
+    return (
+      <ErrorBox
+        error={new Error('This page could not be loaded. The server cannot be reached, or it was updated meanwhile.')}
+        retry={() => location.reload()}
+      />
+    )
   if (failure) return <ErrorBox error={new Error(`This page failed: ${(failure as Error).message}`)} retry={forget} />
   return Body ? <Body place={place} rest={place.parts.slice(3)} /> : <Working />
 }

@@ -151,6 +151,13 @@ export async function settled(page: Page): Promise<void> {
   while ((await busy.count()) > 0) await busy.first().waitFor({ state: 'detached' })
 }
 
+/** The table below a chart. */
+export async function openNumbers(page: Page): Promise<void> {
+  await page.locator('.answer[aria-busy=false] details > summary', { hasText: /^Numbers$/ }).waitFor()
+  const closed = page.locator('.answer details:not([open]) > summary', { hasText: /^Numbers$/ })
+  if ((await closed.count()) > 0) await closed.click()
+}
+
 /** What axe finds on the page, of serious and critical findings. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   // An answer that is being replaced is drawn weaker.

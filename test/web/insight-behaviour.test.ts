@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, owner, settled, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, settled, type Web } from './browser.ts'
 
 // How insights behave: what is slow can be cancelled, nothing jumps, days are those of the project, keys are enough, and texts of users stay texts.
 
@@ -58,7 +58,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await show(page, { kind: 'TrendsQuery', series: [node('$pageview')], interval: 'day', dateRange: { date_from: 'all' } })
     await expect.poll(running).toBe(0)
     const before = await page.locator('.result svg').first().boundingBox()
-    await page.getByRole('group', { name: 'Only where' }).getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('group', { name: 'Filters' }).getByRole('button', { name: 'Add a filter' }).click()
     await page.getByLabel('Whose property').selectOption('hogql')
     // Runs for days.
     const endless =
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await page.getByText(/^Computed/).waitFor()
     expect(await shifts()).toBeLessThan(0.02)
     await page.evaluate('globalThis.shifts = 0')
-    await page.getByRole('button', { name: 'Ask again' }).click()
+    await page.getByRole('button', { name: 'Refresh' }).click()
     await answered(page)
     await page.getByLabel('Interval', { exact: true }).selectOption('week')
     await answered(page)
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
       { kind: 'TrendsQuery', series: [node('seen')], interval: 'day', dateRange: { date_from: '2026-06-14', date_to: '2026-06-16' } },
       project.id,
     )
-    await page.getByText('Numbers', { exact: true }).click()
+    await openNumbers(page)
     const table = page.getByRole('region', { name: 'Numbers' })
     expect(await table.locator('th').allInnerTexts()).toEqual(['Series', 'Total', '14-Jun-2026', '15-Jun-2026', '16-Jun-2026'])
     expect(await table.locator('td').allInnerTexts()).toEqual(['seen', '3', '0', '1', '2'])
@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
           ],
         },
       })
-      await page.getByText('Numbers', { exact: true }).click()
+      await openNumbers(page)
       await findings('builder')
       await page.getByRole('button', { name: 'Query', exact: true }).click()
       await findings('query')
@@ -311,7 +311,7 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     for (const query of cases) {
       await show(page, query, project)
       const what = JSON.stringify(query).slice(0, 80)
-      for (const summary of await page.locator('.result summary').all()) await summary.click()
+      for (const summary of await page.locator('.result details:not([open]) > summary').all()) await summary.click()
       const slider = page.getByRole('slider')
       if ((await slider.count()) > 0) {
         await slider.focus()

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, type Web } from './browser.ts'
 
 // Each kind of insight built by clicks: the query that results, its numbers beside those of the API, and the people behind them.
 
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
         { event: 'purchase', math: 'unique_group', math_group_type_index: 0 },
       ],
     })
-    await page.getByText('Numbers', { exact: true }).click()
+    await openNumbers(page)
     await expect
       .poll(() => cells(numbers()))
       .toEqual(
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
       )
 
     // A filter: the values of the property are suggested.
-    const only = page.getByRole('group', { name: 'Only where' })
+    const only = page.getByRole('group', { name: 'Filters' })
     await only.getByRole('button', { name: 'Add a filter' }).click()
     await type('Property', '$browser')
     await page.getByLabel('Value', { exact: true }).focus()
@@ -253,11 +253,16 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await expect
       .poll(async () => (await cells(table)).map(([, ...texts]) => texts))
       .toEqual(
-        rows.map(({ values }) => [
+        rows.map(({ values }, row) => [
           shown(values[0]!.count),
-          ...values.map(({ count }) => (values[0]!.count === 0 ? '–' : `${((100 * count) / values[0]!.count).toFixed(1)}%`)),
+          // The last row has just begun: what is after it is to come.
+          ...values.map(({ count }, i) =>
+            row + i >= rows.length ? '' : values[0]!.count === 0 ? '–' : `${((100 * count) / values[0]!.count).toFixed(1)}%`,
+          ),
         ]),
       )
+    const [began, returned] = [0, 1].map((i) => rows.slice(0, -1).reduce((sum, { values }) => sum + values[i]!.count, 0))
+    expect(await table.locator('thead tr.mean td').nth(2).textContent()).toBe(`${((100 * returned!) / began!).toFixed(1)}%`)
     const at = rows.findIndex(({ values }) => (values[1]?.count ?? 0) > 0)
     await table.locator('tbody tr').nth(at).locator('td').nth(2).getByRole('button').click()
     expect(await people()).toBe(Math.min(50, rows[at]!.values[1]!.count))
@@ -270,15 +275,15 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     const edges = await answerTo({
       pathsFilter: { includeEventTypes: ['$pageview', 'custom_event'], excludeEvents: ['$pageleave'] },
     })
-    await page.getByText('Numbers', { exact: true }).click()
+    await openNumbers(page)
     await expect.poll(async () => (await cells(numbers())).map((row) => row[3])).toEqual(edges.map(({ value }) => shown(value)))
     await page.locator('.result svg [data-pick="0"]').first().dispatchEvent('click')
     expect(await people()).toBeGreaterThan(0)
 
     await open('stickiness')
-    await type('Event A', '$pageview')
-    const [stickiness] = await answerTo({ kind: 'StickinessQuery', series: [{ event: '$pageview' }] })
-    await page.getByText('Numbers', { exact: true }).click()
+    await type('Event A', 'product added')
+    const [stickiness] = await answerTo({ kind: 'StickinessQuery', series: [{ event: 'product added' }] })
+    await openNumbers(page)
     await expect.poll(async () => (await cells(numbers()))[0]!.slice(1)).toEqual(stickiness!.data.map(shown))
     const most = stickiness!.data.findLastIndex((value) => value > 0)
     await numbers().getByRole('row').nth(1).getByRole('button').last().click()
@@ -288,7 +293,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await type('Event A', '$pageview')
     await page.getByRole('checkbox', { name: 'Dormant' }).uncheck()
     const life = await answerTo({ lifecycleFilter: { toggledLifecycles: ['new', 'returning', 'resurrecting'] } })
-    await page.getByText('Numbers', { exact: true }).click()
+    await openNumbers(page)
     await expect.poll(() => cells(numbers())).toEqual(life.map(({ status, data }) => [status, ...data.map(shown)]))
     await numbers().getByRole('row').nth(1).getByRole('button').last().click()
     expect(await people()).toBe(Math.min(50, life[0]!.data[life[0]!.data.findLastIndex((value) => value > 0)]!))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, owner, type Web } from './browser.ts'
+import { accessibilityFindings, dialogClosed, hasBrowser, openNumbers, openWeb, owner, type Web } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('insights in a browser', () => {
   let web: Web
@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('insights in a browser', () => {
     await page.getByLabel('Event A', { exact: true }).press('Enter')
     await page.getByLabel('What is counted in A').selectOption('dau')
     await page.getByLabel('Chart', { exact: true }).selectOption('ActionsBar')
-    await page.getByText('Numbers', { exact: true }).click()
+    await openNumbers(page)
     const { results } = await web.api<{ results: { data: number[]; count: number }[] }>('POST', `/api/projects/${web.demo}/query/`, {
       query: {
         kind: 'TrendsQuery',

@@ -267,6 +267,26 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     expect(await accessibilityFindings(page)).toEqual([])
   })
 
+  test('a number that is being typed stays while suggestions arrive', async () => {
+    const page = await web.signedIn()
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/\/event_definitions\//, async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto(at('cohorts/new'))
+    await page.getByLabel('Kind of condition').selectOption('behavioral')
+    const field = page.getByLabel('Length of the time')
+    await field.fill('90')
+    release()
+    await page.locator('datalist option[value="purchase"]').waitFor({ state: 'attached' })
+    expect(await field.inputValue()).toBe('90')
+    await page.context().close()
+  })
+
   test('by keyboard: a person is reached and opened', async () => {
     const statement = "select properties.email from persons where properties.email like 'user-%' order by 1 limit 1"
     const { results: found } = await web.api<{ results: [[string]] }>('POST', `${project}/query/`, {

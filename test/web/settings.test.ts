@@ -287,7 +287,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Delete…' }).click()
     await dialog().getByRole('button', { name: 'Delete', exact: true }).click()
-    await page.getByText('None yet.').waitFor()
+    await page.getByText('No batch export yet').waitFor()
   })
 
   test('an insight has an alert and a subscription', async () => {

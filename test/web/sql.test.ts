@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await web.api('POST', `/api/projects/${web.demo}/dashboards/`, { name: 'Numbers' })
     await page.getByRole('button', { name: 'Save as insight' }).click()
     await page.getByLabel('Name', { exact: true }).fill('Events per day')
-    await page.getByLabel('Put on a dashboard').selectOption({ label: 'Numbers' })
+    await page.getByRole('checkbox', { name: 'Numbers' }).check()
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('link', { name: 'Open the dashboard' }).click()
     const tile = page.getByRole('region', { name: 'Events per day' })

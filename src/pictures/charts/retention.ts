@@ -2,9 +2,24 @@ import { type Chart, clipped, cut, type GridRow, most, nothing } from '../chart.
 import { numberText } from '../format.ts'
 import { breakdownText, type Fields, fieldsOf, numberOf, objectsOf, textOf } from './values.ts'
 
+const seconds: Readonly<Record<string, number>> = { Hour: 3600, Day: 86_400, Week: 7 * 86_400 }
+
+/** Whether the interval `count` after the one that begins at `date` had not begun when the answer was computed: nobody can have returned in it. */
+export function isAhead(date: string, period: string, count: number, computed: string | null): boolean {
+  const begin = new Date(date)
+  if (period === 'Month') begin.setUTCMonth(begin.getUTCMonth() + count)
+  else begin.setTime(begin.getTime() + count * (seconds[period] ?? seconds.Day!) * 1000)
+  return count > 0 && computed !== null && begin.getTime() > Date.parse(computed)
+}
+
+/** On the clock of the project, which the date tells. */
+const began = (date: string, period: string): string => (period === 'Hour' ? date.slice(0, 16).replace('T', ' ') : date.slice(0, 10))
+
 /** A row per interval in which actors started, a column per interval after it, as the share of those who started. */
 export function retentionChart(query: Fields, answer: Fields): Chart {
   const all = objectsOf(answer.results)
+  const period = textOf(fieldsOf(query.retentionFilter).period) || 'Day'
+  const computed = textOf(answer.last_refresh) || null
   const isSum = fieldsOf(query.retentionFilter).aggregationType === 'sum' || fieldsOf(query.retentionFilter).aggregationType === 'avg'
   const { kept, leftOut } = cut(all, most.gridRows, 'row', 'rows')
   const lists = kept.map((row) => objectsOf(row.values))
@@ -18,9 +33,10 @@ export function retentionChart(query: Fields, answer: Fields): Chart {
     const started = numberOf(values[0]?.count) ?? 0
     const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
     return {
-      label: clipped(`${split}${textOf(row.label)} ${textOf(row.date).slice(0, 10)}`, 32),
+      label: clipped(`${split}${began(textOf(row.date), period)}`, 32),
       note: numberText(started),
-      cells: values.slice(0, most.gridColumns).map((value) => {
+      cells: values.slice(0, most.gridColumns).map((value, at) => {
+        if (isAhead(textOf(row.date), period, at, computed)) return null
         if (isSum)
           return {
             text: numberText(amount(value), { style: 'short', prefix: '', postfix: '', decimals: null }),

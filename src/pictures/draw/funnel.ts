@@ -25,6 +25,10 @@ export function stepShares(steps: readonly FunnelStep[]): readonly StepShares[] 
 const percent = (share: number) => `${numberText(share * 100, { ...plainNumbers, decimals: 1 })}%`
 
 const dot = ' · '
+/** Where there is room, steps are drawn larger, up to this. */
+const mostLarger = 1.7
+const [nameHeight, barHeight, barGap, stepGap] = [24, 18, 5, 6]
+
 /** The share of the width for the texts beside the bars. */
 const mostOfText = 0.6
 
@@ -36,7 +40,7 @@ const partsOf = ({ count, time }: FunnelStep, index: number, { share, kept, lost
 ]
 
 /** A block per step, in it a bar per group; each says how many came through and how many dropped off. */
-export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Drawn {
+export function drawFunnel({ groups }: Funnel, { left, top, right, bottom }: Area): Drawn {
   const names =
     groups.length > 1 || groups[0]?.label
       ? legend(
@@ -51,28 +55,32 @@ export function drawFunnel({ groups }: Funnel, { left, top, right }: Area): Draw
   const nodes: Markup[] = [...names.nodes]
   const told = groups.map(({ steps }, g) => steps.map((step, i) => partsOf(step, i, shares[g]![i]!)))
   const texts = Math.min((right - left) * mostOfText, Math.max(...told.flat().map((parts) => textWidth(parts.join(dot)))) + 20)
+  const bars = groups.reduce((sum, { steps }) => sum + steps.length, 0)
+  const needed = longest.length * (nameHeight + stepGap) + bars * (barHeight + barGap)
+  const larger = Math.max(1, Math.min(mostLarger, (bottom - top - names.height) / needed))
+  const thick = Math.round(barHeight * larger)
   let y = top + names.height
   for (const [i, { name }] of longest.entries()) {
     nodes.push(label(fitted(`${i + 1}. ${name}`, right - left), left, y + 16, { isBold: true }))
-    y += 24
+    y += nameHeight
     for (const [g, { steps, color, isPrevious }] of groups.entries()) {
       const step = steps[i]
       if (!step) continue
       const { share } = shares[g]![i]!
       const end = right - texts
-      nodes.push(box({ left, right: end, top: y, bottom: y + 18 }, { class: 'track', rx: 2 }))
+      nodes.push(box({ left, right: end, top: y, bottom: y + thick }, { class: 'track', rx: 2 }))
       nodes.push(
         box(
-          { left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + 18 },
+          { left, right: left + (end - left) * Math.min(1, share), top: y, bottom: y + thick },
           { class: filled(color), rx: 2, opacity: isPrevious ? 0.5 : null, 'data-pick': `${g} ${i}` },
         ),
       )
       const parts = [...told[g]![i]!]
       while (parts.length > 1 && textWidth(parts.join(dot)) > texts - 10) parts.pop()
-      nodes.push(label(fitted(parts.join(dot), texts - 10), end + 10, y + 14, { className: 'faint' }))
-      y += 23
+      nodes.push(label(fitted(parts.join(dot), texts - 10), end + 10, y + Math.round(thick / 2) + 5, { className: 'faint' }))
+      y += thick + barGap
     }
-    y += 6
+    y += Math.round(stepGap * larger ** 3)
   }
   return { nodes, height: y - top }
 }

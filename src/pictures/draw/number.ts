@@ -11,20 +11,29 @@ export function changeText(value: number | null, previous: number | null, shown:
   return `${arrow} ${numberText(Math.abs(change), { ...plainNumbers, decimals: 1 })}% from ${shown(previous)}`
 }
 
+const lineHeight = 24
+
 export function drawNumber(
   { label: name, value, previous, format }: Extract<Chart, { kind: 'number' }>,
-  { left, top, right }: Area,
+  { left, top, right, bottom }: Area,
 ): Drawn {
   const middle = (left + right) / 2
   const text = numberText(value, format)
-  const size = Math.max(18, Math.min(64, (right - left) / (Math.max(1, [...text].length) * 0.62)))
   const change = changeText(value, previous, (number) => numberText(number, format))
+  const below = change === null ? 1 : 2
+  const inWidth = (right - left) / (Math.max(1, [...text].length) * 0.62)
+  const inHeight = bottom - top - below * lineHeight - 12
+  const size = Math.max(18, Math.min(64, inWidth, inHeight))
+  const free = bottom - top - size - below * lineHeight
+  const base = top + Math.max(0, Math.min(16, free / 2)) + size * 0.85
   return {
     nodes: [
-      label(fitted(text, right - left, size), middle, top + 80, { anchor: 'middle', size, isBold: true, pick: 0 }),
-      label(fitted(name, right - left, 14), middle, top + 112, { anchor: 'middle', size: 14, className: 'faint' }),
-      ...(change === null ? [] : [label(fitted(change, right - left, 14), middle, top + 136, { anchor: 'middle', size: 14 })]),
+      label(fitted(text, right - left, size), middle, base, { anchor: 'middle', size, isBold: true, pick: 0 }),
+      label(fitted(name, right - left, 14), middle, base + lineHeight + 2, { anchor: 'middle', size: 14, className: 'faint' }),
+      ...(change === null
+        ? []
+        : [label(fitted(change, right - left, 14), middle, base + 2 * lineHeight + 2, { anchor: 'middle', size: 14 })]),
     ],
-    height: 150,
+    height: base - top + below * lineHeight + 10,
   }
 }

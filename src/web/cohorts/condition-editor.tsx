@@ -3,6 +3,7 @@ import { get, type Page } from '../lib/api.ts'
 import { useEventNames, usePropertyNames } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import {
   type CohortCondition,
@@ -154,7 +155,7 @@ function OfProperty({ condition, onChange }: { condition: PersonCondition; onCha
   )
 }
 
-const wholeNumber = (text: string, from: number): number => Math.max(from, Math.round(Number(text)) || from)
+const mostNumber = 1_000_000
 
 function OfEvent({ condition, onChange }: { condition: DoneCondition; onChange: (condition: Condition) => void }) {
   const names = useEventNames()
@@ -181,25 +182,23 @@ function OfEvent({ condition, onChange }: { condition: DoneCondition; onChange: 
             options={counts}
             onChange={(operator) => onChange({ ...condition, operator })}
           />
-          <input
-            type="number"
-            class="short"
-            aria-label="Times"
-            min={1}
+          <NumberField
+            label="Times"
             value={condition.operator_value ?? 2}
-            onChange={(event) => onChange({ ...condition, operator_value: wholeNumber(event.currentTarget.value, 1) })}
+            from={1}
+            most={mostNumber}
+            onChange={(operator_value) => onChange({ ...condition, operator_value })}
           />
           <span>times</span>
         </>
       )}
       <span>in the last</span>
-      <input
-        type="number"
-        class="short"
-        aria-label="Length of the time"
-        min={1}
+      <NumberField
+        label="Length of the time"
         value={condition.time_value ?? 30}
-        onChange={(event) => onChange({ ...condition, time_value: wholeNumber(event.currentTarget.value, 1) })}
+        from={1}
+        most={mostNumber}
+        onChange={(time_value) => onChange({ ...condition, time_value })}
       />
       <Select
         label="Unit of the time"

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
-import { NumberField } from './number-field.tsx'
 import { listIn, objectIn, textIn, withField } from './query.ts'
 import { namedWhose, type Typed, WhoseSelect, whoseOf } from './whose.tsx'
 
@@ -127,7 +127,8 @@ function BreakdownRow({
   onRemove: () => void
 }) {
   const of = namedWhose(whoseOf(part))
-  const names = usePropertyNames(of)
+  const [typed, setTyped] = useState('')
+  const names = usePropertyNames(of, typed)
   const kind = kindOf(useProperties(of).find(({ name }) => name === part.property))
   const cohorts = useCohorts()
   return (
@@ -162,6 +163,7 @@ function BreakdownRow({
           value={String(part.property)}
           suggestions={names}
           onChange={(property) => onChange({ ...part, property: property.trim() })}
+          onTyping={setTyped}
         />
       )}
       {hasBins && (kind === 'number' || part.histogram_bin_count !== undefined) && (

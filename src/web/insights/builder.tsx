@@ -21,7 +21,7 @@ export function Builder({ query, onChange }: Props) {
   return (
     <form class="builder" aria-label="Question" onSubmit={(event) => event.preventDefault()}>
       {query.kind === 'TrendsQuery' && (
-        <Section title="What is counted">
+        <Section title="Series">
           <Series series={series} onChange={setSeries} most={26} maths={maths} marks="letters" addLabel="Add a series" />
           <Formulas query={query} onChange={onChange} />
         </Section>
@@ -41,7 +41,7 @@ export function Builder({ query, onChange }: Props) {
           <LifecycleParts query={query} onChange={onChange} />
         </Section>
       )}
-      <Section title="Only where">
+      <Section title="Filters">
         <FilterGroups properties={query.properties} onChange={(properties) => onChange(withField(query, 'properties', properties))} />
         <label class="inline">
           <input
@@ -49,11 +49,11 @@ export function Builder({ query, onChange }: Props) {
             checked={query.filterTestAccounts === true}
             onChange={(event) => onChange(withField(query, 'filterTestAccounts', event.currentTarget.checked || undefined))}
           />
-          Without test accounts
+          Filter out test accounts
         </label>
       </Section>
       {hasBreakdown && (
-        <Section title="Broken down by">
+        <Section title="Breakdown">
           <Breakdown query={query} onChange={onChange} />
         </Section>
       )}

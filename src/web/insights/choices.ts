@@ -35,11 +35,11 @@ export const intervals = options({
 })
 export const comparisons = options({
   '': 'No comparison',
-  previous: 'With the time before',
-  '-1d': 'With a day earlier',
-  '-7d': 'With a week earlier',
-  '-1m': 'With a month earlier',
-  '-1y': 'With a year earlier',
+  previous: 'Previous period',
+  '-1d': 'A day earlier',
+  '-7d': 'A week earlier',
+  '-1m': 'A month earlier',
+  '-1y': 'A year earlier',
 })
 
 const numbers = {

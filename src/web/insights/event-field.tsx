@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { useActions, useEventNames } from '../lib/names.ts'
 import { Suggesting } from '../ui/parts.tsx'
 
@@ -10,7 +11,8 @@ const actionText = (id: number, name: string | null): string => `${prefix}${name
 
 /** An event or an action, by its name. */
 export function EventField({ label, value, onChange }: { label: string; value: EventChoice; onChange: (choice: EventChoice) => void }) {
-  const names = useEventNames()
+  const [typed, setTyped] = useState('')
+  const names = useEventNames(typed)
   const actions = useActions()
   const text = value === null ? '' : 'event' in value ? value.event : actionText(value.action, value.name)
   const choose = (typed: string) => {
@@ -25,6 +27,7 @@ export function EventField({ label, value, onChange }: { label: string; value: E
       value={text}
       suggestions={[...actions.map(({ id, name }) => actionText(id, name)), ...names]}
       onChange={choose}
+      onTyping={setTyped}
     />
   )
 }

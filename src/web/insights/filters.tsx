@@ -66,7 +66,8 @@ function valueFor(operator: string, value: unknown): unknown {
 
 function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
   const of = namedWhose(whoseOf(filter))
-  const names = usePropertyNames(of)
+  const [typed, setTyped] = useState('')
+  const names = usePropertyNames(of, typed)
   const definitions = useProperties(of)
   const kind = kindOf(definitions.find(({ name }) => name === filter.key))
   const fitting = operatorsOf(kind)
@@ -81,6 +82,7 @@ function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (fi
         value={filter.key}
         suggestions={names}
         onChange={(key) => onChange({ ...filter, key: key.trim() })}
+        onTyping={setTyped}
       />
       <Select
         label="Comparison"

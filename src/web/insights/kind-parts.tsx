@@ -1,5 +1,6 @@
 import type { Query } from '../lib/api.ts'
 import { useEventNames, useGroupTypes } from '../lib/names.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import {
   attributions,
@@ -13,7 +14,6 @@ import {
   windowUnits,
 } from './choices.ts'
 import { type EventChoice, EventField } from './event-field.tsx'
-import { NumberField } from './number-field.tsx'
 import { listIn, objectIn, type SeriesNode, textIn, textsIn, withField, within } from './query.ts'
 import { Section } from './section.tsx'
 import { Series } from './series.tsx'
@@ -154,7 +154,7 @@ function Exclusions({ query, onChange }: Props) {
       ))}
       <Suggesting
         label="Exclude an event"
-        placeholder="Without the event …"
+        placeholder="Exclude an event …"
         value=""
         suggestions={names}
         onChange={(event) =>
@@ -195,7 +195,7 @@ export function RetentionParts({ query, onChange }: Props) {
   return (
     <Section title="Who comes back">
       <div class="inline">
-        <span>People who did</span>
+        <span class="lead">Who did</span>
         <EventField
           label="Event of the start"
           value={choiceOf(entity('targetEntity'))}
@@ -209,7 +209,7 @@ export function RetentionParts({ query, onChange }: Props) {
         />
       </div>
       <div class="inline">
-        <span>and later did</span>
+        <span class="lead">and later</span>
         <EventField
           label="Event of the return"
           value={choiceOf(entity('returningEntity'))}
@@ -217,7 +217,7 @@ export function RetentionParts({ query, onChange }: Props) {
         />
       </div>
       <div class="inline">
-        <span>over</span>
+        <span class="lead">over</span>
         <NumberField label="How many periods" value={total} from={2} most={31} onChange={(count) => range(period, count)} />
         <Select label="Period" value={period} options={periods} onChange={(of) => range(of, total)} />
         <ActorField query={query} onChange={onChange} />
@@ -231,7 +231,7 @@ export function RetentionParts({ query, onChange }: Props) {
         in the interval or any after it
       </label>
       <div class="inline">
-        <span>as a share</span>
+        <span class="lead">share</span>
         <Select
           label="Share of whom"
           value={textIn(filter, 'retentionReference') || 'total'}
@@ -267,20 +267,22 @@ export function PathParts({ query, onChange }: Props) {
       ))}
       <TextList
         label="Event of the paths"
-        placeholder="or an event …"
+        placeholder="Add an event …"
         values={types.filter((name) => !isNamed(name))}
         suggestions={names}
         onChange={(list) => set('includeEventTypes', [...types.filter(isNamed), ...list])}
       />
       <div class="inline">
-        <span>from</span>
+        <span class="lead">from</span>
         <TextField
           label="Start of the paths"
           placeholder="anywhere"
           value={textIn(filter, 'startPoint')}
           onChange={(text) => set('startPoint', text.trim())}
         />
-        <span>to</span>
+      </div>
+      <div class="inline">
+        <span class="lead">to</span>
         <TextField
           label="End of the paths"
           placeholder="anywhere"
@@ -289,7 +291,7 @@ export function PathParts({ query, onChange }: Props) {
         />
       </div>
       <div class="inline">
-        <span>in at most</span>
+        <span>at most</span>
         <NumberField
           label="Steps of a path"
           value={filter.stepLimit ?? 5}
@@ -297,7 +299,7 @@ export function PathParts({ query, onChange }: Props) {
           most={20}
           onChange={(value) => set('stepLimit', value)}
         />
-        <span>steps, the largest</span>
+        <span>steps,</span>
         <NumberField
           label="How many edges"
           value={filter.edgeLimit ?? 50}
@@ -305,17 +307,18 @@ export function PathParts({ query, onChange }: Props) {
           most={500}
           onChange={(value) => set('edgeLimit', value)}
         />
+        <span>edges</span>
       </div>
       <TextList
         label="Left out"
-        placeholder="without …"
+        placeholder="Leave out an event or page …"
         values={textsIn(filter, 'excludeEvents')}
         suggestions={names}
         onChange={(list) => setList('excludeEvents', list)}
       />
       <TextList
         label="Taken together"
-        placeholder="as one: /products/*"
+        placeholder="Group pages: /products/*"
         values={textsIn(filter, 'pathGroupings')}
         suggestions={[]}
         onChange={(list) => setList('pathGroupings', list)}
@@ -367,14 +370,14 @@ export function StickinessParts({ query, onChange }: Props) {
   const filter = objectIn(query, 'stickinessFilter')
   return (
     <div class="inline">
-      <span>on</span>
+      <span>people active on</span>
       <Select
         label="How the intervals are counted"
         value={textIn(filter, 'computedAs') || 'non_cumulative'}
         options={stickinessSums}
         onChange={(value) => onChange(within(query, 'stickinessFilter', 'computedAs', value))}
       />
-      <span>so many intervals</span>
+      <span>that many intervals</span>
       <ActorField query={query} onChange={onChange} />
     </div>
   )

@@ -1,4 +1,5 @@
 import type { Query } from '../lib/api.ts'
+import type { IconName } from '../ui/icon.tsx'
 import { takesProperty } from './choices.ts'
 
 // The query of an insight is JSON, as the API takes it. The builder changes that JSON, and the address holds it.
@@ -23,20 +24,33 @@ export interface SeriesNode {
 }
 
 export const kinds = [
-  { kind: 'TrendsQuery', name: 'trends', title: 'Trends', about: 'How often something happens, over time' },
-  { kind: 'FunnelsQuery', name: 'funnel', title: 'Funnel', about: 'How many get from step to step, and where they leave' },
-  { kind: 'RetentionQuery', name: 'retention', title: 'Retention', about: 'How many come back' },
-  { kind: 'PathsQuery', name: 'paths', title: 'Paths', about: 'Where people go from page to page' },
-  { kind: 'StickinessQuery', name: 'stickiness', title: 'Stickiness', about: 'On how many days people are active' },
-  { kind: 'LifecycleQuery', name: 'lifecycle', title: 'Lifecycle', about: 'New, returning, resurrecting and dormant people' },
-] as const
+  { kind: 'TrendsQuery', name: 'trends', icon: 'insights', title: 'Trends', about: 'How often something happens, over time' },
+  { kind: 'FunnelsQuery', name: 'funnel', icon: 'funnel', title: 'Funnel', about: 'How many get from step to step, and where they leave' },
+  { kind: 'RetentionQuery', name: 'retention', icon: 'retention', title: 'Retention', about: 'How many come back' },
+  { kind: 'PathsQuery', name: 'paths', icon: 'pipelines', title: 'Paths', about: 'Where people go from page to page' },
+  { kind: 'StickinessQuery', name: 'stickiness', icon: 'stickiness', title: 'Stickiness', about: 'On how many days people are active' },
+  {
+    kind: 'LifecycleQuery',
+    name: 'lifecycle',
+    icon: 'lifecycle',
+    title: 'Lifecycle',
+    about: 'New, returning, resurrecting and dormant people',
+  },
+] as const satisfies readonly { readonly icon: IconName; readonly [field: string]: string }[]
 export type InsightKind = (typeof kinds)[number]['kind']
 
 const allEvents: SeriesNode = { kind: 'EventsNode', event: null, name: 'All events', math: 'total' }
 const someEvent = (event: string | null): SeriesNode => ({ kind: 'EventsNode', event, name: event ?? 'All events' })
 
-/** What a new insight of a kind asks, with the event that is sent most. */
-export function emptyQuery(kind: InsightKind, event: string | null = null): Query {
+/** What a new insight begins with: page views, or the first event of the project's own; then another one. `names`: the most frequent first. */
+export function suggestedEvents(names: readonly string[]): readonly string[] {
+  const own = names.filter((name) => !name.startsWith('$'))
+  const first = names.find((name) => name === '$pageview') ?? own[0] ?? names[0]
+  return first === undefined ? [] : [first, own.find((name) => name !== first) ?? first]
+}
+
+/** What a new insight of a kind asks about the suggested events. */
+export function emptyQuery(kind: InsightKind, [event = null, next = event]: readonly (string | null)[] = []): Query {
   const dateRange = { date_from: '-30d' }
   const first = event === null ? allEvents : { ...someEvent(event), math: 'total' }
   switch (kind) {
@@ -45,7 +59,7 @@ export function emptyQuery(kind: InsightKind, event: string | null = null): Quer
     case 'FunnelsQuery':
       return {
         kind,
-        series: [someEvent(event), someEvent(event)],
+        series: [someEvent(event), someEvent(next)],
         dateRange,
         funnelsFilter: { funnelWindowInterval: 14, funnelWindowIntervalUnit: 'day' },
       }
@@ -64,7 +78,7 @@ export function emptyQuery(kind: InsightKind, event: string | null = null): Quer
     case 'PathsQuery':
       return { kind, dateRange, pathsFilter: { includeEventTypes: ['$pageview'], stepLimit: 5, edgeLimit: 50 } }
     case 'StickinessQuery':
-      return { kind, series: [first], interval: 'day', dateRange }
+      return { kind, series: [{ ...(event === null ? allEvents : someEvent(event)), math: 'dau' }], interval: 'day', dateRange }
     case 'LifecycleQuery':
       return { kind, series: [first], interval: 'day', dateRange }
   }

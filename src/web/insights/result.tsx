@@ -15,6 +15,7 @@ export function Result({
   title,
   height = 340,
   isPlain = false,
+  isOpen = false,
 }: {
   query: Query
   answer: Answer
@@ -22,6 +23,8 @@ export function Result({
   height?: number
   /** Without the tables and the people. */
   isPlain?: boolean
+  /** With the numbers in sight. */
+  isOpen?: boolean
 }) {
   const { timezone } = useProject()
   const [chosen, setChosen] = useState<Chosen | null>(null)
@@ -44,7 +47,9 @@ export function Result({
           {chart.kind === 'map' && !isPlain && <CountryTable chart={chart} onChoose={ofRow} />}
         </div>
       )}
-      {!isPlain && hasSeries && <SeriesTable query={query} answer={answer} chart={chart} onChoose={(picked) => pick?.(picked)} />}
+      {!isPlain && hasSeries && (
+        <SeriesTable query={query} answer={answer} chart={chart} isOpen={isOpen} onChoose={(picked) => pick?.(picked)} />
+      )}
       {!isPlain && query.kind === 'FunnelsQuery' && chart.kind === 'funnel' && (
         <FunnelTable answer={answer} onChoose={(step, row) => setChosen(inStep(query, step, row))} />
       )}

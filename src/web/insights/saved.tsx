@@ -1,8 +1,8 @@
-import { get, type Page, patch, post, type Query } from '../lib/api.ts'
+import { patch, post, type Query } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { useLoaded } from '../lib/use-loaded.ts'
-import { Confirm, FormDialog, isChecked, TextField, textOf } from '../ui/forms.tsx'
+import { Confirm, FormDialog, TextField, textOf } from '../ui/forms.tsx'
+import { DashboardChoice, dashboardsIn } from './dashboard-choice.tsx'
 import { kinds, unwrapped } from './query.ts'
 
 // An insight that is kept: its name, the dashboards it is on, and its end.
@@ -21,35 +21,6 @@ export interface SavedInsight {
 export const shownName = ({ name, derived_name, query }: SavedInsight): string =>
   name || derived_name || kinds.find(({ kind }) => kind === unwrapped(query).kind)?.title || 'Insight'
 
-interface Dashboard {
-  readonly id: number
-  readonly name: string
-}
-
-/** A checkbox for each dashboard; none if there are none. */
-function Dashboards({ chosen }: { chosen: readonly number[] }) {
-  const { api } = useProject()
-  const { value } = useLoaded((signal) => get<Page<Dashboard>>(api('dashboards/?limit=100'), signal), [])
-  if (!value || value.results.length === 0) return null
-  return (
-    <fieldset class="choices">
-      <legend>On dashboards</legend>
-      {value.results.map(({ id, name }) => (
-        <label class="inline" key={id}>
-          <input type="checkbox" name={`dashboard ${id}`} defaultChecked={chosen.includes(id)} />
-          {name || `Dashboard ${id}`}
-        </label>
-      ))}
-    </fieldset>
-  )
-}
-/** Those that the form shows as chosen, and those that it does not show. */
-function dashboardsIn(form: HTMLFormElement, before: readonly number[]): readonly number[] {
-  const boxes = [...form.querySelectorAll<HTMLInputElement>('input[name^="dashboard "]')].map(({ name }) => name)
-  const hidden = before.filter((id) => !boxes.includes(`dashboard ${id}`))
-  return [...hidden, ...boxes.filter((name) => isChecked(form, name)).map((name) => Number(name.split(' ')[1]))]
-}
-
 export function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {
   const { api, link } = useProject()
   const save = async (form: HTMLFormElement) => {
@@ -64,7 +35,7 @@ export function SaveDialog({ query, name, onClose }: { query: Query; name: strin
   return (
     <FormDialog title="Save the insight" submit="Save" send={save} onClose={onClose}>
       <TextField name="name" label="Name" value={name} required maxLength={400} autofocus />
-      <Dashboards chosen={[]} />
+      <DashboardChoice chosen={[]} />
     </FormDialog>
   )
 }
@@ -83,7 +54,7 @@ export function DetailsDialog({ saved, onSaved, onClose }: { saved: SavedInsight
     <FormDialog title="Details of the insight" submit="Save" send={save} onClose={onClose}>
       <TextField name="name" label="Name" value={saved.name ?? ''} maxLength={400} autofocus />
       <TextField name="description" label="Description" value={saved.description} rows={2} />
-      <Dashboards chosen={saved.dashboards} />
+      <DashboardChoice chosen={saved.dashboards} />
     </FormDialog>
   )
 }

@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import type { Chart } from '../../pictures/chart.ts'
+import { isAhead } from '../../pictures/charts/retention.ts'
 import { labelOf } from '../../pictures/charts/trends.ts'
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../pictures/format.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { funnelGroups, itemName, type Row, rowsOf } from './people-of.ts'
-import { objectIn } from './query.ts'
+import { objectIn, textIn } from './query.ts'
 
 // The numbers of a chart as tables: for those who cannot see it, and with a button for the people behind each number.
 
@@ -30,16 +31,22 @@ const formatOf = (chart: Chart): NumberFormat => ('format' in chart ? chart.form
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)
 
+/** Cells of a table that is open before it is asked for. */
+const mostAtOnce = 400
+
 /** A row for each series, a column for each interval. */
 export function SeriesTable({
   query,
   answer,
   chart,
+  isOpen,
   onChoose,
 }: {
   query: Query
   answer: Answer
   chart: Chart
+  /** Unless there are too many. */
+  isOpen: boolean
   onChoose: (picked: Picked) => void
 }) {
   const rows = rowsOf(answer)
@@ -50,10 +57,10 @@ export function SeriesTable({
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
   return (
-    <details>
+    <details open={isOpen && rows.length * labels.length <= mostAtOnce}>
       <summary>Numbers</summary>
       <Scrolling label="Numbers">
-        <table class="rows">
+        <table class="rows by-name">
           <thead>
             <tr>
               <th>Series</th>
@@ -242,7 +249,9 @@ export function RetentionGrid({
   const { timezone } = useProject()
   const filter = objectIn(query, 'retentionFilter')
   const cohorts = rowsOf(answer) as unknown as readonly Cohort[]
-  const isHourly = filter.period === 'Hour'
+  const period = textIn(filter, 'period') || 'Day'
+  const isHourly = period === 'Hour'
+  const computed = answer.last_refresh ?? null
   const isSum = filter.aggregationType === 'sum' || filter.aggregationType === 'avg'
   const columns = [...cohorts].sort((a, b) => b.values.length - a.values.length)[0]?.values ?? []
   if (columns.length === 0) return <p class="note">No data for this range.</p>
@@ -252,6 +261,11 @@ export function RetentionGrid({
   })
   const amount = ({ count, aggregation_value }: Cohort['values'][number]) => (isSum ? (aggregation_value ?? 0) : count)
   const largest = Math.max(0, ...cohorts.flatMap(({ values }) => values.map(amount)))
+  // Of those whose interval has begun.
+  const sum = (at: number, count: (cohort: Cohort) => number) =>
+    cohorts.reduce((total, one) => (isAhead(one.date, period, at, computed) ? total : total + count(one)), 0)
+  const returned = (at: number) => sum(at, ({ values }) => values[at]?.count ?? 0)
+  const began = (at: number) => sum(at, ({ values }) => values[0]?.count ?? 0)
   return (
     <Scrolling label="Retention">
       <table class="retention">
@@ -265,28 +279,40 @@ export function RetentionGrid({
               </th>
             ))}
           </tr>
+          {!isSum && (
+            <tr class="mean">
+              <th scope="row">All</th>
+              <td class="number">{numberText(began(0))}</td>
+              {columns.map((_, i) => (
+                <td class="number" key={i}>
+                  {shareText(returned(i), began(i))}
+                </td>
+              ))}
+            </tr>
+          )}
         </thead>
         <tbody>
           {cohorts.map((cohort, row) => {
             const size = cohort.values[0]?.count ?? 0
             const group = cohort.breakdown_value == null ? '' : `${[cohort.breakdown_value].flat().map(String).join(', ')}, `
-            const began = `${group}${format.format(new Date(cohort.date))}`
+            const name = `${group}${format.format(new Date(cohort.date))}`
             return (
               <tr key={row}>
-                <th scope="row">{began}</th>
+                <th scope="row">{name}</th>
                 <td class="number">
-                  {size === 0 ? 0 : <PeopleButton onClick={() => onChoose(row, 0, `Began ${began}`)}>{numberText(size)}</PeopleButton>}
+                  {size === 0 ? 0 : <PeopleButton onClick={() => onChoose(row, 0, `Began ${name}`)}>{numberText(size)}</PeopleButton>}
                 </td>
                 {cohort.values.map((value, i) => {
+                  if (isAhead(cohort.date, period, i, computed)) return <td key={i} aria-label="Not yet" />
                   const share = isSum ? (largest === 0 ? 0 : amount(value) / largest) : size === 0 ? 0 : value.count / size
                   const text = isSum ? numberText(amount(value)) : shareText(value.count, size)
-                  const name = `Began ${began}, ${columns[i]?.label ?? i}`
+                  const title = `Began ${name}, ${columns[i]?.label ?? i}`
                   return (
                     <td key={i} class={`number heat-${Math.min(10, Math.ceil(share * 10))}`} title={`${value.count} of ${size}`}>
                       {value.count === 0 ? (
                         text
                       ) : (
-                        <PeopleButton label={`${text}, ${value.count} of ${size}: ${name}`} onClick={() => onChoose(row, i, name)}>
+                        <PeopleButton label={`${text}, ${value.count} of ${size}: ${title}`} onClick={() => onChoose(row, i, title)}>
                           {text}
                         </PeopleButton>
                       )}

@@ -1,6 +1,7 @@
 import type { Query } from '../lib/api.ts'
 import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
+import { NumberField } from '../ui/number-field.tsx'
 import { Select, TextField } from '../ui/parts.tsx'
 import {
   closedRanges,
@@ -14,7 +15,6 @@ import {
   rollingUnits,
   smoothings,
 } from './choices.ts'
-import { NumberField } from './number-field.tsx'
 import { objectIn, textIn, withField, within } from './query.ts'
 
 interface Props {
@@ -47,7 +47,9 @@ export function Toolbar({ query, onChange }: Props) {
           onChange={(interval) => onChange({ ...query, interval })}
         />
       )}
-      {isTrend && <Select label="Chart" value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />}
+      {isTrend && (
+        <Select label="Chart" hasRoom value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />
+      )}
       {query.kind === 'FunnelsQuery' && (
         <Select
           label="Shape of the funnel"
@@ -142,7 +144,7 @@ function NumberForm({ query, onChange, isOverTime }: Props & { isOverTime: boole
   const smoothing = textIn(filter, 'smoothingIntervals') || '1'
   return (
     <details class="inline-details">
-      <summary>Numbers as</summary>
+      <summary>Format</summary>
       <div class="inline">
         <Select
           label="Format of the numbers"

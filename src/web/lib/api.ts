@@ -78,6 +78,20 @@ export interface Page<T> {
   readonly results: readonly T[]
 }
 
+/** Links of an answer begin with the public address of the server, which may be another one. */
+export const pathOf = (link: string): string => link.slice(Math.max(0, link.search(/\bapi\//)))
+
+/** Every page of a list that is short. */
+export async function allOf<T>(path: string): Promise<readonly T[]> {
+  const rows: T[] = []
+  for (let next: string | null = path; next !== null; ) {
+    const page: Page<T> = await get<Page<T>>(next)
+    rows.push(...page.results)
+    next = page.next && pathOf(page.next)
+  }
+  return rows
+}
+
 export type Query = Readonly<Record<string, unknown>> & { readonly kind: string }
 export interface Answer {
   readonly results?: unknown

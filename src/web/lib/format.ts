@@ -8,7 +8,7 @@ export const momentText = (value: string | null | undefined, timezone: string): 
 
 export function agoText(value: string, now = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(value)) / 1000))
-  if (seconds < 5) return 'now'
+  if (seconds < 5) return 'just now'
   if (seconds < 60) return `${seconds} s ago`
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`

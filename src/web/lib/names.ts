@@ -35,8 +35,28 @@ export function useList<T>(path: string | null): readonly T[] | null {
 
 const namesOf = (list: readonly { readonly name: string }[] | null): readonly string[] => (list ?? []).map(({ name }) => name)
 
-export const useKnownEvents = () => useList<{ readonly name: string }>('event_definitions/?limit=500')
-export const useEventNames = () => namesOf(useKnownEvents())
+/** Of a project that has more, the others are found by what is typed. */
+const mostKnown = 500
+const typingMs = 150
+
+/** Names of a list, the most frequent first; with those that contain what is typed, where the list is not whole. */
+function useNames(path: string | null, typed: string): readonly string[] {
+  const known = useList<{ readonly name: string }>(path)
+  const [search, setSearch] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed.trim()), typingMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const isWhole = known !== null && known.length < mostKnown
+  const found = useList<{ readonly name: string }>(
+    path === null || isWhole || search === '' ? null : `${path}&search=${encodeURIComponent(search)}`,
+  )
+  return [...new Set([...namesOf(found), ...namesOf(known)])]
+}
+
+const eventsPath = `event_definitions/?limit=${mostKnown}`
+export const useKnownEvents = () => useList<{ readonly name: string }>(eventsPath)
+export const useEventNames = (typed = '') => useNames(eventsPath, typed)
 
 /** Whose property it is; `group:0` is the group type with that index. */
 export type Whose = 'event' | 'person' | 'session' | `group:${number}`
@@ -56,11 +76,11 @@ const ofSessions = [
 function pathOf(whose: Whose): string | null {
   if (whose === 'session') return null
   const [type, index] = whose.split(':')
-  return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&limit=500`
+  return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&limit=${mostKnown}`
 }
 export const useProperties = (whose: Whose) => useList<PropertyDefinition>(pathOf(whose)) ?? []
-export const usePropertyNames = (whose: Whose): readonly string[] => {
-  const known = namesOf(useProperties(whose))
+export const usePropertyNames = (whose: Whose, typed = ''): readonly string[] => {
+  const known = useNames(pathOf(whose), typed)
   return whose === 'session' ? ofSessions : known
 }
 

@@ -1,9 +1,11 @@
 import type { ComponentType } from 'preact'
 import type { PageProps } from '../lib/page.ts'
 import { dataSections, pipelineSections, type Section, settingsSections } from '../lib/sections.ts'
+import type { IconName } from '../ui/icon.tsx'
 
 export interface PageEntry {
-  readonly name: string
+  /** Its icon has the same name. */
+  readonly name: string & IconName
   readonly title: string
   /** The letter that opens it after `g`. */
   readonly key: string

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { NotificationsDialog } from '../insights/alerts.tsx'
 import { Builder } from '../insights/builder.tsx'
-import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, unwrapped } from '../insights/query.ts'
+import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, suggestedEvents, unwrapped } from '../insights/query.ts'
 import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
 import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName } from '../insights/saved.tsx'
@@ -15,6 +15,7 @@ import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Guarded } from '../ui/guarded.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 
@@ -37,8 +38,9 @@ function SavedList({ place }: { place: Place }) {
     <>
       <PageHead title="Insights" />
       <div class="kinds">
-        {kinds.map(({ name, title, about }) => (
+        {kinds.map(({ name, icon, title, about }) => (
           <a key={name} class="kind" href={linkTo(link('insights/new'), { kind: name })}>
+            <Icon name={icon} />
             <strong>New: {title}</strong>
             <span>{about}</span>
           </a>
@@ -73,10 +75,19 @@ function NewInsight({ kind, text }: { kind: string | null; text: string | null }
   const asked = kinds.find(({ name }) => name === kind)?.kind ?? 'TrendsQuery'
   const given = queryOf(text)
   if (!given && !known) return <Working what="Reading events" />
-  const first = (known ?? []).find(({ name }) => !name.startsWith('$')) ?? known?.[0]
-  const query = given ?? emptyQuery(asked, first?.name ?? null)
+  const events = suggestedEvents((known ?? []).map(({ name }) => name))
+  const query = given ?? emptyQuery(asked, events)
   const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next) }), true)
-  return <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, first?.name ?? null))} />
+  return (
+    <>
+      {known?.length === 0 && (
+        <p class="hint">
+          No event has arrived yet. <a href={linkTo(link('live'))}>How to send the first one</a>
+        </p>
+      )}
+      <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, events))} />
+    </>
+  )
 }
 
 function OpenInsight({ shortId, text }: { shortId: string; text: string | null }) {
@@ -198,13 +209,13 @@ function Editor({
           {error && <ErrorBox error={error} retry={reload} />}
           {isLoading && <Slow cancel={cancel} />}
           {!error && missing === null && latest && latest.query.kind === query.kind && (
-            <Result query={latest.query} answer={latest.answer} title={title} />
+            <Result query={latest.query} answer={latest.answer} title={title} isOpen />
           )}
           {!error && missing === null && latest?.answer.last_refresh && (
             <p class="note">
               Computed {agoText(latest.answer.last_refresh)}.{' '}
               <button type="button" class="plain link" onClick={reload}>
-                Ask again
+                Refresh
               </button>
             </p>
           )}

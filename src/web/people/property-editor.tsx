@@ -64,10 +64,10 @@ export function PropertyEditor({
               <th scope="row">{key}</th>
               <td>{shownValue(value)}</td>
               <td class="tools">
-                <DialogButton label="Edit" of={key} look="cell" title="Edit the property">
+                <DialogButton label="Edit" of={key} icon="pen" title="Edit the property">
                   {form(key)}
                 </DialogButton>
-                <ConfirmButton label="Remove" of={key} look="cell" title="Remove the property" action={() => unset(key)}>
+                <ConfirmButton label="Remove" of={key} icon="cross" title="Remove the property" action={() => unset(key)}>
                   <p class="wrap">
                     <strong>{key}</strong> is removed. Events keep the value that they were sent with.
                   </p>

@@ -18,7 +18,7 @@ import {
   useAction,
 } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
-import { Dialog, ErrorBox, Working } from '../ui/parts.tsx'
+import { Dialog, Empty, ErrorBox, Working } from '../ui/parts.tsx'
 import { type Destination, DestinationFields, type Settings, settingsFrom } from './destination-fields.tsx'
 import { Logs } from './plugin.tsx'
 
@@ -79,18 +79,30 @@ export function ExportsList() {
   const list = useList<BatchExport>(api('batch_exports/?limit=50'))
   return (
     <section class="block">
-      <h2>Batch exports</h2>
+      <div class="head-row">
+        <h2>Batch exports</h2>
+        <a class="button primary" href={linkTo(link('pipelines/exports/new'))}>
+          New export
+        </a>
+      </div>
       <p class="note">They copy events, people or sessions to files, buckets and databases, an interval at a time.</p>
       <ListTable
         list={list}
         what="batch exports"
         head={['Name', 'Destination', 'Rows', 'Interval', 'State', 'Last run']}
-        empty="None yet."
+        empty={
+          <Empty title="No batch export yet">
+            <p>
+              The first one needs a destination, such as a bucket or a database.{' '}
+              <a href={linkTo(link('pipelines/exports/new'))}>Choose one</a>
+            </p>
+          </Empty>
+        }
         row={(one) => {
           const [last] = one.latest_runs
           return (
             <tr key={one.id}>
-              <td>
+              <td class="wrap">
                 <a href={linkTo(link(`pipelines/exports/${one.id}`))}>{one.name}</a>
               </td>
               <td>{one.destination.type}</td>
@@ -104,11 +116,6 @@ export function ExportsList() {
           )
         }}
       />
-      <div class="row">
-        <a class="button primary" href={linkTo(link('pipelines/exports/new'))}>
-          New export
-        </a>
-      </div>
     </section>
   )
 }

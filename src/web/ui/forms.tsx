@@ -4,6 +4,7 @@ import { ApiError, post } from '../lib/api.ts'
 import { instantOf, typedText } from '../lib/moments.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { markChanged, markSaved } from '../lib/unsaved.ts'
+import { Icon, type IconName } from './icon.tsx'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
 import './forms.css'
 
@@ -383,15 +384,18 @@ interface OpenerProps {
   readonly of?: string
   /** As a link in a table, or as plain text. */
   readonly look?: 'cell' | 'plain'
+  /** Instead of the label, where there is little room. */
+  readonly icon?: IconName
 }
-const Opener = ({ label, of, look, kind, onClick }: OpenerProps & { kind: string; onClick: () => void }) => (
+const Opener = ({ label, of, look, icon, kind, onClick }: OpenerProps & { kind: string; onClick: () => void }) => (
   <button
     type="button"
-    class={[look && 'plain', look === 'cell' && 'cell', kind].filter(Boolean).join(' ')}
+    class={[(look || icon) && 'plain', look === 'cell' && 'cell', icon ? 'icon' : kind].filter(Boolean).join(' ')}
     {...(of !== undefined && { 'aria-label': `${label} ${of}` })}
+    {...(icon && { title: label })}
     onClick={onClick}
   >
-    {label}
+    {icon ? <Icon name={icon} /> : label}
   </button>
 )
 
@@ -400,6 +404,7 @@ export function ConfirmButton({
   label,
   of,
   look,
+  icon,
   title,
   submit = label,
   isPlain = false,
@@ -415,7 +420,14 @@ export function ConfirmButton({
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Opener label={label} of={of} look={look ?? (isPlain ? 'plain' : undefined)} kind="danger-text" onClick={() => setOpen(true)} />
+      <Opener
+        label={label}
+        of={of}
+        icon={icon}
+        look={look ?? (isPlain ? 'plain' : undefined)}
+        kind="danger-text"
+        onClick={() => setOpen(true)}
+      />
       {isOpen && <Confirm title={title} submit={submit} onClose={() => setOpen(false)} {...confirm} />}
     </>
   )
@@ -426,6 +438,7 @@ export function DialogButton({
   label,
   of,
   look,
+  icon,
   title = label,
   isPrimary = false,
   children,
@@ -442,6 +455,7 @@ export function DialogButton({
         label={label}
         of={of}
         look={look}
+        icon={icon}
         kind={isPrimary ? 'primary' : look === 'plain' ? 'add' : ''}
         onClick={() => setOpen(true)}
       />

@@ -3,10 +3,28 @@ const shapes = {
   copy: 'M5 5h8v8H5zM3 11V3h8',
   up: 'M8 13V3M4 7l4-4 4 4',
   cross: 'M4 4l8 8M12 4l-8 8',
+  mark: 'M4 14.5v-13M4 2.5h8.5l-2 3 2 3H4',
+  live: 'M1 8h3l2-5 4 10 2-5h3',
+  insights: 'M2 2v12h12M5 10l3-4 2 2 4-5',
+  dashboards: 'M2 2h5v6H2zM9 2h5v3H9zM9 8h5v6H9zM2 11h5v3H2z',
+  sql: 'M2 3h12v10H2zM4.5 6l2 2-2 2M8.5 10h3',
+  web: 'M8 1.8a6.2 6.2 0 1 0 0 12.4a6.2 6.2 0 1 0 0-12.4M1.8 8h12.4M8 1.8c-3.6 4-3.6 8.4 0 12.4M8 1.8c3.6 4 3.6 8.4 0 12.4',
+  people: 'M8 8a3 3 0 1 0 0-6a3 3 0 1 0 0 6M2.5 14c.5-3 2.5-4.2 5.5-4.2s5 1.2 5.5 4.2',
+  cohorts:
+    'M6 7.5a2.7 2.7 0 1 0 0-5.4a2.7 2.7 0 1 0 0 5.4M1.5 13.5c.4-2.7 2-3.8 4.5-3.8s4.1 1.1 4.5 3.8M10.5 2.4a2.7 2.7 0 0 1 0 4.9M12 10c1.5.5 2.3 1.7 2.5 3.5',
+  data: 'M2.5 4c0-1.2 2.5-2 5.5-2s5.5.8 5.5 2-2.5 2-5.5 2-5.5-.8-5.5-2zM2.5 4v8c0 1.2 2.5 2 5.5 2s5.5-.8 5.5-2V4M2.5 8c0 1.2 2.5 2 5.5 2s5.5-.8 5.5-2',
+  pipelines: 'M1.5 8h5l4-4h4M6.5 8l4 4h4M12.5 2l2 2-2 2M12.5 10l2 2-2 2',
+  settings: 'M2 4h6M12 4h2M2 8h1M7 8h7M2 12h5M11 12h3M10 2.5v3M5 6.5v3M9 10.5v3',
+  funnel: 'M2 2h12l-4.5 6v5.5l-3-1.5V8z',
+  retention: 'M2 2h12v4H2zM2 6h8v4H2zM2 10h4v4H2z',
+  stickiness: 'M2 14V3h3v11M6.5 14V7h3v7M11 14v-4h3v4',
+  lifecycle: 'M13.5 6A6 6 0 0 0 3 4.5L2 6M2 2.5V6h3.5M2.5 10A6 6 0 0 0 13 11.5l1-1.5M14 13.5V10h-3.5',
 } as const
 
+export type IconName = keyof typeof shapes
+
 /** Beside a label, or in a button that has one. */
-export function Icon({ name }: { name: keyof typeof shapes }) {
+export function Icon({ name }: { name: IconName }) {
   return (
     <svg
       width="16"
@@ -16,6 +34,7 @@ export function Icon({ name }: { name: keyof typeof shapes }) {
       stroke="currentColor"
       stroke-width="1.5"
       stroke-linejoin="round"
+      stroke-linecap="round"
       aria-hidden="true"
     >
       <path d={shapes[name]} />

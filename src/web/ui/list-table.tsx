@@ -1,6 +1,6 @@
 import type { ComponentChild, ComponentChildren, VNode } from 'preact'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { get, type Page } from '../lib/api.ts'
+import { get, type Page, pathOf } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Working } from './parts.tsx'
@@ -24,9 +24,6 @@ export interface Listed<T> {
   retry(): void
   cancel(): void
 }
-
-/** Links of an answer begin with the public address of the server, which may be another one. */
-const pathOf = (link: string) => link.slice(Math.max(0, link.search(/\bapi\//)))
 
 /** `path`: of a list, with its limit, search and filters. */
 export function useList<T>(path: string): Listed<T> {

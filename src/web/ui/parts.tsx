@@ -105,6 +105,7 @@ export function Select({
   options,
   onChange,
   isHidden = true,
+  hasRoom = false,
 }: {
   label: string
   value: string
@@ -112,10 +113,12 @@ export function Select({
   onChange: (value: string) => void
   /** The label is for screen readers only. */
   isHidden?: boolean
+  /** As wide as most of its options, so that a choice moves nothing. */
+  hasRoom?: boolean
 }) {
   const id = useId()
   return (
-    <span class="select">
+    <span class={`select${hasRoom ? ' roomy' : ''}`}>
       <label for={id} class={isHidden ? 'hidden' : ''}>
         {label}
       </label>

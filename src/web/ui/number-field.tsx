@@ -1,4 +1,6 @@
-/** A whole number within bounds; what is no number changes nothing. */
+import { useState } from 'preact/hooks'
+
+/** A whole number within bounds; what is no number changes nothing. What is being typed stays, whatever arrives meanwhile. */
 export function NumberField({
   label,
   value,
@@ -12,6 +14,7 @@ export function NumberField({
   most: number
   onChange: (value: number) => void
 }) {
+  const [draft, setDraft] = useState<string | null>(null)
   return (
     <input
       type="number"
@@ -19,10 +22,12 @@ export function NumberField({
       class="short"
       min={from}
       max={most}
-      value={value == null ? '' : String(value)}
+      value={draft ?? (value == null ? '' : String(value))}
+      onInput={(event) => setDraft(event.currentTarget.value)}
       onChange={(event) => {
         const { value: text } = event.currentTarget
         const number = Math.round(Number(text))
+        setDraft(null)
         if (text !== '' && Number.isFinite(number)) onChange(Math.max(from, Math.min(most, number)))
       }}
     />

@@ -1,0 +1,173 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { hasBrowser, openWeb, settled, type Web } from './browser.ts'
+import { pagePaths } from './page-paths.ts'
+
+// What holds of every page, whatever the things on it are named: it is as wide as the window, names are texts, nothing is refused by the content
+// security policy, and nothing moves while the page loads.
+
+const markup = '<img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>'
+const odd = `${markup} مرحبا ‮txet‬ 👩‍👩‍👧‍👦`
+/** As long as every name may be, with no place to break a line. */
+const long = odd.padEnd(190, 'w')
+/** Of an event. */
+const longest = odd.padEnd(10_000, 'w')
+
+describe.skipIf(!hasBrowser)('every page', () => {
+  let web: Web
+  let paths: readonly string[]
+  const base = () => `/api/projects/${web.facts.project_id}/`
+  const open = async (page: Page, project: number, path: string) => {
+    // Another page first: an address that differs in its parameters only keeps what is shown.
+    await page.goto(`${web.facts.url}/#/project/${project}/nothing`)
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.goto(`${web.facts.url}/#/project/${project}/${path}`)
+    await page.locator('main').getByRole('heading').or(page.locator('main').getByRole('alert')).first().waitFor()
+    await expect.poll(() => page.locator('.working').count(), { message: `${path} still works` }).toBe(0)
+    await settled(page)
+  }
+
+  beforeAll(async () => {
+    web = await openWeb()
+    const made = <T = { id: number }>(path: string, body: object) => web.api<T>('POST', `${base()}${path}`, body)
+    const { organization } = await web.api<{ organization: string }>('GET', base())
+    await web.api('PATCH', base(), { name: `${odd}${'w'.repeat(80)}` })
+    const { api_token } = await web.api<{ api_token: string }>('GET', base())
+    const event = (name: string, i: number) => ({
+      event: name,
+      distinct_id: `${long}${i}`,
+      timestamp: new Date(Date.now() - i * 3_600_000).toISOString(),
+      properties: {
+        [long]: longest,
+        $current_url: `https://a.test/${long}`,
+        $pathname: `/${long}`,
+        $referring_domain: longest,
+        $browser: long,
+        $session_id: `01890000-0000-7000-8000-00000000000${i}`,
+        $geoip_country_code: long,
+        $set: { email: long, [long]: { [long]: [long] } },
+        $groups: { [odd]: long },
+      },
+    })
+    const batch = ['$pageview', '$pageview', '$screen', long].map(event)
+    const sent = await fetch(`${web.facts.url}/batch/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: api_token, batch }),
+    })
+    expect(sent.ok).toBe(true)
+    const stored = () =>
+      made<{ results: [[number]] }>('query/', {
+        query: { kind: 'HogQLQuery', query: 'select count() from events' },
+        refresh: 'force_blocking',
+      })
+    await vi.waitUntil(async () => (await stored()).results[0][0] === batch.length, { timeout: 60_000 })
+
+    const trend = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: long, custom_name: long }], dateRange: { date_from: '-7d' } }
+    const board = await made('dashboards/', { name: long, description: long, pinned: true })
+    const insight = await made<{ id: number; short_id: string }>('insights/', {
+      name: long,
+      query: trend,
+      saved: true,
+      dashboards: [board.id],
+    })
+    await made('insights/', { name: long, query: { kind: 'NoQuery', source: long }, saved: true, dashboards: [board.id] }).catch(
+      () => undefined,
+    )
+    const cohort = await made('cohorts/', { name: long, description: long, is_static: true })
+    const action = await made('actions/', { name: long, description: long, steps: [{ event: long, url: long }] })
+    await made('annotations/', { content: long, scope: 'project', date_marker: new Date().toISOString() })
+    await made('warehouse_saved_queries/', { name: 'w'.repeat(100), query: { query: `select '${'w'.repeat(400)}' as ${'w'.repeat(60)}` } })
+    const plugin = await web.api<{ id: number }>('POST', `/api/organizations/${organization}/plugins/`, {
+      plugin_type: 'source',
+      name: long,
+      description: long,
+    })
+    await web.api('PATCH', `/api/organizations/${organization}/plugins/${plugin.id}/update_source/`, {
+      'index.ts': 'export const processEvent = (event) => event',
+      'plugin.json': JSON.stringify({ name: long, config: [{ key: 'k', name: long, hint: long, type: 'string', default: long }] }),
+    })
+    const config = await made('plugin_configs/', { plugin: plugin.id, enabled: true, order: 1, config: { k: long } })
+    const batchExport = await made<{ id: string }>('batch_exports/', {
+      name: long,
+      interval: 'hour',
+      paused: true,
+      destination: { type: 'HTTP', config: { url: 'https://a.test', token: 'x' } },
+    }).catch(() => null)
+    await web.api('POST', `/api/organizations/${organization}/roles/`, { name: long })
+    await web.api('POST', `/api/organizations/${organization}/invites/`, { target_email: `${'w'.repeat(60)}@example.com` })
+    await web.api('POST', `/api/organizations/${organization}/domains/`, { domain: `${'w'.repeat(60)}.example.com` })
+    const { results: people } = await web.api<{ results: { uuid: string }[] }>('GET', `${base()}persons/?limit=1`)
+    paths = [
+      ...pagePaths,
+      `dashboards/${board.id}`,
+      `insights/${insight.short_id}`,
+      `people/${people[0]!.uuid}`,
+      `people/groups/0/${encodeURIComponent(long)}`,
+      `cohorts/${cohort.id}`,
+      `data/actions/${action.id}`,
+      `pipelines/plugins/${config.id}`,
+      ...(batchExport ? [`pipelines/exports/${batchExport.id}`] : []),
+    ]
+  })
+  afterAll(async () => {
+    await web.close()
+  })
+
+  test.each([360, 1280])('%i pixels wide: names of any kind are texts, and no page is wider', async (width) => {
+    const page = await web.signedIn({ width, height: 740 })
+    await page.addInitScript(`
+      globalThis.violations = []
+      addEventListener('securitypolicyviolation', (event) => violations.push(event.violatedDirective + ' ' + event.blockedURI))`)
+    const wrong: string[] = []
+    for (const path of paths) {
+      await open(page, web.facts.project_id, path)
+      const seen = await page.evaluate<{ width: number; widest: string; nodes: number; failed: boolean }>(`(() => {
+        const inScroller = (one) => { for (let at = one.parentElement; at && at !== document.documentElement; at = at.parentElement) if (getComputedStyle(at).overflowX !== 'visible') return true }
+        const wide = [...document.querySelectorAll('main *, nav *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !inScroller(one))
+        return {
+          width: document.documentElement.scrollWidth,
+          widest: wide.slice(0, 3).map((one) => one.tagName + '.' + (one.className.baseVal ?? one.className)).join(' > '),
+          nodes: document.querySelectorAll('main img[src=x], main script, nav img[src=x], nav script').length,
+          failed: document.querySelector('main').textContent.includes('This page failed'),
+        }
+      })()`)
+      if (seen.width !== width) wrong.push(`${path} is ${seen.width} wide: ${seen.widest}`)
+      if (seen.nodes > 0) wrong.push(`${path} has nodes from names`)
+      if (seen.failed) wrong.push(`${path} failed`)
+    }
+    expect(wrong).toEqual([])
+    expect(await page.evaluate('[globalThis.hacked ?? null, violations]')).toEqual([null, []])
+    await page.context().close()
+  })
+
+  test('nothing moves while a page loads', async () => {
+    const page = await web.signedIn()
+    await page.addInitScript(`
+      globalThis.shifts = []
+      new PerformanceObserver((list) => {
+        for (const { value, sources } of list.getEntries())
+          shifts.push({ value, what: sources.map(({ node }) => node?.parentElement?.className + ' ' + (node?.className?.baseVal ?? node?.className ?? node?.nodeName)).join(', ') })
+      }).observe({ type: 'layout-shift', buffered: true })`)
+    // No answer before the page was painted without it.
+    const painted = () => page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))')
+    await page.route(/\/api\//, async (route) => {
+      await painted().catch(() => undefined) // the page was left
+      await route.continue().catch(() => undefined)
+    })
+    const moved: string[] = []
+    for (const path of pagePaths) {
+      await page.goto('about:blank')
+      await page.goto(`${web.facts.url}/#/project/${web.demo}/${path}`)
+      await page.locator('main').getByRole('heading').or(page.locator('main').getByRole('alert')).first().waitFor()
+      await expect.poll(() => page.locator('.working').count(), { message: `${path} still works` }).toBe(0)
+      await settled(page)
+      await painted()
+      const shifts = await page.evaluate<{ value: number; what: string }[]>('shifts')
+      const sum = shifts.reduce((total, { value }) => total + value, 0)
+      if (sum >= 0.05) moved.push(`${path}: ${sum.toFixed(3)} ${shifts.map(({ value, what }) => `${value.toFixed(3)} ${what}`).join('; ')}`)
+    }
+    expect(moved).toEqual([])
+    await page.context().close()
+  })
+})

@@ -75,7 +75,12 @@ export interface Box {
 }
 
 export type ChartBody =
-  | ({ readonly kind: 'lines'; readonly isFilled: boolean } & OverTime)
+  | ({
+      readonly kind: 'lines'
+      readonly isFilled: boolean
+      /** The last interval was not over when the answer was computed. */
+      readonly isUnfinished?: boolean
+    } & OverTime)
   | ({ readonly kind: 'bars'; readonly isStacked: boolean } & OverTime)
   | { readonly kind: 'totals'; readonly items: readonly Item[]; readonly format: NumberFormat }
   | { readonly kind: 'pie'; readonly items: readonly Item[]; readonly format: NumberFormat }

@@ -23,6 +23,7 @@ export interface OverTimeOptions {
   readonly kind: 'lines' | 'bars'
   readonly isFilled?: boolean
   readonly isStacked?: boolean
+  readonly isUnfinished?: boolean
   readonly format: NumberFormat
 }
 
@@ -37,5 +38,7 @@ export function overTime(labels: readonly string[], all: readonly Series[], { ki
   const shown = labels.filter((_, i) => i % size === 0).map((label) => clipped(label, 24))
   const thinned = size > 1 ? [`each point is the largest of ${size} intervals`] : []
   const base = { labels: shown, step: size, series, format, leftOut: [...leftOut, ...thinned] }
-  return kind === 'lines' ? { kind, isFilled: more.isFilled ?? false, ...base } : { kind, isStacked: more.isStacked ?? false, ...base }
+  return kind === 'lines'
+    ? { kind, isFilled: more.isFilled ?? false, ...(more.isUnfinished && { isUnfinished: true }), ...base }
+    : { kind, isStacked: more.isStacked ?? false, ...base }
 }

@@ -62,6 +62,10 @@ const itemsOf = (rows: readonly Fields[]): Item[] => {
   }))
 }
 
+/** Whether the range goes on after the answer was computed. */
+const isUnfinished = ({ resolved_date_range: range, last_refresh: computed }: Fields): boolean =>
+  Date.parse(textOf(fieldsOf(range).date_to)) > Date.parse(textOf(computed))
+
 export function trendsChart(query: Fields, answer: Fields): Chart {
   const filter = fieldsOf(query.trendsFilter)
   const format = axisFormat(filter)
@@ -94,7 +98,12 @@ export function trendsChart(query: Fields, answer: Fields): Chart {
     default:
       return labels.length === 0 && rows.some((row) => numberOf(row.aggregated_value) !== null)
         ? totalsTable(itemsOf(rows), format)
-        : overTime(labels, seriesOf(rows), { kind: 'lines', isFilled: filter.display === 'ActionsAreaGraph', format })
+        : overTime(labels, seriesOf(rows), {
+            kind: 'lines',
+            isFilled: filter.display === 'ActionsAreaGraph',
+            isUnfinished: isUnfinished(answer),
+            format,
+          })
   }
 }
 

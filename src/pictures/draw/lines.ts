@@ -44,13 +44,14 @@ export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Dra
   const names = legend(chart.series, left, top, right - left)
   const all = chart.isFilled ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
   const plot = plotOf(all, { left, top: top + names.height + 6, right: right - 8, bottom }, chart.format)
+  const x = points(chart.labels.length, [plot.area.left, plot.area.right])
   const lines = linesGeometry(chart, plot).flatMap((parts, i): Markup[] => {
     const { color, isPrevious } = chart.series[i]!
     return parts.flatMap((part): Markup[] => {
       if (part.length === 1) return [element('circle', { cx: part[0]!.x, cy: part[0]!.y, r: 3, class: filled(color) })]
       const area = chart.isFilled ? [element('polygon', { points: around(part), class: filled(color), opacity: 0.25 })] : []
+      const isOpen = chart.isUnfinished === true && !isPrevious && !chart.isFilled && part.at(-1)!.x >= x(chart.labels.length - 1)
       const stroke = {
-        points: path(part),
         class: lined(color),
         fill: 'none',
         'stroke-width': 2,
@@ -58,9 +59,12 @@ export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Dra
         'stroke-dasharray': isPrevious ? '4 4' : null,
         opacity: isPrevious ? 0.6 : null,
       }
-      return [...area, element('polyline', stroke)]
+      if (!isOpen) return [...area, element('polyline', { points: path(part), ...stroke })]
+      return [
+        element('polyline', { points: path(part.slice(0, -1)), ...stroke }),
+        element('polyline', { points: path(part.slice(-2)), ...stroke, 'stroke-dasharray': '4 4' }),
+      ]
     })
   })
-  const x = points(chart.labels.length, [plot.area.left, plot.area.right])
   return { nodes: [...names.nodes, ...drawScale(plot), ...lines, ...drawLabels(chart.labels, plot, x)], height: bottom - top }
 }

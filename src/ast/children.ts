@@ -22,7 +22,7 @@ const table: ChildTable<Node> = {
   subquery: { query: true },
   namedArgument: { value: true },
   positional: {},
-  tag: {},
+  tag: { values: true },
   // parts of expressions
   orderItem: { expr: true, fill: true },
   orderFill: { from: true, to: true, step: true },

@@ -126,9 +126,13 @@ export interface Positional extends Base<'positional'> {
   readonly index: number
 }
 
-/** `<kind attr=… />`: a renderer's hint that parses and is refused by name. */
+/** `<kind attr=… />`: a renderer's hint, whose value is a tuple that names it; as a source it is refused by name. */
 export interface Tag extends Base<'tag'> {
   readonly name: string
+  readonly attributes: readonly string[]
+  /** Of the attributes, in their order. */
+  readonly values: readonly Expr[]
+  readonly hasChildren: boolean
 }
 
 export type Expr =

@@ -85,8 +85,11 @@ function expr(node: Expr): string {
       return `${printName(node.name)} := ${plain(node.value)}`
     case 'positional':
       return `#${node.index}`
-    case 'tag':
-      return `<${printPart(node.name)} />`
+    case 'tag': {
+      const name = printPart(node.name)
+      const start = [name, ...node.attributes.map((attribute, i) => `${printPart(attribute)}={${plain(node.values[i]!)}}`)].join(' ')
+      return node.hasChildren ? `<${start}></${name}>` : `<${start} />`
+    }
     default:
       return assertNever(node)
   }

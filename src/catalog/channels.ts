@@ -223,132 +223,159 @@ const oneOf = (expr: Expr, words: readonly string[]) => isIn(expr, words.map(lit
 const matches = (expr: Expr, pattern: string) => call('match', expr, literal(pattern))
 /** UTM parameters are null rather than empty. */
 const isSet = (expr: Expr) => call('isNotNull', expr)
-const branchesOf = (expr: Expr, lists: Readonly<Record<string, readonly string[]>>): Expr[] =>
-  Object.entries(lists).flatMap(([name, words]) => [oneOf(expr, words), literal(name)])
+type NameOfKind = (kind: string) => string | null
+const branchesOf = (expr: Expr, lists: Readonly<Record<string, readonly string[]>>, nameOf: NameOfKind): Expr[] =>
+  Object.entries(lists).flatMap(([kind, words]) => {
+    const name = nameOf(kind)
+    return name === null || words.length === 0 ? [] : [oneOf(expr, words), literal(name)]
+  })
 
 const siteOf = (text: Expr): Expr => call('cutToFirstSignificantSubdomain', call('concat', literal('https://'), text))
 /** `news.ycombinator.com` is a source of its own; `www.google.com` and `uk.pinterest.com` are google.com and pinterest.com. Google has a domain per country. */
-const kindOfSource = (text: Expr, site: Expr): Expr =>
+const channelOfSource = (text: Expr, site: Expr, nameOf: NameOfKind): Expr =>
   call(
     'multiIf',
-    ...branchesOf(text, sources),
-    ...branchesOf(site, domains),
+    ...branchesOf(text, sources, nameOf),
+    ...branchesOf(site, domains, nameOf),
     matches(site, '^google[.][a-z.]+$'),
-    literal('Search'),
-    literal(''),
+    literal(nameOf('Search')),
+    literal(null),
   )
-const kindOfMedium = (text: Expr): Expr => call('multiIf', ...branchesOf(text, mediums), literal(''))
+const channelOfMedium = (text: Expr, nameOf: NameOfKind): Expr => call('multiIf', ...branchesOf(text, mediums, nameOf), literal(null))
+/** A site is known by its name too; the other sources are no sites unless they are domains. */
 const domains = Object.fromEntries(
-  Object.entries(sources).map(([kind, words]) => [kind, words.map((word) => word.replace(/^([a-z]+)$/, '$1.com'))]),
+  Object.entries(sources).map(([kind, words]) => [
+    kind,
+    words.map((word) => (kind in sites ? word.replace(/^([a-z]+)$/, '$1.com') : word)).filter((word) => word.includes('.')),
+  ]),
 )
 
 const twoSided = Object.keys(sites)
-const paidChannel = (kind: Expr): Expr =>
-  call(
-    'multiIf',
-    oneOf(kind, twoSided),
-    call('concat', literal('Paid '), kind),
-    equals(kind, literal('Display')),
-    literal('Display'),
-    literal(null),
-  )
-const unpaidChannel = (kind: Expr): Expr =>
-  call(
-    'multiIf',
-    oneOf(kind, twoSided),
-    call('concat', literal('Organic '), kind),
-    call('notEquals', kind, literal('')),
-    kind,
-    literal(null),
-  )
-
-const sourceOf = (text: Expr): Expr => kindOfSource(lowered(text), siteOf(lowered(text)))
-const mediumOf = (text: Expr): Expr => kindOfMedium(lowered(text))
+const paidName: NameOfKind = (kind) => (twoSided.includes(kind) ? `Paid ${kind}` : kind === 'Display' ? kind : null)
+const unpaidName: NameOfKind = (kind) => (twoSided.includes(kind) ? `Organic ${kind}` : kind)
 const lowered = (text: Expr): Expr => orEmpty(lower(call('toString', text)))
+const sourceOf = (text: Expr, nameOf: NameOfKind): Expr => channelOfSource(lowered(text), siteOf(lowered(text)), nameOf)
+const mediumOf = (text: Expr, nameOf: NameOfKind): Expr => channelOfMedium(lowered(text), nameOf)
+const domainName: NameOfKind = (kind) => (twoSided.includes(kind) || kind === 'Email' ? kind : null)
 
 /** The kind or the channel of one value, null if it is unknown. */
 export const channelLookups: Readonly<Record<string, Expansion>> = {
-  lookupDomainType: ofOne((text) => kindOnly(sourceOf(text), [...twoSided, 'Email'])),
-  lookupPaidSourceType: ofOne((text) => paidChannel(sourceOf(text))),
-  lookupPaidMediumType: ofOne((text) => paidChannel(mediumOf(text))),
-  lookupOrganicSourceType: ofOne((text) => unpaidChannel(sourceOf(text))),
-  lookupOrganicMediumType: ofOne((text) => unpaidChannel(mediumOf(text))),
+  lookupDomainType: ofOne((text) => sourceOf(text, domainName)),
+  lookupPaidSourceType: ofOne((text) => sourceOf(text, paidName)),
+  lookupPaidMediumType: ofOne((text) => mediumOf(text, paidName)),
+  lookupOrganicSourceType: ofOne((text) => sourceOf(text, unpaidName)),
+  lookupOrganicMediumType: ofOne((text) => mediumOf(text, unpaidName)),
 }
-const kindOnly = (kind: Expr, kinds: readonly string[]): Expr => call('if', oneOf(kind, kinds), kind, literal(null))
+
+const hasPaidMedium = (medium: Expr): Expr => or(oneOf(medium, paidMediums), call('startsWith', medium, literal('paid')))
+const isShop = (campaign: Expr): Expr => matches(campaign, '(^|[^a-df-z])shop|shopping')
+const isVideo = (campaign: Expr): Expr => matches(campaign, 'video')
+
+/** What the channel depends on: texts in lower case, '' if missing. */
+interface Marks {
+  readonly campaign: Expr
+  readonly medium: Expr
+  readonly source: Expr
+  readonly isPaid: Expr
+  readonly isShop: Expr
+  readonly isVideo: Expr
+  /** The channels of the source, the medium and the domain, null if unknown. */
+  readonly paid: readonly [source: Expr, medium: Expr, domain: Expr]
+  readonly unpaid: readonly [source: Expr, medium: Expr, domain: Expr]
+}
+
+function channelBy(marks: Marks, { referringDomain, gadSource, fbclid }: Visit): Expr {
+  const isDirect = equals(referringDomain, literal('$direct'))
+  const named = (
+    prefix: 'Paid' | 'Organic',
+    [source, medium, domain]: Marks['paid'],
+    rest: readonly (readonly [when: Expr, then: string])[],
+    otherwise: string,
+  ) =>
+    call(
+      'coalesce',
+      source,
+      call('if', marks.isShop, literal(`${prefix} Shopping`), literal(null)),
+      medium,
+      domain,
+      call('multiIf', ...rest.flatMap(([when, then]) => [when, literal(then)]), literal(otherwise)),
+    )
+  const paid: Parameters<typeof named>[2] = [
+    [call('ifNull', equals(gadSource, literal('1')), literal(false)), 'Paid Search'],
+    [marks.isVideo, 'Paid Video'],
+    [isSet(fbclid), 'Paid Social'],
+  ]
+  const unpaid: Parameters<typeof named>[2] = [
+    [marks.isVideo, 'Organic Video'],
+    [call('endsWith', marks.medium, literal('push')), 'Push'],
+    [isSet(fbclid), 'Organic Social'],
+    [isDirect, 'Direct'],
+    [isSet(referringDomain), 'Referral'],
+  ]
+  const hasNoSource = oneOf(marks.source, ['', 'direct', '(direct)', '$direct'])
+  return call(
+    'multiIf',
+    matches(marks.campaign, 'cross-network'),
+    literal('Cross Network'),
+    marks.isPaid,
+    named('Paid', marks.paid, paid, 'Paid Unknown'),
+    and(isDirect, equals(marks.medium, literal('')), hasNoSource, not(isSet(fbclid))),
+    literal('Direct'),
+    named('Organic', marks.unpaid, unpaid, 'Unknown'),
+  )
+}
 
 /**
  * The name of the channel, from the UTM parameters of the session's first page; `column` reads a column of previous steps. In steps, because an engine
  * evaluates a shared expression again in each branch that uses it.
  */
-export function channelType(
-  { campaign, medium, source, referringDomain, gclid, gadSource, fbclid }: Visit,
-  column: (name: string) => Expr,
-): { readonly steps: readonly Step[]; readonly channel: Expr } {
+export function channelType(visit: Visit, column: (name: string) => Expr): { readonly steps: readonly Step[]; readonly channel: Expr } {
   const texts: Step = {
-    channel_campaign: orEmpty(lower(campaign)),
-    channel_medium: orEmpty(lower(medium)),
-    channel_source: orEmpty(lower(source)),
-    channel_domain: orEmpty(lower(referringDomain)),
+    channel_campaign: lowered(visit.campaign),
+    channel_medium: lowered(visit.medium),
+    channel_source: lowered(visit.source),
+    channel_domain: lowered(visit.referringDomain),
   }
-  const [campaignText, mediumText, sourceText] = [column('channel_campaign'), column('channel_medium'), column('channel_source')]
-  const siteSteps: Step = { channel_site: siteOf(column('channel_domain')), channel_source_site: siteOf(sourceText) }
-  const kinds: Step = {
-    channel_is_paid: or(oneOf(mediumText, paidMediums), call('startsWith', mediumText, literal('paid')), isSet(gclid), isSet(gadSource)),
-    channel_is_shop: matches(campaignText, '(^|[^a-df-z])shop|shopping'),
-    channel_is_video: matches(campaignText, 'video'),
-    channel_of_source: kindOfSource(sourceText, column('channel_source_site')),
-    channel_of_medium: kindOfMedium(mediumText),
-    channel_of_domain: kindOfSource(column('channel_domain'), column('channel_site')),
+  const [campaign, medium, source] = [column('channel_campaign'), column('channel_medium'), column('channel_source')]
+  const siteSteps: Step = { channel_site: siteOf(column('channel_domain')), channel_source_site: siteOf(source) }
+  const [domain, sourceSite, domainSite] = [column('channel_domain'), column('channel_source_site'), column('channel_site')]
+  const channels: Step = {
+    channel_is_paid: or(hasPaidMedium(medium), isSet(visit.gclid), isSet(visit.gadSource)),
+    channel_is_shop: isShop(campaign),
+    channel_is_video: isVideo(campaign),
+    channel_paid_source: channelOfSource(source, sourceSite, paidName),
+    channel_paid_medium: channelOfMedium(medium, paidName),
+    channel_paid_domain: channelOfSource(domain, domainSite, paidName),
+    channel_unpaid_source: channelOfSource(source, sourceSite, unpaidName),
+    channel_unpaid_medium: channelOfMedium(medium, unpaidName),
+    channel_unpaid_domain: channelOfSource(domain, domainSite, unpaidName),
   }
-  const isPaid = column('channel_is_paid')
-  const isDirect = equals(referringDomain, literal('$direct'))
-  const hasSource = not(oneOf(sourceText, ['', 'direct', '(direct)', '$direct']))
-  const isUnset = (text: Expr) => equals(text, literal(''))
-  const named = (
-    prefix: 'Paid' | 'Organic',
-    of: (kind: Expr) => Expr,
-    rest: readonly (readonly [when: Expr, then: Expr])[],
-    otherwise: string,
-  ) =>
-    call(
-      'coalesce',
-      of(column('channel_of_source')),
-      call('if', column('channel_is_shop'), literal(`${prefix} Shopping`), literal(null)),
-      of(column('channel_of_medium')),
-      of(column('channel_of_domain')),
-      call('multiIf', ...rest.flat(), literal(otherwise)),
-    )
-  const paid = named(
-    'Paid',
-    paidChannel,
-    [
-      [call('ifNull', equals(gadSource, literal('1')), literal(false)), literal('Paid Search')],
-      [column('channel_is_video'), literal('Paid Video')],
-      [isSet(fbclid), literal('Paid Social')],
-    ],
-    'Paid Unknown',
-  )
-  const unpaid = named(
-    'Organic',
-    unpaidChannel,
-    [
-      [column('channel_is_video'), literal('Organic Video')],
-      [call('endsWith', mediumText, literal('push')), literal('Push')],
-      [isSet(fbclid), literal('Organic Social')],
-      [isDirect, literal('Direct')],
-      [isSet(referringDomain), literal('Referral')],
-    ],
-    'Unknown',
-  )
-  const channel = call(
-    'multiIf',
-    matches(campaignText, 'cross-network'),
-    literal('Cross Network'),
-    isPaid,
-    paid,
-    and(isDirect, isUnset(mediumText), not(hasSource), not(isSet(fbclid))),
-    literal('Direct'),
-    unpaid,
-  )
-  return { steps: [texts, siteSteps, kinds], channel }
+  const marks: Marks = {
+    ...{ campaign, medium, source },
+    isPaid: column('channel_is_paid'),
+    isShop: column('channel_is_shop'),
+    isVideo: column('channel_is_video'),
+    paid: [column('channel_paid_source'), column('channel_paid_medium'), column('channel_paid_domain')],
+    unpaid: [column('channel_unpaid_source'), column('channel_unpaid_medium'), column('channel_unpaid_domain')],
+  }
+  return { steps: [texts, siteSteps, channels], channel: channelBy(marks, visit) }
+}
+
+/** The same as one expression, which computes more than once what steps compute once. */
+export function channelExpression(visit: Visit): Expr {
+  const [campaign, medium, source] = [lowered(visit.campaign), lowered(visit.medium), lowered(visit.source)]
+  const all = (nameOf: NameOfKind): Marks['paid'] => [
+    sourceOf(visit.source, nameOf),
+    channelOfMedium(medium, nameOf),
+    sourceOf(visit.referringDomain, nameOf),
+  ]
+  const marks: Marks = {
+    ...{ campaign, medium, source },
+    isPaid: or(hasPaidMedium(medium), isSet(visit.gclid), isSet(visit.gadSource)),
+    isShop: isShop(campaign),
+    isVideo: isVideo(campaign),
+    paid: all(paidName),
+    unpaid: all(unpaidName),
+  }
+  return channelBy(marks, visit)
 }

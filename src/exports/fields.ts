@@ -37,6 +37,10 @@ export const queryOf = ({ sql_like_query, hogql_query }: BatchExportChange): str
   return given === '' ? null : given
 }
 
+/** The field that it was sent in. */
+export const queryField = ({ sql_like_query }: BatchExportChange): string =>
+  sql_like_query === undefined ? 'hogql_query' : 'sql_like_query'
+
 export const unpauseInput = z.object({ backfill: flag().optional() })
 
 /** Read by `readBackfill`: the messages about times are not those of other fields. */

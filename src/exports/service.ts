@@ -6,9 +6,10 @@ import { viewsOf } from '../accounts/project-fields.ts'
 import type { AccountTables, BatchExport, BatchExportBackfill, BatchExportRun, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notAllowed, notFound } from '../accounts/refusals.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
+import { WaymarkError } from '../errors/errors.ts'
 import { shownBackfillId } from './backfill-id.ts'
 import { readExportQuery } from './export-query.ts'
-import { type BatchExportChange, backfillInput, batchExportChange, batchExportInput, queryOf, unpauseInput } from './fields.ts'
+import { type BatchExportChange, backfillInput, batchExportChange, batchExportInput, queryField, queryOf, unpauseInput } from './fields.ts'
 import { addLog } from './logs.ts'
 import { newRun } from './new-run.ts'
 import type { ExportRows, Model } from './ports.ts'
@@ -58,12 +59,17 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
       throw notAllowed('Higher frequency batch exports are not enabled for this team.')
   }
 
-  const schemaFrom = async (text: string | null, model: string, projectId: number): Promise<StoredSchema | null> => {
+  const schemaFrom = async (given: BatchExportChange, model: string, projectId: number): Promise<StoredSchema | null> => {
+    const text = queryOf(given) ?? null
     if (text === null) return null
-    if (model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, 'sql_like_query')
+    if (model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, queryField(given))
     const project = await store.read.projects.first({ id: projectId })
-    const query = readExportQuery(text, projectId, now(), viewsOf(project?.settings ?? {}))
-    return { ...query.shown, hogql_query: query.text, sql_like_query: query.text }
+    try {
+      const query = readExportQuery(text, projectId, now(), viewsOf(project?.settings ?? {}))
+      return { ...query.shown, hogql_query: query.text, sql_like_query: query.text }
+    } catch (error) {
+      throw error instanceof WaymarkError ? invalid(error.detail, queryField(given)) : error
+    }
   }
 
   const inOrder = (start: Date | null, end: Date | null) => {
@@ -98,8 +104,8 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
       const isSameType = type === before.destination_type
       const merged = destination && changedSettings(type, isSameType ? unseal(before, box) : {}, destination.config)
       if (merged) mustBeValid(type, merged)
-      const text = queryOf(given)
-      const schema = text === undefined ? before.schema : asJson(await schemaFrom(text, model, before.project_id))
+      const isGiven = queryOf(given) !== undefined
+      const schema = isGiven ? asJson(await schemaFrom(given, model, before.project_id)) : before.schema
       if (schema !== null && model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, 'model')
       const after: BatchExport = {
         ...before,
@@ -217,7 +223,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
           interval: input.interval,
           paused: input.paused ?? false,
           paused_reason: null,
-          schema: asJson(await schemaFrom(queryOf(input) ?? null, model, project.id)),
+          schema: asJson(await schemaFrom(input, model, project.id)),
           filters: input.filters ?? null,
           start_at: input.start_at ?? null,
           end_at: input.end_at ?? null,

@@ -2,8 +2,8 @@ import type { IToken } from 'chevrotain'
 import type { DictEntry, Expr, Placeholder, Tag } from '../ast/nodes.ts'
 import { CallGrammar } from './call-grammar.ts'
 import { callNode } from './expression-stack.ts'
-import type { Rule } from './grammar-base.ts'
-import { undoEscapes } from './literals.ts'
+import { type Rule, spanOf } from './grammar-base.ts'
+import { undoEscapes, unquote } from './literals.ts'
 import { caseCall } from './lowering.ts'
 import * as t from './tokens.ts'
 
@@ -186,23 +186,32 @@ export abstract class ValueGrammar extends CallGrammar {
     this.ACTION(() => this.enter(start))
     this.CONSUME(t.Less)
     const name = this.CONSUME(t.Word)
+    const attributes: string[] = []
+    const values: Expr[] = []
     this.MANY(() => {
-      this.CONSUME2(t.Word)
+      const attribute = this.CONSUME2(t.Word)
+      let value: Expr | undefined
       this.OPTION(() => {
         this.CONSUME(t.Equals)
-        this.OR([
-          { ALT: () => this.CONSUME(t.StringLiteral) },
-          { ALT: () => this.CONSUME(t.QuotedIdentifier) },
+        value = this.OR<Expr>([
+          { ALT: () => this.attributeText(this.CONSUME(t.StringLiteral)) },
+          { ALT: () => this.attributeText(this.CONSUME(t.QuotedIdentifier)) },
           {
             ALT: () => {
               this.CONSUME(t.LBrace)
-              this.SUBRULE(this.expression)
+              const inner = this.SUBRULE(this.expression)
               this.CONSUME(t.RBrace)
+              return inner
             },
           },
         ])
       })
+      this.ACTION(() => {
+        attributes.push(this.nameText(attribute))
+        values.push(value ?? { kind: 'literal', type: 'bool', value: true, span: spanOf(attribute) })
+      })
     })
+    let hasChildren = false
     this.OR2([
       {
         ALT: () => {
@@ -213,6 +222,7 @@ export abstract class ValueGrammar extends CallGrammar {
       {
         ALT: () => {
           this.CONSUME2(t.Greater)
+          hasChildren = true
           this.MANY2({ GATE: () => !this.is(2, t.Slash), DEF: () => this.SUBRULE(this.tag) })
           this.CONSUME2(t.Less)
           this.CONSUME2(t.Slash)
@@ -223,9 +233,13 @@ export abstract class ValueGrammar extends CallGrammar {
     ])
     return this.ACTION(() => {
       this.depth--
-      return { kind: 'tag', name: this.nameText(name), span: this.until(start) }
+      return { kind: 'tag', name: this.nameText(name), attributes, values, hasChildren, span: this.until(start) }
     })
   })
+
+  private attributeText(token: IToken): Expr {
+    return this.ACTION(() => ({ kind: 'literal', type: 'string', value: unquote(token.image), span: spanOf(token) }))
+  }
 
   // looking ahead
 

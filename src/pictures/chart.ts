@@ -25,6 +25,8 @@ interface OverTime {
   readonly labels: readonly string[]
   /** Intervals of the answer in one of the labels. */
   readonly step: number
+  /** Labels at the end whose interval is not over. */
+  readonly unfinished: number
   readonly series: readonly Series[]
   readonly format: NumberFormat
 }
@@ -75,12 +77,7 @@ export interface Box {
 }
 
 export type ChartBody =
-  | ({
-      readonly kind: 'lines'
-      readonly isFilled: boolean
-      /** The last interval was not over when the answer was computed. */
-      readonly isUnfinished?: boolean
-    } & OverTime)
+  | ({ readonly kind: 'lines'; readonly isFilled: boolean } & OverTime)
   | ({ readonly kind: 'bars'; readonly isStacked: boolean } & OverTime)
   | { readonly kind: 'totals'; readonly items: readonly Item[]; readonly format: NumberFormat }
   | { readonly kind: 'pie'; readonly items: readonly Item[]; readonly format: NumberFormat }

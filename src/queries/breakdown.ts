@@ -3,6 +3,7 @@ import type { Expr } from '../ast/nodes.ts'
 import type { QueryContext } from './kind.ts'
 import { exprOf, named } from './origin.ts'
 import { cleanedPath, normalizedUrl } from './path-cleaning.ts'
+import { eventProperty, personProperty } from './property-reads.ts'
 import type { BreakdownFilter, BreakdownType } from './schemas.ts'
 
 /** One property that rows are split by. */
@@ -78,9 +79,9 @@ export const isBrokenDown = ({ parts, cohorts }: Breakdown): boolean => parts.le
 export function partValue(part: BreakdownPart, env: QueryContext): Expr {
   switch (part.type) {
     case 'event':
-      return field('properties', part.property)
+      return eventProperty(part.property)
     case 'person':
-      return field('person', 'properties', part.property)
+      return personProperty(part.property, ['person'])
     case 'group':
       return field(`group_${part.groupTypeIndex ?? 0}`, 'properties', part.property)
     case 'session':

@@ -48,7 +48,8 @@ export interface ResolvedRange {
   readonly parsed: { readonly from: ParsedDate | 'all'; readonly to: ParsedDate | null; readonly isExplicit: boolean }
 }
 
-const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|z|[+-]\d{2}:?\d{2})?$/
+const iso =
+  /^(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?)?)?\s*(Z|z|[+-]\d{2}(?::?\d{2})?)?$/
 // Upper case letters other than M have no meaning.
 const relative = /^-?(\d{1,9})?([hdwmqysHDWMQYS])(Start|End)?$/
 const units: Readonly<Record<string, readonly [Interval, number]>> = {
@@ -82,7 +83,10 @@ export function parseDate(text: string, zone: Zone): ParsedDate | null {
 function parseIso(text: string, zone: Zone): AbsoluteDate | null {
   const match = iso.exec(text)
   if (!match) return null
-  const [year, month, date, hours, minutes, seconds] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [number, ...number[]]
+  const [year, month, date, hours, minutes, seconds] = match.slice(1, 7).map((part, i) => Number(part ?? (i === 2 ? 1 : 0))) as [
+    number,
+    ...number[],
+  ]
   const wall = writeWall({
     year,
     month: month!,
@@ -94,7 +98,7 @@ function parseIso(text: string, zone: Zone): AbsoluteDate | null {
   const offset = match[8]
   if (!offset) return { kind: 'absolute', at: zone.toInstant(wall) }
   if (/z/i.test(offset)) return { kind: 'absolute', at: wall }
-  const ahead = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(-2))
+  const ahead = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(3).replace(':', ''))
   return { kind: 'absolute', at: wall - (offset[0] === '-' ? -1 : 1) * ahead * 60 * second }
 }
 

@@ -2,6 +2,9 @@ import { limit } from '../ast/build.ts'
 import type { Limit } from '../ast/nodes.ts'
 import type { QueryContext } from './kind.ts'
 
+/** Rows of an answer: the requirements of the HTTP API name the maximum. */
+export const usualRows = { defaultRows: 100, mostRows: 10_000 } as const
+
 /** For readers of all rows. */
 export const allRows: NonNullable<QueryContext['limits']> = { defaultRows: Number.POSITIVE_INFINITY, mostRows: Number.POSITIVE_INFINITY }
 

@@ -1,5 +1,6 @@
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
+import { fieldsOfEvents, fieldsOfPersons } from '../catalog/computed-fields.ts'
 import { sessionFields } from '../catalog/sessions.ts'
 import { noSpan } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
@@ -10,6 +11,7 @@ import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryContext } from './kind.ts'
 import { exprOf, named } from './origin.ts'
+import { eventProperty, personProperty } from './property-reads.ts'
 
 // From filters and actions to conditions.
 
@@ -88,8 +90,8 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): 
     }
     case 'person':
       return {
-        expr: scope === 'person' ? field('properties', key) : field('person', 'properties', key),
-        type: env.propertyType('person', key) ?? 'own',
+        expr: personProperty(key, scope === 'person' ? [] : ['person']),
+        type: Object.hasOwn(fieldsOfPersons, key) ? null : (env.propertyType('person', key) ?? 'own'),
       }
     case 'group': {
       const index = filter.groupTypeIndex ?? 0
@@ -104,9 +106,13 @@ function readOf(filter: PropertyFilter, scope: FilterScope, env: QueryContext): 
     default:
       return key === '$elements_chain'
         ? { expr: field('elements_chain'), type: null }
-        : { expr: field('properties', key), type: env.propertyType('event', key) ?? 'own' }
+        : { expr: eventProperty(key), type: typeOfComputed(key) ?? env.propertyType('event', key) ?? 'own' }
   }
 }
+
+/** Of computed fields; all but one are texts, which filters compare as they are. */
+const typeOfComputed = (key: string): Read['type'] =>
+  !Object.hasOwn(fieldsOfEvents, key) ? null : key === '$virt_is_bot' ? 'Boolean' : 'String'
 
 function sessionType(key: string): Read['type'] {
   const type = Object.hasOwn(sessionFields, key) ? sessionFields[key]!.type : null

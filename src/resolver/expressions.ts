@@ -1,12 +1,14 @@
-import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table } from '../ast/build.ts'
+import { call as buildCall, equals, field as fieldNode, inQuery, literal, select, table, tuple } from '../ast/build.ts'
 import type { Access, Alias, Call, Cast, Expr, Field, In, Lambda, OrderItem, Query } from '../ast/nodes.ts'
 import { endsPlanning } from '../ast/planning-budget.ts'
+import { type ComputedField, computedFields } from '../catalog/computed-fields.ts'
 import { expansions } from '../catalog/expansions.ts'
 import { placed, QueryError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { oneType } from '../functions/results.ts'
 import type { FunctionRow } from '../functions/row.ts'
 import { wholeCast } from '../functions/values/whole-casts.ts'
+import { own } from '../lib/own.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { likelyTypes, parseType } from '../types/parse.ts'
 import type { PropertyInfo } from '../types/property-info.ts'
@@ -98,8 +100,11 @@ function resolveNode(session: Session, expr: Expr, scope: Scope): TypedExpr {
       throw new QueryError('unsupported-syntax', { what: 'arguments by name' }, expr.span)
     case 'positional':
       throw new QueryError('unsupported-syntax', { what: `the positional reference #${expr.index}` }, expr.span)
-    case 'tag':
-      throw new QueryError('unsupported-syntax', { what: `the tag <${expr.name} />` }, expr.span)
+    case 'tag': {
+      if (expr.hasChildren) throw new QueryError('unsupported-syntax', { what: `the content of the tag <${expr.name}>` }, expr.span)
+      const attributes = expr.attributes.flatMap((name, i) => [literal(name), expr.values[i]!])
+      return resolveExpr(session, { ...tuple(literal('__hx_tag'), literal(expr.name), ...attributes), span: expr.span }, scope)
+    }
   }
 }
 
@@ -156,8 +161,18 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
       span,
     )
 
+  const [last, before] = [chain.at(-1)!, chain.slice(0, -1)]
+  const computed = own(computedFields, last)
+  const compute = (field: ComputedField) =>
+    resolveExpr(
+      session,
+      field((name) => ({ kind: 'field', chain: [...before, 'properties', name], span })),
+      scope,
+    )
+
   if (chain.length > 1) {
     const source = scope.sources.find((s) => s.name === head)
+    if (computed && !source?.has(chain[1]!)) return compute(computed)
     if (source) {
       const { expr, used } = source.follow(chain.slice(1), span)
       return applyPath(session, expr, [...namesAsSteps(chain.slice(1 + used)), ...more], span)
@@ -178,6 +193,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
     return applyPath(session, expr, [...namesAsSteps(chain.slice(used)), ...more], span)
   }
 
+  if (computed) return compute(computed)
   const named = scope.ctes.get(head)
   if (named?.kind === 'expression')
     return applyPath(

@@ -5,9 +5,9 @@ import { openTestProject } from '../harness/duckdb.ts'
 test('what a channel is told by is worked out once for a session, not once for each branch that asks for it', async () => {
   const project = await openTestProject()
   const { printed } = await project.compile('select $channel_type, count() from sessions group by $channel_type')
-  // The id of the session, whether the visit was paid, a shop and a video in the campaign, and campaigns across networks, and Google's domains of countries; and whether each of four
-  // texts in lower case has capitals beyond ASCII.
-  expect(printed.sql.match(/regexp_matches\(/g)).toHaveLength(6 + 4)
+  // The id of the session, a shop and a video in the campaign, campaigns across networks, and Google's domains of countries in the source and the domain of
+  // a visit that was paid for and of one that was not; and whether each of four texts in lower case has capitals beyond ASCII.
+  expect(printed.sql.match(/regexp_matches\(/g)).toHaveLength(8 + 4)
   expect(printed.sql.match(/translate\(/g)).toHaveLength(4)
   const [row] = (await project.compile('select $pageview_count from sessions')).printed.sql.match(/@channel_\w+/g) ?? []
   expect(row, 'nothing of it where nobody asks for it').toBeUndefined()
@@ -68,10 +68,12 @@ const visits: readonly (readonly [properties: Readonly<Record<string, string>>, 
   [{ utm_medium: 'cpm' }, 'Display'],
   [{ utm_medium: 'banner', $referring_domain: 'example.com' }, 'Display'],
   [{ utm_medium: 'cpc', fbclid: '1' }, 'Paid Social'],
-  [{ utm_medium: 'cpc', utm_source: 'mail.google.com' }, 'Paid Unknown'],
+  // Mail is not paid for: the site of the domain decides.
+  [{ utm_medium: 'cpc', utm_source: 'mail.google.com' }, 'Paid Search'],
   [{ utm_source: 'mail.google.com' }, 'Email'],
   [{ utm_medium: 'E-Mail', $referring_domain: 'www.google.com' }, 'Email'],
   [{ utm_source: 'sms' }, 'SMS'],
+  [{ $referring_domain: 'www.sms.com' }, 'Referral'],
   [{ utm_source: 'firebase' }, 'Push'],
   [{ utm_medium: 'webpush' }, 'Push'],
   [{ utm_medium: 'affiliate' }, 'Affiliate'],
@@ -143,4 +145,15 @@ test.each([
 ])('a rule of the request goes first: %s', async (_, items, combiner, count) => {
   const found = await ofVisits({ customChannelTypeRules: [{ items, combiner, channel_type: 'Mine', id: '1' }] })
   expect(found.filter(([, channel]) => channel === 'Mine')).toHaveLength(count)
+})
+
+test('a person who came that way first has the same channel', async () => {
+  await using waymark = await open({ dataDir: ':memory:' })
+  const project = await waymark.createProject({ name: 'Persons' })
+  const initial = (properties: object) =>
+    Object.fromEntries(Object.entries(properties).map(([name, value]) => [`$initial_${name.replace('$', '')}`, value]))
+  await project.importPersons(visits.map(([properties], i) => ({ distinct_ids: [`u${i}`], properties: { ...initial(properties), i } })))
+  const query = 'select $virt_initial_channel_type from persons order by toInt(properties.i)'
+  const { results } = await project.query({ kind: 'HogQLQuery', query })
+  expect(results.flat()).toEqual(visits.map(([, channel]) => channel))
 })

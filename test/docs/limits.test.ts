@@ -16,7 +16,7 @@ import { nameLimit } from '../../src/ingestion/event-names.ts'
 import { longestTime } from '../../src/ingestion/parse-time.ts'
 import { eventBytesLimit } from '../../src/ingestion/prepare.ts'
 import { propertiesLimit } from '../../src/ingestion/property-size.ts'
-import { rowLimits } from '../../src/queries/sql/limits.ts'
+import { usualRows } from '../../src/queries/page-limit.ts'
 import { answerBytes } from '../../src/storage/duckdb/budget.ts'
 
 // The page that says what is taken names the numbers that hold.
@@ -68,7 +68,7 @@ test.each<[string, string]>([
     'queries',
     `${defaultConcurrency.perProject} of a project's keys, ${defaultConcurrency.perUser} of a user, ${defaultConcurrency.inAll} of a server`,
   ],
-  ['answers', `${number(rowLimits.mostRows)} rows; in JSON ${mebibytes(answerBytes(2 ** 40))} or a sixteenth`],
+  ['answers', `${number(usualRows.mostRows)} rows; in JSON ${mebibytes(answerBytes(2 ** 40))} or a sixteenth`],
   [
     'statements',
     `${number(statementLimits.text)} characters, ${number(statementLimits.tokens)} tokens, ${number(statementLimits.sql)} characters of generated SQL, and thirteen more`,

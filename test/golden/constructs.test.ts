@@ -556,7 +556,7 @@ const refused: readonly (readonly [statement: string, code: string, at: string, 
   ['select 1 settings max_threads = 1', 'unsupported-syntax', 'max_threads = 1', 'SETTINGS'],
   ['select #1 from events', 'unsupported-syntax', '#1', 'the positional reference #1'],
   ['select count(x := 1) from events', 'unsupported-syntax', 'x := 1', 'arguments by name'],
-  ['select <Sparkline data={[1]} />', 'unsupported-syntax', '<Sparkline data={[1]} />', 'the tag <Sparkline />'],
+  ['select <a href={event}></a> from events', 'unsupported-syntax', '<a href={event}></a>', 'the content of the tag <a>'],
   ['select 1 from <Source />', 'unsupported-syntax', '<Source />', 'the tag <Source />'],
   ['select * from events as e(a)', 'unsupported-syntax', 'events as e(a)', 'other names'],
   [

@@ -299,6 +299,8 @@ describe('the query of an export', () => {
     const answer = await call('POST', path, { as: member, body: { ...body, sql_like_query: query } })
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'sql_like_query' } })
     expect(answer.body.detail).toContain(message)
+    const older = await call('POST', path, { as: member, body: { ...body, hogql_query: query } })
+    expect(older.body).toEqual({ ...answer.body, attr: 'hogql_query' })
   })
 
   test('is for events only', async () => {

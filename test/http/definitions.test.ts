@@ -45,6 +45,7 @@ describe('actions', () => {
       name: 'Paid',
       description: '',
       steps: [{ event: 'buy' }],
+      deleted: false,
       created_at: now,
       updated_at: now,
       created_by: expect.objectContaining({ email: member.email }),
@@ -111,6 +112,7 @@ describe('cohorts', () => {
       last_calculation: now,
       is_calculating: false,
       errors_calculating: 0,
+      deleted: false,
       created_at: now,
       updated_at: now,
       created_by: expect.objectContaining({ email: member.email }),
@@ -377,4 +379,24 @@ test.each([actions, cohorts])('%s is searched by name and description, a page at
   expect(await names({ search: 'nothing\u0000' })).toEqual([0, []])
   expect((await names({ search: ' ' }))[1]).toEqual(made.map(({ name }) => name))
   for (const { id } of made) await send('DELETE', `${path}${id}/`)
+})
+
+test.each([
+  [actions, 'Action'],
+  [cohorts, 'Cohort'],
+])('PATCH with `deleted` removes one of %s, as client tools do', async (list, scope) => {
+  const { project, owner, call } = held.home
+  const { body: made } = await send('POST', list, { name: 'Short-lived', ...(scope === 'Cohort' && { is_static: true }) })
+  expect(made.deleted).toBe(false)
+  const path = `${list}${made.id}/`
+  expect((await send('PATCH', path, { deleted: false, description: 'x' })).body).toMatchObject({ deleted: false, description: 'x' })
+  expect(await send('PATCH', path, { deleted: 'maybe' })).toMatchObject(refused(400, 'invalid_input', undefined, 'deleted'))
+  expect(await send('PATCH', path, { deleted: true })).toMatchObject({
+    status: 200,
+    body: { id: made.id, name: 'Short-lived', deleted: true },
+  })
+  expect((await send('GET', path)).status).toBe(404)
+  expect((await send('PATCH', path, { deleted: true })).status).toBe(404)
+  const { results } = (await call('GET', `/api/projects/${project.id}/${scope.toLowerCase()}s/${made.id}/activity/`, { as: owner })).body
+  expect(results[0]).toMatchObject({ activity: 'deleted', scope })
 })

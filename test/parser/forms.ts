@@ -141,8 +141,8 @@ export const expressions: readonly Form[] = [
   ['#1'],
   ['{name}'],
   ['{name.field}'],
-  ["<Sparkline data={[1, 2]} title='x' />", '<Sparkline />'],
-  ['<a><b /></a>', '<a />'],
+  ["<Sparkline data={[1, 2]} title='x' on />", "<Sparkline data={[1, 2]} title={'x'} on={true} />"],
+  ['<a href={x}><b /></a>', '<a href={x}></a>'],
   // calls
   ['count()'],
   ['count(*)'],

@@ -59,25 +59,6 @@ describe('what is shown', () => {
   test('a number says how it has changed', () => {
     expect(shown('number')).toEqual(expect.arrayContaining(['1,234,567', '▲ 23.5% from 1,000,000']))
   })
-  test('an interval that is not over is dashed, and only that one', () => {
-    const dashes = (date_to: string) => {
-      const { query, answer } = samples.lines!
-      const more = { last_refresh: '2026-01-05T10:00:00Z', resolved_date_range: { date_from: '2026-01-01T00:00:00+01:00', date_to } }
-      return [...elementsOf(checked(query, { ...answer, ...more }))]
-        .filter(({ name }) => name === 'polyline')
-        .map(({ attributes }) => [attributes.get('points')!.split(' ').length, attributes.has('stroke-dasharray')])
-    }
-    expect(dashes('2026-01-05T23:59:59+01:00')).toEqual([
-      [4, false],
-      [2, true],
-      [4, false],
-      [2, true],
-    ])
-    expect(dashes('2026-01-05T10:59:59+01:00')).toEqual([
-      [5, false],
-      [5, false],
-    ])
-  })
   test.each([
     ['Hour', '2026-01-05T09:00:00+01:00', 2, false],
     ['Hour', '2026-01-05T09:00:00+01:00', 3, true],

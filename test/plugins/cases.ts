@@ -43,7 +43,7 @@ export async function runRuntimeCase({ code, event, method, pluginId, pluginName
     },
   })
   const config = pluginOf(code.replaceAll('<half a second>', `fetch('${halfASecond}')`), 39, {
-    plugin: { id: pluginId, name: pluginName, files: { 'index.js': code.replaceAll('<half a second>', `fetch('${halfASecond}')`) } },
+    plugin: { id: pluginId, name: pluginName, files: { 'index.ts': code.replaceAll('<half a second>', `fetch('${halfASecond}')`) } },
     config: { localhostIP: '94.224.212.175' },
   })
   try {

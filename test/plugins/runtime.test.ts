@@ -459,6 +459,6 @@ describe('what plugins find', () => {
     expect(await world.runtime.runJob({ projectId: 1, configId: 1, name: 'send', payload: { n: 3 } })).toMatchObject({ status: 'done' })
     expect(await world.runtime.runJob({ projectId: 1, configId: 1, name: 'none', payload: {} })).toMatchObject({ status: 'skipped' })
     expect(await world.runtime.runJob({ projectId: 2, configId: 1, name: 'send', payload: {} })).toMatchObject({ status: 'failed' })
-    expect(messages()).toEqual(['LOG sent 3 function'])
+    expect(messages()).toEqual(['LOG sent 3 function', 'ERROR The job "none" did not run: the plugin has no such job.'])
   })
 })

@@ -208,7 +208,8 @@ export const productFunctions = functions(
     ]),
     lookupPaidSourceType: channel('lookupPaidSourceType', 'a paid source', [
       ["lookupPaidSourceType('google')", 'Paid Search'],
-      ["lookupPaidSourceType('mail.google.com')", null],
+      ["lookupPaidSourceType('mail.google.com')", 'Paid Search'],
+      ["lookupPaidSourceType('email')", null],
     ]),
     _defaultChannelType: neither([1, null], always('String'), 'Internal: the channel of a session.', internal),
     _domainType: neither([1, null], always('String'), 'Internal: the kind of a domain.', internal),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DefinitionState } from '../../accounts/definition-log.ts'
-import { check, text } from '../../accounts/fields.ts'
+import { check, flag, text } from '../../accounts/fields.ts'
 import { actionStepSchema } from '../../queries/action-definition.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import type { App } from '../app.ts'
@@ -16,12 +16,16 @@ const actionInput = z.object({
   steps: z.array(actionStepSchema, { error: 'Expected a list of items.' }).optional(),
 })
 const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
+/** How client tools delete definitions. */
+export const deletedField = { deleted: flag().optional().meta({ description: '`true` removes it, for good' }) }
+const changing = actionInput.partial().extend(deletedField)
 
 const actionSchema = z.object({
   id: z.int(),
   name: z.string(),
   description: z.string(),
   steps: z.array(actionStepSchema),
+  deleted: z.boolean(),
   created_at: timeSchema,
   updated_at: timeSchema,
   created_by: userSchema.nullable(),
@@ -35,6 +39,7 @@ const present = async ({ accounts }: App, action: Stored): Promise<z.infer<typeo
   name: action.name,
   description: action.description ?? '',
   steps: action.steps,
+  deleted: false,
   created_at: time(new Date(action.created_at)),
   updated_at: time(new Date(action.updated_at)),
   created_by: await presentAuthor(accounts, action.created_by_id ?? null),
@@ -52,6 +57,14 @@ const change = async (visit: ProjectVisit, fields: object) => {
   const after = await actions.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
   return present(visit.app, after)
+}
+
+const remove = async (visit: ProjectVisit) => {
+  const actions = await service(visit)
+  const gone = await actions.retrieve(definitionId(visit.params.id))
+  await actions.remove(gone.id)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(gone), null)
+  return gone
 }
 
 /** Ids of definitions are numbers. */
@@ -102,9 +115,13 @@ export const actions = defineResource({
       path: ':id',
       name: 'update',
       summary: 'Changes the fields that are given; queries see it at once',
-      body: actionInput.partial(),
+      body: changing,
       answer: actionSchema,
-      handle: async (visit) => change(visit, check(actionInput.partial(), visit.body)),
+      handle: async (visit) => {
+        const { deleted, ...fields } = check(changing, visit.body)
+        if (!deleted) return change(visit, fields)
+        return { ...(await present(visit.app, await remove(visit))), deleted: true }
+      },
     }),
     row({
       method: 'PUT',
@@ -120,12 +137,7 @@ export const actions = defineResource({
       path: ':id',
       name: 'remove',
       summary: 'Removes an action; nothing matches it any more',
-      handle: async (visit) => {
-        const actions = await service(visit)
-        const gone = await actions.retrieve(definitionId(visit.params.id))
-        await actions.remove(gone.id)
-        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(gone), null)
-      },
+      handle: async (visit) => void (await remove(visit)),
     }),
     row({
       method: 'GET',

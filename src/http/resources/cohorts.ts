@@ -9,7 +9,7 @@ import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } f
 import { answerTo } from '../queries/ask.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { searched, searchParameter } from '../search.ts'
-import { definitionId } from './actions.ts'
+import { definitionId, deletedField } from './actions.ts'
 
 const cohortInput = z.object({
   name: text({ max: 400 }),
@@ -31,6 +31,7 @@ const cohortInput = z.object({
     .meta({ description: 'Members of a static cohort: a statement, by its first column, or any query that has actors' }),
 })
 const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
+const changing = cohortInput.partial().extend(deletedField)
 const csvParameters = { name: 'The name, when the body is `text/csv`' }
 
 const cohortSchema = z.object({
@@ -43,6 +44,7 @@ const cohortSchema = z.object({
   last_calculation: timeSchema.nullable(),
   is_calculating: z.literal(false),
   errors_calculating: z.int(),
+  deleted: z.boolean(),
   created_at: timeSchema,
   updated_at: timeSchema,
   created_by: userSchema.nullable(),
@@ -73,6 +75,7 @@ const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): P
         last_calculation: state?.calculatedAt ? time(new Date(state.calculatedAt)) : null,
         is_calculating: false as const,
         errors_calculating: state?.failure ? 1 : 0,
+        deleted: false,
         created_at: time(new Date(cohort.created_at)),
         updated_at: time(new Date(cohort.updated_at)),
         created_by: await presentAuthor(visit.app.accounts, cohort.created_by_id ?? null),
@@ -94,6 +97,12 @@ const change = async (visit: ProjectVisit, before: StoredCohort, fields: object)
   const after = await (await dataOf(visit)).cohorts.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(before), noted(after))
   return presentOne(visit, after)
+}
+
+const remove = async (visit: ProjectVisit) => {
+  const gone = await find(visit)
+  await (await dataOf(visit)).cohorts.remove(gone.id)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(gone), null)
 }
 
 /** A CSV body has the cohort's name in the URL, and is always static. */
@@ -152,11 +161,17 @@ export const cohorts = defineResource({
       path: ':id',
       name: 'update',
       summary: 'Changes the given fields; given members replace the previous ones',
-      body: cohortInput.partial(),
+      body: changing,
       takesCsv: true,
       queryParameters: csvParameters,
       answer: cohortSchema,
-      handle: async (visit) => change(visit, await find(visit), check(cohortInput.partial(), written(visit))),
+      handle: async (visit) => {
+        const { deleted, ...fields } = check(changing, written(visit))
+        if (!deleted) return change(visit, await find(visit), fields)
+        const gone = await presentOne(visit, await find(visit))
+        await remove(visit)
+        return { ...gone, deleted: true }
+      },
     }),
     row({
       method: 'PUT',
@@ -178,11 +193,7 @@ export const cohorts = defineResource({
       path: ':id',
       name: 'remove',
       summary: 'Removes a cohort; its members stay persons',
-      handle: async (visit) => {
-        const gone = await find(visit)
-        await (await dataOf(visit)).cohorts.remove(gone.id)
-        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(gone), null)
-      },
+      handle: remove,
     }),
     row({
       method: 'GET',

@@ -5,7 +5,7 @@ import { nearestSpellings } from '../../lib/spelling.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
 import { defineQueryKind, type QueryContext, type QueryKind, type RowsPlan } from '../kind.ts'
-import { pageLimit } from '../page-limit.ts'
+import { pageLimit, usualRows } from '../page-limit.ts'
 import { compileFilters } from '../property-filters.ts'
 import { type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
@@ -25,7 +25,6 @@ export interface ActorsResponse {
   readonly missing_actors_count: number
 }
 
-const rowLimits = { defaultRows: 100, mostRows: 10_000 }
 const personColumns = ['person', 'id', 'created_at', 'person.$delete']
 
 export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<ActorsQuery, ActorsResponse> =>
@@ -57,7 +56,7 @@ function* planOf(query: ActorsQuery, env: QueryContext, sources: readonly AnyAct
   const source = yield* tableOf(query.source, sources, readsOf(query), env)
   const labels = query.select ?? (source.group === null ? personColumns : ['group'])
   const columns = columnsOf(labels, source, env)
-  const { defaultRows, mostRows } = env.limits ?? rowLimits
+  const { defaultRows, mostRows } = env.limits ?? usualRows
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
   return {

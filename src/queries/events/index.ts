@@ -6,7 +6,7 @@ import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
 import { elementsOf } from '../elements.ts'
 import { defineQueryKind, type QueryContext, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
-import { pageLimit } from '../page-limit.ts'
+import { pageLimit, usualRows } from '../page-limit.ts'
 import { qualified } from '../qualified.ts'
 import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from '../rows.ts'
 import { allOf } from '../series-condition.ts'
@@ -26,8 +26,6 @@ export interface EventsAnswer {
   readonly hogql: string
 }
 
-const rowLimits = { defaultRows: 100, mostRows: 10_000 }
-
 /** The query, and the format of its values. */
 interface Plan {
   readonly columns: readonly EventColumn[]
@@ -38,7 +36,7 @@ interface Plan {
 }
 
 function* planOf(query: EventsQuery, env: QueryContext, sources: readonly AnyActorSource[]): QueryRun<Plan> {
-  const { defaultRows, mostRows } = env.limits ?? rowLimits
+  const { defaultRows, mostRows } = env.limits ?? usualRows
   const rows = Math.min(query.limit ?? defaultRows, mostRows)
   const offset = query.offset ?? 0
   const columns = columnsOf(query.select, env)

@@ -4,8 +4,9 @@ import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
 import { defineQueryKind, type QueryContext, type QueryRun, type RowsPlan } from '../kind.ts'
+import { usualRows } from '../page-limit.ts'
 import { columnTypes, resultRows } from '../rows.ts'
-import { limited, limitedByReader, rowLimits } from './limits.ts'
+import { limited, limitedByReader } from './limits.ts'
 import { fillPlaceholders } from './placeholders.ts'
 import { type SqlQuery, sqlSchema } from './schema.ts'
 import { hasTotals, totalsCut } from './totals.ts'
@@ -32,7 +33,7 @@ export function sqlStatement(query: SqlQuery, env: QueryContext): Query {
 
 function* run(query: SqlQuery, env: QueryContext): QueryRun<SqlAnswer> {
   const statement = sqlStatement(query, env)
-  const limits = env.limits ?? rowLimits
+  const limits = env.limits ?? usualRows
   const union = limitedUnion(statement, limits)
   const { query: asked, rows, offset } = union ? { ...union, offset: 0 } : limited(statement, limits)
   const table = (yield { kind: 'statement', query: asked, label: 'statement' }) as Table
@@ -57,7 +58,7 @@ function* run(query: SqlQuery, env: QueryContext): QueryRun<SqlAnswer> {
 // biome-ignore lint/correctness/useYield: a plan may yield statements; this one has none
 function* rows(query: SqlQuery, env: QueryContext): QueryRun<RowsPlan> {
   const statement = sqlStatement(query, env)
-  const limits = env.limits ?? rowLimits
+  const limits = env.limits ?? usualRows
   const union = limitedUnion(statement, limits)
   if (union)
     return {

@@ -6,7 +6,6 @@ export interface RowLimits {
   readonly defaultRows: number
   readonly mostRows: number
 }
-export const rowLimits: RowLimits = { defaultRows: 100, mostRows: 10_000 }
 
 export interface Limited {
   readonly query: Query

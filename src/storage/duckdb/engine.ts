@@ -14,13 +14,19 @@ import { statementRunner } from './run.ts'
 /** The engine for a project whose store is attached to the instance under that name. */
 export function duckdbEngine(instance: Instance, database: string): Engine {
   const { memoryLimit, threads } = instance
-  let known: StoreFacts | undefined
+  let known: { readonly facts: StoreFacts; readonly commits: number } | undefined
+  /** The groups that were committed since. Nobody else writes what the facts say: the files belong to this process. */
+  let commits = 0
   return {
     dialect: duckdb,
     limits: { memoryLimit, threads, answerBytes: answerBytes(memoryLimit) },
     async facts() {
-      known = await instance.look((connection) => readFacts(connection, database, known))
-      return known
+      const before = commits
+      if (known?.commits !== before) {
+        const facts = await instance.look((connection) => readFacts(connection, database, known?.facts))
+        known = { facts, commits: before }
+      }
+      return known.facts
     },
     events: () => instance.look((connection) => readEvents(connection, database)),
     properties: () => instance.look((connection) => readProperties(connection, database)),
@@ -30,7 +36,7 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
       return instance.isInMemory ? statements : { ...statements, parquet: parquetFile(instance.dataDir, statements) }
     },
     members: (turns) => cohortMembers(instance, database, turns),
-    openWriter: () => openEventWriter(instance, database),
+    openWriter: () => openEventWriter(instance, database, () => commits++),
     lists: { source: (statements) => listSource(database, statements), memory: instance.listMemory },
   }
 }

@@ -20,9 +20,11 @@ const rowsOfLarge = 4_096
 const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
   p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes", epoch_us(p.imported_at)::DOUBLE AS "importedAt"`
 
+/** `committed` is called before a commit is acknowledged. */
 export async function openEventWriter(
   instance: Pick<Instance, 'connect' | 'memoryLimit' | 'background' | 'checkpointEarly'>,
   database: string,
+  committed: () => void = () => undefined,
 ): Promise<EventWriter> {
   const main = `"${database}".main`
   const reader = await instance.connect()
@@ -31,7 +33,7 @@ export async function openEventWriter(
     uuids: createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
     numbers: createStage(reader, 'wanted_numbers', { number: 'integer' }),
   }
-  const writers = [await openGroups(instance, main), await openGroups(instance, main)]
+  const writers = [await openGroups(instance, main, committed), await openGroups(instance, main, committed)]
   let turn = 0
   let reading: Promise<unknown> = Promise.resolve()
 
@@ -157,7 +159,7 @@ const namesOf = Object.fromEntries(tables.map((table) => [table, Object.keys(cha
 }
 
 /** One connection, on which groups are staged and committed one after the other. */
-async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, main: string) {
+async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, main: string, committed: () => void) {
   const connection = await instance.connect()
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
@@ -204,6 +206,8 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
     } catch (error) {
       await connection.run('ROLLBACK').catch(() => undefined)
       throw error
+    } finally {
+      committed()
     }
   }
 

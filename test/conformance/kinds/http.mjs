@@ -14,6 +14,15 @@ const rename = (value) => {
   return value
 }
 
+/** A file of a form, however a case names its parts. */
+const fileOf = (value) => {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return null
+  const given = value.$file ?? value.file ?? value
+  const [content, filename] = [given.content ?? given.contents ?? given.data, given.filename ?? given.file_name ?? given.name]
+  const type = given.type ?? given.content_type ?? 'application/octet-stream'
+  return typeof content === 'string' && typeof filename === 'string' ? new File([content], filename, { type }) : null
+}
+
 const bodyOf = (step, scope) => {
   if (step.body !== undefined) return { body: JSON.stringify(fill(step.body, scope)), type: 'application/json' }
   if (step.form !== undefined)
@@ -22,7 +31,7 @@ const bodyOf = (step, scope) => {
   if (step.multipart !== undefined) {
     const form = new FormData()
     for (const [key, value] of Object.entries(fill(step.multipart, scope)))
-      form.append(key, typeof value === 'object' ? JSON.stringify(value) : String(value))
+      form.append(key, fileOf(value) ?? (typeof value === 'object' ? JSON.stringify(value) : String(value)))
     return { body: form }
   }
   return {}

@@ -28,6 +28,14 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: unknown) => (error instanceof WaymarkError ? error.code : String(error)),
   )
 
+test.each<[string, unknown[]]>([
+  ['<Sparkline data={[1, 2]} />', ['__hx_tag', 'Sparkline', 'data', [1, 2]]],
+  [`<Sparkline data={[n]} type='bar' color="red" on />`, ['__hx_tag', 'Sparkline', 'data', [7], 'type', 'bar', 'color', 'red', 'on', 1]],
+  ['<Tag />', ['__hx_tag', 'Tag']],
+])('the value of a tag names it: %s', async (tag, value) => {
+  expect((await ask(`select ${tag} as shown from (select 7 as n)`)).results).toEqual([[value]])
+})
+
 test('columns of one name keep their own types and values', async () => {
   const one = [1, 'x', [1], 2]
   const types = [

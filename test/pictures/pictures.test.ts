@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { axisLabels } from '../../src/pictures/axes.ts'
+import { isAhead } from '../../src/pictures/charts/retention.ts'
 import { worldSize } from '../../src/pictures/draw/map.ts'
 import { pictureOf } from '../../src/pictures/picture.ts'
 import { readChart } from '../../src/pictures/read-chart.ts'
@@ -56,6 +58,54 @@ describe('what is shown', () => {
   })
   test('a number says how it has changed', () => {
     expect(shown('number')).toEqual(expect.arrayContaining(['1,234,567', '▲ 23.5% from 1,000,000']))
+  })
+  test.each([
+    ['Hour', '2026-01-05T09:00:00+01:00', 2, false],
+    ['Hour', '2026-01-05T09:00:00+01:00', 3, true],
+    ['Day', '2026-01-05T00:00:00+01:00', 0, false],
+    ['Day', '2026-01-05T00:00:00+01:00', 1, true],
+    ['Day', '2026-01-04T00:00:00+01:00', 1, false],
+    ['Week', '2025-12-29T00:00:00+01:00', 1, false],
+    ['Week', '2026-01-05T00:00:00+01:00', 1, true],
+    ['Month', '2025-12-01T00:00:00+01:00', 1, false],
+    ['Month', '2026-01-01T00:00:00+01:00', 1, true],
+  ])('of a retention by %s from %s, interval %i is to come: %s', (period, date, count, expected) => {
+    expect(isAhead(date, period, count, '2026-01-05T10:00:00Z')).toBe(expected)
+    expect(isAhead(date, period, count, null)).toBe(false)
+  })
+  test('what is to come is left out of a retention', () => {
+    const { query, answer } = samples.retention!
+    const cells = (last_refresh: string) => {
+      const chart = readChart(query, { ...answer, last_refresh }, 'Europe/Berlin')
+      return chart.kind === 'grid' ? chart.rows.map((row) => row.cells.filter((cell) => cell !== null).length) : []
+    }
+    const all = cells('2027-01-01T00:00:00Z')
+    expect(cells('2026-01-02T10:00:00Z')).toEqual(all.map((count, row) => Math.min(count, Math.max(1, 2 - row))))
+  })
+  test.each([
+    [
+      ['30-Jan-2026', '31-Jan-2026'],
+      ['30 Jan', '31 Jan'],
+    ],
+    [
+      ['1-Jan-2026 00:00', '1-Jan-2026 01:00'],
+      ['1 Jan 00:00', '1 Jan 01:00'],
+    ],
+    [
+      ['31-Dec-2025', '1-Jan-2026'],
+      ['31-Dec-2025', '1-Jan-2026'],
+    ],
+    [
+      ['1 day', '2 days'],
+      ['1 day', '2 days'],
+    ],
+    [
+      ['1-Jan-2026', 'x'],
+      ['1-Jan-2026', 'x'],
+    ],
+    [[], []],
+  ])('the axis tells %j as %j', (labels, expected) => {
+    expect(axisLabels(labels)).toEqual(expected)
   })
   test('retention is a share of those who started', () => {
     expect(shown('retention')).toEqual(expect.arrayContaining(['100%', '40%', '31%', '22%', '43.8%', '25%']))

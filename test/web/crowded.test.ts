@@ -117,6 +117,37 @@ describe.skipIf(!hasBrowser)('a crowded project', () => {
     await page.context().close()
   })
 
+  test('two windows change one dashboard: neither undoes the other', async () => {
+    const board = await web.api<{ id: number }>('POST', `${base()}dashboards/`, { name: 'Shared' })
+    const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: null }] }
+    for (const name of ['one', 'two', 'three'])
+      await web.api('POST', `${base()}insights/`, { name, saved: true, dashboards: [board.id], query })
+    const [first, second] = [await web.signedIn(), await web.signedIn()]
+    for (const page of [first, second]) {
+      await page.goto(at(`dashboards/${board.id}`))
+      await page.getByRole('link', { name: 'three' }).waitFor()
+    }
+    const stored = async () => {
+      const { tiles } = await web.api<{ tiles: { insight: { name: string }; layouts?: { sm?: { h: number } } }[] }>(
+        'GET',
+        `${base()}dashboards/${board.id}/`,
+      )
+      return Object.fromEntries(tiles.map(({ insight, layouts }) => [insight.name, layouts?.sm?.h]))
+    }
+    await first.getByLabel('More for one').click()
+    await first.getByRole('button', { name: 'Take off the dashboard' }).click()
+    await expect.poll(async () => Object.keys(await stored())).not.toContain('one')
+    // The other window still shows it.
+    await second.getByRole('button', { name: 'Arrange' }).click()
+    await second.getByLabel('More for two').click()
+    await second.getByRole('button', { name: 'Taller', exact: true }).click()
+    await expect.poll(async () => (await stored()).two).toBeGreaterThan(0)
+    expect(Object.keys(await stored()).sort()).toEqual(['three', 'two'])
+    // Its own change has told it.
+    await second.getByRole('link', { name: 'one', exact: true }).waitFor({ state: 'detached' })
+    for (const page of [first, second]) await page.context().close()
+  })
+
   test('back and forward lead through every page', async () => {
     const page = await web.signedIn()
     const pages = ['insights', 'dashboards', 'data/events', 'settings/members', 'sql']

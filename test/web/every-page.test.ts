@@ -141,6 +141,28 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.context().close()
   })
 
+  test('the first load of a page is less than 200 kB, and of the server only', async () => {
+    for (const path of ['live', 'insights/new?kind=trends', 'dashboards', 'web', 'people']) {
+      const page = await web.signedIn()
+      await page.goto(`${web.facts.url}/#/project/${web.demo}/${path}`)
+      await page.locator('main').getByRole('heading').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      const loaded = await page.evaluate<{ name: string; transferSize: number }[]>(`
+        [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+          .filter(({ name }) => !name.includes('/api/'))
+          .map(({ name, transferSize }) => ({ name, transferSize }))`)
+      expect(loaded.length, path).toBeGreaterThan(3)
+      expect(
+        loaded.filter(({ name }) => !name.startsWith(web.facts.url)),
+        path,
+      ).toEqual([])
+      const size = loaded.reduce((sum, { transferSize }) => sum + transferSize, 0)
+      expect(size, path).toBeGreaterThan(20_000)
+      expect(size, path).toBeLessThan(200_000)
+      await page.context().close()
+    }
+  })
+
   test('nothing moves while a page loads', async () => {
     const page = await web.signedIn()
     await page.addInitScript(`

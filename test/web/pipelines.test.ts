@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
@@ -86,6 +88,75 @@ describe.skipIf(!hasBrowser)('plugins in a browser', () => {
       return log.getByText(/arrived: (first|third)/).count()
     }
     await expect.poll(arrived).toBe(2)
+  })
+
+  test('an export that failed says why, and runs again by a click once its receiver is mended', async () => {
+    let isMended = false
+    let rows = 0
+    const receiver = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      const lines = Buffer.concat(chunks).toString().split('\n').filter(Boolean)
+      if (isMended && request.headers['x-waymark-kind'] === 'rows') rows += lines.length
+      response.writeHead(isMended ? 200 : 400, { 'content-type': 'text/html' }).end(nasty)
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = receiver.address() as AddressInfo
+      await open('pipelines/exports/new')
+      await page.getByRole('combobox', { name: 'Destination' }).selectOption('HTTP')
+      await page.getByLabel('Name').fill(nasty)
+      await page.getByLabel('URL').fill(`http://127.0.0.1:${port}/`)
+      await page.getByLabel('Token').fill('secret')
+      await page.getByRole('button', { name: 'Create' }).click()
+      await page.getByRole('heading', { name: nasty }).waitFor()
+      await page.getByRole('button', { name: 'Backfill…' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Start' }).click()
+      await dialog.waitFor({ state: 'detached' })
+      const runs = page.getByRole('region', { name: 'runs', exact: true })
+      const after = (text: string) =>
+        expect
+          .poll(async () => {
+            await page.getByRole('button', { name: 'Refresh' }).first().click()
+            return runs.getByText(text, { exact: true }).count()
+          })
+          .toBeGreaterThan(0)
+      await after('Failed')
+      expect(await runs.locator('.field-error').first().textContent()).toContain('400')
+      expect(await page.locator('main img').count()).toBe(0)
+      isMended = true
+      await runs.getByRole('row').filter({ hasText: 'Failed' }).getByRole('button', { name: 'Retry' }).first().click()
+      await after('Completed')
+      expect(rows).toBeGreaterThan(0)
+    } finally {
+      receiver.close()
+    }
+  })
+
+  test('every destination is configured by the fields of its schema', async () => {
+    interface Schema {
+      readonly enum?: readonly string[]
+    }
+    const destinations = await web.api<{ type: string; config_schema: { properties: Record<string, Schema> }; secrets: string[] }[]>(
+      'GET',
+      `/api/projects/${web.facts.project_id}/batch_exports/destinations/`,
+    )
+    await open('pipelines/exports/new')
+    expect(destinations.length).toBeGreaterThan(5)
+    for (const { type, config_schema, secrets } of destinations) {
+      await page.getByRole('combobox', { name: 'Destination' }).selectOption(type)
+      const form = page.getByRole('group', { name: type, exact: true })
+      await form.waitFor()
+      for (const name of Object.keys(config_schema.properties)) {
+        const field = form.locator(`[name="destination__config__${name}"]`)
+        expect(await field.count(), `${type} ${name}`).toBe(1)
+        expect(await field.evaluate((one) => (one as unknown as { labels: object[] }).labels.length), `${type} ${name}`).toBe(1)
+        if (secrets.includes(name)) expect(await field.inputValue(), `${type} ${name}`).toBe('')
+      }
+      expect(await accessibilityFindings(page), type).toEqual([])
+    }
+    await page.goto('about:blank') // what was chosen is not saved
   })
 
   test('a file among the settings is stored, kept, and removed; a secret is kept when its field is left empty', async () => {

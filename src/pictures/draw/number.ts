@@ -12,6 +12,7 @@ export function changeText(value: number | null, previous: number | null, shown:
 }
 
 const lineHeight = 24
+const enough = 110
 
 export function drawNumber(
   { label: name, value, previous, format }: Extract<Chart, { kind: 'number' }>,
@@ -20,7 +21,9 @@ export function drawNumber(
   const middle = (left + right) / 2
   const text = numberText(value, format)
   const change = changeText(value, previous, (number) => numberText(number, format))
-  const below = change === null ? 1 : 2
+  // Where there is no room for both, the change says more than the name.
+  const names = change === null || bottom - top >= enough ? [name] : []
+  const below = names.length + (change === null ? 0 : 1)
   const inWidth = (right - left) / (Math.max(1, [...text].length) * 0.62)
   const inHeight = bottom - top - below * lineHeight - 12
   const size = Math.max(18, Math.min(64, inWidth, inHeight))
@@ -29,10 +32,12 @@ export function drawNumber(
   return {
     nodes: [
       label(fitted(text, right - left, size), middle, base, { anchor: 'middle', size, isBold: true, pick: 0 }),
-      label(fitted(name, right - left, 14), middle, base + lineHeight + 2, { anchor: 'middle', size: 14, className: 'faint' }),
+      ...names.map((text) =>
+        label(fitted(text, right - left, 14), middle, base + lineHeight + 2, { anchor: 'middle', size: 14, className: 'faint' }),
+      ),
       ...(change === null
         ? []
-        : [label(fitted(change, right - left, 14), middle, base + 2 * lineHeight + 2, { anchor: 'middle', size: 14 })]),
+        : [label(fitted(change, right - left, 14), middle, base + below * lineHeight + 2, { anchor: 'middle', size: 14 })]),
     ],
     height: base - top + below * lineHeight + 10,
   }

@@ -46,10 +46,11 @@ function placeOf({ layouts }: DashboardTile, layout: Layout): Place | null {
 
 const charactersInLine = 36
 /** Of a tile that has no place yet. */
-function usualSize({ insight, text }: DashboardTile, layout: Layout): Pick<Place, 'w' | 'h'> {
+function usualSize(tile: DashboardTile, layout: Layout): Pick<Place, 'w' | 'h'> {
+  const { insight, text } = tile
   if (layout === 'sm') return insight ? { w: 6, h: 5 } : { w: 6, h: 2 }
   const lines = (text?.body ?? '').split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / charactersInLine)), 0)
-  return { w: columnCount, h: insight ? 4 : Math.min(6, 1 + Math.ceil(lines / 4)) }
+  return { w: columnCount, h: insight ? Math.min(4, placeOf(tile, 'sm')?.h ?? 4) : Math.min(6, 1 + Math.ceil(lines / 4)) }
 }
 
 export function placesOf(tiles: readonly DashboardTile[], layout: Layout): readonly Placed[] {

@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { NotificationsDialog } from '../insights/alerts.tsx'
 import { Builder } from '../insights/builder.tsx'
@@ -18,6 +19,7 @@ import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { useChosenInSight } from '../ui/tabs.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
 export function Insights({ place, rest }: PageProps) {
@@ -129,6 +131,7 @@ function Editor({
   onSaved?: () => void
 }) {
   const project = useProject()
+  const tabs = useChosenInSight(query.kind) as RefObject<HTMLDivElement>
   const asked = JSON.stringify(query)
   const missing = missingIn(query)
   const { value, error, isLoading, reload, cancel } = useLoaded(
@@ -178,7 +181,7 @@ function Editor({
         </button>
       </PageHead>
       {onKind && (
-        <div class="tabs" role="tablist" aria-label="Kind of insight">
+        <div class="tabs" role="tablist" aria-label="Kind of insight" ref={tabs}>
           {kinds.map((one) => (
             <button
               type="button"

@@ -173,7 +173,7 @@ function EventTable({
             <tr>
               <th>Event</th>
               <th>Person</th>
-              <th>Page or screen</th>
+              <th class="wide-only">Page or screen</th>
               <th>Time</th>
             </tr>
           </thead>
@@ -188,7 +188,9 @@ function EventTable({
                 <td class="clip">
                   <a href={linkTo(link('people/by-id'), { distinct_id: one.distinctId })}>{one.distinctId}</a>
                 </td>
-                <td class="clip">{String(one.properties.$pathname ?? one.properties.$screen_name ?? one.properties.$current_url ?? '')}</td>
+                <td class="clip wide-only">
+                  {String(one.properties.$pathname ?? one.properties.$screen_name ?? one.properties.$current_url ?? '')}
+                </td>
                 <td class="when" title={momentText(one.timestamp, timezone)}>
                   {agoText(one.timestamp)}
                 </td>

@@ -25,6 +25,8 @@ interface OverTime {
   readonly labels: readonly string[]
   /** Intervals of the answer in one of the labels. */
   readonly step: number
+  /** Labels at the end whose interval is not over. */
+  readonly unfinished: number
   readonly series: readonly Series[]
   readonly format: NumberFormat
 }

@@ -49,6 +49,14 @@ export const samples: Readonly<Record<string, { readonly query: object; readonly
     row('signup', [8, 9, 9, 10, 12], { compare: true, compare_label: 'previous' }),
   ]),
   areas: trends('ActionsAreaGraph', two),
+  'a day that is not over': trends(
+    'ActionsLineGraph',
+    [
+      row('signup', [10, 14, 9, 20, 3], { compare: true, compare_label: 'current' }),
+      row('signup', [8, 9, 9, 10, 12], { compare: true, compare_label: 'previous' }),
+    ],
+    { last_refresh: '2026-01-05T10:00:00Z' },
+  ),
   'bars side by side': trends('ActionsUnstackedBar', two),
   'stacked bars': trends('ActionsBar', two),
   totals: trends('ActionsBarValue', [total('Chrome', 1200), total('Firefox', 300, { order: 1 }), total('Safari', 90, { order: 2 })]),

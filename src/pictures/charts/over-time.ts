@@ -24,6 +24,7 @@ export interface OverTimeOptions {
   readonly isFilled?: boolean
   readonly isStacked?: boolean
   readonly format: NumberFormat
+  readonly unfinished?: number
 }
 
 /** Lines or bars over the intervals of a range. Of many series the largest are drawn. */
@@ -36,6 +37,13 @@ export function overTime(labels: readonly string[], all: readonly Series[], { ki
   const series = kept.map((one) => ({ ...one, label: clipped(one.label), values: size > 1 ? peaks(one.values, size) : one.values }))
   const shown = labels.filter((_, i) => i % size === 0).map((label) => clipped(label, 24))
   const thinned = size > 1 ? [`each point is the largest of ${size} intervals`] : []
-  const base = { labels: shown, step: size, series, format, leftOut: [...leftOut, ...thinned] }
+  const base = {
+    labels: shown,
+    step: size,
+    series,
+    format,
+    unfinished: Math.ceil((more.unfinished ?? 0) / size),
+    leftOut: [...leftOut, ...thinned],
+  }
   return kind === 'lines' ? { kind, isFilled: more.isFilled ?? false, ...base } : { kind, isStacked: more.isStacked ?? false, ...base }
 }

@@ -1,6 +1,7 @@
 import { type Chart, clipped, cut, type Item, most, nothing, type Place, type Series } from '../chart.ts'
 import { type NumberFormat, numberText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
+import { unfinishedOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
 
 const styles: readonly NumberFormat['style'][] = ['numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short']
@@ -62,13 +63,14 @@ const itemsOf = (rows: readonly Fields[]): Item[] => {
   }))
 }
 
-export function trendsChart(query: Fields, answer: Fields): Chart {
+export function trendsChart(query: Fields, answer: Fields, timezone: string): Chart {
   const filter = fieldsOf(query.trendsFilter)
   const format = axisFormat(filter)
   if (filter.display === 'BoxPlot') return boxChart(answer, format)
   const rows = objectsOf(answer.results)
   if (rows.length === 0) return nothing()
   const labels = [...rows].map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0]!
+  const unfinished = unfinishedOf(textsOf(rows[0]!.days), textOf(query.interval) || 'day', textOf(answer.last_refresh), timezone)
   const isByDefaultStacked = filter.display === 'ActionsBar' || filter.display === 'ActionsStackedBar'
   switch (filter.display) {
     case 'BoldNumber':
@@ -94,7 +96,7 @@ export function trendsChart(query: Fields, answer: Fields): Chart {
     default:
       return labels.length === 0 && rows.some((row) => numberOf(row.aggregated_value) !== null)
         ? totalsTable(itemsOf(rows), format)
-        : overTime(labels, seriesOf(rows), { kind: 'lines', isFilled: filter.display === 'ActionsAreaGraph', format })
+        : overTime(labels, seriesOf(rows), { kind: 'lines', isFilled: filter.display === 'ActionsAreaGraph', format, unfinished })
   }
 }
 

@@ -8,6 +8,8 @@ import { filled, lined } from '../style.ts'
 type Lines = Extract<Chart, { kind: 'lines' }>
 
 interface Point {
+  /** Of the labels. */
+  readonly at: number
   readonly x: number
   readonly y: number
   /** The lower edge, of a filled area. */
@@ -26,7 +28,7 @@ export function linesGeometry({ series, labels, isFilled }: Lines, plot: Plot): 
         continue
       }
       const [from, to] = stacks ? stacks[row]![i]! : [0, value ?? 0]
-      parts.at(-1)!.push({ x: x(i), y: plot.scale.at(to), base: plot.scale.at(from) })
+      parts.at(-1)!.push({ at: i, x: x(i), y: plot.scale.at(to), base: plot.scale.at(from) })
     }
     return parts.filter((part) => part.length > 0)
   })
@@ -40,25 +42,36 @@ const around = (part: readonly Point[]) =>
     .map((point) => xy(point, point.base))
     .join(' ')}`
 
+const stroke = (part: readonly Point[], color: number, isBroken: boolean, isWeak: boolean): Markup[] =>
+  part.length < 2
+    ? []
+    : [
+        element('polyline', {
+          points: path(part),
+          class: lined(color),
+          fill: 'none',
+          'stroke-width': 2,
+          'stroke-linejoin': 'round',
+          'stroke-dasharray': isBroken ? '4 4' : null,
+          opacity: isWeak ? 0.6 : null,
+        }),
+      ]
+
 export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Drawn {
   const names = legend(chart.series, left, top, right - left)
   const all = chart.isFilled ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
   const plot = plotOf(all, { left, top: top + names.height + 6, right: right - 8, bottom }, chart.format)
+  const over = chart.labels.length - chart.unfinished
   const lines = linesGeometry(chart, plot).flatMap((parts, i): Markup[] => {
     const { color, isPrevious } = chart.series[i]!
     return parts.flatMap((part): Markup[] => {
       if (part.length === 1) return [element('circle', { cx: part[0]!.x, cy: part[0]!.y, r: 3, class: filled(color) })]
       const area = chart.isFilled ? [element('polygon', { points: around(part), class: filled(color), opacity: 0.25 })] : []
-      const stroke = {
-        points: path(part),
-        class: lined(color),
-        fill: 'none',
-        'stroke-width': 2,
-        'stroke-linejoin': 'round',
-        'stroke-dasharray': isPrevious ? '4 4' : null,
-        opacity: isPrevious ? 0.6 : null,
-      }
-      return [...area, element('polyline', stroke)]
+      // The line to what is not over yet is broken: it is no fall.
+      const isOver = ({ at }: Point) => isPrevious || at < over
+      const finished = part.filter(isOver)
+      const unfinished = part.length > finished.length ? part.slice(Math.max(0, finished.length - 1)) : []
+      return [...area, ...stroke(finished, color, isPrevious, isPrevious), ...stroke(unfinished, color, true, isPrevious)]
     })
   })
   const x = points(chart.labels.length, [plot.area.left, plot.area.right])

@@ -78,6 +78,9 @@ nearly always because one engine refuses what the other accepts: \`test/differen
 | correlated EXISTS and IN, LATERAL, WITH FILL, DESCRIBE and SHOW | not supported | supported ([sql.md](sql.md)) |
 | windows and times of \`windowFunnel\`, \`sequenceMatch\`, \`sequenceCount\` over a Date | days, the unit of the column | seconds, as over times |
 | \`GROUP BY … WITH TOTALS\` | the totals of ClickHouse, separate from the rows | one row after the others, whose keys have the default of their type |
+| actors behind Other of a breakdown (\`InsightActorsQuery\`) | all actors of the point | those whose values have no row of their own |
+| a column of a table without a row that joins | the default of its type (\`''\`, 0) | NULL, with grouping sets and ROLLUP too |
+| \`arrayReverseSort\` | sorts upwards | sorts downwards |
 | unknown fields in the body of a record, or of an event | ignored | ignored and reported: those of a record in the header \`X-Ignored-Fields\` with the likely name ([http.md](http.md)), those of an event by a warning ([ingestion.md](ingestion.md)). In steps of an action and filters of a cohort they are refused |
 | notifications of alerts | e-mail, and destinations beside the alert | e-mail, and a signed webhook of the alert itself ([sharing.md](sharing.md#webhooks)) |
 | targets of subscriptions | e-mail, Slack, webhook | e-mail and signed webhook; on a hosted server, e-mail to members only |

@@ -37,8 +37,10 @@ function nameOf(select: TypedSelect, { table, alias, reads }: ScanSource): Read 
   if (reads.some(({ via }) => via.length > 0)) return null
   const name = reads.find(({ field }) => field === 'event')
   if (!name || partsOf(select).some((expr) => hasWindow(expr) || hasArrayJoin(expr))) return null
-  const finding = [...(where ? [where] : []), ...orderBy.map(({ expr }) => expr)]
-  return finding.some((expr) => mentions(expr, alias, name.name)) ? null : name
+  const isName = (expr: TypedExpr) => expr.kind === 'column' && expr.source === alias && expr.name === name.name
+  // The rows are put into order twice.
+  const isOther = (expr: TypedExpr) => isName(expr) || (expr.kind === 'call' && expr.row.isVolatile === true)
+  return orderBy.some(({ expr }) => holds(expr, isOther)) || (where && holds(where, isName)) ? null : name
 }
 
 function split(select: TypedSelect, scan: ScanSource, name: Read, fresh: (wanted: string) => string): TypedSelect {
@@ -85,13 +87,13 @@ function split(select: TypedSelect, scan: ScanSource, name: Read, fresh: (wanted
   return { ...shown, from: found.from }
 }
 
-function mentions(expr: TypedExpr, source: string, name: string): boolean {
+function holds(expr: TypedExpr, isIt: (expr: TypedExpr) => boolean): boolean {
   let found = false
   walk(
     { ...emptySelect, columns: [{ name: '', alias: '', expr }], from: null, span: expr.span },
     {
       expr: (one) => {
-        found ||= one.kind === 'column' && one.source === source && one.name === name
+        found ||= isIt(one)
       },
     },
   )

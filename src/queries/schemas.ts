@@ -12,8 +12,8 @@ export const dateRangeSchema = fields(
   'range',
 )
 
-const mostChannelRules = 100
-const mostChannelValues = 100
+const mostChannelRules = 50
+const mostChannelValues = 20
 
 /** Where events are counted: in the lists of the core, or by statements of the engine. */
 export const roads = ['core', 'sql'] as const

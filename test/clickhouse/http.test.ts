@@ -137,6 +137,18 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
     const funnel = await project.query({ kind: 'FunnelsQuery', series: [...series, ...series], dateRange: range } as never)
     expect(JSON.stringify(funnel)).toContain('"count":1')
     expect((await project.query({ kind: 'EventsQuery', select: ['event'], after: '2026-01-01' } as never)).results).toHaveLength(3)
+    const [[personId, count]] = (await results(
+      'select toString(person_id) as id, count() from events group by id order by id limit 1',
+    )) as [[string, number]]
+    for (const [id, found] of [
+      [personId, count],
+      [personId.toUpperCase(), count],
+      ['00000000-0000-4000-8000-000000000000', 0],
+      ['nobody', 0],
+    ] as const)
+      expect(
+        (await project.query({ kind: 'EventsQuery', select: ['event'], after: '2026-01-01', personId: id } as never)).results,
+      ).toHaveLength(found)
     expect((await project.query({ kind: 'ActorsQuery' } as never)).results).toHaveLength(2)
     expect((await project.queryArrow(sql('select properties.n from events'))).numRows).toBe(3)
   })

@@ -37,6 +37,7 @@ const early: Readonly<Record<string, string>> = {
   'numbers of rows': 'select event, row_number() over (order by event, properties.i) as n from events order by properties.i limit 4',
   'all rows': 'select event, properties.i as i from events order by i',
   'no order': 'select event from events where properties.i = 3 limit 5',
+  'an order of random numbers': 'select event, rand() as r from events order by r limit 5',
   'a limit by name': 'select event, properties.i as i from events order by i limit 2 by event',
 }
 

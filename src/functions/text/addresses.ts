@@ -1,7 +1,7 @@
 import { isNamed, isNullable, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { asInteger, once, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { always, orNull, whenAll } from '../results.ts'
-import { type Arg, type CellContext, type SqlCell, sql, unsupported } from '../row.ts'
+import { type Arg, type CellContext, type SqlCell, sql } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // IPv4 and IPv6 addresses. DuckDB has no type for them, so they are stored as canonical text.
@@ -40,6 +40,8 @@ const isV6 = (text: string): string => {
   return `(regexp_full_match(${text}, '${forms.join('|')}') AND len(string_split(${text}, ':')) <= 9)`
 }
 
+const mappedPrefix = '00000000000000000000ffff'
+
 /** 32 hexadecimal digits; NULL for an invalid IPv6 address. With `mapsV4` an IPv4 address becomes its mapped form. */
 function digitsOfV6(text: string, context: CellContext, mapsV4: boolean): string {
   return once(context, text, (t) => {
@@ -57,9 +59,7 @@ function digitsOfV6(text: string, context: CellContext, mapsV4: boolean): string
         (a, b) => `${a} || repeat('0', CAST(32 - length(${a}) - length(${b}) AS INTEGER)) || ${b}`,
       )
     })
-    const mapped = mapsV4
-      ? ` WHEN ${isV4(t)} THEN '00000000000000000000ffff' || lpad(lower(to_hex(${numberOfV4(t, context)})), 8, '0')`
-      : ''
+    const mapped = mapsV4 ? ` WHEN ${isV4(t)} THEN '${mappedPrefix}' || lpad(lower(to_hex(${numberOfV4(t, context)})), 8, '0')` : ''
     return `CASE WHEN ${isV6(t)} THEN ${digits}${mapped} END`
   })
 }
@@ -77,7 +77,7 @@ function v6OfDigits(digits: string, context: CellContext): string {
       return `CASE ${runs.join(' ')} ELSE ${t} END`
     })
     const mapped = v4OfNumber(`CAST('0x' || right(${d}, 8) AS BIGINT)`, context)
-    return `CASE WHEN starts_with(${d}, '00000000000000000000ffff') THEN '::ffff:' || ${mapped} WHEN ${d} IS NOT NULL THEN ${shortened} END`
+    return `CASE WHEN starts_with(${d}, '${mappedPrefix}') THEN '::ffff:' || ${mapped} WHEN ${d} IS NOT NULL THEN ${shortened} END`
   })
 }
 
@@ -145,7 +145,24 @@ const isInRange: SqlCell = ([x, range], context) => {
   return `coalesce(${v4s}, ${v6s}, false)`
 }
 
-const noBytes = unsupported('the bytes of an address are no text, and DuckDB keeps texts only')
+/** 16 bytes: a BLOB on DuckDB, whose texts hold characters only. */
+const bytesOfV6 = (text: string, context: CellContext): string => `unhex(${digitsOfV6(text, context, true)})`
+const digitsOfBytes = (bytes: string): string => `lower(hex(${bytes}))`
+
+const rangeOfV6: SqlCell = ([x, bits], context) =>
+  onceAll(context, [digitsOfV6(x!.sql, context, true), `greatest(0, least(${bits!.sql}, 128))`], (digits, n) => {
+    const left = `left(${digits}, CAST(${n} // 4 AS BIGINT))`
+    const nibble = `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER)`
+    const low = `((${nibble} >> (4 - ${n} % 4)) << (4 - ${n} % 4))`
+    const end = (value: string, rest: string) =>
+      v6OfDigits(`rpad(${left} || CASE WHEN ${n} % 4 = 0 THEN '' ELSE printf('%x', ${value}) END, 32, '${rest}')`, context)
+    return `row(${end(low, '0')}, ${end(`(${low} | ((1 << (4 - ${n} % 4)) - 1))`, 'f')})`
+  })
+const cutV6: SqlCell = ([x, v6, v4], context) =>
+  once(context, digitsOfBytes(x!.sql), (digits) => {
+    const bytes = `CASE WHEN starts_with(${digits}, '${mappedPrefix}') THEN ${v4!.sql} ELSE ${v6!.sql} END`
+    return v6OfDigits(`rpad(left(${digits}, CAST(32 - 2 * least(${bytes}, 16) AS BIGINT)), 32, '0')`, context)
+  })
 const pair = (family: Family) => (): SqlType => tupleOf([scalar(family), scalar(family)])
 
 export const addressFunctions = scalars({
@@ -258,42 +275,64 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The 16 bytes of an address as text.',
-    duckdb: noBytes,
-    cases: [["IPv6NumToString(IPv6StringToNum('::1'))", '::1']],
+    duckdb: ([x], context) => v6OfDigits(digitsOfBytes(x!.sql), context),
+    cases: [
+      ["IPv6NumToString(IPv6StringToNum('::1'))", '::1'],
+      ["IPv6NumToString(IPv6StringToNum('2001:DB8:0:0:A::1'))", '2001:db8::a:0:0:1'],
+      ["IPv6NumToString(IPv6StringToNum('1.2.3.4'))", '::ffff:1.2.3.4'],
+      ["IPv6NumToString(IPv6StringToNumOrNull('x'))", null],
+    ],
   },
   IPv6StringToNum: {
     args: 1,
     returns: whenAll('String'),
     summary: 'The 16 bytes of an IPv6 address.',
-    duckdb: noBytes,
+    duckdb: ([x], context) => unlessNull([x!], failing(bytesOfV6(x!.sql, context), 'The text is no IPv6 address', context)),
     cases: [["hex(IPv6StringToNum('2001:db8::1'))", '20010DB8000000000000000000000001']],
   },
   IPv6StringToNumOrDefault: {
     args: 1,
     returns: whenAll('String'),
     summary: 'The 16 bytes of an IPv6 address, or zeros.',
-    duckdb: noBytes,
-    cases: [["hex(IPv6StringToNumOrDefault('x'))", '0'.repeat(32)]],
+    duckdb: ([x], context) => unlessNull([x!], `coalesce(${bytesOfV6(x!.sql, context)}, unhex('${'0'.repeat(32)}'))`),
+    cases: [
+      ["hex(IPv6StringToNumOrDefault('x'))", '0'.repeat(32)],
+      ["IPv6NumToString(IPv6StringToNumOrDefault('x'))", '::'],
+    ],
   },
   IPv6StringToNumOrNull: {
     args: 1,
     returns: orNull('String'),
     summary: 'The 16 bytes of an IPv6 address, or NULL.',
-    duckdb: noBytes,
-    cases: [["IPv6StringToNumOrNull('x')", null]],
+    duckdb: ([x], context) => bytesOfV6(x!.sql, context),
+    cases: [
+      ["IPv6StringToNumOrNull('x')", null],
+      ["isNull(IPv6StringToNumOrNull('::1'))", 0],
+    ],
   },
   IPv6CIDRToRange: {
     args: 2,
     returns: pair('IPv6'),
     summary: 'The first and the last address of a network.',
-    duckdb: unsupported('DuckDB has no numbers of 128 bits to count addresses with'),
-    cases: [["toString(tupleElement(IPv6CIDRToRange(toIPv6('2001:db8::1'), 32), 2))", '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff']],
+    duckdb: rangeOfV6,
+    cases: [
+      ["toString(tupleElement(IPv6CIDRToRange(toIPv6('2001:db8::1'), 32), 1))", '2001:db8::'],
+      ["toString(tupleElement(IPv6CIDRToRange(toIPv6('2001:db8::1'), 32), 2))", '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
+      ["toString(tupleElement(IPv6CIDRToRange(toIPv6('2001:db8:0:abcd::1'), 50), 1))", '2001:db8:0:8000::'],
+      ["toString(tupleElement(IPv6CIDRToRange(toIPv6('2001:db8:0:abcd::1'), 50), 2))", '2001:db8:0:bfff:ffff:ffff:ffff:ffff'],
+      ["toString(tupleElement(IPv6CIDRToRange(toIPv6('::5'), 128), 2))", '::5'],
+      ["toString(tupleElement(IPv6CIDRToRange(toIPv6('::5'), 0), 1))", '::'],
+    ],
   },
   cutIPv6: {
     args: 3,
     returns: whenAll('String'),
     summary: 'An IPv6 address without a number of its last bytes.',
-    duckdb: noBytes,
-    cases: [["cutIPv6(IPv6StringToNum('2001:db8::abcd'), 2, 0)", '2001:db8::']],
+    duckdb: cutV6,
+    cases: [
+      ["cutIPv6(IPv6StringToNum('2001:db8::abcd'), 2, 0)", '2001:db8::'],
+      ["cutIPv6(IPv6StringToNum('2001:db8::abcd'), 0, 2)", '2001:db8::abcd'],
+      ["cutIPv6(IPv6StringToNum('1.2.3.4'), 15, 1)", '::ffff:1.2.3.0'],
+    ],
   },
 })

@@ -37,7 +37,19 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContex
     filtersAt.set(source, known)
     return known
   }
+  /** Ends that the range does not have: what compares with one holds. */
+  const open = new Set<Node>()
+  const endOfRange = ({ chain, span }: Placeholder): Expr => {
+    const end = rangeEnd(given.filters?.dateRange, chain[2] === 'from' ? 'date_from' : 'date_to', env)
+    if (end) return { ...call('toDateTime', end), span }
+    const missing: Expr = { ...literal(true), span }
+    open.add(missing)
+    return missing
+  }
   const replace = (node: Node): Node => {
+    if (node.kind === 'placeholder' && isEndOfRange(node, values)) return endOfRange(node)
+    if (node.kind === 'call' && comparisons.has(node.name) && node.args.some((arg) => open.has(arg)))
+      return { ...literal(true), span: node.span }
     if (node.kind === 'placeholder' && !isFilters(node, values)) return standsFor(node, values, variables, budget)
     // Inner selects come first, so the remaining ones belong to this select.
     if (node.kind === 'select' && asksForFilters)
@@ -52,6 +64,11 @@ export function fillPlaceholders(query: Query, given: SqlQuery, env: QueryContex
 
 const isFilters = ({ chain }: Placeholder, values: object) =>
   chain[0] === 'filters' && chain.length === 1 && !Object.hasOwn(values, 'filters')
+
+/** `{filters.dateRange.from}` */
+const isEndOfRange = ({ chain }: Placeholder, values: object) =>
+  chain.length === 3 && /^filters[.]dateRange[.](from|to)$/.test(chain.join('.')) && !Object.hasOwn(values, 'filters')
+const comparisons: ReadonlySet<string> = new Set(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals'])
 
 function standsFor(
   { chain, span }: Placeholder,
@@ -129,16 +146,17 @@ const conditionsOf = (filters: SqlQuery['filters'], scope: FilterScope, timeFiel
 ]
 
 function dateConditions(range: NonNullable<SqlQuery['filters']>['dateRange'], time: string, env: QueryContext): Expr[] {
-  const at = (text: string, name: 'date_from' | 'date_to') => {
-    const found = dateInstant(text, micros(env.now), calendarOf(env.project))
-    if (found === null) throw notADate(text, `filters__dateRange__${name}`)
-    return literal(new Date(found / 1000).toISOString())
-  }
-  const { date_from: from, date_to: to } = range ?? {}
-  return [
-    ...(from && from !== 'all' ? [call('greaterOrEquals', field(time), at(from, 'date_from'))] : []),
-    ...(to ? [call('less', field(time), at(to, 'date_to'))] : []),
-  ]
+  const [from, to] = [rangeEnd(range, 'date_from', env), rangeEnd(range, 'date_to', env)]
+  return [...(from ? [call('greaterOrEquals', field(time), from)] : []), ...(to ? [call('less', field(time), to)] : [])]
+}
+
+/** Null: the range is open there. */
+function rangeEnd(range: NonNullable<SqlQuery['filters']>['dateRange'], name: 'date_from' | 'date_to', env: QueryContext): Expr | null {
+  const text = range?.[name]
+  if (!text || (name === 'date_from' && text === 'all')) return null
+  const found = dateInstant(text, micros(env.now), calendarOf(env.project))
+  if (found === null) throw notADate(text, `filters__dateRange__${name}`)
+  return literal(new Date(found / 1000).toISOString())
 }
 
 function firstTable(source: Source | null, env: QueryContext): { readonly table: string; readonly name: string } | null {

@@ -154,6 +154,21 @@ describe('placeholders', () => {
     ['a list', 'distinct_id in {ids}', { values: { ids: ['u1', 'u2'] } }, 80],
     ['a variable', 'event = {variables.which}', { variables }, 60],
     ['filters that were not given', '{filters}', {}, 120],
+    [
+      'the start of the range',
+      'timestamp >= {filters.dateRange.from}',
+      { filters: { dateRange: { date_from: '2024-01-05T00:00:00Z' } } },
+      24,
+    ],
+    ['the end of the range', '{filters.dateRange.to} > timestamp', { filters: { dateRange: { date_to: '2024-01-02T00:00:00Z' } } }, 24],
+    [
+      'an end that the range does not have',
+      'timestamp < {filters.dateRange.to}',
+      { filters: { dateRange: { date_from: '2024-01-05' } } },
+      120,
+    ],
+    ['all times', 'not timestamp < {filters.dateRange.from}', { filters: { dateRange: { date_from: 'all' } } }, 0],
+    ['ends that were not given', "timestamp < {filters.dateRange.to} and event = 'odd'", {}, 60],
     ['filters on properties', '{filters}', { filters: { properties: [{ type: 'event', key: 'n', operator: 'exact', value: '5' }] } }, 1],
     [
       'a range that is local to the project',

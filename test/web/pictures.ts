@@ -66,7 +66,10 @@ for (const [size, viewport] of Object.entries(sizes))
       await page.waitForLoadState('networkidle')
       await page.waitForTimeout(1500) // tiles begin when they come into view
       await settled(page)
-      while ((await page.locator('main .working').count()) > 0) await page.locator('main .working').first().waitFor({ state: 'detached' })
+      // Tiles below the window are not computed.
+      await page.waitForFunction(
+        "[...document.querySelectorAll('main .working')].every((one) => one.getBoundingClientRect().top > innerHeight)",
+      )
       await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
       const isOfReadme = size === 'wide' && colorScheme === 'light' && ['dashboard', 'funnel', 'sql', 'web'].includes(name)
       if (isOfReadme) await page.screenshot({ path: join(root, 'docs/pictures', `${name}.png`) })

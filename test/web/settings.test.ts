@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.getByLabel('First day of the week').selectOption({ label: 'Monday' })
     await page.getByLabel('Names of people').fill('name\nemail')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('status').getByText('Saved').waitFor()
+    await page.getByRole('status').getByText('Saved', { exact: true }).waitFor()
     expect(await web.api('GET', `/api/projects/${web.demo}/`)).toMatchObject({
       name: nasty,
       timezone: 'Asia/Tokyo',
@@ -237,7 +237,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.keyboard.insertText(source)
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByRole('button', { name: 'Save the source' }).click()
-    await page.getByText('Saved').waitFor()
+    await page.getByText('Saved', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Use in this project' }).click()
     await page.getByRole('heading', { name: 'Log' }).waitFor()
     await page.getByRole('heading', { name: nasty }).waitFor()
@@ -341,7 +341,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.keyboard.press('End')
     await page.keyboard.type(' Augusta')
     await page.keyboard.press('Enter')
-    await page.getByText('Saved').waitFor()
+    await page.getByText('Saved', { exact: true }).waitFor()
     expect(await web.api('GET', '/api/users/@me/')).toMatchObject({ first_name: 'Ada Augusta' })
   })
 })

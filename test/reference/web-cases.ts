@@ -21,7 +21,7 @@ const propertiesArb = fc
       $geoip_country_code: fc.constantFrom('DE', 'FR'),
       $geoip_city_name: fc.constantFrom<string | null>('Bonn', 'Caen', null),
       $timezone_offset: fc.constantFrom(0, -60, -345),
-      utm_source: fc.constantFrom('google', 'newsletter', ''),
+      utm_source: fc.constantFrom('google', 'email', 'newsletter', ''),
       utm_medium: fc.constantFrom('m1'),
       utm_campaign: fc.constantFrom('spring', ''),
       f: fc.constantFrom('yes', 'no'),

@@ -117,7 +117,7 @@ function sessionsOf(
           own
             .flatMap((e) => (e.event === '$autocapture' ? [set(textOf(e.properties.$external_click_url))] : []))
             .findLast((url) => url !== null) ?? null,
-        channel: source === 'google' ? 'Organic Search' : source === 'newsletter' ? 'Email' : 'Unknown',
+        channel: source === 'google' ? 'Organic Search' : source === 'email' ? 'Email' : 'Unknown',
         counted,
         person: Math.min(...counted.map((e) => e.person)),
       },

@@ -28,16 +28,19 @@ function rawValues<A extends Float64Array | Int32Array>(table: Table, name: stri
   return values instanceof ArrayType ? (values.subarray(0, data[0]!.length) as A) : null
 }
 
-/** Any numeric column as doubles. Integers beyond 2^53 lose digits. May share the memory of the answer. */
+/** Any numeric column as doubles; NULL is NaN. Integers beyond 2^53 lose digits. May share the memory of the answer. */
 export function doubles(table: Table, name: string): Float64Array {
-  const own = rawValues(table, name, Float64Array)
+  const vector = column(table, name)
+  const own = vector.nullCount === 0 ? rawValues(table, name, Float64Array) : null
   if (own) return own
   const out = new Float64Array(table.numRows)
   let at = 0
-  for (const chunk of column(table, name).data) {
+  for (const chunk of vector.data) {
     const values = (chunk.values as Values).subarray(0, chunk.length)
     if (values instanceof BigInt64Array || values instanceof BigUint64Array) widen(values, out, at)
     else out.set(values, at)
+    // An engine leaves any number where there is no value.
+    if (chunk.nullCount > 0) for (let i = 0; i < chunk.length; i++) if (!chunk.getValid(i)) out[at + i] = Number.NaN
     at += chunk.length
   }
   return out

@@ -62,12 +62,17 @@ function withArgument({ statement, call }: CallInCase, place: number, value: str
   return asColumn && next.kind === 'select' ? { ...next, from: from(select({ columns: [alias(parseExpr(value), 'given')] }), 't') } : next
 }
 
+/** With WAYMARK_RUNS all values at each place; otherwise every third, another one at the next place. */
+const step = process.env.WAYMARK_RUNS === undefined ? 3 : 1
+let places = 0
+
 test.each(Object.entries(families))('%s', async (_, rows) => {
   const wrong: string[] = []
   for (const [name, row] of Object.entries(rows)) {
     const found = row.kind === 'table' || isUnsupported(row.sql.duckdb) ? null : callOf(name)
-    for (const [place, arg] of found?.call.args.entries() ?? [])
-      for (const value of arg.kind === 'lambda' ? [] : values) {
+    for (const [place, arg] of found?.call.args.entries() ?? []) {
+      const first = places++ % step
+      for (const value of arg.kind === 'lambda' ? [] : values.filter((_, i) => i % step === first)) {
         const query = print(withArgument(found!, place, value))
         const error: unknown = await answerQuery({ kind: 'SqlLikeQuery', query }, project).then(
           () => null,
@@ -76,6 +81,7 @@ test.each(Object.entries(families))('%s', async (_, rows) => {
         const isPlaced = error instanceof WaymarkError && error.position !== null
         if (error !== null && !isPlaced) wrong.push(`${query}: ${error}`)
       }
+    }
   }
   expect(wrong).toEqual([])
 })

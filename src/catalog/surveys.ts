@@ -13,11 +13,16 @@ function constantOf(arg: Expr | undefined, name: string, what: string): string |
   return typeof arg.value === 'bigint' ? Number(arg.value) : arg.value
 }
 
+const lastQuestion = 999
+
 function response(args: readonly Expr[]): Expr {
   const name = 'getSurveyResponse'
-  const number = Number(constantOf(args[0], name, 'the number of the question'))
-  if (!Number.isInteger(number) || number < 0)
-    throw new QueryError('wrong-type', { message: `'${name}' takes the number of the question, from 0` }, args[0]!.span)
+  const given = constantOf(args[0], name, 'the number of the question')
+  const number = Number(given)
+  if (!Number.isInteger(number) || number < 0 || number > lastQuestion) {
+    const message = `'${name}' takes the number of the question, a whole number from 0 to ${lastQuestion}, not ${JSON.stringify(given)}`
+    throw new QueryError('wrong-type', { message }, args[0]!.span)
+  }
   const id = args[1] ? constantOf(args[1], name, 'the id of the question') : null
   const isList = args[2] ? constantOf(args[2], name, 'true for several choices') : false
   const questions = call('JSONExtractArrayRaw', properties, literal('$survey_questions'))

@@ -49,3 +49,10 @@ test.each([
 ])('%s is refused', async (expression) => {
   await expect(answers(expression)).rejects.toMatchObject({ name: 'QueryError' })
 })
+
+test.each(['-1', '1.5', '1000', '1e300', "'first'"])('%s is not the number of a question', async (number) => {
+  await expect(answers(`getSurveyResponse(${number})`)).rejects.toMatchObject({
+    detail: expect.stringMatching(/takes the number of the question, a whole number from 0 to 999, not /),
+    attr: null,
+  })
+})

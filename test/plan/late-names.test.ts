@@ -55,7 +55,7 @@ for (const [statements, isExpected] of [
 test.each(Object.entries(late))('the rows are those of the whole order: %s', async (_, statement) => {
   const whole = statement.replace(/ limit (\d+)( offset (\d+))?/, '')
   const [, limit, , offset = '0'] = / limit (\d+)( offset (\d+))?/.exec(statement)!
-  if (whole.startsWith('select count()')) return expect(await project.rows(statement)).toEqual([expect.anything()])
+  if (whole.startsWith('select count()')) return expect(await project.rows(statement)).toEqual([[15, 7]]) // the first three seconds
   const rows = await project.rows(whole)
   expect(await project.rows(statement)).toEqual(rows.slice(Number(offset), Number(offset) + Number(limit)))
 })

@@ -58,7 +58,8 @@ const questions: Readonly<Record<string, object>> = {
 /** What is missing. */
 async function fill(directory: string): Promise<void> {
   const waymark = await open({ dataDir: directory, durability: 'os' })
-  const projectId = existsSync(join(directory, 'projects')) ? 1 : (await waymark.accounts.firstStart({})).project.id
+  const [known] = await waymark.projects()
+  const projectId = known?.id ?? (await waymark.accounts.firstStart({})).project.id
   const project = await waymark.project(projectId)
   const { results } = await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' } as never)
   let sent = (results as unknown as number[][])[0]![0]!
@@ -170,6 +171,25 @@ try {
   const facts = await factsOf(server)
   const page = await browser.newPage({ viewport: { width: 1280, height: 860 } })
   await signIn(page, facts)
+  const loads: number[] = []
+  const kept = await page.context().storageState()
+  for (let i = 0; i < clicks; i++) {
+    const visit = await (await browser.newContext({ storageState: kept })).newPage() // with an empty cache
+    const begun = performance.now()
+    await visit.goto(`${facts.url}/#/project/${facts.project}/live`)
+    await visit.getByRole('heading', { name: 'Live' }).waitFor()
+    loads.push(performance.now() - begun)
+    await visit.context().close()
+  }
+  console.log(
+    JSON.stringify({
+      bench: 'interface',
+      question: 'first load',
+      median_ms: rounded(median(loads)),
+      most_ms: rounded(Math.max(...loads)),
+      ...machine(),
+    }),
+  )
   for (const [question, query] of Object.entries(questions)) {
     await page.goto(`${facts.url}/#/project/${facts.project}/insights/new?${new URLSearchParams({ q: JSON.stringify(query) })}`)
     await page.locator('.answer[aria-busy=false] .result').waitFor()

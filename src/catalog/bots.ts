@@ -1,6 +1,6 @@
-import { call, equals, lambda, literal } from '../ast/build.ts'
+import { call, equals, literal } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import { type Expansion, ofOne } from './expansion.ts'
+import { type Expansion, ofOne, once } from './expansion.ts'
 
 // Who sends a request, by its user agent.
 
@@ -121,22 +121,12 @@ const known = Object.entries(agents).flatMap(([category, { type, list }]) =>
 )
 type Known = (typeof known)[number]
 
-const texts = (values: readonly string[]): Expr => call('array', ...values.map((value) => literal(value)))
-
-/** No name that the argument could read. */
-const item = '@mark'
-
 /** What is known of the agent; `none` without a user agent, `other` for an unknown one. */
-function about(agent: Expr, what: keyof Known, none: string, other: string): Expr {
-  const text = call('ifNull', call('toString', agent), literal(''))
-  const found = call(
-    'arrayFirstIndex',
-    lambda([item], call('greater', call('positionCaseInsensitive', text, { kind: 'field', chain: [item], span: agent.span }), literal(0))),
-    texts(known.map(({ mark }) => mark)),
-  )
-  const values = texts([other, ...known.map((one) => one[what])])
-  return call('if', equals(text, literal('')), literal(none), call('arrayElement', values, call('plus', found, literal(1))))
-}
+const about = (agent: Expr, what: keyof Known, none: string, other: string): Expr =>
+  once(call('lower', call('ifNull', call('toString', agent), literal(''))), '@agent', (text) => {
+    const branches = known.flatMap((one) => [call('like', text, literal(`%${one.mark.toLowerCase()}%`)), literal(one[what])])
+    return call('multiIf', equals(text, literal('')), literal(none), ...branches, literal(other))
+  })
 
 const type = (agent: Expr): Expr => about(agent, 'type', 'Automation', 'Regular')
 

@@ -1,6 +1,6 @@
 import { and, call, equals, isIn, literal, not, or } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
-import { type Expansion, ofOne } from './expansion.ts'
+import { type Expansion, ofOne, once } from './expansion.ts'
 
 // The marketing channel of a visit, from its first page: paid or not, and through which medium. Each source, medium and site belongs to one kind; some
 // kinds have a paid and an unpaid channel.
@@ -254,8 +254,9 @@ const twoSided = Object.keys(sites)
 const paidName: NameOfKind = (kind) => (twoSided.includes(kind) ? `Paid ${kind}` : kind === 'Display' ? kind : null)
 const unpaidName: NameOfKind = (kind) => (twoSided.includes(kind) ? `Organic ${kind}` : kind)
 const lowered = (text: Expr): Expr => orEmpty(lower(call('toString', text)))
-const sourceOf = (text: Expr, nameOf: NameOfKind): Expr => channelOfSource(lowered(text), siteOf(lowered(text)), nameOf)
-const mediumOf = (text: Expr, nameOf: NameOfKind): Expr => channelOfMedium(lowered(text), nameOf)
+const sourceOf = (text: Expr, nameOf: NameOfKind): Expr =>
+  once(lowered(text), '@source', (source) => once(siteOf(source), '@site', (site) => channelOfSource(source, site, nameOf)))
+const mediumOf = (text: Expr, nameOf: NameOfKind): Expr => once(lowered(text), '@medium', (medium) => channelOfMedium(medium, nameOf))
 const domainName: NameOfKind = (kind) => (twoSided.includes(kind) || kind === 'Email' ? kind : null)
 
 /** The kind or the channel of one value, null if it is unknown. */

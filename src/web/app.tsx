@@ -105,7 +105,7 @@ function Routed({ place }: { place: Place }) {
   const session: Session = { user, projects, project, reload: load }
   return (
     <SessionProvider value={session}>
-      <Shell page={page} place={place} key={project.id} />
+      <Shell page={page} place={place} />
     </SessionProvider>
   )
 }

@@ -45,7 +45,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
     }
     window.addEventListener('keydown', listen)
     return () => window.removeEventListener('keydown', listen)
-  }, [])
+  }, [project.id])
   useEffect(() => setOpen(false), [place.path])
 
   const leave = async () => {
@@ -107,7 +107,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
         </div>
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
-        <PageBody page={page} place={place} key={page.name} />
+        <PageBody page={page} place={place} key={`${project.id}/${page.name}`} />
       </main>
       {hasPalette && <Palette onClose={() => setPalette(false)} leave={leave} choose={choose} />}
     </div>
@@ -154,7 +154,7 @@ function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () =>
       ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
       { title: 'Sign out', run: () => void leave() },
     ],
-    [],
+    [projects, link('')],
   )
   useEffect(() => document.getElementById(`command-${at}`)?.scrollIntoView({ block: 'nearest' }), [at])
   const shown = commands.filter(({ title }) => text.split(/\s+/).every((word) => title.toLowerCase().includes(word.toLowerCase())))

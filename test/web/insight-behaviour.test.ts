@@ -193,6 +193,26 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await page.context().close()
   })
 
+  test('commands that follow each other faster than the page changes', async () => {
+    const page = await web.signedIn()
+    await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/live`)
+    await page.getByRole('heading', { name: 'Live' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('demo shop')
+    // The second key comes before the browser has told the page of its new address.
+    await page.evaluate(`(async () => {
+      const press = (key, more) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, ...more }))
+      press('Enter')
+      for (let i = 0; i < 5; i++) await null
+      press('k', { ctrlKey: true })
+    })()`)
+    await page.keyboard.type('insights')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Insights' }).waitFor()
+    expect(page.url()).toContain(`/project/${web.demo}/insights`)
+    await page.context().close()
+  })
+
   test('light and dark are accessible, with dialogs and tables open', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await web.signedIn()

@@ -29,14 +29,14 @@ export const linkTo = (path: string, search: Readonly<Record<string, string | nu
   return `#/${path}${parameters.size > 0 ? `?${parameters}` : ''}`
 }
 
-/** `replaces`: the address changes without another step back. */
+/**
+ * `replaces`: the address changes without another step back. The page changes with it, because the browser's own event may come after further keys;
+ * but a form that is being saved counts as saved only when that event comes.
+ */
 export function go(link: string, replaces = false): void {
-  if (!replaces) {
-    location.hash = link
-    return
-  }
-  history.replaceState(null, '', link)
-  window.dispatchEvent(new HashChangeEvent('hashchange'))
+  if (replaces) history.replaceState(null, '', link)
+  else location.hash = link
+  if (replaces || !hasUnsaved()) window.dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
 /** The place, and whether somebody is leaving a form with what they typed: then the former place stays until they have said so. */
@@ -51,7 +51,11 @@ export function usePlace() {
   }
   useEffect(() => {
     const pathOf = (hash: string) => hash.split('?', 1)[0]
-    const follow = () => (pathOf(location.hash) !== pathOf(shown.current) && hasUnsaved() ? setLeaving(true) : arrive())
+    const follow = () => {
+      if (location.hash === shown.current) setLeaving(false)
+      else if (pathOf(location.hash) !== pathOf(shown.current) && hasUnsaved()) setLeaving(true)
+      else arrive()
+    }
     window.addEventListener('hashchange', follow)
     return () => window.removeEventListener('hashchange', follow)
   }, [])

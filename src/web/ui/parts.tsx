@@ -1,5 +1,5 @@
 import type { ComponentChildren, TargetedFocusEvent, TargetedInputEvent } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
 
@@ -220,7 +220,8 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
   const [isAsking, setAsking] = useState(false)
-  useEffect(() => {
+  // Before the next key: what is typed after a dialog was asked for is typed into it.
+  useLayoutEffect(() => {
     const dialog = ref.current!
     dialog.showModal()
     return () => dialog.close()

@@ -18,6 +18,7 @@ export const statementLimits: Readonly<Record<Budgeted, number>> = {
   selects: 1000,
   joins: 3200,
   groupings: 10,
+  levels: 16,
   correlated: 40,
   conditions: 101_000_000,
   aggregates: 200,

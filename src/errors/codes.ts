@@ -161,6 +161,8 @@ const exceeded = {
     `Ordering the joins of the statement takes more than ${count(limit)} pairs of tables. Join some of them in a WITH … AS MATERIALIZED subquery.`,
   groupings: (limit: number) =>
     `The statement nests more than ${count(limit)} levels of GROUP BY subqueries. Write the inner ones as WITH … AS MATERIALIZED.`,
+  levels: (limit: number) =>
+    `The statement nests more than ${count(limit)} levels of subqueries with windows or GROUP BY. Write the inner ones as WITH … AS MATERIALIZED.`,
   correlated: (limit: number) =>
     `The statement exceeds ${count(limit)} correlated subqueries. Join a grouped subquery instead, or split the statement.`,
   conditions: (limit: number) =>

@@ -1,5 +1,5 @@
 import type { PlanningBudget } from '../ast/planning-budget.ts'
-import { isGrouped } from '../resolver/grouping.ts'
+import { isGrouped, seesWindows } from '../resolver/grouping.ts'
 import { childrenOf, holdsQuery } from '../resolver/shape.ts'
 import type { TypedCte, TypedExpr, TypedQuery, TypedSelect, TypedSource } from '../resolver/typed.ts'
 import { eachSource, rewrite } from '../resolver/typed-walk.ts'
@@ -15,7 +15,7 @@ import { partsOf } from './parts-of.ts'
 export const plannerBounds: Pass = (query, { capabilities, budget }) => {
   budget.spend('correlated', correlatedCount(query), query.span)
   const plain = measure(query, { reads: new Map(), materializes: false })
-  const isHeavy = plain.sources > fewSources || plain.groupings > fewGroupings
+  const isHeavy = plain.sources > fewSources || plain.groupings > fewGroupings || plain.levels > fewLevels
   if (!isHeavy || !capabilities.materializesCtes) return checked(query, plain, budget)
   const reads = readsOf(query)
   const measured = measure(query, { reads, materializes: true })
@@ -32,12 +32,16 @@ export const plannerBounds: Pass = (query, { capabilities, budget }) => {
 const fewSources = 64
 /** Filters are pushed through a grouping twice, so each nested grouping doubles the work. */
 const fewGroupings = 5
+/** What is below windows is searched for filters twice too, which takes less. */
+const fewLevels = 8
 
 interface Load {
   /** Tables read, with all CTEs expanded. */
   readonly sources: number
   /** The depth of nested groupings. */
   readonly groupings: number
+  /** The depth of nested groupings and windows. */
+  readonly levels: number
 }
 interface Measured extends Load {
   /** The number of joined tables in each FROM. */
@@ -47,9 +51,10 @@ interface Measured extends Load {
   readonly materialized: ReadonlySet<string>
 }
 
-function checked(query: TypedQuery, { sources, groupings, joins, conditions }: Measured, budget: PlanningBudget): TypedQuery {
+function checked(query: TypedQuery, { sources, groupings, levels, joins, conditions }: Measured, budget: PlanningBudget): TypedQuery {
   budget.spend('sources', sources, query.span)
   budget.allow('groupings', groupings, query.span)
+  budget.allow('levels', levels, query.span)
   for (const tables of joins) if (tables > 1) budget.spend('joins', tables * tables, query.span)
   for (const { count, groupings: below } of conditions) budget.spend('conditions', count * count * 2 ** below, query.span)
   return query
@@ -73,25 +78,25 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
   const isMaterialized = (cte: TypedCte, load: Load, isTop: boolean): boolean => {
     if (cte.recursive || cte.materialized !== null) return cte.recursive || cte.materialized === true
     if (!materializes) return false
-    return (reads.get(cte.name) ?? 0) > 1 || (isTop && load.groupings >= fewGroupings)
+    return (reads.get(cte.name) ?? 0) > 1 || (isTop && (load.groupings >= fewGroupings || load.levels >= fewLevels))
   }
 
   const ofQuery = (query: TypedQuery, outer: Names): Load => {
     const names = new Map(outer)
     let computed = 0
-    let deepest = 0
+    let deepest = none
     for (const cte of query.ctes) {
       if (cte.recursive) names.set(cte.name, one)
       const load = ofQuery(cte.query, names)
-      deepest = Math.max(deepest, load.groupings)
+      deepest = both([deepest, { ...load, sources: 0 }])
       if (isMaterialized(cte, load, query === top)) {
         if (cte.materialized === null) materialized.add(cte.name)
         computed += load.sources
-        names.set(cte.name, { sources: 1, groupings: query === top ? 0 : load.groupings })
+        names.set(cte.name, query === top ? one : { ...load, sources: 1 })
       } else names.set(cte.name, load)
     }
     const body = query.kind === 'set' ? both([ofQuery(query.left, names), ofQuery(query.right, names)]) : ofSelect(query, names)
-    return { sources: computed + body.sources, groupings: Math.max(deepest, body.groupings) }
+    return both([{ ...deepest, sources: computed }, body])
   }
 
   const ofSelect = (select: TypedSelect, names: Names): Load => {
@@ -102,7 +107,7 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
     for (const condition of [select.where, select.having, select.qualify])
       if (condition) conditions.push({ count: countOf(condition), groupings: from.groupings })
     const own = isGrouped(select) || select.limitBy !== null || select.qualify !== null ? 1 : 0
-    return { sources: from.sources + inner.sources, groupings: Math.max(from.groupings, inner.groupings) + own }
+    return deeper(both([from, inner]), own, seesWindows(select) ? 1 : own)
   }
 
   const ofSource = (source: TypedSource, names: Names): Load => {
@@ -118,7 +123,7 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
           ofSource(source.right, names),
           ...(source.on ? [ofExpr(source.on, names, new Set())] : []),
         ])
-        return source.strictness === 'any' ? { ...load, groupings: load.groupings + 1 } : load
+        return source.strictness === 'any' ? deeper(load, 1) : load
       }
       case 'unnest':
         return both([
@@ -136,8 +141,7 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
     if (!holdsQuery(expr) || seen.has(expr)) return none
     seen.add(expr)
     if (expr.kind === 'scalarQuery' || expr.kind === 'exists') {
-      const load = ofQuery(expr.query, names)
-      return { ...load, groupings: load.groupings + 1 }
+      return deeper(ofQuery(expr.query, names), 1)
     }
     const load = both(childrenOf(expr).map((child) => ofExpr(child, names, seen)))
     return expr.kind === 'in' && 'query' in expr.set ? both([load, ofQuery(expr.set.query, names)]) : load
@@ -157,12 +161,18 @@ function measure(top: TypedQuery, { reads, materializes }: { reads: ReadonlyMap<
   return { ...load, joins, conditions, materialized }
 }
 
-const none: Load = { sources: 0, groupings: 0 }
+const none: Load = { sources: 0, groupings: 0, levels: 0 }
 /** A table, or the single row of a SELECT without FROM. */
-const one: Load = { sources: 1, groupings: 0 }
+const one: Load = { sources: 1, groupings: 0, levels: 0 }
 const both = (loads: readonly Load[]): Load => ({
   sources: loads.reduce((sum, load) => sum + load.sources, 0),
   groupings: loads.reduce((most, load) => Math.max(most, load.groupings), 0),
+  levels: loads.reduce((most, load) => Math.max(most, load.levels), 0),
+})
+const deeper = (load: Load, groupings: number, levels = groupings): Load => ({
+  ...load,
+  groupings: load.groupings + groupings,
+  levels: load.levels + levels,
 })
 
 const tablesOf = (source: TypedSource): number => {

@@ -83,6 +83,12 @@ const growing: readonly {
     passes: 8,
   },
   {
+    name: 'windows inside each other',
+    of: (n) => `select x from ${chain(n, (before) => `(select sum(x) over (order by x) as x from ${before})`, '(select 1 as x)')}`,
+    refused: [17, 'levels'],
+    passes: 16,
+  },
+  {
     name: 'correlated subqueries',
     of: (n) =>
       `select ${list(n, (i) => `exists (select 1 from events f where f.event = e.event and f.distinct_id = '${i}')`)} from events e`,

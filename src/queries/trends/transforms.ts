@@ -2,8 +2,8 @@ import { scaledUp } from '../sampling.ts'
 import { countPerActorMaths, propertyMaths } from '../series.ts'
 
 /** Value i becomes the mean of the last `intervals` values, rounded down; at the start there are fewer. */
-export function smooth(data: readonly number[], intervals: number): number[] {
-  if (intervals <= 1) return [...data]
+export function smooth(data: readonly number[], intervals: number): readonly number[] {
+  if (intervals <= 1) return data
   return data.map((_, i) => {
     const window = data.slice(Math.max(0, i - intervals + 1), i + 1)
     return Math.floor(window.reduce((sum, value) => sum + value, 0) / window.length)
@@ -18,5 +18,5 @@ export function accumulate(data: readonly number[]): number[] {
 const notScaled: ReadonlySet<string> = new Set<string>([...propertyMaths.filter((name) => name !== 'sum'), ...countPerActorMaths])
 
 /** Counts of a sample are scaled up; averages and extremes are not. */
-export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): number[] =>
-  notScaled.has(math) ? [...data] : data.map((value) => scaledUp(value, factor))
+export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): readonly number[] =>
+  notScaled.has(math) || factor == null || factor === 1 ? data : data.map((value) => scaledUp(value, factor))

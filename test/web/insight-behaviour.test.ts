@@ -138,6 +138,31 @@ describe.skipIf(!hasBrowser)('insights as they behave', () => {
     await page.context().close()
   })
 
+  test('a day is typed whole before anything is asked', async () => {
+    const page = await web.signedIn()
+    await show(page, {
+      kind: 'TrendsQuery',
+      series: [node('$pageview')],
+      interval: 'month',
+      dateRange: { date_from: '2026-02-01', date_to: '2026-06-30' },
+    })
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const day = /"date_from":"(.*?)"/.exec(request.postData() ?? '')?.[1]
+      if (day) asked.push(day)
+    })
+    const first = page.getByLabel('First day')
+    await first.focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.type('2025') // by key, year 2 is a date as well
+    await expect.poll(() => asked).toEqual(['2025-02-01'])
+    await page.keyboard.press('Backspace')
+    await first.blur()
+    expect(await first.inputValue()).toBe('2025-02-01')
+    await page.context().close()
+  })
+
   test('by keyboard only, from signing in to a chart with a breakdown and the people behind it', async () => {
     await web.signedIn().then((page) => page.context().close()) // the owner has a password
     const page = await web.page()

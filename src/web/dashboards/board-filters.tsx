@@ -3,6 +3,7 @@ import { dateRanges } from '../insights/choices.ts'
 import { Filters } from '../insights/filters.tsx'
 import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
+import { DayField } from '../ui/day-field.tsx'
 import { Select } from '../ui/parts.tsx'
 import type { BoardFilters } from './model.ts'
 
@@ -42,18 +43,8 @@ export function BoardFiltersBar({
       <Select label="Dates of all tiles" value={isCustom ? 'custom' : (from ?? '')} options={ranges} onChange={setRange} />
       {isCustom && (
         <>
-          <input
-            type="date"
-            aria-label="First day"
-            value={(from ?? '').slice(0, 10)}
-            onChange={(event) => event.currentTarget.value && onChange({ ...filters, date_from: event.currentTarget.value })}
-          />
-          <input
-            type="date"
-            aria-label="Last day"
-            value={(to ?? '').slice(0, 10)}
-            onChange={(event) => event.currentTarget.value && onChange({ ...filters, date_to: event.currentTarget.value })}
-          />
+          <DayField label="First day" value={from ?? ''} onChange={(day) => onChange({ ...filters, date_from: day })} />
+          <DayField label="Last day" value={to ?? ''} onChange={(day) => onChange({ ...filters, date_to: day })} />
         </>
       )}
       <Filters

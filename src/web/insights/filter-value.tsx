@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { get } from '../lib/api.ts'
 import { useCohorts, type ValueKind } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
+import { DayField } from '../ui/day-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { takesMany, takesNumber, takesTime, takesTwo } from './choices.ts'
 import type { Filter } from './query.ts'
@@ -50,7 +51,7 @@ function readAs(text: string, kind: ValueKind | null): string | number | boolean
 export function FilterValue({ filter, kind, onChange }: { filter: Filter; kind: ValueKind | null; onChange: (value: unknown) => void }) {
   const { operator, value } = filter
   if (takesTwo(operator)) return <Bounds value={listOf(value)} onChange={onChange} />
-  if (takesTime(operator)) return <DayField value={textOf(value)} onChange={onChange} />
+  if (takesTime(operator)) return <DayField label="Value" value={textOf(value)} onChange={onChange} />
   if (takesNumber(operator))
     return (
       <TextField
@@ -80,17 +81,6 @@ function Bounds({ value, onChange }: { value: readonly unknown[]; onChange: (val
       <TextField label="From" type="number" placeholder="From" value={textOf(value[0])} onChange={(text) => set(0, text)} />
       <TextField label="To" type="number" placeholder="To" value={textOf(value[1])} onChange={(text) => set(1, text)} />
     </>
-  )
-}
-
-function DayField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  return (
-    <input
-      type="date"
-      aria-label="Value"
-      value={value.slice(0, 10)}
-      onChange={(event) => event.currentTarget.value && onChange(event.currentTarget.value)}
-    />
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Query } from '../lib/api.ts'
 import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
+import { DayField } from '../ui/day-field.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, TextField } from '../ui/parts.tsx'
 import {
@@ -89,14 +90,6 @@ export function DateRange({ query, onChange }: Props) {
     if (next !== 'custom') return set(next, closedRanges[next])
     set(dayOf(30, timezone), dayOf(0, timezone))
   }
-  const day = (label: string, text: string, change: (day: string) => void) => (
-    <input
-      type="date"
-      aria-label={label}
-      value={text.slice(0, 10)}
-      onChange={(event) => event.currentTarget.value && change(event.currentTarget.value)}
-    />
-  )
   const options = [...dateRanges, { value: 'rolling', label: 'Last …' }, { value: 'custom', label: 'From day to day' }]
   return (
     <>
@@ -120,8 +113,8 @@ export function DateRange({ query, onChange }: Props) {
       )}
       {value === 'custom' && (
         <>
-          {day('First day', from, (first) => set(first, to || undefined))}
-          {day('Last day', to, (last) => set(from || last, last))}
+          <DayField label="First day" value={from} onChange={(first) => set(first, to || undefined)} />
+          <DayField label="Last day" value={to} onChange={(last) => set(from || last, last)} />
         </>
       )}
     </>

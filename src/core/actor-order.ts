@@ -10,11 +10,14 @@ export interface ActorOrder {
   readonly start: Int32Array
   readonly end: Int32Array
   readonly entry: Int32Array
+  /** The times of the first and the last event of each actor: most sessions are passed over by these alone. NaN: it has none. */
+  readonly firstTime: Float64Array
+  readonly lastTime: Float64Array
   /** All actors have numbers below this: those of their texts in the column. */
   readonly actors: number
 }
 
-export const orderBytes = (events: number, actors: number): number => 4 * events + 8 * actors
+export const orderBytes = (events: number, actors: number): number => 4 * events + 24 * actors
 
 const eventsBetweenPauses = 1 << 19
 
@@ -45,15 +48,21 @@ export function* orderByActor(
     if (index >= 0 && values[index] !== skipped) entry[end[values[index]!]!++] = index
     if (seq % eventsBetweenPauses === 0) yield
   }
+  const firstTime = sharedArray(Float64Array, texts.length).fill(Number.NaN)
+  const lastTime = sharedArray(Float64Array, texts.length).fill(Number.NaN)
   let unpaused = 0
   for (let actor = 0; actor < texts.length; actor++) {
-    orderByTime(entry.subarray(start[actor], end[actor]), lists)
-    unpaused += end[actor]! - start[actor]!
+    const [first, last] = [start[actor]!, end[actor]! - 1]
+    if (first > last) continue
+    orderByTime(entry.subarray(first, last + 1), lists)
+    firstTime[actor] = lists.time[entry[first]!]!
+    lastTime[actor] = lists.time[entry[last]!]!
+    unpaused += last - first + 1
     if (unpaused < eventsBetweenPauses) continue
     unpaused = 0
     yield
   }
-  return { start, end, entry, actors: texts.length }
+  return { start, end, entry, firstTime, lastTime, actors: texts.length }
 }
 
 /** Entries in order of arrival: most are in order of time too, and the late ones are merged into the others. */

@@ -1,7 +1,9 @@
 import { type ActorOrder, orderByActor, orderBytes } from './actor-order.ts'
+import type { SomeColumn } from './columns.ts'
 import { EventLists, type ListShape } from './event-lists.ts'
 import type { KeyValues } from './key-values.ts'
 import { ListColumn, type ListColumnShape } from './list-column.ts'
+import { madeBytes, madeColumn } from './made-columns.ts'
 import type { ListImage } from './ports.ts'
 import { Selections } from './selections.ts'
 
@@ -33,6 +35,8 @@ export class LoadedLists {
   /** Values of the texts of a column, by key, in order of last use. */
   readonly keyValues = new Map<string, KeyValues>()
   readonly selections: Selections
+  /** The person of each event, as of a version of the lists. */
+  private persons: { readonly version: number; readonly of: SomeColumn } | null = null
 
   constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number) {
     this.lists = lists
@@ -43,7 +47,7 @@ export class LoadedLists {
   }
 
   get bytes(): number {
-    let bytes = this.lists.bytes + this.selections.bytes
+    let bytes = this.lists.bytes + this.selections.bytes + (this.persons?.of.values.byteLength ?? 0)
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
     for (const values of this.keyValues.values()) bytes += values.bytes
@@ -89,6 +93,25 @@ export class LoadedLists {
       }
     }
     return known.order.of
+  }
+
+  /** Bytes that `personNumbers` will add. */
+  get personBytes(): number {
+    return this.persons?.version === this.lists.version ? 0 : madeBytes('numbers', this.lists)
+  }
+
+  /** The person of each event. A loop with pauses. */
+  *personNumbers(): Generator<void, SomeColumn, void> {
+    const { version } = this.lists
+    if (this.persons?.version !== version) this.persons = { version, of: yield* madeColumn({ from: 'person numbers' }, [], this.lists) }
+    return this.persons.of
+  }
+
+  /** Returns the bytes that they had. */
+  dropPersonNumbers(): number {
+    const bytes = this.persons?.of.values.byteLength ?? 0
+    this.persons = null
+    return bytes
   }
 
   /** Everything, as it is written to disk. `fingerprint`: of the events in the store. */

@@ -9,7 +9,7 @@ import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
-import type { ActorSpec, ColumnSource, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec } from './ports.ts'
+import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec } from './ports.ts'
 import type { KeptSelections } from './selections.ts'
 
 /** Lists of fewer events are read from the store as fast as from files. */
@@ -101,8 +101,8 @@ export class ProjectLists implements MemoryHolder {
     try {
       return { answer: await read(listed) }
     } finally {
-      for (const [i, { of }] of wanted.columns.entries())
-        if (of === 'person' || of === 'made') this.discard(listed.columns[i]!.values.byteLength)
+      for (const [i, spec] of wanted.columns.entries())
+        if (spec.of === 'person' || (spec.of === 'made' && !isKept(spec))) this.discard(listed.columns[i]!.values.byteLength)
       if (--this.readers === 0) this.idle?.resolve()
     }
   }
@@ -282,7 +282,7 @@ export class ProjectLists implements MemoryHolder {
     const { lists, columns } = loaded
     const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
     const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
-    const made = wanted.columns.filter((spec) => spec.of === 'made')
+    const made = wanted.columns.filter((spec) => spec.of === 'made' && !isKept(spec))
     const keys = new Set(ofEvents.map(({ key }) => key))
     const missing = ofEvents.filter(({ key }) => !columns.has(key))
     const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
@@ -296,17 +296,21 @@ export class ProjectLists implements MemoryHolder {
     }
     for (const key of keys) loaded.touchColumn(key)
     const temporary = made.reduce((sum, { type }) => sum + madeBytes(type, lists), 0)
-    if ((keys.size > 0 || temporary > 0) && !this.makeRoom(loaded, temporary, keys)) return null
+    const hasKept = wanted.columns.some(isKept)
+    if (hasKept && loaded.personBytes > 0) this.discard(loaded.dropPersonNumbers())
+    const lasting = hasKept ? loaded.personBytes : 0
+    if (keys.size + temporary + lasting > 0 && !this.makeRoom(loaded, temporary + lasting, keys)) return null
     const persons = await personColumns(wanted, ofPersons, lists.persons)
     const found: SomeColumn[] = []
     for (const spec of wanted.columns) {
       if (spec.of === 'event') found.push(columns.get(spec.key)!.column)
       else if (spec.of === 'person') found.push(persons.get(spec)!)
       else if (spec.of === 'key') found.push(await this.keyValues(wanted, spec, found[spec.keys]!, loaded))
+      else if (isKept(spec)) found.push(await withPauses(loaded.personNumbers()))
       else found.push(await withPauses(madeColumn(spec.make, found, lists)))
     }
     // Values of keys may have needed more memory than there was.
-    return made.length === 0 || this.makeRoom(loaded, temporary, keys) ? found : null
+    return (made.length === 0 && !hasKept) || this.makeRoom(loaded, temporary, keys) ? found : null
   }
 
   /** Kept for the next query: what depends on more than the events is read again, but for what it is without a row. */
@@ -363,7 +367,7 @@ export class ProjectLists implements MemoryHolder {
     const { lists, columns } = loaded
     this.discard(lists.takeDiscarded())
     if (this.memory.take(this, loaded.bytes + further)) return true
-    this.discard(loaded.selections.clear())
+    this.discard(loaded.selections.clear() + loaded.dropPersonNumbers())
     if (this.memory.take(this, loaded.bytes + further)) return true
     for (const key of [...columns.keys()]) {
       if (keys.has(key)) continue
@@ -417,6 +421,9 @@ export class ProjectLists implements MemoryHolder {
     this.memory.give(this)
   }
 }
+
+/** The person of each event is asked for by many queries, and stays. Other columns that are made have what one query asked for. */
+const isKept = (spec: ColumnSpec): boolean => spec.of === 'made' && spec.make.from === 'person numbers'
 
 async function withPauses<R>(steps: Generator<void, R, void>): Promise<R> {
   for (;;) {

@@ -1,3 +1,4 @@
+import type { ActorOrder } from '../core/actor-order.ts'
 import type { SomeColumn } from '../core/columns.ts'
 import type { EventLists } from '../core/event-lists.ts'
 import type { ListColumn } from '../core/list-column.ts'
@@ -8,6 +9,8 @@ import type { SelectionPart } from '../core/selections.ts'
 export interface ListView extends Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'used'> {
   /** Where the persons are other actors: `start` and `end` are places here, where the entry of each event is. Null: they are entries. */
   readonly entry: Int32Array | null
+  /** The times of the first and the last event of each of these other actors. Null: the lists themselves have them in order. */
+  readonly extent: Pick<ActorOrder, 'firstTime' | 'lastTime'> | null
   /** The events that meet the conditions of the fold, of the persons that it goes through. Null: it has to find them. */
   readonly selection: SelectionPart | null
 }
@@ -84,6 +87,7 @@ export function listView({ lists, order }: Pick<Listed, 'lists' | 'order'>): Lis
     persons: order ? order.actors : lists.persons,
     used,
     entry: order ? order.entry : null,
+    extent: order && { firstTime: order.firstTime, lastTime: order.lastTime },
     selection: null,
   }
 }

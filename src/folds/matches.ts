@@ -39,7 +39,7 @@ export class Matches {
 
   private find(lists: ListView, first: number, end: number): number {
     const { from, to, scope, bits: wanted, further: also, takesAll } = this.matching
-    const { start: starts, end: ends, time, event, entry } = lists
+    const { start: starts, end: ends, time, event, entry, extent } = lists
     const { byEvent, others, flags } = wanted
     /** Times are whole microseconds. */
     const afterTo = to + 1
@@ -53,6 +53,7 @@ export class Matches {
     for (; person < end && rows < blockRows / 2 && scanned < mostScanned; person++) {
       const last = ends[person]!
       if (starts[person] === last) continue
+      if (extent !== null && (extent.lastTime[person]! < from || extent.firstTime[person]! > to)) continue
       scanned += last - starts[person]!
       if (
         isPersonal &&

@@ -59,6 +59,13 @@ function isIn(pairs: Float64Array, time: number): boolean {
 }
 const secondOf = (micros: number): number => Math.floor(micros / 1e6)
 
+function add(sums: Float64Array, others: Float64Array): void {
+  for (let i = 0; i < sums.length; i++) sums[i]! += others[i]!
+}
+function unite(set: Uint8Array, other: Uint8Array): void {
+  for (let i = 0; i < set.length; i++) set[i]! |= other[i]!
+}
+
 export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
   name: 'visits',
   over: 'persons',
@@ -72,7 +79,12 @@ export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
       next = matches.fill(lists, next, to)
       const { offsets, time, bits, index } = matches
       for (let at = 0; at < matches.persons; at++) {
-        let [began, ended, counted, goals, actions, person] = [Number.NaN, Number.NaN, 0, 0, 0, -1]
+        let began = Number.NaN
+        let ended = Number.NaN
+        let counted = 0
+        let goals = 0
+        let actions = 0
+        let person = -1
         for (let row = offsets[at]!; row < offsets[at + 1]!; row++) {
           const when = time[row]!
           const met = bits[row]!
@@ -108,8 +120,8 @@ export const visitsFold: Fold<VisitsParams, VisitNumbers> = {
     if (results.length === 1) return results[0]!
     const all = nothing(params)
     for (const one of results) {
-      for (const name of sums) for (let i = 0; i < one[name].length; i++) all[name][i]! += one[name][i]!
-      for (const name of sets) for (let i = 0; i < one[name].length; i++) all[name][i]! |= one[name][i]!
+      for (const name of sums) add(all[name], one[name])
+      for (const name of sets) unite(all[name], one[name])
     }
     return all
   },

@@ -34,18 +34,16 @@ test('each actor has its events in order of time, and of arrival at equal times'
       const steps = orderByActor(lists, company, events.length, company.texts.indexOf(''))
       let step = steps.next()
       while (!step.done) step = steps.next()
-      const { start, end, entry, actors } = step.value
+      const { start, end, entry, firstTime, lastTime, actors } = step.value
       const found = Array.from({ length: actors }, (_, actor) => ({
         company: company.texts[actor]!,
         seqs: Array.from(entry.subarray(start[actor], end[actor]), (index) => lists.seq[index]!),
+        extent: [firstTime[actor], lastTime[actor]],
       }))
-      const expected = company.texts.map((text) => ({
-        company: text,
-        seqs: events
-          .filter((event) => text !== '' && event.company === text)
-          .sort((a, b) => a.time - b.time || a.seq - b.seq)
-          .map(({ seq }) => seq),
-      }))
+      const expected = company.texts.map((text) => {
+        const own = events.filter((event) => text !== '' && event.company === text).sort((a, b) => a.time - b.time || a.seq - b.seq)
+        return { company: text, seqs: own.map(({ seq }) => seq), extent: [own[0]?.time ?? Number.NaN, own.at(-1)?.time ?? Number.NaN] }
+      })
       expect(found).toEqual(expected)
     }),
     { numRuns: 300 },

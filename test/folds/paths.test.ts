@@ -49,6 +49,7 @@ function edgesOf({ lists, seq, params }: Given): string[] {
     persons: lists.length,
     used: rows.length,
     entry: null,
+    extent: null,
     selection: null,
   }
   const completed = <R>(steps: Generator<void, R, void>): R => {

@@ -72,6 +72,7 @@ test('the rows of an actor are read once, however many values they have', () => 
       persons: 1,
       used: events,
       entry: null,
+      extent: null,
       selection: null,
     },
     {

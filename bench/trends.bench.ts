@@ -54,7 +54,7 @@ const questions: readonly Question[] = [
   byDay('sum of a number', 'sum(mat_amount)', node({ math: 'sum', math_property: 'amount' })),
 ]
 
-const ours = async ({ query }: Question): Promise<readonly number[]> => {
+const ours = async ({ query }: Question): Promise<number[]> => {
   const { results } = (await answerQuery({ kind: 'TrendsQuery', ...query }, project)) as TrendsResponse
   return 'breakdownFilter' in query ? results.map((row) => row.count) : results[0]!.data!
 }

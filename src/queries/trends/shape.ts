@@ -8,7 +8,7 @@ import type { Period } from './unit.ts'
 
 /** One line of a chart, or one number. */
 export interface TrendsRow {
-  data: readonly number[] | null
+  data: number[] | null
   days: string[]
   labels: string[]
   count: number
@@ -76,7 +76,7 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
   const sum = line.data.reduce((total, value) => total + value, 0)
   const namesSeries = query.series.length > 1 || line.breakdown?.namesSeries
   return {
-    data: isNumber ? [] : line.data,
+    data: isNumber ? [] : (line.data as number[]), // nobody else has it: a copy of a long line takes its memory again
     days: axis.days,
     labels: axis.labels,
     count: isNumber ? 0 : isCumulative(query) ? (line.data.at(-1) ?? 0) : sum,

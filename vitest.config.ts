@@ -8,7 +8,7 @@ const alone = [
   'test/docs/property-rule.test.ts',
   'test/engines.test.ts',
   'test/full-disk.test.ts',
-  'test/functions/{actions,aggregates,cases,drift,local-times,shaped-arguments}.test.ts',
+  'test/functions/{actions,cases,drift,local-times,shaped-arguments}.test.ts',
   'test/golden/**',
   'test/http/query-stops.test.ts',
   'test/queries/funnels/cancel.test.ts',
@@ -21,6 +21,7 @@ const alone = [
 // What takes long for what it finds: `npm run test:long`.
 const long = [
   'test/bench/compare-revisions.test.ts',
+  'test/catalog/channels.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
@@ -32,7 +33,7 @@ const long = [
   'test/exports/{bigquery,faults,kills,many-kills,postgres,postgres-roads,redshift,rows,s3,server-kills,slow,snowflake,two-processes}.test.ts',
   'test/fuzz/**',
   'test/http/capture/abuse.test.ts',
-  'test/http/{downloads-served,fuzz,matrix,odd-fields,readiness,restart,rights}.test.ts',
+  'test/http/{downloads-served,fuzz,matrix,odd-fields,odd-parameters,pages,readiness,restart,rights}.test.ts',
   'test/ingestion/{amplification,historical,person-room}.test.ts',
   'test/isolation/**',
   'test/leaving.test.ts',

@@ -3,21 +3,26 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publicApi } from './public-api.ts'
+import { serveOnce } from './serve-once.ts'
 
-// Packs the package, installs it into an empty folder as a user would, and runs the README's example of embedding there: as a module, as CommonJS, and
-// past the type checker of both.   npm run test:package
+// Packs the package, installs it into an empty folder as a user would, and runs the README's example of embedding there: as a module, as CommonJS, past the
+// type checker of both, and on later versions of Node, where the server is tried too.   npm run test:package
+
+/** Beside the Node that runs this. They are installed from npm. */
+const otherNodes = [20, 22, 24, 26].filter((major) => major !== Number.parseInt(process.versions.node, 10))
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'waymark-package-'))
+const folders = [folder]
 const quiet = { ...process.env, npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' }
 const run = (cwd: string, command: string, ...args: string[]): string =>
   execFileSync(command, args, { cwd, encoding: 'utf8', env: quiet, stdio: ['ignore', 'pipe', 'inherit'] })
 
 let failures = 0
-const step = (name: string, work: () => void) => {
+const step = async (name: string, work: () => void | Promise<void>) => {
   const start = performance.now()
   try {
-    work()
+    await work()
     console.log(`ok    ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
   } catch (error) {
     failures++
@@ -40,18 +45,30 @@ const asCommonJs = (example: string): string => {
 }
 /** As on the Node versions that cannot `require` a module. */
 const strictRequire = process.allowedNodeEnvironmentFlags.has('--experimental-require-module') ? ['--no-experimental-require-module'] : []
-const runsInItsOwnFolder = (name: string, file: string, text: string) => {
+const runsInItsOwnFolder = (name: string, file: string, text: string, node = process.execPath, options = strictRequire) => {
   const own = join(folder, name)
   mkdirSync(own)
   writeFileSync(join(own, file), text)
-  const printed = run(own, process.execPath, ...strictRequire, file)
+  const printed = run(own, node, ...options, file)
   mustHold(printed.trim() !== '', 'the example printed nothing')
   console.log(printed.trim().replace(/^/gm, '        '))
+}
+/** The program of the npm package `node`. Null: it cannot be installed. */
+const installedNode = (major: number): string | null => {
+  const own = mkdtempSync(join(tmpdir(), `waymark-node-${major}-`))
+  folders.push(own)
+  try {
+    run(own, 'npm', 'install', '--prefer-offline', '--silent', '--prefix', own, `node@${major}`)
+    const program = join(own, 'node_modules/node/bin/node')
+    return run(own, program, '--version').startsWith(`v${major}.`) ? program : null
+  } catch {
+    return null
+  }
 }
 
 try {
   let tarball = ''
-  step('npm pack', () => {
+  await step('npm pack', () => {
     // Builds by itself.
     const [packed] = JSON.parse(run(root, 'npm', 'pack', '--json', '--silent', '--pack-destination', folder)) as [
       { filename: string; size: number; files: { path: string }[] },
@@ -71,19 +88,19 @@ try {
     mustHold(broken.length === 0, `README.md links to what the package does not hold: ${broken.join(', ')}`)
     console.log(`        ${packed.filename}: ${packed.files.length} files, ${(packed.size / 1e6).toFixed(2)} MB`)
   })
-  step('the public API is the one that was written down', () => {
+  await step('the public API is the one that was written down', () => {
     const built = publicApi(readFileSync(join(root, 'dist/index.d.ts'), 'utf8'))
     const written = readFileSync(join(root, 'test/package/public-api.txt'), 'utf8')
     mustHold(built === written, 'the exported declarations changed: `npm run api` writes them down, for the change to be seen')
   })
-  step('npm install into an empty folder', () => {
+  await step('npm install into an empty folder', () => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'somebody', private: true }))
     run(folder, 'npm', 'install', '--prefer-offline', '--omit=dev', '--silent', tarball)
     mustHold(existsSync(join(folder, 'node_modules/waymark/dist/index.js')), 'waymark was not installed')
   })
-  step('the example as a module', () => runsInItsOwnFolder('esm', 'example.mjs', embeddingExample()))
-  step('the example as CommonJS', () => runsInItsOwnFolder('cjs', 'example.cjs', asCommonJs(embeddingExample())))
-  step('the example past the type checker, for both', () => {
+  await step('the example as a module', () => runsInItsOwnFolder('esm', 'example.mjs', embeddingExample()))
+  await step('the example as CommonJS', () => runsInItsOwnFolder('cjs', 'example.cjs', asCommonJs(embeddingExample())))
+  await step('the example past the type checker, for both', () => {
     const own = join(folder, 'types')
     mkdirSync(own)
     writeFileSync(join(own, 'module.mts'), embeddingExample())
@@ -114,13 +131,23 @@ try {
     typecheck({}, ['*.mts', '*.cts', '*.ts'])
     typecheck({ module: 'esnext', moduleResolution: 'bundler' }, ['*.mts', '*.ts'])
   })
-  step('nothing internal in the published types', () => {
+  await step('nothing internal in the published types', () => {
     const published = readFileSync(join(folder, 'node_modules/waymark/dist/index.d.ts'), 'utf8')
     const internal = ['accounts:', 'asking:', 'forQueries(', 'queryRows(', 'constructor(parts'].filter((name) => published.includes(name))
     mustHold(internal.length === 0, `the published types hold ${internal.join(', ')}`)
     console.log(`        ${published.split('\n').length} lines`)
   })
+  await step('the server on this Node', () => serveOnce(process.execPath, join(folder, 'node_modules/waymark/dist/cli.js')))
+  for (const major of otherNodes) {
+    const node = installedNode(major)
+    if (node === null) console.log(`SKIPPED  Node ${major}: npm has no \`node@${major}\` for this machine, or cannot be reached.`)
+    else
+      await step(`the example and the server on Node ${major}`, async () => {
+        runsInItsOwnFolder(`on-node-${major}`, 'example.mjs', embeddingExample(), node, [])
+        await serveOnce(node, join(folder, 'node_modules/waymark/dist/cli.js'))
+      })
+  }
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  for (const one of folders) rmSync(one, { recursive: true, force: true })
 }
 process.exitCode = failures > 0 ? 1 : 0

@@ -128,6 +128,13 @@ export const demoEvents = (now: Date): DemoEvent[] => {
   const events: DemoEvent[] = []
   const first = now.getTime() - days * day
 
+  // A mistake of a kind that happens, for the page of warnings: an id that is the word "undefined".
+  events.push({
+    event: '$create_alias',
+    distinct_id: 'shop-server',
+    timestamp: new Date(first - day).toISOString(),
+    properties: { alias: 'undefined' },
+  })
   for (let company = 0; company < companies; company++)
     events.push({
       event: '$groupidentify',

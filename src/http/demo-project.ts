@@ -3,7 +3,7 @@ import type { ProjectRecord } from '../accounts/records.ts'
 import type { Waymark } from '../engine.ts'
 import { demoEvents } from './demo-events.ts'
 
-// What a demo project begins with: the events of a shop, and a dashboard that tells of them.
+// What a demo project begins with: the events of a shop, a dashboard that tells of them, and an action, cohorts and annotations.
 
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more })
 const lastMonth = { dateRange: { date_from: '-30d' } }
@@ -99,6 +99,41 @@ const inRows = (all: readonly DemoInsight[], inRow: number, h: number, from: num
     const w = columns / inRow
     return { ...one, layout: { x: (i % inRow) * w, y: from + Math.floor(i / inRow) * h, w, h } }
   })
+/** Names for what is asked for often, in lists that would be empty otherwise. */
+const actions = [
+  {
+    name: 'Opened the cart',
+    description: 'Looked at the cart, or began to check out.',
+    steps: [{ event: '$pageview', url: '/cart', url_matching: 'contains' }, { event: 'checkout started' }],
+  },
+]
+const condition = (value: object) => ({ properties: { type: 'AND', values: [{ type: 'AND', values: [value] }] } })
+const cohorts = [
+  {
+    name: 'Customers',
+    description: 'Bought something in the last 90 days.',
+    filters: condition({
+      type: 'behavioral',
+      value: 'performed_event',
+      key: 'purchase',
+      event_type: 'events',
+      time_value: 90,
+      time_interval: 'day',
+    }),
+  },
+  {
+    name: 'Paying plans',
+    description: 'On the plan pro or team.',
+    filters: condition({ type: 'person', key: 'plan', value: ['pro', 'team'], operator: 'exact' }),
+  },
+]
+/** So many days ago. */
+const notes = [
+  { content: 'Newsletter: autumn campaign', daysAgo: 21 },
+  { content: 'New product page', daysAgo: 9 },
+]
+const dayMs = 86_400_000
+
 const insights = [...inRows(numbers, 3, 2, 0), ...inRows(charts, 2, 5, 2)]
 
 export async function fillDemo(waymark: Waymark, record: ProjectRecord, by: ActingMember): Promise<void> {
@@ -111,6 +146,10 @@ export async function fillDemo(waymark: Waymark, record: ProjectRecord, by: Acti
   const { dashboard } = await (id ? saved.dashboards.update(place, id, about) : saved.dashboards.create(place, about))
   for (const { name, query } of insights)
     await saved.insights.create(place, { name, query: { kind: 'InsightVizNode', source: query }, dashboards: [dashboard.id] })
+  for (const action of actions) await project.actions.create(action, by.user.id)
+  for (const cohort of cohorts) await project.cohorts.create(cohort, by.user.id)
+  for (const { content, daysAgo } of notes)
+    await saved.annotations.create(place, { content, date_marker: new Date(waymark.clock().getTime() - daysAgo * dayMs).toISOString() })
   const { tiles } = await saved.dashboards.whole(dashboard)
   await saved.dashboards.update(place, dashboard.id, {
     tiles: tiles.map(({ tile: { id } }, i) => ({ id, layouts: { sm: insights[i]!.layout } })),

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useMemo, useRef, useState } from 'preact/hooks'
+import { kinds } from './insights/query.ts'
 import { signOut } from './lib/api.ts'
 import type { PageProps } from './lib/page.ts'
 import { go, linkTo, type Place } from './lib/router.ts'
@@ -135,6 +136,8 @@ function PageBody({ page, place }: { page: PageEntry; place: Place }) {
 
 interface CommandEntry {
   readonly title: string
+  /** Keys that do the same without the palette. */
+  readonly keys?: string
   run(): void
 }
 
@@ -145,10 +148,12 @@ function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () =>
   const [at, setAt] = useState(0)
   const commands = useMemo<readonly CommandEntry[]>(
     () => [
-      ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}   (g ${key})`, run: () => go(linkTo(link(name))) })),
+      ...pages.map(({ name, title, key }) => ({ title: `Go to ${title}`, keys: `g ${key}`, run: () => go(linkTo(link(name))) })),
       ...pages.flatMap(({ name, title, sections = [] }) =>
         sections.map((one) => ({ title: `Go to ${title}: ${one.title}`, run: () => go(linkTo(link(`${name}/${one.name}`))) })),
       ),
+      ...kinds.map(({ name, title }) => ({ title: `New insight: ${title}`, run: () => go(linkTo(link('insights/new'), { kind: name })) })),
+      { title: 'New cohort', run: () => go(linkTo(link('cohorts/new'))) },
       { title: 'New batch export', run: () => go(linkTo(link('pipelines/exports/new'))) },
       ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/live`)) })),
       ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
@@ -192,6 +197,7 @@ function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () =>
         {shown.map((command, i) => (
           <li key={command.title} id={`command-${i}`} role="option" aria-selected={i === at} onClick={() => run(command)}>
             {command.title}
+            {command.keys && <kbd>{command.keys}</kbd>}
           </li>
         ))}
       </ul>

@@ -56,6 +56,16 @@ describe('what is shown', () => {
       ]),
     )
   })
+  test('a split funnel has the period before beside each value, however many are left out', () => {
+    const group = (browser: string, compare_label: string) =>
+      ['visit', 'signup'].map((name, order) => ({ name, order, count: 9 - order, breakdown_value: [browser], compare_label }))
+    const browsers = ['Chrome', 'Safari', 'Firefox', 'Edge', 'Opera', 'Vivaldi']
+    const results = ['current', 'previous'].flatMap((period) => browsers.map((browser) => group(browser, period)))
+    const texts = textsOf(checked({ kind: 'FunnelsQuery' }, { results }))
+    const names = browsers.slice(0, 5).flatMap((browser) => [browser, `${browser} (previous)`])
+    expect(texts.filter((text) => names.includes(text))).toEqual(names)
+    expect(texts.join('\n')).toContain('1 more group')
+  })
   test('a number says how it has changed', () => {
     expect(shown('number')).toEqual(expect.arrayContaining(['1,234,567', '▲ 23.5% from 1,000,000']))
   })

@@ -76,7 +76,9 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('cell', { name: 'Became a customer', exact: true }).waitFor()
     const { results: actions } = await web.api<Page<object>>('GET', `${project}/actions/`)
-    expect(actions).toMatchObject([{ name: 'Became a customer', steps: [{ event: 'purchase' }] }])
+    expect(actions).toContainEqual(
+      expect.objectContaining({ name: 'Became a customer', steps: [expect.objectContaining({ event: 'purchase' })] }),
+    )
 
     await page.getByRole('link', { name: 'Warnings' }).click()
     await page.getByRole('region', { name: 'Warnings' }).getByRole('button').first().click()
@@ -98,7 +100,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('row', { name: '2026-03-01 12:00' }).getByText(attack).waitFor()
     const { results: notes } = await web.api<Page<{ date_marker: string }>>('GET', `${project}/annotations/`)
-    expect(notes.map(({ date_marker }) => new Date(date_marker).toISOString())).toEqual(['2026-03-01T17:00:00.000Z'])
+    expect(notes.map(({ date_marker }) => new Date(date_marker).toISOString())).toContain('2026-03-01T17:00:00.000Z')
     await page.getByRole('button', { name: `Edit ${attack}` }).click()
     expect(await dialog.getByLabel('Time').inputValue()).toBe('2026-03-01T12:00')
     expect(await accessibilityFindings(page)).toEqual([])

@@ -231,6 +231,18 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await page.getByText('purchase').first().waitFor()
     expect(page.url()).toContain('/people/')
 
+    // Beside each number that of the period before: its own steps, its own losses.
+    await open('funnel')
+    await choose('Comparison with another time', 'previous')
+    const both = (await answerTo({ compareFilter: { compare: true } })) as unknown as { count: number; compare_label: string }[]
+    const left = (period: string) => {
+      const counts = both.filter(({ compare_label }) => compare_label === period).map(({ count }) => count)
+      return counts.map((count, i) => (i === 0 ? '–' : shown(counts[i - 1]! - count)))
+    }
+    await expect
+      .poll(async () => (await cells(table)).map(([name, , lost]) => [/^\d+/.exec(name!)![0], lost!.split(' ')[0]]))
+      .toEqual([...left('current'), ...left('previous')].map((lost, i) => [String((i % 2) + 1), lost]))
+
     await open('funnel')
     await choose('Shape of the funnel', 'trends')
     await answerTo({ funnelsFilter: { funnelVizType: 'trends' } })

@@ -3,7 +3,7 @@ export const pagePaths = [
   'live',
   'insights',
   'insights/new?kind=trends',
-  'insights/new?kind=funnels',
+  'insights/new?kind=funnel',
   'insights/new?kind=retention',
   'insights/new?kind=paths',
   'insights/new?kind=stickiness',

@@ -31,6 +31,21 @@ describe.skipIf(!hasBrowser)('all pages', () => {
     await page.context().close()
   })
 
+  test('every page of the demo project shows something at the first start', async () => {
+    const page = await web.signedIn()
+    // Data leave the server, and plugins run, only once somebody says so.
+    const paths = pagePaths.filter((path) => !/^(settings|pipelines|people\/by-id)/.test(path))
+    const empty: string[] = []
+    for (const path of paths) {
+      await page.goto(`${web.facts.url}/#/project/${web.demo}/${path}`)
+      await page.locator('main').getByRole('heading').first().waitFor()
+      await expect.poll(() => page.locator('.working').count()).toBe(0)
+      if ((await page.locator('main .empty, main [role=alert]').count()) > 0) empty.push(path)
+    }
+    expect(empty).toEqual([])
+    await page.context().close()
+  })
+
   test.each(['light', 'dark'] as const)('%s: no serious finding', async (colorScheme) => {
     const page = await web.signedIn()
     await page.emulateMedia({ colorScheme })

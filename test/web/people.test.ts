@@ -263,7 +263,7 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('heading', { name: 'Cohorts' }).waitFor()
     const { results: left } = await web.api<Page<{ name: string }>>('GET', `${project}/cohorts/`)
-    expect(left.map(({ name }) => name)).toEqual(['Buyers on pro'])
+    expect(left.map(({ name }) => name)).toEqual(['Customers', 'Paying plans', 'Buyers on pro'])
     expect(await accessibilityFindings(page)).toEqual([])
   })
 

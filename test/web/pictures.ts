@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import buildPrograms from '../harness/programs.ts'
 import { openWeb, settled } from './browser.ts'
+import { pagePaths } from './page-paths.ts'
 
 // npm run web:pictures: every page of the demo project, light and dark, wide and narrow, into .tmp/pictures; those of the README into docs/pictures.
 
@@ -39,7 +40,13 @@ const pages: Readonly<Record<string, string>> = {
   pipelines: 'pipelines',
   exports: 'pipelines/exports',
   settings: 'settings',
+  ...Object.fromEntries(
+    pagePaths
+      .filter((path) => /^(settings|pipelines\/exports)\//.test(path) && path !== 'settings/project')
+      .map((path) => [path.replaceAll('/', '-'), path]),
+  ),
 }
+const isWorking = "[...document.querySelectorAll('main .working')].some((one) => one.getBoundingClientRect().top <= innerHeight)"
 const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 360, height: 740 } } as const
 
 await buildPrograms()
@@ -66,10 +73,8 @@ for (const [size, viewport] of Object.entries(sizes))
       await page.waitForLoadState('networkidle')
       await page.waitForTimeout(1500) // tiles begin when they come into view
       await settled(page)
-      // Tiles below the window are not computed.
-      await page.waitForFunction(
-        "[...document.querySelectorAll('main .working')].every((one) => one.getBoundingClientRect().top > innerHeight)",
-      )
+      // Tiles below the window are not computed. (The content security policy of the page refuses waitForFunction.)
+      while (await page.evaluate(isWorking)) await page.waitForTimeout(100)
       await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) })
       const isOfReadme = size === 'wide' && colorScheme === 'light' && ['dashboard', 'funnel', 'sql', 'web'].includes(name)
       if (isOfReadme) await page.screenshot({ path: join(root, 'docs/pictures', `${name}.png`) })

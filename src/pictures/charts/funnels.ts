@@ -9,19 +9,32 @@ const stepOf = (row: Fields): FunnelStep => ({
   time: numberOf(row.average_conversion_time),
 })
 
-/** Of a breakdown and a comparison, each group is a list of steps. */
-function groupsOf(results: readonly unknown[]): readonly (readonly Fields[])[] {
-  if (results.some(Array.isArray)) return results.map(objectsOf)
-  const rows = objectsOf(results)
-  const previous = rows.filter(isPreviousRow)
-  return previous.length > 0 ? [rows.filter((row) => !isPreviousRow(row)), previous] : [rows]
+const splitByPeriod = (rows: readonly Fields[]): readonly (readonly Fields[])[] => [
+  rows.filter((row) => !isPreviousRow(row)),
+  rows.filter(isPreviousRow),
+]
+
+/** For each value of the breakdown its list of steps, and beside it that of the period before. */
+function valuesOf(results: readonly unknown[]): readonly (readonly (readonly Fields[])[])[] {
+  const all = results.some(Array.isArray) ? results.map(objectsOf) : splitByPeriod(objectsOf(results))
+  const values = new Map<string, (readonly Fields[])[]>()
+  for (const steps of all) {
+    const [first] = steps
+    if (!first) continue
+    const key = JSON.stringify(first.breakdown_value ?? null)
+    values.set(key, [...(values.get(key) ?? []), steps])
+  }
+  return [...values.values()]
 }
 
+/** The lists of steps, in the order of the chart. */
+export const stepGroups = (results: readonly unknown[]): readonly (readonly Fields[])[] => valuesOf(results).flat()
+
 function stepsChart(results: readonly unknown[]): Chart {
-  const groups = groupsOf(results).filter((steps) => steps.length > 0)
-  if (groups.length === 0) return nothing()
+  const { kept, leftOut } = cut(valuesOf(results), most.groups, 'group', 'groups')
+  if (kept.length === 0) return nothing()
   const names = new Map<string, number>()
-  const all = groups.map((steps): FunnelGroup => {
+  const groups = kept.flat().map((steps): FunnelGroup => {
     const [first] = steps
     const value = first?.breakdown_value
     const label = value === undefined ? null : clipped(breakdownText(value))
@@ -36,10 +49,9 @@ function stepsChart(results: readonly unknown[]): Chart {
       steps: steps.slice(0, most.steps).map(stepOf),
     }
   })
-  const longest = Math.max(...groups.map((steps) => steps.length))
-  const { kept, leftOut } = cut(all, most.groups, 'group', 'groups')
+  const longest = Math.max(...kept.flat().map((steps) => steps.length))
   const steps = longest > most.steps ? [`${longest - most.steps} more steps`] : []
-  return { kind: 'funnel', groups: kept, leftOut: [...leftOut, ...steps] }
+  return { kind: 'funnel', groups, leftOut: [...leftOut, ...steps] }
 }
 
 /** How many took how long. */

@@ -12,8 +12,18 @@ export function isAhead(date: string, period: string, count: number, computed: s
   return count > 0 && computed !== null && begin.getTime() > Date.parse(computed)
 }
 
-/** On the clock of the project, which the date tells. */
-const began = (date: string, period: string): string => (period === 'Hour' ? date.slice(0, 16).replace('T', ' ') : date.slice(0, 10))
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** When each row began, on the clock of the project, which the date tells: `5 Jan`, or with the year if there are several. */
+export function beganTexts(dates: readonly string[], period: string): readonly string[] {
+  const isOneYear = new Set(dates.map((date) => date.slice(0, 4))).size === 1
+  return dates.map((date) => {
+    const month = months[Number(date.slice(5, 7)) - 1]
+    if (month === undefined) return date
+    const day = `${Number(date.slice(8, 10))} ${month}${isOneYear ? '' : ` ${date.slice(0, 4)}`}`
+    return period === 'Hour' ? `${day} ${date.slice(11, 16)}` : day
+  })
+}
 
 /** A row per interval in which actors started, a column per interval after it, as the share of those who started. */
 export function retentionChart(query: Fields, answer: Fields): Chart {
@@ -28,12 +38,16 @@ export function retentionChart(query: Fields, answer: Fields): Chart {
   const columns = cut(longest, most.gridColumns, 'column', 'columns')
   const amount = (value: Fields) => (isSum ? (numberOf(value.aggregation_value) ?? 0) : (numberOf(value.count) ?? 0))
   const largest = Math.max(0, ...lists.flat().map(amount))
+  const began = beganTexts(
+    kept.map(({ date }) => textOf(date)),
+    period,
+  )
   const rows = kept.map((row, i): GridRow => {
     const values = lists[i]!
     const started = numberOf(values[0]?.count) ?? 0
     const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
     return {
-      label: clipped(`${split}${began(textOf(row.date), period)}`, 32),
+      label: clipped(`${split}${began[i]!}`, 32),
       note: numberText(started),
       cells: values.slice(0, most.gridColumns).map((value, at) => {
         if (isAhead(textOf(row.date), period, at, computed)) return null

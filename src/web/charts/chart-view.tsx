@@ -26,6 +26,10 @@ export function useWidth<E extends HTMLElement>() {
   return [ref, width] as const
 }
 
+/** What needs more room for its names than a narrow screen has is scrolled sideways. */
+const leastWidth = (chart: Chart): number =>
+  chart.kind === 'flow' ? 104 * (1 + new Set(chart.edges.map(({ from }) => from.split('_', 1)[0])).size) : 0
+
 interface Props {
   readonly chart: Chart
   readonly title: string
@@ -34,9 +38,10 @@ interface Props {
 }
 
 export function ChartView({ chart, title, height = 340, onPick }: Props) {
-  const [ref, width] = useWidth<HTMLDivElement>()
+  const [ref, seen] = useWidth<HTMLDivElement>()
+  const width = Math.max(seen, leastWidth(chart))
   const area = { left: 4, top: 4, right: width - 4, bottom: height }
-  const drawn = width > 40 && chart.kind !== 'map' ? draw(chart, area) : null
+  const drawn = seen > 40 && chart.kind !== 'map' ? draw(chart, area) : null
   const total = Math.ceil((drawn?.height ?? height) + 12)
   /** What was clicked says what it is. */
   const pick = (event: MouseEvent) => {
@@ -49,21 +54,23 @@ export function ChartView({ chart, title, height = 340, onPick }: Props) {
       ref={ref}
       style={{ minHeight: `${chart.kind === 'nothing' ? 120 : chart.kind === 'map' ? 0 : Math.min(height, total)}px` }}
     >
-      {chart.kind === 'map' && width > 40 && (
+      {chart.kind === 'map' && seen > 40 && (
         <WorldMap chart={chart} title={title} width={width} height={height} {...(onPick && { onPick })} />
       )}
       {drawn && (
-        <svg
-          class={onPick && 'can-pick'}
-          onClick={pick}
-          width={width}
-          height={total}
-          viewBox={`0 0 ${width} ${total}`}
-          role="img"
-          aria-label={`${chartWords[chart.kind]}: ${title}. ${summaryOf(chart)}`}
-        >
-          {drawn.nodes.map(nodesOf)}
-        </svg>
+        <div {...(width > seen && { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': title })}>
+          <svg
+            class={onPick && 'can-pick'}
+            onClick={pick}
+            width={width}
+            height={total}
+            viewBox={`0 0 ${width} ${total}`}
+            role="img"
+            aria-label={`${chartWords[chart.kind]}: ${title}. ${summaryOf(chart)}`}
+          >
+            {drawn.nodes.map(nodesOf)}
+          </svg>
+        </div>
       )}
       {drawn && (chart.kind === 'lines' || chart.kind === 'bars') && (
         <OverTime chart={chart} width={width} height={height} {...(onPick && { onPick })} />

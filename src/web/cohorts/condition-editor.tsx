@@ -146,7 +146,7 @@ function OfProperty({ condition, onChange }: { condition: PersonCondition; onCha
       {!isWithoutValue(operator) && (
         <TextField
           label="Value"
-          placeholder={takesMany(operator) ? 'Values, separated by commas' : 'Value'}
+          placeholder={takesMany(operator) ? 'Values: a, b, c' : 'Value'}
           value={shown(value)}
           onChange={(text) => onChange({ ...condition, value: valueFor(operator, text) })}
         />

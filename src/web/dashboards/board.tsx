@@ -131,7 +131,7 @@ function OpenBoard({
         <button type="button" onClick={() => setOpen({ what: 'share' })}>
           Share
         </button>
-        <Menu label="More" text="⋯">
+        <Menu label="More">
           <button type="button" class="plain" onClick={() => tryTo(toggleFullScreen(board.current!))}>
             Full screen
           </button>

@@ -59,7 +59,7 @@ export function DashboardList({ place }: { place: Place }) {
             </td>
             <td class="when">{one.last_modified_at ? agoText(one.last_modified_at) : '–'}</td>
             <td class="tools">
-              <Menu label={`More for ${one.name}`} text="⋯">
+              <Menu label={`More for ${one.name}`}>
                 <button
                   type="button"
                   class="plain"

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
+import { Icon } from '../ui/icon.tsx'
 
 /** Buttons behind one button. It closes with Escape, with a choice, and when the focus leaves it. */
-export function Menu({ label, text, children }: { label: string; text: string; children: ComponentChildren }) {
+export function Menu({ label, children }: { label: string; children: ComponentChildren }) {
   const ref = useRef<HTMLDetailsElement>(null)
   const close = () => {
     if (ref.current) ref.current.open = false
@@ -19,7 +20,9 @@ export function Menu({ label, text, children }: { label: string; text: string; c
         ref.current?.querySelector('summary')?.focus()
       }}
     >
-      <summary aria-label={label}>{text}</summary>
+      <summary aria-label={label}>
+        <Icon name="more" />
+      </summary>
       <div class="menu-list">{children}</div>
     </details>
   )

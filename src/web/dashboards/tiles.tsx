@@ -150,7 +150,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
                         </button>
                       </>
                     )}
-                    <Menu label={`More for ${name}`} text="⋯">
+                    <Menu label={`More for ${name}`}>
                       {isArranging && <Steps layout={layout} step={(what, by) => step(id, what, by)} />}
                       {menu(tile)}
                     </Menu>

@@ -97,8 +97,8 @@ export function Import() {
       <section aria-label="The command">
         <h2>The command</h2>
         <p>
-          It also reads Parquet and zstd, names columns with <code>--map</code>, shows what would be stored with <code>--dry-run</code>, and
-          goes on where it was interrupted.
+          It also reads Parquet and zstd, names columns with <code>--map</code>, shows what would be stored with{' '}
+          <code class="whole">--dry-run</code>, and goes on where it was interrupted.
         </p>
         <pre tabIndex={0}>
           <code>{command}</code>
@@ -155,7 +155,7 @@ function RunReport({ run: { is, file, progress }, cancel, retry }: { run: Run; c
       )}
       {progress && progress.problems.length > 0 && (
         <section aria-label="Rows that cannot be read">
-          <h3>Rows that cannot be read</h3>
+          <h3 class="apart">Rows that cannot be read</h3>
           <ul class="lines">
             {progress.problems.map(({ row, problem }) => (
               <li class="wrap" key={row}>

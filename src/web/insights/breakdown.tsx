@@ -3,6 +3,7 @@ import type { Query } from '../lib/api.ts'
 import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { useAdded } from '../ui/use-added.ts'
 import { listIn, objectIn, textIn, withField } from './query.ts'
 import { namedWhose, type Typed, WhoseSelect, whoseOf } from './whose.tsx'
 
@@ -73,8 +74,9 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
   }
   const limit = objectIn(query, 'breakdownFilter').breakdown_limit
   const hasBins = query.kind === 'TrendsQuery'
+  const added = useAdded<HTMLDivElement>(parts.length)
   return (
-    <>
+    <div class="filters-list" ref={added.list}>
       {parts.map((part, i) => (
         <BreakdownRow
           key={i}
@@ -88,7 +90,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
         <button
           type="button"
           class="plain add"
-          onClick={() => set([...parts, parts[0]?.type === 'cohort' ? { property: '', type: 'cohort' } : empty])}
+          onClick={() => added.add(() => set([...parts, parts[0]?.type === 'cohort' ? { property: '', type: 'cohort' } : empty]))}
         >
           + Add a breakdown
         </button>
@@ -106,7 +108,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
           <span>values</span>
         </div>
       )}
-    </>
+    </div>
   )
 }
 

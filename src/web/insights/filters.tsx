@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { kindOf, useProperties, usePropertyNames } from '../lib/names.ts'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { useAdded } from '../ui/use-added.ts'
 import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
 import { CohortField, FilterValue } from './filter-value.tsx'
 import type { Filter } from './query.ts'
@@ -130,8 +131,9 @@ export function Filters({
     const complete = next.filter(isComplete)
     if (JSON.stringify(complete) !== JSON.stringify(filters)) onChange(complete)
   }
+  const added = useAdded<HTMLDivElement>(drafts.length)
   return (
-    <div class="filters-list">
+    <div class="filters-list" ref={added.list}>
       {drafts.map((filter, i) => (
         <FilterRow
           key={i}
@@ -144,7 +146,7 @@ export function Filters({
       <button
         type="button"
         class="plain add"
-        onClick={() => change([...drafts, { key: '', type: whose ?? 'event', operator: 'exact', value: [] }])}
+        onClick={() => added.add(() => change([...drafts, { key: '', type: whose ?? 'event', operator: 'exact', value: [] }]))}
       >
         + {label}
       </button>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { TextField } from '../ui/parts.tsx'
+import { useAdded } from '../ui/use-added.ts'
 import { listIn, objectIn, textIn, within } from './query.ts'
 
 interface Formula {
@@ -38,8 +39,9 @@ export function Formulas({ query, onChange }: { query: Query; onChange: (query: 
     const changed = withFormulas(query, next)
     if (JSON.stringify(changed) !== JSON.stringify(query)) onChange(changed)
   }
+  const added = useAdded<HTMLDivElement>(formulas.length)
   return (
-    <>
+    <div class="filters-list" ref={added.list}>
       {formulas.map((one, i) => (
         <div class="filter-row" key={i}>
           <TextField
@@ -60,10 +62,10 @@ export function Formulas({ query, onChange }: { query: Query; onChange: (query: 
         </div>
       ))}
       {formulas.length < 10 && (
-        <button type="button" class="plain add" onClick={() => set([...formulas, { formula: '' }])}>
+        <button type="button" class="plain add" onClick={() => added.add(() => set([...formulas, { formula: '' }]))}>
           + Add a formula
         </button>
       )}
-    </>
+    </div>
   )
 }

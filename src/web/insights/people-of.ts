@@ -1,5 +1,7 @@
 import type { Chart } from '../../pictures/chart.ts'
+import { stepGroups } from '../../pictures/charts/funnels.ts'
 import { labelOf } from '../../pictures/charts/trends.ts'
+import { breakdownText } from '../../pictures/charts/values.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { objectIn, within } from './query.ts'
@@ -14,11 +16,7 @@ export interface Chosen {
 
 export const rowsOf = (answer: Answer): readonly Row[] => (Array.isArray(answer.results) ? (answer.results as Row[]) : [])
 /** Each group is a list of steps. */
-export const funnelGroups = (answer: Answer): readonly (readonly Row[])[] => {
-  const { results } = answer
-  if (!Array.isArray(results)) return []
-  return results.some(Array.isArray) ? (results as Row[][]) : [results as Row[]]
-}
+export const funnelGroups = ({ results }: Answer): readonly (readonly Row[])[] => (Array.isArray(results) ? stepGroups(results) : [])
 
 const insightActors = (query: Query, more: Row): Query => ({ kind: 'InsightActorsQuery', source: query, ...more })
 
@@ -95,7 +93,7 @@ function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }:
 /** `step` below 0: those who left before it. */
 export function inStep(query: Query, step: number, { custom_name, name, breakdown_value: group }: Row): Chosen {
   const source = { kind: 'FunnelsActorsQuery', source: query, funnelStep: step, ...(group != null && { funnelStepBreakdown: group }) }
-  const shown = String(custom_name || name || 'All events')
+  const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` (${breakdownText(group)})`}`
   return { title: step < 0 ? `Left before ${shown}` : `Reached ${shown}`, source }
 }
 

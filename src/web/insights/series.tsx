@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx'
 import { type Option, TextField } from '../ui/parts.tsx'
+import { useAdded } from '../ui/use-added.ts'
 import { type EventChoice, EventField } from './event-field.tsx'
 import { Filters } from './filters.tsx'
 import { MathField } from './maths.tsx'
@@ -32,8 +33,9 @@ function withChoice(node: SeriesNode, choice: EventChoice): SeriesNode {
 
 export function Series({ series, onChange, most, least = 1, maths, marks, addLabel }: Props) {
   const add = (node: SeriesNode, at = series.length) => onChange(series.toSpliced(at, 0, node))
+  const added = useAdded<HTMLOListElement>(series.length)
   return (
-    <ol class="series">
+    <ol class="series" ref={added.list}>
       {series.map((node, i) => (
         <li key={i}>
           <SeriesRow
@@ -52,7 +54,9 @@ export function Series({ series, onChange, most, least = 1, maths, marks, addLab
           <button
             type="button"
             class="plain add"
-            onClick={() => add({ kind: 'EventsNode', event: null, name: 'All events', ...(maths && { math: maths[0]!.value }) })}
+            onClick={() =>
+              added.add(() => add({ kind: 'EventsNode', event: null, name: 'All events', ...(maths && { math: maths[0]!.value }) }))
+            }
           >
             + {addLabel}
           </button>

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact'
+import { axisLabels } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
-import { isAhead } from '../../pictures/charts/retention.ts'
+import { beganTexts, isAhead } from '../../pictures/charts/retention.ts'
 import { labelOf } from '../../pictures/charts/trends.ts'
+import { breakdownText } from '../../pictures/charts/values.ts'
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../pictures/format.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
-import { useProject } from '../lib/session.ts'
 import { funnelGroups, itemName, type Row, rowsOf } from './people-of.ts'
 import { objectIn, textIn } from './query.ts'
 
@@ -54,6 +55,7 @@ export function SeriesTable({
   const format = formatOf(chart)
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
   const labels = isOverTime ? chart.labels : []
+  const heads = axisLabels(labels)
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
   return (
@@ -65,9 +67,9 @@ export function SeriesTable({
             <tr>
               <th>Series</th>
               {isTrend && <th class="number">Total</th>}
-              {labels.map((label, i) => (
+              {heads.map((head, i) => (
                 <th class="number" key={i}>
-                  {label}
+                  {head}
                 </th>
               ))}
             </tr>
@@ -164,8 +166,7 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
             steps.map((row, i) => {
               const count = countOf(row)
               const lost = i === 0 ? 0 : countOf(steps[i - 1]) - count
-              const group =
-                groups.length > 1 && row.breakdown_value != null ? ` (${[row.breakdown_value].flat().map(String).join(', ')})` : ''
+              const group = row.breakdown_value == null ? '' : ` (${breakdownText(row.breakdown_value)})`
               const isPrevious = row.compare_label === 'previous'
               const people = (text: string, step: number) =>
                 isPrevious ? text : <PeopleButton onClick={() => onChoose(step, row)}>{text}</PeopleButton>
@@ -246,19 +247,17 @@ export function RetentionGrid({
   answer: Answer
   onChoose: (row: number, interval: number, name: string) => void
 }) {
-  const { timezone } = useProject()
   const filter = objectIn(query, 'retentionFilter')
   const cohorts = rowsOf(answer) as unknown as readonly Cohort[]
   const period = textIn(filter, 'period') || 'Day'
-  const isHourly = period === 'Hour'
   const computed = answer.last_refresh ?? null
   const isSum = filter.aggregationType === 'sum' || filter.aggregationType === 'avg'
   const columns = [...cohorts].sort((a, b) => b.values.length - a.values.length)[0]?.values ?? []
   if (columns.length === 0) return <p class="note">No data for this range.</p>
-  const format = new Intl.DateTimeFormat('en-CA', {
-    timeZone: timezone,
-    ...(isHourly ? { dateStyle: 'short', timeStyle: 'short', hour12: false } : { dateStyle: 'short' }),
-  })
+  const texts = beganTexts(
+    cohorts.map(({ date }) => date),
+    period,
+  )
   const amount = ({ count, aggregation_value }: Cohort['values'][number]) => (isSum ? (aggregation_value ?? 0) : count)
   const largest = Math.max(0, ...cohorts.flatMap(({ values }) => values.map(amount)))
   // Of those whose interval has begun.
@@ -294,8 +293,8 @@ export function RetentionGrid({
         <tbody>
           {cohorts.map((cohort, row) => {
             const size = cohort.values[0]?.count ?? 0
-            const group = cohort.breakdown_value == null ? '' : `${[cohort.breakdown_value].flat().map(String).join(', ')}, `
-            const name = `${group}${format.format(new Date(cohort.date))}`
+            const group = cohort.breakdown_value == null ? '' : `${breakdownText(cohort.breakdown_value)}, `
+            const name = `${group}${texts[row]!}`
             return (
               <tr key={row}>
                 <th scope="row">{name}</th>

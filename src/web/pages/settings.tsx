@@ -9,6 +9,7 @@ import { InvitesSection, MembersSection } from '../settings/members.tsx'
 import { CaptureSection, FiltersSection, ProjectSection } from '../settings/project.tsx'
 import { AccessSection } from '../settings/project-access.tsx'
 import { PageHead } from '../ui/parts.tsx'
+import { useChosenInSight } from '../ui/tabs.tsx'
 
 type SectionName = (typeof settingsGroups)[number]['sections'][number]['name']
 const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
@@ -34,7 +35,7 @@ export function Settings({ rest }: PageProps) {
     <>
       <PageHead title="Settings" />
       <div class="with-sections">
-        <nav aria-label="Settings">
+        <nav aria-label="Settings" ref={useChosenInSight(name)}>
           {settingsGroups.map((group) => (
             <div key={group.title}>
               <h2>{group.title}</h2>

@@ -142,8 +142,8 @@ export function KeysSection() {
                       <div class="row">
                         <ConfirmButton
                           isPlain
-                          label="Roll…"
-                          title={`Roll ${key.label}`}
+                          label="Rotate…"
+                          title={`Rotate ${key.label}`}
                           submit="Give it a new value"
                           action={async () => show(await post<Key>(`api/personal_api_keys/${key.id}/roll/`))}
                         >

@@ -3,6 +3,7 @@ const shapes = {
   copy: 'M5 5h8v8H5zM3 11V3h8',
   up: 'M8 13V3M4 7l4-4 4 4',
   cross: 'M4 4l8 8M12 4l-8 8',
+  more: 'M3 8h.01M8 8h.01M13 8h.01',
   mark: 'M4 14.5v-13M4 2.5h8.5l-2 3 2 3H4',
   live: 'M1 8h3l2-5 4 10 2-5h3',
   insights: 'M2 2v12h12M5 10l3-4 2 2 4-5',

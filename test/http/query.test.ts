@@ -18,7 +18,7 @@ const ask = (body: unknown, as = held.home.member) => held.home.call('POST', pat
 const settled = async (id: string) => {
   for (;;) {
     const { body } = await held.home.call('GET', `${path}${id}/`, { as: held.home.member })
-    if (body.query_status.complete) return body.query_status
+    if (body.query_status.complete || body.query_status.error) return body.query_status
     await new Promise((resume) => setImmediate(resume))
   }
 }
@@ -233,7 +233,7 @@ test('a query in the newest form, and whether one may ask', async () => {
 test("an error in the background is the caller's to read", async () => {
   await ask({ query: { kind: 'TrendsQuery', series: 1 }, async: true, client_query_id: 'wrong' })
   expect(await settled('wrong')).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: expect.stringContaining('series'),
     results: null,
@@ -256,7 +256,7 @@ test('what a dead process left running is said to be over', async () => {
     tables.query_runs.insert({ ...left, start_time: new Date(), end_time: null, expiration_time: null }),
   )
   expect(presentRun(await createQueryRuns(world.accounts, answersInMemory()).poll(project.id, 'left'))).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: 'The query was interrupted by a restart.',
     end_time: expect.any(String),

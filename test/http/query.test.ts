@@ -289,6 +289,15 @@ test('queries of a user are limited by the hour, in each project, whichever key 
   world.limits = before
 })
 
+test('drafts of a user are limited to ten a minute, whichever key asks', async () => {
+  const { call, member, owner, key } = held.home
+  const [one, two] = [await key(member, ['query:read']), await key(member, ['query:read'])]
+  const draft = async (as: string) => (await call('GET', `${path}draft_sql/?prompt=how%20many%20events`, { as })).status
+  for (let i = 0; i < 10; i++) expect(await draft(i % 2 ? one : two)).toBe(200)
+  expect([await draft(one), await draft(two)]).toEqual([429, 429])
+  expect(await draft(await key(owner, ['query:read'])), 'another user').toBe(200)
+})
+
 test("a server of one's own has no such limit", () => {
   expect(defaultRateLimits.query).toEqual([])
 })

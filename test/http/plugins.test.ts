@@ -103,7 +103,8 @@ describe.each(familyNames)('%s', (family: FamilyName) => {
     expect(JSON.stringify(stored)).not.toContain('private_token')
 
     const own: FamilyName = family === 'plugins' ? 'pipeline_import_apps' : family // that code has no function
-    for (const name of familyNames.filter((one) => one !== 'plugins' && one !== own)) expect(await call('GET', `${under(name)}${made.id}`), name).toMatchObject(notFound)
+    for (const name of familyNames.filter((one) => one !== 'plugins' && one !== own))
+      expect(await call('GET', `${under(name)}${made.id}`), name).toMatchObject(notFound)
     expect((await call('DELETE', one)).status).toBe(204)
     expect(await call('GET', one)).toMatchObject(notFound)
   })

@@ -31,17 +31,7 @@ export const callers = [
 export type CallerName = (typeof callers)[number]
 
 const exportRoutes = (resource: string, names: readonly string[]) => names.map((name) => `${resource}.${name}`)
-const readingExports = [
-  'list',
-  'destinations',
-  'retrieve',
-  'backfills',
-  'retrieve_backfill',
-  'runs',
-  'retrieve_run',
-  'logs',
-  'run_logs',
-]
+const readingExports = ['list', 'destinations', 'retrieve', 'backfills', 'retrieve_backfill', 'runs', 'retrieve_run', 'logs', 'run_logs']
 const changingExports = [
   'create',
   'update',

@@ -153,7 +153,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     { project_id: id }: Record<string, string>,
   ): Promise<Callers> => {
     const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
-    return { api: key.id, draft: key.id, query: `${user.id} ${project}`, shared: key.id }
+    return { api: key.id, draft: String(user.id), query: `${user.id} ${project}`, shared: key.id }
   }
 
   /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */

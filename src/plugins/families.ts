@@ -1,7 +1,7 @@
 import type { Plugin } from '../accounts/records.ts'
 import type { Capabilities } from './host-ports.ts'
 
-/** Views of the same plugins by what their code can do. */
+/** Views of the same plugins by what their code can do. Each plugin is in at least one beside `plugins`. */
 export const families = {
   plugins: () => true,
   pipeline_transformations: ({ methods = [] }) => methods.includes('processEvent'),
@@ -10,7 +10,7 @@ export const families = {
   pipeline_frontend_apps: ({ methods, scheduled_tasks }) => methods === undefined && scheduled_tasks === undefined,
   pipeline_import_apps: ({ methods, scheduled_tasks = [] }) =>
     scheduled_tasks.length > 0 ||
-    (methods !== undefined && methods.length > 0 && !['processEvent', 'onEvent', 'composeWebhook'].some((one) => methods.includes(one))),
+    (methods !== undefined && !['processEvent', 'onEvent', 'composeWebhook'].some((one) => methods.includes(one))),
 } as const satisfies Readonly<Record<string, (capabilities: Capabilities) => boolean>>
 export type Family = keyof typeof families
 

@@ -236,7 +236,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     async update(by: ActingMember, plugin: Plugin, body: unknown): Promise<Plugin> {
       const input = check(pluginChange, body)
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current, organization) => {
-        if (input.is_global !== undefined) mustBeGlobalManager(organization)
+        if (input.is_global !== undefined && input.is_global !== current.is_global) mustBeGlobalManager(organization)
         const after = { ...current, ...columnsFrom(input), updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
         const changes = changesOf('Plugin', shown(current), shown(after))

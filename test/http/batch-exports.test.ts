@@ -524,6 +524,17 @@ describe('the test of a destination', () => {
     expect((await call('GET', `${path}test/?destination=FTP`, { as: member })).status).toBe(404)
   })
 
+  test('is not for keys, whatever they may do', async () => {
+    const { call, member, key } = held.home
+    const made = await create()
+    const as = await key(member, ['*'])
+    const noKeys = refused(403, 'permission_denied', 'This action does not support Personal API Key access')
+    expect(await call('GET', `${path}test/?destination=LocalFiles`, { as })).toMatchObject(noKeys)
+    for (const own of [`${path}run_test_step_new`, `${path}${made.id}/run_test_step`])
+      expect(await call('POST', own, { as, body: { destination: body.destination, step: 0 } })).toMatchObject(noKeys)
+    expect((await call('POST', `${path}${made.id}/pause`, { as })).status).toBe(200)
+  })
+
   test('runs one check, with settings of the body or of the export', async () => {
     const { call, member } = held.home
     const result = { status: 'Failed', message: 'This server does not write exports to local files. Choose another destination.' }

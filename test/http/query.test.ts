@@ -18,7 +18,7 @@ const ask = (body: unknown, as = held.home.member) => held.home.call('POST', pat
 const settled = async (id: string) => {
   for (;;) {
     const { body } = await held.home.call('GET', `${path}${id}/`, { as: held.home.member })
-    if (body.query_status.complete) return body.query_status
+    if (body.query_status.complete || body.query_status.error) return body.query_status
     await new Promise((resume) => setImmediate(resume))
   }
 }
@@ -158,7 +158,10 @@ test('a kind that is not answered here is said to be', async () => {
 test('in the background: polled to its end, known once, cancelled, in its own project', async () => {
   const { call, member, outsider, world } = held.home
   const started = await ask({ query: trends, async: true, client_query_id: 'mine' })
-  expect(started).toMatchObject({ status: 200, body: { query_status: { id: 'mine', query_async: true, complete: false } } })
+  const begun = { id: 'mine', query_async: true, complete: false, error: false, results: null }
+  expect(started).toMatchObject({ status: 200, body: { ...begun, query_status: begun } })
+  const { query_status, ...status } = started.body
+  expect(status, 'as clients of 2024 read it').toEqual(query_status)
   const done = await settled('mine')
   expect(done).toMatchObject({ complete: true, error: false, error_message: null, results: { results: [{ data: [1, 0, 2] }] } })
   expect(Date.parse(done.expiration_time) - Date.parse(done.end_time)).toBe(600_000)
@@ -233,7 +236,7 @@ test('a query in the newest form, and whether one may ask', async () => {
 test("an error in the background is the caller's to read", async () => {
   await ask({ query: { kind: 'TrendsQuery', series: 1 }, async: true, client_query_id: 'wrong' })
   expect(await settled('wrong')).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: expect.stringContaining('series'),
     results: null,
@@ -256,7 +259,7 @@ test('what a dead process left running is said to be over', async () => {
     tables.query_runs.insert({ ...left, start_time: new Date(), end_time: null, expiration_time: null }),
   )
   expect(presentRun(await createQueryRuns(world.accounts, answersInMemory()).poll(project.id, 'left'))).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: 'The query was interrupted by a restart.',
     end_time: expect.any(String),
@@ -284,6 +287,15 @@ test('queries of a user are limited by the hour, in each project, whichever key 
   expect(await asked(two, `/api/projects/${id}/query/`), 'another project').toBe(200)
   expect(await asked(await key(owner, ['query:read']), numbered), 'another user').toBe(200)
   world.limits = before
+})
+
+test('drafts of a user are limited to ten a minute, whichever key asks', async () => {
+  const { call, member, owner, key } = held.home
+  const [one, two] = [await key(member, ['query:read']), await key(member, ['query:read'])]
+  const draft = async (as: string) => (await call('GET', `${path}draft_sql/?prompt=how%20many%20events`, { as })).status
+  for (let i = 0; i < 10; i++) expect(await draft(i % 2 ? one : two)).toBe(200)
+  expect([await draft(one), await draft(two)]).toEqual([429, 429])
+  expect(await draft(await key(owner, ['query:read'])), 'another user').toBe(200)
 })
 
 test("a server of one's own has no such limit", () => {

@@ -30,7 +30,7 @@ const status = async (id: string) => {
 const settled = async (id: string) => {
   for (;;) {
     const found = await status(id)
-    if (found.complete) return found
+    if (found.complete || found.error) return found
     await new Promise((resume) => setImmediate(resume))
   }
 }
@@ -48,7 +48,7 @@ test('killed: answers are kept, and what ran has an end', async () => {
   await again(['--drain-seconds', '5'])
   expect(await status('done')).toEqual(done)
   expect(done.results).toMatchObject({ results: [[2]] })
-  expect(await status('running')).toMatchObject({ complete: true, error: true, error_message: 'The query was interrupted by a restart.' })
+  expect(await status('running')).toMatchObject({ complete: false, error: true, error_message: 'The query was interrupted by a restart.' })
 })
 
 test('told to stop: requests that run are answered, queries that do not end are stopped and say so, no new ones come in', async () => {
@@ -73,7 +73,7 @@ test('told to stop: requests that run are answered, queries that do not end are 
   await again()
   expect(await status('done'), 'kept over both').toMatchObject({ complete: true, error: false, results: { results: [[2]] } })
   expect(await status('endless')).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: 'The query was stopped because the server is shutting down.',
   })

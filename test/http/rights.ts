@@ -31,22 +31,9 @@ export const callers = [
 export type CallerName = (typeof callers)[number]
 
 const exportRoutes = (resource: string, names: readonly string[]) => names.map((name) => `${resource}.${name}`)
-const readingExports = [
-  'list',
-  'destinations',
-  'test',
-  'retrieve',
-  'backfills',
-  'retrieve_backfill',
-  'runs',
-  'retrieve_run',
-  'logs',
-  'run_logs',
-]
+const readingExports = ['list', 'destinations', 'retrieve', 'backfills', 'retrieve_backfill', 'runs', 'retrieve_run', 'logs', 'run_logs']
 const changingExports = [
   'create',
-  'run_test_step_new',
-  'run_test_step',
   'update',
   'replace',
   'remove',
@@ -58,6 +45,8 @@ const changingExports = [
   'retry_run',
   'cancel_run',
 ]
+
+const exportChecks = ['test', 'run_test_step_new', 'run_test_step']
 
 const families = ['plugins', 'pipeline_destinations', 'pipeline_transformations', 'pipeline_frontend_apps', 'pipeline_import_apps']
 const pluginRoutes = (...names: readonly string[]) => families.flatMap((family) => exportRoutes(family, names))
@@ -113,6 +102,12 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'proxy_records.retry',
     'proxy_records.remove',
     'organization_project_list.create',
+  ],
+
+  // Checks of a destination take a login.
+  '401 401 403 403 401 403 | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+    ...exportRoutes('organization_batch_exports', exportChecks),
+    ...exportRoutes('batch_exports', exportChecks),
   ],
 
   // The organization itself.

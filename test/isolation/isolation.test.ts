@@ -257,7 +257,7 @@ const calls: readonly [string, (project: Project) => Promise<unknown>][] = [
       for (;;) {
         const status = await project.queryStatus('mine')
         await new Promise((resolve) => setImmediate(resolve))
-        if (status.complete) return [status.error, (status.results as { results: unknown }).results]
+        if (status.complete || status.error) return [status.error, (status.results as { results: unknown }).results]
       }
     },
   ],

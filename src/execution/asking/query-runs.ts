@@ -45,7 +45,7 @@ const factsOf = (run: QueryRun, query_progress: object | null) => ({
   id: run.id,
   team_id: run.project_id,
   query_async: true,
-  complete: run.is_complete,
+  complete: run.is_complete && !run.is_error, // clients read `error` beside it: a failed query is not complete
   error: run.is_error,
   error_message: run.error_message,
   start_time: time(run.start_time),

@@ -142,6 +142,7 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         method: 'GET',
         path: 'test',
         name: 'test',
+        scope: 'none',
         summary: 'The checks of a kind of destination',
         queryParameters: { destination: `One of ${[...destinations.keys()].join(', ')}` },
         answer: z.object({ steps: z.array(stepSchema) }),
@@ -155,6 +156,7 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         method: 'POST',
         path: 'run_test_step_new',
         name: 'run_test_step_new',
+        scope: 'none', // it reaches hosts of the caller's choice
         summary: 'Runs one check with the settings of the body, before an export is created',
         body: batchExportInput.pick({ destination: true }).extend(stepInput.shape),
         answer: stepSchema,
@@ -343,6 +345,7 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         method: 'POST',
         path: ':id/run_test_step',
         name: 'run_test_step',
+        scope: 'none', // it reaches hosts of the caller's choice
         summary: 'Runs one check with the stored settings and those of the body',
         body: batchExportChange.pick({ destination: true }).extend(stepInput.shape),
         answer: stepSchema,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { statusBody } from '../../execution/asking/asking.ts'
+import { startedBody, statusBody } from '../../execution/asking/asking.ts'
 import { failures } from '../errors.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
@@ -14,8 +14,8 @@ const statusSchema = z.looseObject({
   id: z.string(),
   team_id: z.int(),
   query_async: z.boolean(),
-  complete: z.boolean(),
-  error: z.boolean(),
+  complete: z.boolean().meta({ description: 'The query has succeeded: `results` has its answer. Poll until this or `error` is true' }),
+  error: z.boolean().meta({ description: 'The query has failed: `error_message` gives the reason' }),
   error_message: z.string().nullable(),
   results: freeSchema,
   start_time: timeSchema.nullable(),
@@ -57,7 +57,7 @@ export const query = defineResource({
           if (rows) return new Reply(200, rows.body, rows.headers)
         }
         const outcome = await ask(app, project, asked, asker)
-        if ('status' in outcome) return statusBody(outcome.status)
+        if ('status' in outcome) return startedBody(outcome.status)
         if (form === 'json') return outcome.answer.body()
         const other = inForm(outcome.answer.object, form)
         return new Reply(200, other.body, other.headers)

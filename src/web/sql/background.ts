@@ -91,7 +91,7 @@ export function useBackground(project: CurrentProject, onEnd: (outcome: Outcome)
         try {
           const { query_status: status } = await get<{ query_status: Status }>(`${path(run.id)}?show_progress=true`, signal)
           if (signal.aborted) return
-          if (status.complete) {
+          if (status.complete || status.error) {
             const ms = millisecondsOf(status)
             if (status.error || !status.results) return end(new Error(status.error_message ?? 'The statement failed.'), ms)
             return end(status.results, ms)

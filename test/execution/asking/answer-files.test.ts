@@ -29,7 +29,7 @@ const ask = async (client_query_id: string, query = 'select 1') => {
   await project.query({ kind: 'SqlLikeQuery', query }, { refresh: 'force_async', client_query_id })
   for (;;) {
     const status = await project.queryStatus(client_query_id)
-    if (status.complete) return status
+    if (status.complete || status.error) return status
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
@@ -79,7 +79,7 @@ test('an answer whose file is gone is an error, not an empty answer', async () =
   await ask('a')
   rmSync(folder(), { recursive: true })
   expect(await project.queryStatus('a')).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: expect.stringContaining('Ask again'),
     results: null,
@@ -89,7 +89,7 @@ test('an answer whose file is gone is an error, not an empty answer', async () =
 test('an answer that cannot be written is an error', async () => {
   writeFileSync(folder(), 'no folder')
   expect(await ask('a')).toMatchObject({
-    complete: true,
+    complete: false,
     error: true,
     error_message: expect.stringContaining('could not be written'),
     results: null,

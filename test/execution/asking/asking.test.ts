@@ -42,7 +42,7 @@ const ask = async (query: unknown, options = {}): Promise<Shown> => (await proje
 const settled = async (of: Project, id: string) => {
   for (;;) {
     const status = await of.queryStatus(id)
-    if (status.complete) return status
+    if (status.complete || status.error) return status
     await new Promise((resume) => setImmediate(resume))
   }
 }
@@ -136,7 +136,7 @@ test('closing a directory stores how its async queries ended', async () => {
     await first.close()
     const second = await open({ dataDir, threads: 1 })
     expect(await (await second.project(made.id)).queryStatus('long')).toMatchObject({
-      complete: true,
+      complete: false,
       error: true,
       error_message: 'The query was stopped because the server is shutting down.',
     })

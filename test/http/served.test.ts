@@ -344,8 +344,8 @@ test('queries', async () => {
   expect(csv.body).toBe('event,n\r\nsignup,2\r\n')
   expect(await call('POST', path, { query: { kind: 'Soup' } })).toMatchObject(refused(400, 'parse_error', undefined, 'kind'))
   expect(await call('POST', path, { query: { ...query, query: 'select nope from events' } })).toMatchObject(refused(400, 'invalid_input'))
-  expect((await call('POST', path, { query, async: true, client_query_id: 'later' })).body).toMatchObject({
-    query_status: { id: 'later', query_async: true },
+  expect((await call('POST', path, { query, async: true, client_query_id: 'later' })).body).toEqual({
+    query_status: expect.objectContaining({ id: 'later', query_async: true }),
   })
   const status = async () => (await call('GET', `${path}later/`)).body.query_status
   while (!(await status()).complete) await new Promise((resume) => setImmediate(resume))

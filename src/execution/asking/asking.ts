@@ -167,12 +167,6 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
 /** The answer to an async query. */
 export const statusAnswer = (polled: Polled): object => ({ query_status: presentRun(polled) })
 
-/** The body of the response that starts an async query: older clients read the status itself, newer ones `query_status`. */
-export const startedBody = async (polled: Polled): Promise<object> => {
-  const status = await runText(polled)
-  return rememberText({}, `{"query_status":${status},${status.slice(1)}`)
-}
-
-/** The body of the response to polling. */
+/** The same as the body of a response. */
 export const statusBody = async (polled: Polled, progress: object | null = null): Promise<object> =>
   rememberText({}, `{"query_status":${await runText(polled, progress)}}`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { startedBody, statusBody } from '../../execution/asking/asking.ts'
+import { statusBody } from '../../execution/asking/asking.ts'
 import { failures } from '../errors.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
@@ -57,7 +57,7 @@ export const query = defineResource({
           if (rows) return new Reply(200, rows.body, rows.headers)
         }
         const outcome = await ask(app, project, asked, asker)
-        if ('status' in outcome) return startedBody(outcome.status)
+        if ('status' in outcome) return statusBody(outcome.status)
         if (form === 'json') return outcome.answer.body()
         const other = inForm(outcome.answer.object, form)
         return new Reply(200, other.body, other.headers)

@@ -413,7 +413,12 @@ function resolveArgs(
   lambdas: ((args: readonly SqlType[]) => readonly (readonly SqlType[] | null)[]) | undefined,
   scope: Scope,
 ): TypedExpr[] {
-  if (!call.args.some((arg) => arg.kind === 'lambda')) return resolveAll(session, call.args, scope)
+  if (!call.args.some((arg) => arg.kind === 'lambda')) {
+    const args = resolveAll(session, call.args, scope)
+    const isMissing = args.length > 1 && lambdas?.(args.map(({ type }) => type))[0]
+    if (isMissing) throw new QueryError('wrong-type', { message: `'${call.name}' needs a lambda as its first argument` }, args[0]!.span)
+    return args
+  }
   const plain = call.args.map((arg) => (arg.kind === 'lambda' ? null : attempt(session, arg, scope)))
   const types = plain.map((arg) => arg?.type ?? unknownType)
   const given = lambdas?.(types) ?? []
@@ -570,7 +575,8 @@ function resolveIn(session: Session, node: In, scope: Scope): TypedExpr {
   if (node.cohort) return resolveCohort(session, node, scope)
   const sought = soughtOf(session, node, scope)
   const { expr } = sought
-  const { set } = node
+  const set: Expr =
+    node.set.kind === 'call' && node.set.name === 'tuple' ? { kind: 'tuple', items: node.set.args, span: node.set.span } : node.set
   if (set.kind === 'subquery') return inQueryNode(session, sought, resolveSubquery(session, set.query, scope))
   if (set.kind === 'field' && set.chain.length === 1 && scope.ctes.get(set.chain[0]!)?.kind === 'query') {
     const query = select({ columns: [{ kind: 'star', table: [], exclude: [], replace: [], span: set.span }], from: table(set.chain[0]!) })

@@ -52,6 +52,15 @@ test.each([
   expect(found.map((row) => row.map((value, i) => (typeof expected[0]![i] === 'boolean' ? Boolean(value) : value)))).toEqual(expected)
 })
 
+test('the channel of a person, several times in one statement', async () => {
+  const channel = 'person.$virt_initial_channel_type'
+  expect(
+    await rows(
+      `select ${channel}, count() from events where ${channel} in ('Direct', 'Email') and ${channel} != 'Email' group by ${channel}`,
+    ),
+  ).toEqual([['Direct', 3]])
+})
+
 test('a table without properties has none', async () => {
   await expect(rows('select $virt_is_bot from numbers(1)')).rejects.toMatchObject({ code: 'unknown-field' })
 })
@@ -67,6 +76,9 @@ test.each<[string, object, number]>([
   ['no bots', { key: '$virt_is_bot', type: 'event', operator: 'exact', value: 'false' }, 1],
   ['a name', { key: '$virt_bot_name', type: 'event', operator: 'is_not', value: [''] }, 2],
   ['a kind of domain', { key: '$virt_initial_referring_domain_type', type: 'person', operator: 'exact', value: '$direct' }, 3],
+  ['a channel', { key: '$virt_initial_channel_type', type: 'person', operator: 'exact', value: 'Direct' }, 3],
+  ['several channels', { key: '$virt_initial_channel_type', type: 'person', operator: 'exact', value: ['Direct', 'Email'] }, 3],
+  ['other channels', { key: '$virt_initial_channel_type', type: 'person', operator: 'is_not', value: ['Direct'] }, 1],
 ])('a filter by %s', async (_, filter, count) => {
   expect(await counts({ properties: [filter] })).toEqual([['view', count]])
 })

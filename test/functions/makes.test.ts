@@ -146,7 +146,6 @@ async function outcomeOf(query: Query, change?: (planned: TypedQuery) => TypedQu
 const withoutLarger: Readonly<Record<string, string>> = {
   IPv4ToIPv6: 'an address is a number',
   matchesAction: 'it needs an action of the project, and answers a boolean',
-  toIPv4: 'a text that is no address is refused',
   IPv6StringToNum: 'an address has 16 bytes',
   getSurveyResponse: 'the resolver replaces it, and its argument is a constant',
   uniqueSurveySubmissionsFilter: 'the resolver replaces it, and its argument is a constant',

@@ -55,7 +55,10 @@ export const suffixCases: Readonly<Record<string, readonly Case[]>> = {
   countForEachOrDefaultIf: [['select countForEachOrDefaultIf([x, x * 10], x > 1) from (select arrayJoin([1, 2, 2, 4]) as x)', [3, 3]]],
   countForEachOrNull: [['select countForEachOrNull([x, x * 10]) from (select arrayJoin([1, 2, 2, 4]) as x)', [4, 4]]],
   countForEachOrNullIf: [['select countForEachOrNullIf([x, x * 10], x > 1) from (select arrayJoin([1, 2, 2, 4]) as x)', [3, 3]]],
-  countArgMin: [['select countArgMin(x, -x) from (select arrayJoin([1, 2, 2, 4]) as x)', 1]],
+  countArgMin: [
+    ['select countArgMin(x, -x) from (select arrayJoin([1, 2, 2, 4]) as x)', 1],
+    ['select countArgMin(p.1, p.2) from (select arrayJoin([(null, 1), (5, 2), (7, 3)]) as p)', 1],
+  ],
   countArgMinIf: [['select countArgMinIf(x, -x, x > 1) from (select arrayJoin([1, 2, 2, 4]) as x)', 1]],
   countArgMinOrDefault: [['select countArgMinOrDefault(x, -x) from (select arrayJoin([1, 2, 2, 4]) as x)', 1]],
   countArgMinOrDefaultIf: [['select countArgMinOrDefaultIf(x, -x, x > 1) from (select arrayJoin([1, 2, 2, 4]) as x)', 1]],

@@ -217,8 +217,10 @@ const addArg =
         const pair = context.fresh()
         const key = args.at(-1)!
         const value = args.length > 1 ? args[0]!.sql : '1'
-        const rows = rowsCall('list', [`{'v': ${value}, 'k': ${key.sql}}`], withoutDistinct(context))
-        const edge = rowsCall(which.toLowerCase(), [key.sql], withoutDistinct(context))
+        // A row without a value takes no part, so the edge is that of the others.
+        const valued = args.slice(0, -1).reduce((c, { sql, type }) => (isNullable(type) ? withFilter(c, `${sql} IS NOT NULL`) : c), context)
+        const rows = rowsCall('list', [`{'v': ${value}, 'k': ${key.sql}}`], withoutDistinct(valued))
+        const edge = rowsCall(which.toLowerCase(), [key.sql], withoutDistinct(valued))
         const list = `list_transform(list_filter(${rows}, lambda ${pair}: ${pair}.k = ${edge}), lambda ${pair}: ${pair}.v)`
         return fold(list, args.length > 1 ? args[0]!.type : unknownType, context)
       },

@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/errors.ts'
-import { isNamed, isNullable, isTime, type SqlType, scalar, tupleOf } from '../../types/types.ts'
+import { isFloat, isNamed, isNullable, isTime, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { asFloat, nan, orDefault } from '../cells/duckdb-values.ts'
 import type { Arg, Case, CellContext } from '../row.ts'
 import {
@@ -63,6 +63,9 @@ function nearest(
 ): AggregateRow {
   const pick = (list: string, context: CellContext): string =>
     `list_extract(list_sort(${list}), ${position.replaceAll('n', () => `len(${list})`).replaceAll('{level}', () => levelOf(context))})`
+  /** Of no floats, what is not a number. */
+  const orNone = (value: string, context: CellContext): string =>
+    isFloat(context.type) && !isNullable(context.type) ? `coalesce(${value}, ${nan})` : orDefault(value, context)
   return aggregate({
     args: [1, 1],
     takes: 'number',
@@ -72,11 +75,12 @@ function nearest(
     summary,
     keeps: 2,
     clickhouse: engine,
-    duckdb: ([x], context) => orDefault(pick(rowsCall('list', [x!.sql], withFilter(context, `${x!.sql} IS NOT NULL`)), context), context),
-    ofList: (list, _item, context) => orDefault(pick(list, context), context),
+    duckdb: ([x], context) => orNone(pick(rowsCall('list', [x!.sql], withFilter(context, `${x!.sql} IS NOT NULL`)), context), context),
+    ofList: (list, _item, context) => orNone(pick(list, context), context),
     cases: [
       [`select ${name}${params ? '(0.5)' : ''}(x) from (select arrayJoin([1, 2, 4, 7]) as x)`, name === 'medianExactLow' ? 2 : 4],
       [`select ${name}${params ? '(0.5)' : ''}(number) from numbers(0)`, 0],
+      [`select isNaN(${name}${params ? '(0.5)' : ''}(number / 2)) from numbers(0)`, 1],
     ],
   })
 }

@@ -7,7 +7,7 @@ import { always, checkBothSame, commonType, integerShape, itemOf, oneType, sameA
 import { type Arg, type CellContext, call, differing } from '../row.ts'
 import { scalars } from '../scalars.ts'
 
-import { arrayRow, byPosition, castTo, distinct, isFirst, type Returns, summed, together } from './rows.ts'
+import { arrayRow, boxed, boxedType, byPosition, castTo, distinct, isFirst, type Returns, summed, together } from './rows.ts'
 
 // Positions start at 1. A missing item is the default of the item's type, or NULL if items are nullable.
 
@@ -204,7 +204,10 @@ export const arrayFunctions = scalars({
         const [x, i] = [context.fresh(), context.fresh()]
         return `list_filter(${l}, lambda ${x}, ${i}: ${i} = 1 OR ${x} IS DISTINCT FROM ${l}[${i} - 1])`
       }),
-    [['arrayCompact([1, 1, 2, 2, 1])', [1, 2, 1]]],
+    [
+      ['arrayCompact([1, 1, 2, 2, 1])', [1, 2, 1]],
+      ['arrayCompact(null)', null],
+    ],
   ),
   arrayConcat: arrayRow(
     'arrayConcat',
@@ -242,13 +245,16 @@ export const arrayFunctions = scalars({
     () => arrayOf(scalar('UInt32')),
     'For each item the number of its value among the different values.',
     ([a], context) =>
-      once(context, a!.sql, (l) =>
-        once(context, distinct(l, itemOf(a!.type), context), (d) => {
+      once(context, isNullable(itemOf(a!.type)) ? boxed(a!.sql, context) : a!.sql, (l) =>
+        once(context, distinct(l, boxedType, context), (d) => {
           const x = context.fresh()
           return `list_transform(${l}, lambda ${x}: list_position(${d}, ${x}))`
         }),
       ),
-    [['arrayEnumerateDense([10, 20, 10])', [1, 2, 1]]],
+    [
+      ['arrayEnumerateDense([10, 20, 10])', [1, 2, 1]],
+      ['arrayEnumerateDense([10, null, 20, null])', [1, 2, 3, 2]],
+    ],
   ),
   arrayEnumerateUniq: arrayRow(
     'arrayEnumerateUniq',
@@ -295,10 +301,18 @@ export const arrayFunctions = scalars({
     'The different items that are in all of the arrays, in no given order.',
     ([a, ...others], context) => {
       const x = context.fresh()
-      const test = others.map((o) => `list_contains(${o.sql}, ${x})`).join(' AND ') || 'true'
-      return `list_filter(${distinct(a!.sql, itemOf(a!.type), context)}, lambda ${x}: ${test})`
+      const hasNulls = [a!, ...others].every((array) => isNullable(itemOf(array.type)))
+      const values = ({ sql }: Arg) => (hasNulls ? boxed(sql, context) : sql)
+      const test = others.map((o) => `list_contains(${values(o)}, ${x})`).join(' AND ') || 'true'
+      const found = `list_filter(${distinct(values(a!), hasNulls ? boxedType : itemOf(a!.type), context)}, lambda ${x}: ${test})`
+      if (!hasNulls) return found
+      const y = context.fresh()
+      return `list_transform(${found}, lambda ${y}: ${y}.v)`
     },
-    [['arrayIntersect([1, 2, 3], [3, 2], [2, 3, 4])', [2, 3], { unordered: true }]],
+    [
+      ['arrayIntersect([1, 2, 3], [3, 2], [2, 3, 4])', [2, 3], { unordered: true }],
+      ['arraySort(arrayIntersect([1, null, 2], [null, 2]))', [2, null]],
+    ],
     {
       differences: [
         differing(

@@ -1,3 +1,4 @@
+import { QueryError } from '../../errors/errors.ts'
 import { isNamed, type SqlType, unknownType } from '../../types/types.ts'
 import { asNumber } from '../cells/duckdb-values.ts'
 import { itemOf } from '../results.ts'
@@ -28,7 +29,10 @@ export function each(lambda: Arg, arrays: readonly Arg[], context: CellContext):
 }
 
 /** Like `each`, with any number of values instead of the items of arrays. */
-export const applied = (lambda: Arg, values: readonly string[]): string => bindAll(lambda.lambda!.params, values, lambda.lambda!.body)
+export function applied({ lambda }: Arg, values: readonly string[]): string {
+  if (!lambda) throw new QueryError('wrong-type', { message: 'The first argument must be a lambda' })
+  return bindAll(lambda.params, values, lambda.body)
+}
 
 /** A printed value as a condition that is never NULL. */
 export const truth = (sql: string, type: SqlType): string =>

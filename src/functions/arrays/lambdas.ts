@@ -347,7 +347,10 @@ export const arrayLambdaFunctions = scalars({
         context,
         (l, i) => `${l}[${i}] - least(0, list_min(${l}[1:${i}]))`,
       ),
-    [['arrayCumSumNonNegative([1, -3, 2])', [1, 0, 2]]],
+    [
+      ['arrayCumSumNonNegative([1, -3, 2])', [1, 0, 2]],
+      ['arrayCumSumNonNegative(null)', null],
+    ],
     withLambda,
   ),
   arrayFold: {

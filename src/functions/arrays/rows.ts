@@ -1,5 +1,5 @@
 import { QueryError } from '../../errors/errors.ts'
-import { isNullable, isText, isTime, type SqlType, tupleOf, typeName } from '../../types/types.ts'
+import { isNamed, isNullable, isText, isTime, type SqlType, tupleOf, typeName, unknownType } from '../../types/types.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { once } from '../cells/duckdb-values.ts'
 import { itemOf } from '../results.ts'
@@ -29,7 +29,17 @@ export const arrayRow = (
   duckdb: SqlCell,
   cases: readonly Case[],
   more: Partial<ScalarSpec> = {},
-): ScalarSpec => ({ args, takes: takesArrays, returns, summary, duckdb, clickhouse: asWritten(name), cases, ...more })
+): ScalarSpec => ({
+  args,
+  takes: takesArrays,
+  returns,
+  summary,
+  // NULL has no items, nor a type from which the engine could tell.
+  duckdb: (given, context) => (isNamed(given[given[0]?.lambda ? 1 : 0]?.type ?? unknownType, 'Nothing') ? 'NULL' : duckdb(given, context)),
+  clickhouse: asWritten(name),
+  cases,
+  ...more,
+})
 
 /** The type to compute with: of the numbers among the items, or of the lambda's result. */
 export function summed(name: string, args: readonly SqlType[]): SqlType {
@@ -59,6 +69,13 @@ export const distinct = (list: string, item: SqlType, context: CellContext): str
     const known = isNullable(item) ? `${x} IS NOT NULL AND ` : ''
     return `list_filter(${l}, lambda ${x}, ${i}: ${known}list_position(${l}, ${x}) = ${i})`
   })
+
+/** Each item in a struct: the engine finds NULL in lists only inside of one. */
+export const boxed = (list: string, context: CellContext): string => {
+  const x = context.fresh()
+  return `list_transform(${list}, lambda ${x}: {'v': ${x}})`
+}
+export const boxedType: SqlType = tupleOf([unknownType])
 
 /** Casts all arrays to lists of one item type, for functions of several arrays. */
 export const castTo = (arg: Arg, type: SqlType): string => `CAST(${arg.sql} AS ${duckdbType(type)})`

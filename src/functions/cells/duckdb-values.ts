@@ -74,7 +74,13 @@ export const asTextsOrNulls = ({ type, sql }: Arg): string =>
   type.kind === 'array' && isNamed(type.item, 'Nothing') ? `CAST(${sql} AS VARCHAR[])` : sql
 
 export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
-export const asInteger = (arg: Arg): string => `CAST(${asNumber(arg)} AS BIGINT)`
+/** A fraction is cut off, where a cast of the engine would round. */
+export const asInteger = (arg: Arg): string => `CAST(${isFloat(arg.type) ? `trunc(${arg.sql})` : asNumber(arg)} AS BIGINT)`
+/** The bits of a float as a whole number. */
+export const floatBits = (arg: Arg): string =>
+  isNamed(arg.type, 'Float32')
+    ? `CAST(CAST(CAST(${arg.sql} AS FLOAT) AS BIT) AS INTEGER)`
+    : `CAST(CAST(CAST(${arg.sql} AS DOUBLE) AS BIT) AS BIGINT)`
 
 /** Parallel lists, each bound to a name. The engine would pad the shorter ones or cut the longer ones. */
 export function sideBySide(name: string, lists: readonly string[], context: Pick<CellContext, 'refuse'>): string {

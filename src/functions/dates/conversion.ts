@@ -302,11 +302,18 @@ export const timeConversionFunctions = scalars({
   UUIDv7ToDateTime: {
     args: 1,
     returns: ([x]) => dateTime64(3, isNullable(x!)),
-    summary: 'The time in a UUID of version 7.',
-    duckdb: ([x]) => `make_timestamp(CAST(('0x' || left(replace(CAST(${x!.sql} AS VARCHAR), '-', ''), 12)) AS BIGINT) * 1000)`,
+    summary: 'The time in a UUID of version 7; the first one of 1970 for other versions.',
+    duckdb: ([x], context) =>
+      once(context, `replace(CAST(${isText(x!.type) ? `CAST(${x!.sql} AS UUID)` : x!.sql} AS VARCHAR), '-', '')`, (digits) => {
+        const millis = `CASE WHEN substring(${digits}, 13, 1) = '7' THEN CAST(('0x' || left(${digits}, 12)) AS BIGINT) WHEN ${digits} IS NOT NULL THEN 0 END`
+        return `make_timestamp((${millis}) * 1000)`
+      }),
     clickhouse: ([x], context) =>
       `UUIDv7ToDateTime(${isText(x!.type) ? `toUUID(${x!.sql})` : x!.sql}, ${clickhouseZone(undefined, context)})`,
-    cases: [["toString(UUIDv7ToDateTime(toUUID('018f05c9-4ab8-7b86-b64e-c9f03fbd45d1')))", '2024-04-22 12:30:29.048']],
+    cases: [
+      ["toString(UUIDv7ToDateTime(toUUID('018f05c9-4ab8-7b86-b64e-c9f03fbd45d1')))", '2024-04-22 12:30:29.048'],
+      ["toUnixTimestamp(UUIDv7ToDateTime(toUUID('018f05c9-4ab8-4b86-b64e-c9f03fbd45d1')))", 0],
+    ],
   },
   toString: textOf,
 })

@@ -2,7 +2,7 @@ import { isNamed, isNullable, isTime, nullable, type SqlType, scalar } from '../
 import { isDate, moment, wall } from '../cells/moment.ts'
 import { momentOf, zoneOf } from '../cells/zone-text.ts'
 import { isUtc } from '../cells/zones.ts'
-import type { Arg, CellContext } from '../row.ts'
+import { type Arg, type CellContext, differing } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 export type IntervalUnit = 'Second' | 'Minute' | 'Hour' | 'Day' | 'Week' | 'Month' | 'Quarter' | 'Year'
@@ -64,6 +64,17 @@ const interval = (unit: IntervalUnit): ScalarSpec => ({
   summary: `An interval of so many ${unit.toLowerCase()}s, to be added to a date or moment.`,
   duckdb: (args) => intervalOf(unit, args[0]!),
   clickhouse: `toInterval${unit}`,
+  differences:
+    unit === 'Day'
+      ? [
+          differing(
+            'toIntervalDay(2)',
+            '2 days',
+            '2',
+            'an interval that is selected by itself is a text with its unit on DuckDB, and a number on ClickHouse',
+          ),
+        ]
+      : [],
   cases: [
     [`toDateTime('2024-01-31 10:00:00') + toInterval${unit}(1)`, afterOne[unit]],
     [`toDate('2024-01-31') - toInterval${unit}(1)`, dateBeforeOne[unit]],

@@ -1,5 +1,5 @@
-import { arrayOf, isNullable, scalar, unknownType } from '../../types/types.ts'
-import { asInteger, asNumber, unlessNull } from '../cells/duckdb-values.ts'
+import { arrayOf, isFloat, isNullable, scalar, unknownType } from '../../types/types.ts'
+import { asInteger, asNumber, floatBits, unlessNull } from '../cells/duckdb-values.ts'
 import { type IntegerShape, integer, integerShape, whenAll } from '../results.ts'
 import { type Arg, type Case, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
@@ -213,10 +213,11 @@ export const bitFunctions = scalars({
     args: 1,
     returns: whenAll('UInt8'),
     summary: 'How many bits are set.',
-    duckdb: ([x]) => `bit_count(${bitsOf(x!)})`,
+    duckdb: ([x]) => `bit_count(${isFloat(x!.type) ? floatBits(x!) : bitsOf(x!)})`,
     cases: [
       ['bitCount(255)', 8],
       ['bitCount(-1)', 8],
+      ['bitCount(-2.5)', 3],
     ],
   },
   bitHammingDistance: {

@@ -97,16 +97,18 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
   return {
     args: 1,
     returns: ending === 'OrNull' ? orNull(family) : ending === 'OrDefault' ? always(family) : whenAll(family),
-    summary: `The ${family} address in a text; ${ending === '' ? 'fails when there is none' : ending === 'OrNull' ? 'NULL when there is none' : `${zero[family].slice(1, -1)} when there is none`}.`,
+    summary: `The ${family} address in a text; ${ending === '' ? 'fails when there is none, and is NULL if the text may be NULL' : ending === 'OrNull' ? 'NULL when there is none' : `${zero[family].slice(1, -1)} when there is none`}.`,
     duckdb: ([x], context) => {
       const value = read(family, x!, context)
-      if (ending === 'OrNull') return value
+      // As ClickHouse casts: what may be NULL becomes NULL, also where it is no address.
+      if (ending === 'OrNull' || (ending === '' && isNullable(x!.type))) return value
       const found = ending === '' ? failing(value, `The text is no ${family} address`, context) : `coalesce(${value}, ${zero[family]})`
       // For OrDefault NULL becomes the default; for the others it stays NULL.
       return ending === 'OrDefault' ? found : unlessNull([x!], found)
     },
     cases: [
       [`toString(${name}('${sample}'))`, sample],
+      ...(ending === '' ? [[`${name}(toNullableString('nope'))`, null] as const] : []),
       ...(ending === 'OrNull'
         ? [[`${name}('nope')`, null] as const]
         : ending === ''

@@ -1,5 +1,5 @@
-import { isInteger, isNullable, isText } from '../../types/types.ts'
-import { asNumber, once, tried } from '../cells/duckdb-values.ts'
+import { isFloat, isInteger, isNamed, isNullable, isText, isTime } from '../../types/types.ts'
+import { asNumber, floatBits, once, tried } from '../cells/duckdb-values.ts'
 import { times } from '../makes.ts'
 import { integerShape, whenAll } from '../results.ts'
 import { type Arg, type CellContext, type SqlCell, sql, unsupported } from '../row.ts'
@@ -13,12 +13,30 @@ const noBase58 = unsupported('DuckDB has no base58')
 
 /** Nonnegative integers have no leading zero bytes, negative ones the width of their type. */
 const hex: SqlCell = ([x], context) => {
-  if (!isInteger(x!.type)) return `hex(${x!.sql})`
+  const { type } = x!
+  if (isNamed(type, 'UUID')) return uuidDigits(x!)
+  if (isFloat(type)) {
+    const bytes = isNamed(type, 'Float32') ? 4 : 8
+    return once(context, `lpad(hex(${floatBits(x!)}), ${2 * bytes}, '0')`, (h) =>
+      Array.from({ length: bytes }, (_, i) => `substring(${h}, ${2 * (bytes - i) - 1}, 2)`).join(' || '),
+    )
+  }
+  if (isTime(type)) return wholeHex(`CAST(${ticks(x!)} AS UBIGINT)`, context)
+  if (!isInteger(type)) return `hex(${x!.sql})`
   const shape = integerShape(x!.type)!
   const value = shape.signed
     ? `(CAST(${asNumber(x!)} AS HUGEINT) & CAST(${(1n << BigInt(Math.min(shape.bits, 64))) - 1n} AS HUGEINT))`
     : `CAST(${asNumber(x!)} AS UBIGINT)`
-  return once(context, `hex(${value})`, (h) => `lpad(${h}, CAST(length(${h}) + length(${h}) % 2 AS INTEGER), '0')`)
+  return wholeHex(value, context)
+}
+const wholeHex = (value: string, context: CellContext): string =>
+  once(context, `hex(${value})`, (h) => `lpad(${h}, CAST(length(${h}) + length(${h}) % 2 AS INTEGER), '0')`)
+const uuidDigits = (x: Arg): string => `upper(replace(CAST(${x.sql} AS VARCHAR), '-', ''))`
+/** The number that ClickHouse keeps for a date or a time: days, seconds, or parts of seconds. */
+const ticks = ({ sql, type }: Arg): string => {
+  if (isNamed(type, 'Date')) return `date_diff('day', DATE '1970-01-01', ${sql})`
+  const digits = type.kind === 'scalar' && isNamed(type, 'DateTime64') ? (type.parameters?.[0] ?? 6) : 0
+  return `(epoch_us(${sql}) // ${10 ** (6 - digits)})`
 }
 
 /** The bytes of a text, lowest first, as ClickHouse reads numbers from them. */
@@ -34,7 +52,7 @@ function reinterpretedInteger(bits: 8 | 16 | 32 | 64, signed: boolean): ScalarSp
     returns: whenAll(name),
     summary: `The first bytes of a value as a number of type ${name}.`,
     duckdb: ([x], context) => {
-      if (!isText(x!.type)) return fold(`CAST(${ofWidth(x!)} AS HUGEINT)`)
+      if (!isText(x!.type)) return fold(`CAST(${numberIn(x!)} AS HUGEINT)`)
       return once(context, `hex(${x!.sql})`, (h) => {
         const i = context.fresh()
         const byte = `CAST(CAST('0x' || substring(${h}, 2 * ${i} + 1, 2) AS BIGINT) AS HUGEINT) * CAST(pow(2.0, 8 * ${i}) AS HUGEINT)`
@@ -45,9 +63,16 @@ function reinterpretedInteger(bits: 8 | 16 | 32 | 64, signed: boolean): ScalarSp
     cases: [
       [`reinterpretAs${name}('a')`, 97],
       [`reinterpretAs${name}(1)`, 1],
+      ...(bits === 64
+        ? [[`toString(reinterpretAs${name}(1.5))`, '4609434218613702656'] as const]
+        : [[`reinterpretAs${name}(1.5)`, 0] as const]),
       ...(bits > 8 ? [[`reinterpretAs${name}('ab')`, 25185] as const] : []),
     ],
   }
+}
+const numberIn = (x: Arg): string => {
+  if (isNamed(x.type, 'UUID')) return `CAST('0x' || left(${uuidDigits(x)}, 16) AS UBIGINT)`
+  return isFloat(x.type) ? floatBits(x) : isTime(x.type) ? ticks(x) : ofWidth(x)
 }
 /** A negative number is extended to the width of its own type only. */
 const ofWidth = (x: Arg): string => {
@@ -81,7 +106,7 @@ export const encodingFunctions = scalars({
   hex: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The bytes of a text, or a whole number, in hexadecimal digits.',
+    summary: 'The bytes of a text, a number, a date or a UUID in hexadecimal digits.',
     makes: times(2),
     duckdb: hex,
     cases: [
@@ -91,6 +116,10 @@ export const encodingFunctions = scalars({
       ['hex(256)', '0100'],
       ['hex(-1)', 'FF'],
       ['hex(null)', null],
+      ['hex(1.5)', '000000000000F83F'],
+      ['hex(-2.5)', '00000000000004C0'],
+      ["hex(toDate('2024-03-31'))", '4D65'],
+      ["hex(toUUID('0190000a-0000-7000-8000-000000000001'))", '0190000A000070008000000000000001'],
     ],
   },
   unhex: {

@@ -130,7 +130,10 @@ export const replaceFunctions = scalars({
     returns: whenAll('String'),
     summary: 'The text with everything escaped that means something in a regular expression.',
     makes: times(2),
-    duckdb: ([text]) => `regexp_replace(${text!.sql}, '([\\\\|()^$.\\[\\]?*+{}:-])', '\\\\\\1', 'g')`,
-    cases: [["regexpQuoteMeta('a.b-c+d_e é(:)')", 'a\\.b\\-c\\+d_e é\\(\\:\\)']],
+    duckdb: ([text]) => `regexp_replace(${text!.sql}, '([\\\\|()^$.\\[\\]?*+{:-])', '\\\\\\1', 'g')`,
+    cases: [
+      ["regexpQuoteMeta('a.b-c+d_e é(:)')", 'a\\.b\\-c\\+d_e é\\(\\:\\)'],
+      ["regexpQuoteMeta('{a}')", '\\{a}'],
+    ],
   },
 })

@@ -71,7 +71,16 @@ const listed = (name: string, summary: string, makes: Makes, duckdb: SqlCell, ca
   clickhouse: ([url]) => `${name}(${isNullable(url!.type) ? `ifNull(${url!.sql}, '')` : url!.sql})`,
   cases,
 })
-const parameters = (url: string): string => found(url, '^[^?#]*[?#](.*)$')
+/**
+ * Parameters behind the first `?` or `#`, each with the `&` or `#` that ends it, if any. A name without `=` that ends with another `?`, or with the text, is
+ * none.
+ */
+const parameters = (url: string): string =>
+  `regexp_extract_all(${found(url, '^[^?#]*[?#](.*)$')}, '(?:[^=&#?]*[?])*([^=&#?]*(?:=[^&#]*[&#]?|[&#]))', 1)`
+const eachParameter = (url: string, context: CellContext, part: (parameter: string) => string): string => {
+  const p = context.fresh()
+  return `list_transform(${parameters(url)}, lambda ${p}: ${part(p)})`
+}
 
 /** The name of a parameter, escaped for a regular expression. */
 const nameOf = (name: Arg): string => `regexp_escape(${name.sql})`
@@ -247,18 +256,24 @@ export const urlFunctions = scalars({
     'extractURLParameters',
     'All parameters as name=value.',
     parts(),
-    ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '[^&#]+')`,
+    ([url], context) => eachParameter(url!.sql, context, (p) => `rtrim(${p}, '&#')`),
     [
       ["extractURLParameters('https://e.com/a?x=1&y=2&z#f=3')", ['x=1', 'y=2', 'z', 'f=3']],
+      ["extractURLParameters('https://e.com/?x&y=2&&z=3#f')", ['x', 'y=2', '', 'z=3']],
+      ["extractURLParameters('https://e.com/?x#y&')", ['x', 'y']],
+      ["extractURLParameters('https://e.com/??x=1=1#f?g=2')", ['x=1=1', 'g=2']],
       ["extractURLParameters('https://e.com/a')", []],
     ],
   ),
   extractURLParameterNames: listed(
     'extractURLParameterNames',
-    'The names of all parameters that have a value.',
+    'The names of all parameters.',
     parts(),
-    ([url]) => `regexp_extract_all(${parameters(url!.sql)}, '([^&#=]+)=[^&#]*', 1)`,
-    [["extractURLParameterNames('https://e.com/a?x=1&y=2&z')", ['x', 'y']]],
+    ([url], context) => eachParameter(url!.sql, context, (p) => `regexp_extract(${p}, '^[^=&#]*')`),
+    [
+      ["extractURLParameterNames('https://e.com/a?x=1&y=2&z')", ['x', 'y']],
+      ["extractURLParameterNames('https://e.com/?x&y=2#f&g=1')", ['x', 'y', 'f', 'g']],
+    ],
   ),
   cutURLParameter: {
     args: 2,

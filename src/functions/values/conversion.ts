@@ -56,7 +56,11 @@ function duckdbDecimal(arg: Arg, scale: number, context: CellContext): string {
   const type = `DECIMAL(18, ${scale})`
   if (isInteger(arg.type)) return `TRY_CAST(${asNumber(arg)} AS ${type})`
   const cut = (exact: string) => `TRY_CAST((trunc(${exact} * ${10 ** scale}) / ${10 ** scale}) AS ${type})`
-  if (!isText(arg.type)) return cut(`TRY_CAST(${duckdbFloat(arg, context)} AS DECIMAL(38, 15))`)
+  if (!isText(arg.type)) {
+    // In this order, since a cast of a big float to a decimal with many digits behind the point is a little off.
+    const steps = `TRY_CAST(trunc(${duckdbFloat(arg, context)} * ${10 ** scale}) AS DECIMAL(18, 0))`
+    return `TRY_CAST((${steps} * CAST(${scale ? (1 / 10 ** scale).toFixed(scale) : 1} AS DECIMAL(${Math.max(scale, 1)}, ${scale}))) AS ${type})`
+  }
   // Digits are cut as text: the engine takes thirty times as long to read a text as a decimal of 38 digits.
   return once(
     context,
@@ -213,6 +217,8 @@ export const conversionFunctions = scalars({
       ["toDecimal('99999999999999999999', 2)", null],
       ["toDecimal('x', 2)", null],
       ['toDecimal(3, 1)', 3],
+      ['toDecimal(-1.259, 2)', -1.25],
+      ["toDecimal(toFloat('1717243200'), 0)", 1717243200],
     ],
   },
   toBool: {

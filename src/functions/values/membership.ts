@@ -31,6 +31,9 @@ const membership = (name: 'in' | 'notIn', summary: string, cases: readonly Case[
 export const membershipFunctions = scalars({
   in: membership('in', 'Whether the value is in the tuple or array.', [
     ['in(1, (1, 2))', 1],
+    ['2 in tuple(1, 2)', 1],
+    ["'a' not in tuple('a')", 0],
+    ['(1, 2) in tuple((1, 2), (3, 4))', 1],
     ['in(3, [1, 2])', 0],
     ['in(NULL, (1, NULL))', 1],
   ]),

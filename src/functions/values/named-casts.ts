@@ -58,7 +58,7 @@ function jsonText(value: Arg, context: CellContext): string {
     )
   if (isNamed(type, 'Bool')) return `CAST(${asNumber(value)} AS VARCHAR)`
   if (isFloat(type))
-    return once(context, toText(value, context), (t) => `CASE WHEN ${t} IN ('inf', '-inf', 'nan') THEN '"' || ${t} || '"' ELSE ${t} END`)
+    return once(context, toText(value, context), (t) => `CASE WHEN ${t} IN ('inf', '-inf', 'nan') THEN 'null' ELSE ${t} END`)
   if (isNumeric(type)) return toText(value, context)
   return `replace(${quoted(toText(value, context))}, '/', '\\/')`
 }
@@ -172,6 +172,7 @@ export const namedCastFunctions = scalars({
       ["toJSONString(toDate('2024-01-01'))", '"2024-01-01"'],
       ['toJSONString(1 = 1)', '1'],
       ["toJSONString([toDateTime('2024-01-01 10:00:00')])", '["2024-01-01 10:00:00.000000"]'],
+      ['toJSONString([1.5, nan])', '[1.5,null]'],
       ['toJSONString(null)', null],
     ],
   },

@@ -45,7 +45,8 @@ function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   const query = queryAsked(insight.query)
   if (query.kind !== 'TrendsQuery') throw invalid(`An alert needs an insight with a trend, not with a ${query.kind}.`, 'insight')
   const display = displayOf(query)
-  if (display === 'CalendarHeatmap' || display === 'BoxPlot') throw invalid(`An alert cannot check the display ${display}.`, 'insight')
+  if (display === 'CalendarHeatmap' || display === 'BoxPlot' || display === 'SlopeGraph')
+    throw invalid(`An alert cannot check the display ${display}.`, 'insight')
   const { condition, threshold, config } = ruleOf(alert)
   const count = Array.isArray(query.series) ? query.series.length : 0
   const formulas = isObject(query.trendsFilter)

@@ -134,6 +134,7 @@ export const shapesOf = ({ cohort, action }: Known): Readonly<Record<string, obj
       'WorldMap',
       'Metric',
       'TwoDimensionalHeatmap',
+      'SlopeGraph',
     ],
     (display) => trend(visits('dau'), shown(display)),
   ),

@@ -255,7 +255,7 @@ const results = fc.oneof(
 )
 const answer = fc.oneof(fc.record({ results, columns: texts, boxplot_data: fc.array(row) }, { requiredKeys: [] }), fc.jsonValue())
 const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'StickinessQuery', 'LifecycleQuery', 'PathsQuery', 'FunnelCorrelationQuery', 'ActorsQuery', 'EventsQuery', 'HogQLQuery', 'constructor', ''] // biome-ignore format: names
-const displays = ['ActionsLineGraph', 'ActionsLineGraphCumulative', 'ActionsBar', 'ActionsUnstackedBar', 'ActionsStackedBar', 'ActionsAreaGraph', 'BoldNumber', 'ActionsPie', 'ActionsBarValue', 'ActionsTable', 'WorldMap', 'Metric', 'TwoDimensionalHeatmap', 'CalendarHeatmap', 'BoxPlot'] // biome-ignore format: names
+const displays = ['ActionsLineGraph', 'ActionsLineGraphCumulative', 'ActionsBar', 'ActionsUnstackedBar', 'ActionsStackedBar', 'ActionsAreaGraph', 'BoldNumber', 'ActionsPie', 'ActionsBarValue', 'ActionsTable', 'WorldMap', 'Metric', 'TwoDimensionalHeatmap', 'CalendarHeatmap', 'BoxPlot', 'SlopeGraph'] // biome-ignore format: names
 const filter = fc.record({
   display: fc.constantFrom(...displays),
   aggregationAxisFormat: fc.constantFrom('numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short', 'currency'),

@@ -120,6 +120,27 @@ test('fields of the reference system that change no number are accepted, and cha
   await project.close()
 })
 
+test('settings of newer charts are accepted', async () => {
+  const project = await openTestProject()
+  const charts = [
+    trends({
+      trendsFilter: {
+        metricSummary: 'latest',
+        metricShowChange: true,
+        xAxisLabel: 'x',
+        stackBreakdownValues: true,
+        showAnnotations: false,
+      },
+    }),
+    funnels({ funnelsFilter: { legendPosition: 'right', showAnnotations: true, customAggregationTarget: false } }),
+    { kind: 'RetentionQuery', retentionFilter: { cohortLabelStartIndex: 1, customAggregationTarget: false } },
+    { kind: 'StickinessQuery', series, stickinessFilter: { legendPosition: 'right' } },
+    { kind: 'LifecycleQuery', series, lifecycleFilter: { legendPosition: 'right' } },
+  ]
+  for (const query of charts) await expect(answerQuery(query, project)).resolves.toHaveProperty('results')
+  await project.close()
+})
+
 test.each<[string, object, string, string]>([
   ['an operator', { ...filter, operator: 'exct' }, 'operator', 'exact'],
   ['a type', { ...filter, type: 'persn' }, 'type', 'person'],

@@ -1,6 +1,20 @@
-import { bucketOfDay, dayNumber, localDay, localTime, numberIn, type ReferenceEvent } from './trends.ts'
+import {
+  bucketOfDay,
+  dayNumber,
+  formulaRows,
+  localDay,
+  localTime,
+  none,
+  numberIn,
+  other,
+  type ReferenceEvent,
+  type ReferenceQuery,
+  type ReferenceRow,
+  referenceTrends,
+  total,
+} from './trends.ts'
 
-// The heat map and the box plot of a trend by loops over an array of events.
+// The heat map, the box plot and the slope graph of a trend by loops over an array of events.
 
 export interface ReferenceDisplay {
   readonly zone: string
@@ -72,4 +86,27 @@ export function referenceBoxes(all: readonly ReferenceEvent[], query: ReferenceD
       const mean = sorted.reduce((sum, n) => sum + n, 0) / sorted.length
       return { day, min: sorted[0]!, q1: q1!, median: median!, q3: q3!, max: sorted.at(-1)!, mean }
     })
+}
+
+/** The first and the last number of each line; the values of a breakdown are ranked by these two. */
+export function referenceSlope(all: readonly ReferenceEvent[], query: ReferenceQuery): ReferenceRow[] {
+  const lines = referenceTrends(all, { ...query, limit: Number.POSITIVE_INFINITY, formula: undefined, smoothing: 1 })
+  const ends = lines.map((line) => ({ ...line, data: line.data.filter((_, i) => i === 0 || i === line.data.length - 1) }))
+  const rows = query.series.flatMap((_, series) => {
+    const mine = ends.filter((line) => line.series === series)
+    return query.breakdown === undefined ? mine : limited(mine, query.limit)
+  })
+  return query.formula ? formulaRows(rows, query.formula, query) : rows
+}
+
+function limited(lines: readonly ReferenceRow[], limit: number): ReferenceRow[] {
+  const rank = ({ breakdown }: ReferenceRow) => (breakdown === none ? 1 : 0)
+  const shown = lines.filter(({ data }) => data.some((n) => n !== 0))
+  shown.sort((a, b) => rank(a) - rank(b) || total(b.data) - total(a.data) || (a.breakdown! < b.breakdown! ? -1 : 1))
+  const rest = shown.slice(limit)
+  if (rest.length === 0) return shown
+  return [
+    ...shown.slice(0, limit),
+    { ...rest[0]!, breakdown: other, data: rest[0]!.data.map((_, i) => total(rest.map((r) => r.data[i]!))) },
+  ]
 }

@@ -167,7 +167,10 @@ export interface ReferenceTimes {
   readonly bins: readonly (readonly [number, number])[]
 }
 
-export function referenceTimes(outcomes: readonly ReferenceOutcome[], { from, to, binCount }: ReferenceFunnel): ReferenceTimes {
+export function referenceTimes(
+  outcomes: readonly ReferenceOutcome[],
+  { from, to, binCount }: Pick<ReferenceFunnel, 'from' | 'to' | 'binCount'>,
+): ReferenceTimes {
   const seconds = outcomes.filter(({ times }) => times[to] !== undefined).map(({ times }) => (times[to]! - times[from]!) / 1e6)
   if (seconds.length === 0) return { average: null, median: null, bins: [] }
   const [least, most] = [Math.min(...seconds), Math.max(...seconds)]

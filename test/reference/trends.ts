@@ -54,8 +54,8 @@ export interface ReferenceRow {
   readonly data: readonly number[]
 }
 
-const none = '$$_posthog_breakdown_null_$$'
-const other = '$$_posthog_breakdown_other_$$'
+export const none = '$$_posthog_breakdown_null_$$'
+export const other = '$$_posthog_breakdown_other_$$'
 
 /** `2020-03-08 05:00:00` in the zone, by the platform alone. */
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -255,7 +255,7 @@ function cells(all: readonly ReferenceEvent[], series: ReferenceSeries, query: R
   )
 }
 
-const total = (data: readonly number[]) => data.reduce((a, b) => a + b, 0)
+export const total = (data: readonly number[]) => data.reduce((a, b) => a + b, 0)
 
 export function referenceTrends(all: readonly ReferenceEvent[], query: ReferenceQuery): ReferenceRow[] {
   const rows: ReferenceRow[] = []
@@ -287,7 +287,7 @@ export function referenceTrends(all: readonly ReferenceEvent[], query: Reference
 }
 
 /** One row for each value that some series has; what a series does not have counts as zeros. */
-function formulaRows(rows: readonly ReferenceRow[], { of }: ReferenceFormula, query: ReferenceQuery): ReferenceRow[] {
+export function formulaRows(rows: readonly ReferenceRow[], { of }: ReferenceFormula, query: ReferenceQuery): ReferenceRow[] {
   const values = [...new Set(rows.map((row) => row.breakdown))]
   const made = values.map((breakdown) => {
     const [a, b] = [0, 1].map((series) => rows.find((row) => row.series === series && row.breakdown === breakdown)?.data)

@@ -124,7 +124,7 @@ function* choicesOf({ source }: FunnelPoint, env: QueryContext): Asking<ActorOpt
   if (!isSplit(scan.breakdown)) return { ...compare }
   const choices = new Map<string, Choice>()
   for (const range of previous ? [scan.range, previous] : [scan.range])
-    for (const row of (yield* resultsOf({ ...scan, range }, env)) as readonly RowOfSplit[]) {
+    for (const row of (yield* resultsOf({ ...scan, range }, env)).results as readonly RowOfSplit[]) {
       const { breakdown, breakdown_value: value } = Array.isArray(row) ? row[0]! : row
       const choice = choiceOf(value, typeof breakdown === 'string' ? breakdown : null)
       choices.set(String(choice.value), choice)

@@ -1,4 +1,5 @@
 import type { Interval } from '../../lib/calendar.ts'
+import { quantile } from '../../lib/statistics.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { isoInstant, micros, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
@@ -6,7 +7,7 @@ import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
 import { type FunnelBreakdown, funnelBreakdown, noSplit } from './breakdown.ts'
 import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
-import { conversionTimes, type PeriodRow, periodRows, restOfSteps, type StepRow, stepRows } from './in-engine/answers.ts'
+import { conversionTimes, medianOfAll, type PeriodRow, periodRows, restOfSteps, stepRows, type ValueRow } from './in-engine/answers.ts'
 import { PeriodCollector, type PeriodCounts } from './periods.ts'
 import { type FunnelScan, stepsUntil } from './scan.ts'
 import { type FunnelsQuery, funnelsSchema } from './schema.ts'
@@ -26,10 +27,15 @@ export interface FunnelTrend {
 
 export type FunnelResults = readonly FunnelStepResult[] | readonly (readonly FunnelStepResult[])[] | TimeToConvert | readonly FunnelTrend[]
 
-export interface FunnelsAnswer {
-  readonly results: FunnelResults
+export interface FunnelsAnswer extends FunnelNumbers {
   readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
   readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
+}
+
+export interface FunnelNumbers {
+  readonly results: FunnelResults
+  /** Of the view by steps: the seconds from the first step to the last, whatever the value of the breakdown. Null: nobody reached it. */
+  readonly total_median_conversion_time?: number | null
 }
 
 export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
@@ -39,10 +45,13 @@ export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
   *run(query, env) {
     const { scan, previous } = yield* planFunnel(query, env)
     const current = yield* resultsOf(scan, env)
-    const answer = { results: current, resolved_date_range: shownRange(scan.range) }
-    if (!previous || !Array.isArray(current)) return answer
+    const answer = { ...current, resolved_date_range: shownRange(scan.range) }
+    if (!previous || !Array.isArray(current.results)) return answer
     const before = yield* resultsOf({ ...scan, range: previous }, env)
-    const compared = [...labelled(current, 'current'), ...labelled(before as readonly object[], 'previous')] as unknown as FunnelResults
+    const compared = [
+      ...labelled(current.results, 'current'),
+      ...labelled(before.results as readonly object[], 'previous'),
+    ] as unknown as FunnelResults
     return { ...answer, results: compared, resolved_compare_date_range: shownRange(previous) }
   },
 })
@@ -66,23 +75,24 @@ function labelled(rows: readonly object[], label: 'current' | 'previous'): reado
   return rows.map((row) => (Array.isArray(row) ? labelled(row, label) : { ...row, compare: true, compare_label: label }))
 }
 
-export function resultsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelResults> {
+export function* resultsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelNumbers> {
   switch (scan.settings.viz) {
     case 'steps':
-      return stepsOf(scan, env)
+      return yield* stepsOf(scan, env)
     case 'time_to_convert':
-      return timesOf(scan, env)
+      return { results: yield* timesOf(scan, env) }
     case 'trends':
-      return trendsOf(scan, env)
+      return { results: yield* trendsOf(scan, env) }
   }
 }
 
-function* stepsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelResults> {
+function* stepsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelNumbers> {
   const labels = stepLabels(scan.query, scan.settings.order === 'unordered', env)
   const scale = 1 / (scan.query.samplingFactor ?? 1)
-  const rows = yield* env.foldsInEngine ? topInEngine(scan, env) : topHere(scan, env)
-  if (!isSplit(scan.breakdown)) return rows[0] ? stepResults(rows[0].numbers, labels, scale) : []
-  return rows.map(({ split, numbers }) => stepResults(numbers, labels, scale).map((step) => ({ ...step, ...split })))
+  const { rows, totalMedian } = yield* env.foldsInEngine ? topInEngine(scan, env) : topHere(scan, env)
+  const shown = (row: ValueRow) => stepResults(row.numbers, labels, scale).map((step) => ({ ...step, ...row.split }))
+  const results = isSplit(scan.breakdown) ? rows.map(shown) : rows[0] ? shown(rows[0]) : []
+  return { results, total_median_conversion_time: totalMedian }
 }
 
 export const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0 || cohorts.length > 0
@@ -90,32 +100,40 @@ export const isSplit = ({ parts, cohorts }: FunnelBreakdown) => parts.length > 0
 /** The number of rows with a value of their own; all other values share one. */
 const ownRows = ({ limit, cohorts }: FunnelBreakdown): number => (cohorts.length ? cohorts.length : limit)
 
-function* countsHere(scan: FunnelScan, env: QueryContext): QueryRun<readonly (StepRow & { readonly counts: StepCounts })[]> {
+interface TopRows {
+  readonly rows: readonly ValueRow[]
+  readonly totalMedian: number | null
+}
+
+function* countsHere(scan: FunnelScan, env: QueryContext): QueryRun<readonly (ValueRow & { readonly counts: StepCounts })[]> {
   const { steps } = scan.settings
   const collector = new StepCollector(steps)
   const { splitOf } = yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => collector.sink(slice.columns))
   return ranked([...collector.byValue].map(([value, counts]) => ({ split: splitOf(value), counts, numbers: counts.numbers })))
 }
 
-function* topHere(scan: FunnelScan, env: QueryContext): QueryRun<readonly StepRow[]> {
+function* topHere(scan: FunnelScan, env: QueryContext): QueryRun<TopRows> {
   const rows = yield* countsHere(scan, env)
   const own = ownRows(scan.breakdown)
-  if (rows.length <= own) return rows
+  const totals = rows.map(({ counts }) => counts.total.view()).filter(({ length }) => length > 0)
+  const totalMedian = totals.length > 0 ? quantile(totals, 0.5) : null
+  if (rows.length <= own) return { rows, totalMedian }
   const rest = new StepCounts(scan.settings.steps)
   for (const { counts } of rows.slice(own)) rest.merge(counts)
-  return [...rows.slice(0, own), { split: otherSplit, numbers: rest.numbers }]
+  return { rows: [...rows.slice(0, own), { split: otherSplit, numbers: rest.numbers }], totalMedian }
 }
 
-function* topInEngine(scan: FunnelScan, env: QueryContext): QueryRun<readonly StepRow[]> {
+function* topInEngine(scan: FunnelScan, env: QueryContext): QueryRun<TopRows> {
   const rows = ranked(yield* stepRows(scan, env))
   const own = ownRows(scan.breakdown)
-  if (rows.length <= own) return rows
+  const totalMedian = rows.length > 1 ? yield* medianOfAll(scan, env) : (rows[0]?.totalMedian ?? null)
+  if (rows.length <= own) return { rows, totalMedian }
   const top = rows.slice(0, own)
-  return [...top, { split: otherSplit, numbers: yield* restOfSteps(scan, top, env) }]
+  return { rows: [...top, { split: otherSplit, numbers: yield* restOfSteps(scan, top, env) }], totalMedian }
 }
 
 /** Deepest first. */
-const ranked = <R extends StepRow>(rows: readonly R[]): readonly R[] =>
+const ranked = <R extends ValueRow>(rows: readonly R[]): readonly R[] =>
   [...rows].sort((a, b) => deeper(b.numbers, a.numbers) || compareSplits(a.split, b.split))
 
 function deeper(a: readonly StepNumbers[], b: readonly StepNumbers[]): number {

@@ -16,6 +16,8 @@ export interface StepNumbers {
 export class StepCounts {
   readonly count: number[]
   readonly seconds: Floats[]
+  /** From the first step to the last, of those who reached it. */
+  readonly total = new Floats(16)
 
   constructor(steps: number) {
     this.count = Array.from({ length: steps }, () => 0)
@@ -31,6 +33,8 @@ export class StepCounts {
       if (before >= 0) this.seconds[step]!.push((time[event]! - time[before]!) / microsPerSecond)
       before = event
     }
+    const [first, last] = [outcome.events[0]!, outcome.events[this.count.length - 1]!]
+    if (last >= 0) this.total.push((time[last]! - time[first]!) / microsPerSecond)
   }
 
   merge(other: StepCounts): void {
@@ -38,6 +42,7 @@ export class StepCounts {
       this.count[step]! += other.count[step]!
       for (const value of other.seconds[step]!.view()) this.seconds[step]!.push(value)
     }
+    for (const value of other.total.view()) this.total.push(value)
   }
 
   get numbers(): readonly StepNumbers[] {

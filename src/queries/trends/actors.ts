@@ -27,6 +27,7 @@ import { contextOf } from './plan.ts'
 import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, trendsSchema } from './schema.ts'
+import { isSlope, plainSlope } from './slope.ts'
 import { actorOf, type Period, type Times, type Unit } from './unit.ts'
 import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
 
@@ -59,7 +60,7 @@ export const trendsActors = defineActorSource<TrendsPoint>({
 })
 
 function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList> {
-  const query = point.source
+  const query = plainSlope(point.source)
   const order = point.series ?? 0
   if (order >= query.series.length)
     throw new QueryError('validation-failed', {
@@ -182,7 +183,7 @@ function firstActors(context: PlanContext, times: Times, isOf: Expr): Query {
 // Options for selecting a point
 
 function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions> {
-  const query = point.source
+  const query = plainSlope(point.source)
   const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)
   const range = ranges.get('current')!
@@ -190,6 +191,7 @@ function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions>
     ? null
     : bucketEdges(range)
         .slice(0, -1)
+        .filter((_, i, all) => !isSlope(query) || i === 0 || i === all.length - 1)
         .map((start) => ({ label: bucketLabel(start, range), value: isoInstant(start, range.calendar.zone) }))
   const series = query.series.map((node, i) => ({ label: nodeName(node, env) ?? 'All events', value: i }))
   const compare = query.compareFilter?.compare

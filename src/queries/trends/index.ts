@@ -22,6 +22,7 @@ import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
+import { endsNow, endsOf, isSlope, plainSlope, slopeGroups } from './slope.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
 import { eventsOf, type Period, type Unit } from './unit.ts'
 
@@ -40,7 +41,11 @@ export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
   schema: trendsSchema,
   run: (query, env) => {
     const display = displayOf(query)
-    return display === 'BoxPlot' ? runBoxPlot(query, env) : display === 'CalendarHeatmap' ? runHeatmap(query, env) : runTrends(query, env)
+    return display === 'BoxPlot'
+      ? runBoxPlot(query, env)
+      : display === 'CalendarHeatmap'
+        ? runHeatmap(query, env)
+        : runTrends(plainSlope(query), env)
   },
 })
 
@@ -114,7 +119,10 @@ export function* answerUnits(
   const asks = plans.map((plan, i) => ({ kind: 'statement' as const, query: plan.query, label: labelOf(read[i]!) }))
   const answers = asks.length > 0 ? tables(yield asks) : []
   const groups = new Map(read.map((unit, i) => [unit, plans[i]!.read(answers[i]!)]))
-  return units.map((unit) => ({ unit, groups: folded.get(unit) ?? groups.get(unit)! }))
+  return units.map((unit) => {
+    const found = folded.get(unit) ?? groups.get(unit)!
+    return { unit, groups: isSlope(query) ? slopeGroups(found) : found }
+  })
 }
 
 /** The units that the lists of the core can answer. */
@@ -179,8 +187,11 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
 
   const current = ranges.get('current')!
   const filter = filterOf(query, current)
-  const axes = new Map<Period, Axis>([...ranges].map(([period, range]) => [period, axisOf(range, isTotal(query))]))
-  const rows = lines.map((line) => rowOf(line, query, env, axes.get(line.period)!, filter))
+  const axes = new Map<Period, Axis>([...ranges].map(([period, range]) => [period, shownAxis(range, query)]))
+  const rows = lines.map((line) => ({
+    ...rowOf(line, query, env, axes.get(line.period)!, filter),
+    ...(isSlope(query) && { incomplete_end: endsNow(current, env) }),
+  }))
   const formulas = formulasOf(query.trendsFilter)
   const results = formulas.length ? formulas.flatMap((formula, i) => applyFormula(formula, i, rows, query)) : rows
   const isOther = ({ breakdown_value: value }: TrendsRow) => (Array.isArray(value) ? value.includes(otherValue) : value === otherValue)
@@ -192,6 +203,12 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
     resolved_date_range: resolvedRange(current),
     ...(previous && { resolved_compare_date_range: resolvedRange(previous) }),
   }
+}
+
+function shownAxis(range: ResolvedRange, query: TrendsQuery): Axis {
+  const axis = axisOf(range, isTotal(query))
+  if (!isSlope(query)) return axis
+  return { days: endsOf(axis.days), labels: endsOf(axis.labels), instants: endsOf(axis.instants) }
 }
 
 function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
@@ -239,7 +256,10 @@ function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Genera
 
 /** Groups in the order of the answer, with their values as numbers of the chart. */
 function linesOf(answered: readonly Answered[], query: TrendsQuery, env: QueryContext, breakdown: Breakdown): Line[] {
-  const size = (unit: Unit) => (unit.edges ? unit.edges.length - 1 : 1)
+  const zeros = ({ edges }: Unit) => {
+    const data = new Array<number>(edges ? edges.length - 1 : 1).fill(0)
+    return isSlope(query) ? endsOf(data) : data
+  }
   const values = (unit: Unit, data: readonly number[]) => {
     const scaled = scaleSample(data, query.samplingFactor, unit.node.math ?? 'total')
     if (isTotal(query)) return scaled
@@ -255,7 +275,7 @@ function linesOf(answered: readonly Answered[], query: TrendsQuery, env: QueryCo
 
   if (breakdown.cohorts.length) return cohortLines(answered, breakdown, line, env)
   return answered.flatMap(({ unit, groups }) => {
-    if (!isBrokenDown(breakdown)) return [line(unit, groups[0] ?? { parts: [], data: new Array<number>(size(unit)).fill(0) }, null)]
+    if (!isBrokenDown(breakdown)) return [line(unit, groups[0] ?? { parts: [], data: zeros(unit) }, null)]
     return limitGroups(groups, breakdown).map((group) => line(unit, group, breakdownName(group.parts, breakdown)))
   })
 }

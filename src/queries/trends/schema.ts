@@ -34,11 +34,8 @@ export const displays = [
   'TwoDimensionalHeatmap',
   'CalendarHeatmap',
   'BoxPlot',
+  'SlopeGraph',
 ] as const
-/** Displays that need more than rows of buckets: they are rejected instead of answered incorrectly. */
-const notAnswered = ['SlopeGraph']
-const displayProblem = ({ input }: { readonly input?: unknown }): string | undefined =>
-  notAnswered.includes(String(input)) ? `The display ${String(input)} is not supported. Choose one of ${displays.join(', ')}.` : undefined
 export type Display = (typeof displays)[number]
 
 /** There is no data warehouse; older clients name the property's own table. */
@@ -58,7 +55,7 @@ export const trendsSchema = fields(
     trendsFilter: nullish(
       fields(
         {
-          display: nullish(z.enum(displays, { error: displayProblem })),
+          display: nullish(z.enum(displays)),
           formula: nullish(z.string()),
           formulas: nullish(z.array(z.string())),
           formulaNodes: nullish(z.array(fields({ formula: z.string(), custom_name: z.string().nullish() }, 'range'))),

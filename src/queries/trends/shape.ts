@@ -20,6 +20,8 @@ export interface TrendsRow {
   breakdown_value?: BreakdownValue
   compare?: true
   compare_label?: Period
+  /** Of a slope graph: its last bucket is not over yet. */
+  incomplete_end?: boolean
   /** Of a calendar heat map. */
   calendar_heatmap_data?: CalendarHeatmap
 }

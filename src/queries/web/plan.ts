@@ -2,6 +2,7 @@ import { alias, and, call, equals, field, from, isIn, literal, or, select } from
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../catalog/sessions.ts'
 import { QueryError } from '../../errors/errors.ts'
+import type { Interval } from '../../lib/calendar.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { day, type Micros } from '../../lib/zone.ts'
 import { isoInstant, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
@@ -35,12 +36,16 @@ export const isPage = isNamed('$pageview', '$screen')
 
 type Asked = Pick<
   WebStatsTableQuery,
-  'dateRange' | 'properties' | 'filterTestAccounts' | 'sampling' | 'samplingFactor' | 'compareFilter' | 'conversionGoal'
+  'dateRange' | 'interval' | 'properties' | 'filterTestAccounts' | 'sampling' | 'samplingFactor' | 'compareFilter' | 'conversionGoal'
 >
+
+/** Without buckets, a week or a month begins where the range does. */
+const roundingOf = ({ interval }: Asked): Interval =>
+  interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
 export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
   const earliest = yield* earliestFor(query.dateRange)
-  const current = resolveDateRange(query.dateRange, 'day', env, { earliest })
+  const current = resolveDateRange(query.dateRange, roundingOf(query), env, { earliest })
   const previous = query.compareFilter?.compare ? previousRange(current, query.compareFilter.compare_to) : null
   return {
     current,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
 import { compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema } from '../series.ts'
@@ -17,9 +18,13 @@ const rateSchema = fields({ numerator: z.number().positive(), denominator: nulli
   { error: 'A sampling rate is at most 1.' },
 )
 
+const noColumn = (name: string) => nullish(z.literal(false, { error: `${name} is not supported: leave it out.` }))
+
 const events = {
   ...everyQuery,
   dateRange: nullish(dateRangeSchema),
+  /** How the ends of the range are rounded, as for trends: these kinds have no buckets. */
+  interval: nullish(z.enum(intervals)),
   properties: nullish(filtersSchema),
   filterTestAccounts: nullish(z.boolean()),
   /** Applies the path cleaning rules of the project. */
@@ -28,7 +33,11 @@ const events = {
   /** Without a rate, nothing is left out. */
   sampling: nullish(fields({ enabled: nullish(z.boolean()), forceSamplingRate: nullish(rateSchema) }, 'range')),
   includeRevenue: nullish(z.literal(false, { error: 'Revenue is not supported: leave includeRevenue out.' })),
+  includeHost: noColumn('includeHost'),
+  includeAvgTimeOnPage: noColumn('includeAvgTimeOnPage'),
   useSessionsTable: z.unknown().optional(),
+  /** Clients send it for all insights; web analytics always counts visitors. */
+  aggregation_group_type_index: z.null({ error: 'Web analytics counts visitors: leave aggregation_group_type_index out.' }).optional(),
 }
 const sessions = { ...events, compareFilter: nullish(compareFilterSchema), conversionGoal: nullish(conversionGoalSchema) }
 

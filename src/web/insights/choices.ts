@@ -123,6 +123,7 @@ export const displays: readonly Option[] = [
       ActionsBar: 'Bars, stacked',
       ActionsUnstackedBar: 'Bars, side by side',
       ActionsLineGraphCumulative: 'Running total',
+      SlopeGraph: 'Slope from the first to the last',
     },
     'Over time',
   ),

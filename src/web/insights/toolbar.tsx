@@ -34,7 +34,7 @@ export function Toolbar({ query, onChange }: Props) {
     query.kind === 'LifecycleQuery' ||
     (query.kind === 'FunnelsQuery' && shape === 'trends')
   const hasComparison =
-    (isTrend && !['CalendarHeatmap', 'BoxPlot', 'WorldMap'].includes(display)) ||
+    (isTrend && !['CalendarHeatmap', 'BoxPlot', 'WorldMap', 'SlopeGraph'].includes(display)) ||
     query.kind === 'StickinessQuery' ||
     query.kind === 'FunnelsQuery'
   return (

@@ -39,8 +39,8 @@ compared(
         await fillStore(project, { events, merges, groups, isFresh: true })
         await clickhouse.load(project)
         for (const funnel of drawn) {
-          const { results } = (await answerOnClickHouse(clickhouse, asQuery(funnel), project)) as FunnelsAnswer
-          expectAnswer(results, referenceOutcomes(afterMerges(events, merges), funnel), funnel)
+          const answer = (await answerOnClickHouse(clickhouse, asQuery(funnel), project)) as FunnelsAnswer
+          expectAnswer(answer, referenceOutcomes(afterMerges(events, merges), funnel), funnel)
         }
       }),
       { numRuns: loads, endOnFailure: true },

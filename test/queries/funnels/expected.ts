@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { FunnelTrend } from '../../../src/queries/funnels/index.ts'
+import type { FunnelsAnswer, FunnelTrend } from '../../../src/queries/funnels/index.ts'
 import type { FunnelStepResult } from '../../../src/queries/funnels/steps.ts'
 import type { TimeToConvert } from '../../../src/queries/funnels/time-to-convert.ts'
 import { asQuery } from '../../reference/funnel-cases.ts'
@@ -85,7 +85,20 @@ function expectTrends(results: readonly FunnelTrend[], outcomes: readonly Refere
   }
 }
 
-export function expectAnswer(results: unknown, outcomes: readonly ReferenceOutcome[], funnel: ReferenceFunnel): void {
+/** From the first step to the last, of everybody who reached it. */
+function expectTotal(
+  { total_median_conversion_time: median }: FunnelsAnswer,
+  outcomes: readonly ReferenceOutcome[],
+  { steps }: ReferenceFunnel,
+) {
+  const whole: Pick<ReferenceFunnel, 'from' | 'to' | 'binCount'> = { from: 0, to: steps.length - 1, binCount: null }
+  expect(digits(median ?? null)).toBe(digits(referenceTimes(outcomes, whole).median))
+}
+
+export function expectAnswer(answer: FunnelsAnswer, outcomes: readonly ReferenceOutcome[], funnel: ReferenceFunnel): void {
+  const { results } = answer
+  expect('total_median_conversion_time' in answer).toBe(funnel.viz === 'steps')
+  if (funnel.viz === 'steps') expectTotal(answer, outcomes, funnel)
   if (funnel.viz === 'steps') expectSteps(results as StepResults, outcomes, funnel)
   else if (funnel.viz === 'trends') expectTrends(results as readonly FunnelTrend[], outcomes, funnel)
   else expectTimes(results as TimeToConvert, outcomes, funnel)

@@ -7,12 +7,12 @@ import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/cl
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { withoutLists } from '../../harness/duckdb.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { type ReferenceDisplay, referenceBoxes, referenceHeatmap } from '../../reference/displays.ts'
+import { type ReferenceDisplay, referenceBoxes, referenceHeatmap, referenceSlope } from '../../reference/displays.ts'
 import { asBoxes, asTrend, displayArb } from '../../reference/displays-cases.ts'
-import type { ReferenceEvent } from '../../reference/trends.ts'
-import { afterMerges, eventArb, mergesArb } from '../../reference/trends-cases.ts'
+import type { ReferenceEvent, ReferenceQuery } from '../../reference/trends.ts'
+import { afterMerges, asQuery, eventArb, inZone, mergesArb, queryArb } from '../../reference/trends-cases.ts'
 
-// Calendar heat maps and box plots over generated events equal loops over the events, on both engines.
+// Calendar heat maps, box plots and slope graphs over generated events equal loops over the events, on both engines.
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 let clickhouse: ClickHouse
@@ -90,6 +90,52 @@ test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
         for (const drawn of [first!, ...others]) {
           const query = { ...drawn, zone: first!.zone, weekStartDay: first!.weekStartDay }
           await expectRight(query, afterMerges(events, merges), (one) => answerOnClickHouse(clickhouse, one, project))
+        }
+      },
+    ),
+    { numRuns: Math.ceil(runs / 3) },
+  )
+})
+
+// A comparison and smoothing are left out of a slope graph.
+const slopeArb = queryArb.map((query) => ({ ...query, isTotal: false, isCumulative: false, sample: undefined }))
+const asSlope = (query: ReferenceQuery) => {
+  const asked = asQuery(query)
+  return { ...asked, compareFilter: { compare: true }, trendsFilter: { ...(asked.trendsFilter as object), display: 'SlopeGraph' } }
+}
+const slopeOf = ({ results }: TrendsResponse) =>
+  results.map(({ order, breakdown_value, data, days, labels }) => {
+    expect([days.length, labels.length]).toEqual([data!.length, data!.length])
+    return { series: order, breakdown: breakdown_value ?? null, data }
+  })
+
+test('generated slope graphs are the ends of what loops over the events make of them', async () => {
+  await assertGenerated(
+    fc.asyncProperty(eventsArb, mergesArb, fc.array(slopeArb, { minLength: 2, maxLength: 4 }), async (events, merges, queries) => {
+      for (const query of queries) {
+        const project = await pool.filled(query, events, { merges })
+        for (const road of [project, withoutLists(project)]) {
+          const answer = (await answerQuery(asSlope(query), road)) as TrendsResponse
+          expect(rounded(slopeOf(answer))).toEqual(rounded(referenceSlope(afterMerges(events, merges), query)))
+        }
+      }
+    }),
+    { numRuns: runs * 2 },
+  )
+})
+
+test.skipIf(!hasClickHouse)('and on ClickHouse', async () => {
+  await assertGenerated(
+    fc.asyncProperty(
+      eventsArb,
+      mergesArb,
+      fc.array(slopeArb, { minLength: 2, maxLength: 3 }),
+      async (events, merges, [first, ...others]) => {
+        const project = await pool.filled(first!, events, { merges })
+        await clickhouse.load(project)
+        for (const query of [first!, ...others.map((drawn) => inZone(drawn, first!))]) {
+          const answer = (await answerOnClickHouse(clickhouse, asSlope(query), project)) as TrendsResponse
+          expect(rounded(slopeOf(answer))).toEqual(rounded(referenceSlope(afterMerges(events, merges), query)))
         }
       },
     ),

@@ -5,7 +5,7 @@ import { projectPool } from '../../harness/projects.ts'
 import type { ReferenceDisplay } from '../../reference/displays.ts'
 import { asTrend, dayText, firstDay } from '../../reference/displays-cases.ts'
 
-// What heat maps and box plots refuse, and their rows.
+// What heat maps and box plots refuse, and their rows; the ends of slope graphs.
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 afterAll(() => pool.close())
@@ -122,4 +122,18 @@ test('a heat map by the beginning of sessions counts a person once for each of t
     return answer.results.map(([, count]) => count)
   }
   expect([await actors(10), await actors(12), await actors(13)]).toEqual([[2], [], [1]])
+})
+
+test.each<[name: string, dates: object, interval: string, days: string[], isUnfinished: boolean]>([
+  ['the last bucket is over', { date_from: '2020-05-01', date_to: '2020-05-10' }, 'day', ['2020-05-01', '2020-05-10'], false],
+  ['the last bucket is that of now', { date_from: '2020-04-01' }, 'month', ['2020-04-01', '2020-06-01'], true],
+  ['one bucket', { date_from: '2020-05-01', date_to: '2020-05-31' }, 'month', ['2020-05-01'], false],
+  ['two buckets', { date_from: '2020-05-01', date_to: '2020-05-02' }, 'day', ['2020-05-01', '2020-05-02'], false],
+])('a slope graph has two ends: %s', async (_, dateRange, interval, days, incomplete_end) => {
+  const project = await pool.filled({ zone: 'UTC', weekStartDay: 0 }, [])
+  const query = asked('SlopeGraph', { dateRange, interval })
+  const { results } = (await answerQuery(query, project)) as { results: readonly object[] }
+  expect(results).toMatchObject([{ days, data: days.map(() => 0), count: 0, incomplete_end }])
+  const options = await answerQuery({ kind: 'InsightActorsQueryOptions', source: { kind: 'InsightActorsQuery', source: query } }, project)
+  expect((options as { day: { value: string }[] }).day.map(({ value }) => value.slice(0, 10))).toEqual(days)
 })

@@ -43,12 +43,6 @@ describe('a wrong query names the field', () => {
     ['formula in the old spelling', { trendsFilter: { formula: 'A+' } }, 'trendsFilter__formula', 'unexpected end'],
     ['unknown display', { trendsFilter: { display: 'Cake' } }, 'trendsFilter__display', 'but got "Cake"'],
     [
-      'a display with numbers of its own',
-      { trendsFilter: { display: 'SlopeGraph' } },
-      'trendsFilter__display',
-      'The display SlopeGraph is not supported. Choose one of ActionsLineGraph',
-    ],
-    [
       '27 breakdowns',
       { breakdownFilter: { breakdowns: Array.from({ length: 27 }, (_, i) => ({ property: `p${i}` })) } },
       'breakdownFilter__breakdowns',

@@ -343,3 +343,46 @@ test('as columns, each number has its own', async () => {
   const nothing = { kind: 'WebStatsTableQuery', breakdownBy: 'Browser', dateRange: { date_from: '2020-01-01', date_to: '2020-01-02' } }
   expect(await rowsOf(nothing)).toEqual([['breakdown_value', 'visitors', 'views'], []])
 })
+
+describe('the interval decides how the ends of the range are rounded', () => {
+  const range = async (interval: string | null, dateRange: object, kind = 'WebOverviewQuery') => {
+    const answer = await project.query({ kind, interval, dateRange, properties: [] } as never)
+    const { dateFrom, dateTo } = answer as unknown as WebOverviewResponse
+    return [dateFrom, dateTo]
+  }
+  const day = { date_from: '2026-03-04', date_to: '2026-03-05' }
+  // It is 15:00 on 5 March in New York.
+  test.each([
+    [null, day, '2026-03-04T00:00:00-05:00', '2026-03-05T23:59:59.999999-05:00'],
+    ['day', day, '2026-03-04T00:00:00-05:00', '2026-03-05T23:59:59.999999-05:00'],
+    ['month', day, '2026-03-04T00:00:00-05:00', '2026-03-05T23:59:59.999999-05:00'],
+    ['hour', { date_from: '-24h' }, '2026-03-04T15:00:00-05:00', '2026-03-05T15:59:59.999999-05:00'],
+    [
+      'hour',
+      { date_from: '2026-03-04T10:00:00', date_to: '2026-03-05T10:30:00' },
+      '2026-03-04T10:00:00-05:00',
+      '2026-03-05T10:30:00-05:00',
+    ],
+  ])('%s, %j', async (interval, dateRange, from, to) => {
+    expect(await range(interval, dateRange)).toEqual([from, to])
+  })
+
+  test('a month counts from the start of the range on', async () => {
+    const views = async (interval: string) => {
+      const query = { kind: 'WebOverviewQuery', properties: [], dateRange: { date_from: '2026-03-05', date_to: '2026-03-05' } }
+      return ((await project.query({ ...query, interval } as never)) as unknown as WebOverviewResponse).results
+    }
+    expect(await views('month')).toEqual(await views('day'))
+  })
+})
+
+test.each([
+  [{ includeAvgTimeOnPage: false, includeHost: null, aggregation_group_type_index: null }, null],
+  [{ includeAvgTimeOnPage: true }, 'includeAvgTimeOnPage'],
+  [{ includeHost: true }, 'includeHost'],
+  [{ aggregation_group_type_index: 0 }, 'aggregation_group_type_index'],
+])('fields of clients that are off are accepted, and what is not supported is refused: %j', async (parts, attr) => {
+  const asked = project.query({ kind: 'WebStatsTableQuery', breakdownBy: 'Page', properties: [], ...parts } as never)
+  if (attr === null) await expect(asked).resolves.toHaveProperty('results')
+  else await expect(asked).rejects.toMatchObject({ attr })
+})

@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, callWith, field, from, groupBy, literal, not, order, select } from '../../../ast/build.ts'
+import { alias, and, call, callWith, field, from, groupBy, literal, not, order, select, unionAll } from '../../../ast/build.ts'
 import type { Expr, Query } from '../../../ast/nodes.ts'
 import type { QueryContext, QueryRun, StatementAsk } from '../../kind.ts'
 import { doubles, texts } from '../../vectors.ts'
@@ -93,7 +93,7 @@ const timeBefore = (step: number): Expr =>
 const seconds = (from: Expr, to: Expr): Expr => call('divide', minus(to, from), literal(1e6))
 
 function stepColumns(steps: number, hasOptional: boolean): readonly Expr[] {
-  return Array.from({ length: steps }, (_, step) => {
+  const each = Array.from({ length: steps }, (_, step) => {
     const took = step > 0 && seconds(hasOptional ? timeBefore(step) : time(step - 1), time(step))
     return [
       alias(filtered('count', isReached(step)), `count_${step}`),
@@ -105,11 +105,17 @@ function stepColumns(steps: number, hasOptional: boolean): readonly Expr[] {
         : []),
     ]
   }).flat()
+  return [...each, alias(filtered('median', isReached(steps - 1), seconds(time(0), time(steps - 1))), 'total_median')]
 }
 
-export interface StepRow {
+/** What one value of the breakdown has. */
+export interface ValueRow {
   readonly split: SplitBy | null
   readonly numbers: readonly StepNumbers[]
+}
+export interface StepRow extends ValueRow {
+  /** The seconds from the first step to the last. */
+  readonly totalMedian: number | null
 }
 
 const cohortsOf = ({ breakdown }: FunnelScan) => (breakdown.cohorts.length ? breakdown.cohorts : [null])
@@ -156,13 +162,33 @@ export function* stepRows(scan: FunnelScan, env: QueryContext): QueryRun<readonl
     })
     const table = (yield statement('funnel steps', counted)) as Table
     const splits = splitsOf(table, scan, cohort, env)
-    for (const [i, numbers] of numbersOf(table, steps).entries()) rows.push({ split: splits[i]!, numbers })
+    const totals = doubles(table, 'total_median')
+    for (const [i, numbers] of numbersOf(table, steps).entries())
+      rows.push({ split: splits[i]!, numbers, totalMedian: numbers[steps - 1]!.count === 0 ? null : number(totals[i]) })
   }
   return rows
 }
 
+/** The seconds from the first step to the last, of all values together. */
+export function* medianOfAll(scan: FunnelScan, env: QueryContext): QueryRun<number | null> {
+  const { steps } = scan.settings
+  const [first, ...others] = cohortsOf(scan).map((cohort) =>
+    select({
+      columns: [alias(seconds(time(0), time(steps - 1)), 'seconds')],
+      from: from(outcomes(scan, cohort, { steps, periods: null }, env)),
+      where: isReached(steps - 1),
+    }),
+  )
+  const all = select({
+    columns: [alias(call('count'), 'n'), alias(call('median', field('seconds')), 'middle')],
+    from: from(unionAll(first!, ...others)),
+  })
+  const table = (yield statement('times to the last step', all)) as Table
+  return doubles(table, 'n')[0] === 0 ? null : number(doubles(table, 'middle')[0])
+}
+
 /** All values without a row of their own, combined. */
-export function* restOfSteps(scan: FunnelScan, top: readonly StepRow[], env: QueryContext): QueryRun<readonly StepNumbers[]> {
+export function* restOfSteps(scan: FunnelScan, top: readonly ValueRow[], env: QueryContext): QueryRun<readonly StepNumbers[]> {
   const { steps, optional } = scan.settings
   const shown = top.map(({ split }) => list(...(split!.breakdown as readonly string[]).map((text) => literal(text))))
   const counted = select({

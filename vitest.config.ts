@@ -21,7 +21,6 @@ const alone = [
 // What takes long for what it finds: `npm run test:long`.
 const long = [
   'test/bench/compare-revisions.test.ts',
-  'test/catalog/channels.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
@@ -33,7 +32,7 @@ const long = [
   'test/exports/{bigquery,faults,kills,many-kills,postgres,postgres-roads,redshift,rows,s3,server-kills,slow,snowflake,two-processes}.test.ts',
   'test/fuzz/**',
   'test/http/capture/abuse.test.ts',
-  'test/http/{downloads-served,fuzz,matrix,odd-fields,odd-parameters,pages,readiness,restart,rights}.test.ts',
+  'test/http/{downloads-served,fuzz,matrix,odd-fields,readiness,restart,rights}.test.ts',
   'test/ingestion/{amplification,historical,person-room}.test.ts',
   'test/isolation/**',
   'test/leaving.test.ts',
@@ -50,11 +49,25 @@ const long = [
   'test/web/{accounts,crowded,dashboards,data,every-page,insight-behaviour,insight-kinds,insights,live,organization,pages,people,pipelines,settings,sql,states}.test.ts',
 ]
 
+// The same of files that may share a process.
+const longTogether = [
+  'test/catalog/{channels,surveys}.test.ts',
+  'test/cli/{closed-output,mistakes}.test.ts',
+  'test/core/roads.test.ts',
+  'test/exports/scheduler.test.ts',
+  'test/functions/{bounds,captured-columns}.test.ts',
+  'test/http/{activity,notifications,odd-parameters,pages,query-streams}.test.ts',
+  'test/plugins/delivery/{deliverer,destinations}.test.ts',
+  'test/plugins/directory.test.ts',
+  'test/public-plugins/**',
+]
+
 // What is only about ClickHouse: `npm run test:clickhouse`.
 const clickhouse = ['test/clickhouse/**']
 
 const filesOf = (patterns: readonly string[]) => patterns.map((files) => files.replace('/**', '/**/*.test.ts'))
 const inOwnProcesses = { isolate: true, globalSetup: ['test/clickhouse/notice.ts', 'test/harness/programs.ts'] }
+const inOneProcess = { isolate: false, globalSetup: 'test/harness/programs.ts' }
 
 export default defineConfig({
   // What imports the package by its name gets the sources.
@@ -70,14 +83,14 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: filesOf(alone), ...inOwnProcesses } },
       { extends: true, test: { name: 'clickhouse', include: filesOf(clickhouse), exclude: ['**/node_modules/**'], ...inOwnProcesses } },
       { extends: true, test: { name: 'long', include: filesOf(long), ...inOwnProcesses } },
+      { extends: true, test: { name: 'long-together', include: filesOf(longTogether), exclude: ['**/node_modules/**'], ...inOneProcess } },
       {
         extends: true,
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...alone, ...long, ...clickhouse],
-          isolate: false,
-          globalSetup: 'test/harness/programs.ts',
+          exclude: ['**/node_modules/**', ...alone, ...long, ...longTogether, ...clickhouse],
+          ...inOneProcess,
         },
       },
     ],

@@ -104,6 +104,7 @@ test('a key is no login: accepting an invitation with it starts no session', asy
 
 test('a number of a project says nothing to those who have no business there', async () => {
   const { call, outsider, other, key, project, world } = held.home
+  world.limits = { ...world.limits, draft: [] }
   const own = await world.makeProject(other.id, {})
   const [there, nowhere] = [project.id, 999_999]
   const callers = {

@@ -244,7 +244,7 @@ describe.skipIf(!hasBrowser)('dashboards in a browser', () => {
     const query = { kind: 'HogQLQuery', query: "select count() from events where event = 'purchase'" }
     const { results } = await web.api<{ results: [[number]] }>('POST', `${base()}query/`, { query })
     const hasNumber = async () =>
-      (await tile('Statement').locator('svg').first().textContent())!.replaceAll(',', '').includes(String(results[0][0]))
+      (await tile('Statement').getByRole('img').first().textContent())!.replaceAll(',', '').includes(String(results[0][0]))
     const latest = () => tile('Latest').locator('svg text', { hasText: 'purchase' }).count()
     await tile('Statement').scrollIntoViewIfNeeded()
     await expect.poll(hasNumber, slow).toBe(true)

@@ -253,6 +253,85 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
   })
 
+  test('the people behind the numbers of the previous period: a funnel, a trend, a stickiness', async () => {
+    const listed = async (click: () => Promise<void>, title: RegExp) => {
+      const [request] = await Promise.all([page.waitForRequest((one) => one.postData()?.includes('ActorsQuery') ?? false), click()])
+      await page.getByRole('dialog', { name: title }).waitFor()
+      const { source } = (JSON.parse(request.postData()!) as { query: { source: Record<string, unknown> } }).query
+      return { people: await people(), compare: source.compare }
+    }
+    const ofPrevious = (count: number) => ({ people: Math.min(50, count), compare: 'previous' })
+    const rowOf = (name: string) => page.getByRole('row', { name: new RegExp(name.replaceAll(/[$()]/g, '\\$&')) })
+
+    await open('funnel')
+    await type('Event 2', 'purchase')
+    await choose('Comparison with another time', 'previous')
+    const steps = (await answerTo({ compareFilter: { compare: true }, series: [{}, { event: 'purchase' }] })).filter(
+      ({ compare_label }) => compare_label === 'previous',
+    )
+    const [began, bought] = steps.map(({ count }) => count)
+    expect(bought).toBeGreaterThan(0)
+    const row = rowOf('2. purchase (previous)')
+    const [reached, left] = [0, 1].map((i) => () => row.getByRole('button').nth(i).click())
+    expect(await listed(reached!, /^Reached purchase \(previous\)$/)).toEqual(ofPrevious(bought!))
+    expect(await listed(left!, /^Left before purchase \(previous\)$/)).toEqual(ofPrevious(began! - bought!))
+    const bar = () => page.locator('.result svg [data-pick="1 1"]').dispatchEvent('click')
+    expect(await listed(bar, /^Reached purchase \(previous\)$/)).toEqual(ofPrevious(bought!))
+
+    // By a breakdown: those of one value.
+    await press('+ Add a breakdown')
+    await type('Property of the breakdown', '$browser')
+    const split = (await answerTo({ breakdownFilter: {} })) as unknown as (Row & { breakdown_value: string[] })[][]
+    const ofValue = split.find(([first]) => first!.compare_label === 'previous' && first!.count > 0)!
+    const [value] = [ofValue[0]!.breakdown_value].flat()
+    const firstOf = () => rowOf(`1. $pageview (${value}) (previous)`).getByRole('button').first().click()
+    expect(await listed(firstOf, /\(previous\)$/)).toEqual(ofPrevious(ofValue[0]!.count))
+
+    // Conversion over time: the numbers of both periods, and who converted on a day of the previous one.
+    await open('funnel')
+    await type('Event 2', 'purchase')
+    await choose('Shape of the funnel', 'trends')
+    await choose('Comparison with another time', 'previous')
+    const lines = await answerTo({ funnelsFilter: { funnelVizType: 'trends' }, compareFilter: { compare: true } })
+    await openNumbers(page)
+    await expect
+      .poll(async () => (await cells(numbers())).map(([name, ...shares]) => [name, shares.length]))
+      .toEqual([
+        ['Conversion', lines[0]!.data.length],
+        ['Conversion (previous)', lines[0]!.data.length],
+      ])
+    const onDay = () => numbers().getByRole('row').nth(2).getByRole('button').first().click()
+    const converted = await listed(onDay, /^Converted, .* \(previous\)$/)
+    expect(converted.compare).toBe('previous')
+    expect(converted.people).toBeGreaterThan(0)
+
+    await open('trends')
+    await type('Event A', 'purchase')
+    await choose('What is counted in A', 'dau')
+    await choose('Comparison with another time', 'previous')
+    const trend = (await answerTo({ compareFilter: { compare: true }, series: [{ event: 'purchase', math: 'dau' }] }))[1]!
+    await openNumbers(page)
+    const at = trend.data.findIndex((count) => count > 0)
+    const cell = () =>
+      numbers()
+        .getByRole('row')
+        .nth(2)
+        .locator('td')
+        .nth(2 + at)
+        .getByRole('button')
+        .click()
+    expect(await listed(cell, /^purchase \(previous\), /)).toEqual(ofPrevious(trend.data[at]!))
+
+    await open('stickiness')
+    await type('Event A', 'purchase')
+    await choose('Comparison with another time', 'previous')
+    const sticky = (await answerTo({ compareFilter: { compare: true }, series: [{ event: 'purchase' }] }))[1]!
+    await openNumbers(page)
+    const last = sticky.data.findLastIndex((count) => count > 0)
+    const most = () => numbers().getByRole('row').nth(2).getByRole('button').last().click()
+    expect(await listed(most, /\(previous\), /)).toEqual(ofPrevious(sticky.data[last]!))
+  })
+
   test('a retention: each cell, and its people', async () => {
     await open('retention')
     await type('Event of the start', '$pageview')

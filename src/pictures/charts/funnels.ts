@@ -63,16 +63,19 @@ function timesChart(results: Fields): Chart {
   return overTime(labels, [{ label: 'Conversions', values, color: 0, isPrevious: false, row: 0 }], { kind: 'bars', format: plainNumbers })
 }
 
+const ofValue = ({ breakdown_value: value }: Fields) => (value === undefined ? 'Conversion' : breakdownText(value))
+/** Of a row of conversion over time. */
+export const shareName = (row: Fields): string => `${ofValue(row)}${isPreviousRow(row) ? ' (previous)' : ''}`
+
 function shareChart(results: readonly Fields[]): Chart {
   const [first] = results
   if (!first) return nothing()
   const colors = new Map<string, number>()
   const series = results.map((row, i) => {
-    const name = row.breakdown_value === undefined ? 'Conversion' : breakdownText(row.breakdown_value)
+    const name = ofValue(row)
     const color = colors.get(name) ?? colors.size
     colors.set(name, color)
-    const isPrevious = isPreviousRow(row)
-    return { label: isPrevious ? `${name} (previous)` : name, values: numbersOf(row.data), color, isPrevious, row: i }
+    return { label: shareName(row), values: numbersOf(row.data), color, isPrevious: isPreviousRow(row), row: i }
   })
   return overTime(textsOf(first.labels), series, { kind: 'lines', format: percentages })
 }

@@ -20,6 +20,9 @@ export const funnelGroups = ({ results }: Answer): readonly (readonly Row[])[] =
 
 const insightActors = (query: Query, more: Row): Query => ({ kind: 'InsightActorsQuery', source: query, ...more })
 
+/** Of a comparison: which of the two periods a row is about. */
+const periodOf = ({ compare_label: compare }: Row) => (typeof compare === 'string' ? { compare } : {})
+
 /** Of several intervals in one point the one that is shown: the largest. */
 function intervalAt(row: Row, index: number, step: number): number {
   const data = Array.isArray(row.data) ? (row.data as (number | null)[]) : []
@@ -53,7 +56,7 @@ function inSeries(query: Query, answer: Answer, chart: Chart, { series, index }:
   const day = at < 0 ? undefined : (row.days as readonly unknown[] | undefined)?.[at]
   const when = at < 0 ? '' : `, ${String((row.labels as readonly unknown[] | undefined)?.[at] ?? '')}`
   const title = `${label}${when}`
-  const compare = typeof row.compare_label === 'string' ? { compare: row.compare_label } : {}
+  const compare = periodOf(row)
   if (query.kind === 'LifecycleQuery')
     return day === undefined ? null : { title, source: insightActors(query, { day, status: row.status }) }
   if (query.kind === 'StickinessQuery')
@@ -83,17 +86,26 @@ function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }:
       funnelTrendsEntrancePeriodStart: day,
       funnelTrendsDropOff: false,
       ...(value !== undefined && value !== null && { funnelStepBreakdown: value }),
+      ...periodOf(row!),
     }
-    return { title: `Converted, ${String(day)}`, source }
+    return { title: `Converted, ${String(day)}${row!.compare_label === 'previous' ? ' (previous)' : ''}`, source }
   }
   const step = funnelGroups(answer)[series]?.[index]
-  return chart.kind === 'funnel' && step && step.compare_label !== 'previous' ? inStep(query, index + 1, step) : null
+  return chart.kind === 'funnel' && step ? inStep(query, index + 1, step) : null
 }
 
 /** `step` below 0: those who left before it. */
-export function inStep(query: Query, step: number, { custom_name, name, breakdown_value: group }: Row): Chosen {
-  const source = { kind: 'FunnelsActorsQuery', source: query, funnelStep: step, ...(group != null && { funnelStepBreakdown: group }) }
-  const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` (${breakdownText(group)})`}`
+export function inStep(query: Query, step: number, row: Row): Chosen {
+  const { custom_name, name, breakdown_value: group } = row
+  const source = {
+    kind: 'FunnelsActorsQuery',
+    source: query,
+    funnelStep: step,
+    ...(group != null && { funnelStepBreakdown: group }),
+    ...periodOf(row),
+  }
+  const period = row.compare_label === 'previous' ? ' (previous)' : ''
+  const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` (${breakdownText(group)})`}${period}`
   return { title: step < 0 ? `Left before ${shown}` : `Reached ${shown}`, source }
 }
 

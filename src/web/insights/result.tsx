@@ -31,8 +31,10 @@ export function Result({
   const chart = useMemo(() => readChart(query, answer, timezone), [answer])
   const pick = isPlain ? undefined : (picked: Picked) => setChosen(peopleAt(query, answer, chart, picked))
   const ofRow = (series: number) => pick?.({ series, index: -1 })
+  const isShareOverTime = query.kind === 'FunnelsQuery' && chart.kind === 'lines'
   const hasSeries =
-    ['TrendsQuery', 'StickinessQuery', 'LifecycleQuery'].includes(query.kind) && chart.kind !== 'map' && chart.kind !== 'grid'
+    isShareOverTime ||
+    (['TrendsQuery', 'StickinessQuery', 'LifecycleQuery'].includes(query.kind) && chart.kind !== 'map' && chart.kind !== 'grid')
   return (
     <div class="result">
       {query.kind === 'RetentionQuery' && !isPlain ? (

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { axisLabels } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
+import { shareName } from '../../pictures/charts/funnels.ts'
 import { beganTexts, isAhead } from '../../pictures/charts/retention.ts'
 import { labelOf } from '../../pictures/charts/trends.ts'
 import { breakdownText } from '../../pictures/charts/values.ts'
@@ -76,7 +77,7 @@ export function SeriesTable({
           </thead>
           <tbody>
             {rows.map((row, i) => {
-              const name = String(row.status ?? labelOf(row))
+              const name = query.kind === 'FunnelsQuery' ? shareName(row) : String(row.status ?? labelOf(row))
               const data = listOf(row.data)
               return (
                 <tr key={i}>
@@ -168,8 +169,7 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
               const lost = i === 0 ? 0 : countOf(steps[i - 1]) - count
               const group = row.breakdown_value == null ? '' : ` (${breakdownText(row.breakdown_value)})`
               const isPrevious = row.compare_label === 'previous'
-              const people = (text: string, step: number) =>
-                isPrevious ? text : <PeopleButton onClick={() => onChoose(step, row)}>{text}</PeopleButton>
+              const people = (text: string, step: number) => <PeopleButton onClick={() => onChoose(step, row)}>{text}</PeopleButton>
               const time = (value: unknown) => (i === 0 || typeof value !== 'number' ? '–' : durationText(value))
               return (
                 <tr key={`${g} ${i}`}>

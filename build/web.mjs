@@ -11,6 +11,9 @@ const [squeeze, zip] = [promisify(brotliCompress), promisify(gzip)]
 const inside = ['preact', '@codemirror/autocomplete', '@codemirror/commands', '@codemirror/lang-javascript', '@codemirror/lang-sql', '@codemirror/language', '@codemirror/lint', '@codemirror/state', '@codemirror/view', '@lezer/common', '@lezer/highlight', '@lezer/javascript', '@lezer/lr', 'style-mod', 'w3c-keyname', 'crelt', 'papaparse', 'world-atlas']
 const largestUncompressed = 1024
 
+/** What most pages need. It comes with the first page, in one file: a dozen small ones would each wait for a connection. */
+const shared = /\/node_modules\/preact\/|\/src\/lib\/|\/src\/web\/(lib|ui)\/(?!code-view)|\/src\/web\/people\/(properties|types)\.|\/src\/web\/insights\/(filters|filter-value|choices|query|whose)\.|\/src\/pictures\/(format|zone-text)\./
+
 /** Writes dist/web: the web interface, each file with a hash of its contents in the name, and compressed beside it. */
 export async function buildWeb(outDir = folder('../dist/web/')) {
   await build({
@@ -19,7 +22,14 @@ export async function buildWeb(outDir = folder('../dist/web/')) {
     configFile: false,
     logLevel: 'warn',
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-    build: { outDir, emptyOutDir: true, target: 'es2022', modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2022',
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'shared', test: shared }] } } },
+    },
   })
   await writeFile(`${outDir}LICENSES.txt`, (await Promise.all(inside.map(licenseOf))).join('\n\n'))
   for (const name of await readdir(outDir, { recursive: true })) {

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { ApiError, allOf, whenSignedOut } from './lib/api.ts'
-import { go, linkTo, type Place, usePlace } from './lib/router.ts'
+import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
 import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
@@ -10,6 +10,13 @@ import { Shell } from './shell.tsx'
 import { Dialog, Empty, ErrorBox, Working } from './ui/parts.tsx'
 
 applyTheme(storedTheme())
+
+/** The page of the address is fetched while the server says who is signed in. What fails is told when the page is shown. */
+function fetchAhead({ parts: [first, , name] }: Place): void {
+  const page = first === 'project' ? pages.find((one) => one.name === name) : first === '' ? pages[0] : undefined
+  page?.load().catch(() => undefined)
+}
+fetchAhead(current())
 
 type Known = { readonly user: User; readonly projects: readonly Project[] }
 
@@ -41,8 +48,8 @@ function Routed({ place }: { place: Place }) {
 
   const load = useCallback(async () => {
     try {
-      const user = await loadUser()
-      setKnown({ user, projects: await allOf<Project>('api/projects/?limit=200') })
+      const [user, projects] = await Promise.all([loadUser(), allOf<Project>('api/projects/?limit=200')])
+      setKnown({ user, projects })
       setError(null)
     } catch (failure) {
       if (failure instanceof ApiError && (failure.status === 401 || failure.status === 403)) setKnown('nobody')

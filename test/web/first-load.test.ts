@@ -1,0 +1,93 @@
+import type { Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasBrowser, openWeb, type Web } from './browser.ts'
+
+// What makes the first load fast, on any machine: few requests, few bytes, and no request that waits for another one without need.
+
+/** Compressed, without the answers of the API: what the page needs today, 35,600, and a tenth more. */
+const mostBytes = 39_000
+const mostFiles = 7
+
+describe.skipIf(!hasBrowser)('the first load', () => {
+  let web: Web
+  let state: Awaited<ReturnType<ReturnType<Page['context']>['storageState']>>
+  beforeAll(async () => {
+    web = await openWeb()
+    const page = await web.signedIn()
+    state = await page.context().storageState()
+    await page.context().close()
+  })
+  afterAll(async () => {
+    await web.close()
+    expect(web.complaints).toEqual([])
+  })
+
+  /** Signed in, with an empty cache. */
+  const visitor = async () => (await web.browser.newContext({ storageState: state, viewport: { width: 1280, height: 860 } })).newPage()
+  const live = () => `${web.facts.url}/#/project/${web.demo}/live`
+  const pathOf = (request: Request) => request.url().slice(web.facts.url.length)
+
+  test('has few files, all of them compressed, and nothing from elsewhere', async () => {
+    const page = await visitor()
+    const requests: Request[] = []
+    page.on('request', (request) => requests.push(request))
+    await page.goto(live())
+    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    expect(requests.filter((request) => !request.url().startsWith(web.facts.url))).toEqual([])
+    const files = requests.filter((request) => !pathOf(request).startsWith('/api/'))
+    expect(files.map(pathOf).length, files.map(pathOf).join('\n')).toBeLessThanOrEqual(mostFiles)
+    let bytes = 0
+    for (const file of files) {
+      const response = (await file.response())!
+      const encoding = await response.headerValue('content-encoding')
+      const { responseBodySize } = await file.sizes()
+      // What is small is larger when it is compressed.
+      if (responseBodySize > 1024) expect(encoding, pathOf(file)).not.toBe(null)
+      bytes += responseBodySize
+    }
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThanOrEqual(mostBytes)
+    expect(new Set(requests.map((request) => `${request.method()} ${pathOf(request)}`)).size, 'nothing is asked twice').toBe(
+      requests.length,
+    )
+    await page.context().close()
+  })
+
+  test('asks at once for what it needs: the code of the page does not wait for the account, nor the projects', async () => {
+    const page = await visitor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(pathOf(request)))
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    // The server does not answer any question until the page has asked for all that does not depend on an answer.
+    await page.route('**/api/**', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.goto(live())
+    await expect
+      .poll(() => asked.filter((path) => path.startsWith('/api/')).toSorted())
+      .toEqual(['/api/projects/?limit=200', '/api/users/@me/'])
+    await expect.poll(() => asked.some((path) => /^\/assets\/live-/.test(path))).toBe(true)
+    const files = asked.filter((path) => path.startsWith('/assets/')).length
+    release()
+    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    expect(asked.filter((path) => path.startsWith('/assets/')).length, asked.join('\n')).toBe(files)
+    await page.context().close()
+  })
+
+  test('a second visit fetches the page only, not its files', async () => {
+    const page = await visitor()
+    await page.goto(live())
+    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: '$pageview' }).first().waitFor()
+    const fetched = `performance.getEntriesByType('resource')
+      .filter(({ name, transferSize }) => name.includes('/assets/') && transferSize > 0).map(({ name }) => name)`
+    expect(await page.evaluate("performance.getEntriesByType('resource').length")).toBeGreaterThan(mostFiles / 2)
+    expect(await page.evaluate(fetched)).toEqual([])
+    await page.context().close()
+  })
+})

@@ -25,7 +25,13 @@ function parseRow(line: string): unknown {
   }
 }
 
-export function guessFormat(path: string, isParquet: boolean, sample: readonly string[]): ImportFormat {
+/** `advice`: what to do about a file of no known format. */
+export function guessFormat(
+  path: string,
+  isParquet: boolean,
+  sample: readonly string[],
+  advice = `set the format with --from: ${importFormats.join(', ')}`,
+): ImportFormat {
   const row = sample.map(parseRow).find(isRow)
   if (isParquet) return 'parquet'
   if (row) {
@@ -38,7 +44,7 @@ export function guessFormat(path: string, isParquet: boolean, sample: readonly s
   const isBinary = sample.some((line) => /[\x00-\x08\x0e-\x1a]|\ufffd/.test(line))
   if (!isBinary && (/\.csv(\.(gz|zst))?$/i.test(path) || sample[0]?.includes(','))) return 'csv'
   throw new ImportFileError(
-    `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; set the format with --from: ${importFormats.join(', ')}`,
+    `${path} is neither JSON lines, CSV, Parquet nor an access log${isBinary ? ' (it is a binary file)' : ''}; ${advice}`,
   )
 }
 
@@ -83,8 +89,19 @@ export function lineConverter(
   return { ofLine, chosen }
 }
 
+/** Whether the columns of a file can be chosen: those of an export have their meaning. */
+export const choosesColumns = (format: ImportFormat): boolean => format === 'csv' || format === 'jsonl' || format === 'parquet'
+
+/** The columns of a file of lines: those of its first row. */
+export const columnsOfLines = (sample: readonly string[]): readonly string[] => Object.keys(sample.map(parseRow).find(isRow) ?? {})
+
+const exportColumns = ['event', 'distinct_id', 'timestamp', 'properties']
+/** A table like the exports of PostHog. */
+export const isExportTable = (columns: readonly string[]): boolean => exportColumns.every((column) => columns.includes(column))
+
 /** A table with the columns of an export is read as that export, unless a mapping says otherwise. */
 export function tableConverter(format: ImportFormat, mapping: Mapping, columns: readonly string[]): Conversion {
-  const isExport = ['event', 'distinct_id', 'timestamp', 'properties'].every((column) => columns.includes(column))
-  return isExport && Object.keys(mapping).length === 0 ? { convert: posthog, chosen: null } : converterOf(format, mapping, columns)
+  return isExportTable(columns) && Object.keys(mapping).length === 0
+    ? { convert: posthog, chosen: null }
+    : converterOf(format, mapping, columns)
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Page as Browsed } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { program } from '../harness/programs.ts'
 import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
@@ -35,6 +36,12 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
       body: JSON.stringify({ api_key: api_token, batch: events }),
     })
     expect(sent.status).toBe(200)
+  }
+
+  /** Chooses a file, and starts the import after its first rows were shown. */
+  const choose = async (page: Browsed, file: string | { name: string; mimeType: string; buffer: Buffer }) => {
+    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await page.getByRole('region', { name: 'Preview' }).getByRole('button', { name: 'Import', exact: true }).click()
   }
 
   test('data: events are described, types declared, actions made, warnings shown, annotations written', async () => {
@@ -138,6 +145,79 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await page.context().close()
   })
 
+  test('the first rows of a file are shown as they will be understood, and nothing is stored before it is wanted', async () => {
+    const page = await web.signedIn()
+    await page.goto(at('data/import'))
+    const sent: string[] = []
+    page.on('request', (request) => request.url().includes('/i/v1/') && sent.push(request.url()))
+    const csv = [
+      'who,what,when,amount,currency',
+      'ann,previewed,2025-01-01 10:00:00,5,EUR',
+      'ben,previewed,not a time,6,EUR',
+      `${attack.replaceAll(',', '').replaceAll('"', "'")},previewed,2025-01-02 10:00:00,7,USD`,
+      '',
+    ].join('\n')
+    await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
+    const preview = page.getByRole('region', { name: 'Preview' })
+    await preview.getByRole('heading', { name: 'sales.csv is read as a table (CSV)' }).waitFor()
+    // No column has a usual name.
+    await preview.getByRole('alert').getByText('Choose a column for: event, distinct id, time.').waitFor()
+    const start = preview.getByRole('button', { name: 'Import', exact: true })
+    expect(await start.isDisabled()).toBe(true)
+    await preview.getByLabel('Distinct id', { exact: true }).selectOption('who')
+    await preview.getByLabel('Time', { exact: true }).selectOption('when')
+    await preview.getByLabel('Event', { exact: true }).selectOption('the same for all rows …')
+    await preview.getByRole('cell', { name: 'imported' }).first().waitFor()
+    await preview.getByLabel('Event', { exact: true }).selectOption('what')
+    await preview.getByText('Every other column becomes a property: amount, currency.').waitFor()
+    const rows = async () =>
+      Promise.all((await preview.getByRole('table').locator('tbody tr').all()).map((row) => row.locator('td').allInnerTexts()))
+    await expect.poll(rows).toEqual([
+      ['1', 'previewed', 'ann', '2025-01-01 10:00', 'amount, currency'],
+      ['3', 'previewed', attack.replaceAll('"', "'"), '2025-01-02 10:00', 'amount, currency'],
+    ])
+    await preview.getByText('1 of the 3 rows of the file cannot be read, and will be left out.').waitFor()
+    await preview.getByText('Row 2: unreadable timestamp: not a time').waitFor()
+    await preview.getByRole('button', { name: 'amount, currency' }).first().click()
+    await preview.locator('dl.properties', { hasText: 'amount' }).waitFor()
+    expect(await accessibilityFindings(page)).toEqual([])
+    expect(sent).toEqual([])
+
+    // Another file instead; then this one, with the columns that were chosen.
+    await preview.getByRole('button', { name: 'Do not import' }).click()
+    await preview.waitFor({ state: 'detached' })
+    const line = '{"event":"previewed too","distinct_id":"x","timestamp":"2025-01-01T00:00:00Z","properties":{"a":1}}'
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'old.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(`${line}\nnot JSON\n`) })
+    await preview.getByRole('heading', { name: 'old.jsonl is read as an export of PostHog' }).waitFor()
+    expect(await preview.getByRole('group', { name: 'Which column becomes what' }).count()).toBe(0)
+    await preview.getByText('Row 2: not a JSON object: not JSON').waitFor()
+    await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'sales.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
+    await preview.getByLabel('Distinct id', { exact: true }).selectOption('who')
+    await preview.getByLabel('Time', { exact: true }).selectOption('when')
+    await preview.getByLabel('Event', { exact: true }).selectOption('what')
+    expect(sent).toEqual([])
+    await start.click()
+    await page.getByText('Imported sales.csv').waitFor()
+    expect(sent.length).toBeGreaterThan(0)
+    const query = "select distinct_id, properties.amount from events where event like 'previewed%' order by timestamp"
+    const { results } = await web.api<{ results: unknown[][] }>('POST', `${project}/query/`, { query: { kind: 'HogQLQuery', query } })
+    expect(results).toEqual([
+      ['ann', '5'],
+      [attack.replaceAll('"', "'"), '7'],
+    ])
+
+    // What cannot be read at all says why.
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'photo.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 1, 2, 3]) })
+    await page.getByRole('alert').getByText('photo.png is neither JSON lines').waitFor()
+    await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'nothing.csv', mimeType: 'text/csv', buffer: Buffer.from('') })
+    await page.getByRole('alert').getByText('nothing.csv is empty.').waitFor()
+    await page.context().close()
+  })
+
   test('an import that is cancelled or refused is started again', async () => {
     const page = await web.signedIn()
     await page.goto(at('data/import'))
@@ -147,7 +227,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
       buffer: Buffer.from('{"event":"again","distinct_id":"x","timestamp":"2025-01-01T00:00:00Z"}\n'),
     }
     await page.route('**/i/v1/**', () => {})
-    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await choose(page, file)
     await page.getByText('Importing again.jsonl').waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('Stopped again.jsonl').waitFor()
@@ -174,7 +254,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     const lines = Array.from({ length: 2500 }, (_, i) => line(i))
     const file = { name: 'old.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from([...lines, 'not JSON', ''].join('\n')) }
     const count = (label: string) => page.getByRole('status').getByRole('listitem').filter({ hasText: label }).locator('span').nth(1)
-    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await choose(page, file)
     await page.getByText('Imported old.jsonl').waitFor()
     expect(await count('Rows').textContent()).toBe('2,501')
     expect(await count('Unreadable').textContent()).toBe('1')
@@ -190,7 +270,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await page.getByText('Row 2501: not a JSON object').waitFor()
     expect(await accessibilityFindings(page)).toEqual([])
     await page.reload()
-    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await choose(page, file)
     await page.getByText('Imported old.jsonl').waitFor()
     expect(await count('Stored before').textContent()).toBe('2,500')
     const { results } = await web.api<{ results: number[][] }>('POST', `${project}/query/`, {
@@ -213,7 +293,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await writeFile(file, csv)
     const page = await web.signedIn()
     await page.goto(at('data/import'))
-    await page.getByLabel('File', { exact: true }).setInputFiles(file)
+    await choose(page, file)
     await page.getByText('Imported paid.csv').waitFor()
     await page.getByText('it has 6 cells instead of 5').waitFor()
     const { api_token } = await web.api<{ api_token: string }>('GET', `${project}/`)

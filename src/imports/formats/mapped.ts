@@ -25,13 +25,16 @@ const usualNames = {
 /** `user` or `=constant` */
 export const fieldSource = (text: string): FieldSource => (text.startsWith('=') ? { constant: text.slice(1) } : { column: text })
 
-type Field = keyof typeof usualNames
+export type Field = keyof typeof usualNames
 
 /** The columns for the fields of events; other columns become properties. */
 export type ChosenColumns = { readonly [F in Field]: FieldSource | null }
 
-/** `columns` are those of the first row: fields without a mapping are looked up there once. */
-export function chooseColumns(mapping: Mapping, columns: readonly string[]): ChosenColumns {
+/** Fields that every event needs. */
+export const neededFields = ['event', 'distinct_id', 'timestamp'] as const
+
+/** `columns` are those of the first row: fields without a mapping are looked up there once. Null: no column has one of the usual names. */
+export function findColumns(mapping: Mapping, columns: readonly string[]): ChosenColumns {
   const source = (field: Field): FieldSource | null => {
     const said = mapping[field]
     if (said) {
@@ -42,14 +45,19 @@ export function chooseColumns(mapping: Mapping, columns: readonly string[]): Cho
     const usual = usualNames[field].find((name) => columns.includes(name))
     return usual === undefined ? null : { column: usual }
   }
-  const sources = {
+  return {
     event: source('event'),
     distinct_id: source('distinct_id'),
     timestamp: source('timestamp'),
     uuid: source('uuid'),
     properties: source('properties'),
   }
-  for (const field of ['event', 'distinct_id', 'timestamp'] as const)
+}
+
+/** The same; refused if a field is missing that every event needs. */
+export function chooseColumns(mapping: Mapping, columns: readonly string[]): ChosenColumns {
+  const sources = findColumns(mapping, columns)
+  for (const field of neededFields)
     if (!sources[field])
       throw new Error(`no column for ${field}; use --map ${field}=COLUMN (or ${field}==CONSTANT). The columns are ${columns.join(', ')}`)
   return sources

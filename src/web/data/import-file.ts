@@ -1,10 +1,11 @@
-import { guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt, tableConverter } from '../../imports/format.ts'
+import type { ImportFormat } from '../../imports/format.ts'
+import type { Mapping } from '../../imports/formats/mapped.ts'
 import { identified, idNamespace, type RowPlace } from '../../imports/identity.ts'
-import { type Converted, type ImportedEvent, problem } from '../../imports/record.ts'
+import type { ImportedEvent } from '../../imports/record.ts'
 import { ApiError } from '../lib/api.ts'
-import { csvRecords } from './csv-records.ts'
+import { type OpenedFile, rowsOf } from './read-file.ts'
 
-// Reads a file in the browser and sends its events, as `waymark import --url` does: the same formats, and the same ids of rows.
+// Sends the events of a file, as `waymark import --url` does, with the same ids of rows.
 
 export interface Progress {
   readonly format: ImportFormat
@@ -41,48 +42,6 @@ async function nameUuid(name: string): Promise<string> {
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const digits = hex(hash, 16)
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
-}
-
-const isGzip = (head: Uint8Array) => head[0] === 0x1f && head[1] === 0x8b
-const isZstd = (head: Uint8Array) => head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd
-const useCommand = (what: string) => new ImportFileError(`${what} cannot be read in a browser. Use the command below.`)
-
-/** Lines of a file, a read at a time; `onBytes` receives the number of bytes read. */
-async function* linesOf(file: File, onBytes: (count: number) => void = () => {}): AsyncGenerator<string[], void, void> {
-  let count = 0
-  const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(chunk, controller) {
-      count += chunk.length
-      controller.enqueue(chunk)
-    },
-  })
-  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer())
-  const bytes = file.stream().pipeThrough(counting)
-  const plain = isGzip(head) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes
-  const reader = plain.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      onBytes(count)
-      const lines = (rest + value).split('\n')
-      rest = lines.pop()!
-      if (lines.length > 0) yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-    }
-  } finally {
-    await reader.cancel().catch(() => {})
-  }
-  if (rest !== '') yield [rest]
-}
-
-async function sampleOf(file: File): Promise<string[]> {
-  const lines: string[] = []
-  for await (const some of linesOf(file)) {
-    lines.push(...some.filter((line) => line.trim() !== '').slice(0, rowsLookedAt - lines.length))
-    if (lines.length === rowsLookedAt) break
-  }
-  return lines
 }
 
 interface Target {
@@ -136,57 +95,14 @@ async function send(batch: readonly ImportedEvent[], { key, signal }: Target): P
   }
 }
 
-/** A row of the file, and about how many characters it has. */
-interface Read {
-  readonly row: number
-  readonly converted: Converted
-  readonly characters: number
-}
-interface Reading {
-  readonly format: ImportFormat
-  readonly sample: readonly string[]
-  readonly onBytes: (count: number) => void
-}
-
-async function* rowsOfLines(file: File, { format, sample, onBytes }: Reading): AsyncGenerator<Read, void, void> {
-  const { ofLine } = lineConverter(file.name, format, {}, sample)
-  let row = 0
-  for await (const lines of linesOf(file, onBytes))
-    for (const line of lines) {
-      row++
-      if (line.trim() !== '') yield { row, converted: ofLine(line), characters: line.length }
-    }
-}
-
-/** Rows are numbered as the command numbers them: without the first line, and without those that have too few or too many cells. */
-async function* rowsOfCsv(file: File, onBytes: (count: number) => void): AsyncGenerator<Read, void, void> {
-  let convert: ((cells: readonly string[]) => Converted) | null = null
-  let columns = 0
-  let row = 0
-  for await (const records of csvRecords(file, onBytes))
-    for (const cells of records) {
-      if (convert === null) {
-        const names = [...cells]
-        const { convert: ofRow } = tableConverter('csv', {}, names)
-        columns = names.length
-        convert = (values) => ofRow(Object.fromEntries(names.map((name, i) => [name, values[i] === '' ? null : values[i]])))
-        continue
-      }
-      const characters = cells.reduce((sum, cell) => sum + cell.length, 0)
-      if (cells.length === columns) yield { row: ++row, converted: convert(cells), characters }
-      else yield { row: row + 1, converted: problem(`it has ${cells.length} cells instead of ${columns}`), characters: 0 }
-    }
-}
-
 /** Stops where `signal` is aborted; what was sent until then stays, and the same file can be sent again. */
-export async function importFile(file: File, target: Target, onProgress: (progress: Progress) => void): Promise<Progress> {
-  if (!crypto.subtle) throw new ImportFileError('Browsers read files for an import on pages with https only. Use the command below.')
-  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer())
-  if (isZstd(head)) throw useCommand('zstd')
-  if (String.fromCharCode(...head) === 'PAR1') throw useCommand('Parquet')
-  const sample = await sampleOf(file)
-  const format = guessFormat(file.name, false, sample)
-  if (format === 'csv' && isGzip(head)) throw useCommand('Compressed CSV')
+export async function importFile(
+  opened: OpenedFile,
+  mapping: Mapping,
+  target: Target,
+  onProgress: (progress: Progress) => void,
+): Promise<Progress> {
+  const { file, format, sample } = opened
   const fingerprint = hex(await crypto.subtle.digest('SHA-256', utf8.encode(sample.join('\n'))), 16)
 
   const problems: { row: number; problem: string }[] = []
@@ -212,8 +128,7 @@ export async function importFile(file: File, target: Target, onProgress: (progre
   const onBytes = (count: number) => {
     bytesRead = count
   }
-  const rows = format === 'csv' ? rowsOfCsv(file, onBytes) : rowsOfLines(file, { format, sample, onBytes })
-  for await (const read of rows) {
+  for await (const read of rowsOf(opened, mapping, onBytes)) {
     target.signal.throwIfAborted()
     counts.rows++
     if ('problem' in read.converted) {

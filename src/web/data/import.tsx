@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Mapping } from '../../imports/formats/mapped.ts'
 import { get } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
@@ -6,6 +7,8 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { CopyButton, ErrorBox } from '../ui/parts.tsx'
 import { importFile, type Progress } from './import-file.ts'
+import { ImportPreview } from './import-preview.tsx'
+import { type OpenedFile, openFile } from './read-file.ts'
 
 interface Agreed {
   readonly imported_events: number
@@ -14,14 +17,18 @@ interface Agreed {
   readonly limits: { readonly total_events: number | null; readonly events_per_minute: number | null }
 }
 
-type Run =
-  | { readonly is: 'running'; readonly file: File; readonly progress: Progress | null }
-  | { readonly is: 'done' | 'stopped'; readonly file: File; readonly progress: Progress | null }
+interface Run {
+  readonly is: 'running' | 'done' | 'stopped'
+  readonly opened: OpenedFile
+  readonly mapping: Mapping
+  readonly progress: Progress | null
+}
 
 /** Events of the past: a file from here, or the command. */
 export function Import() {
   const { api, api_token, link, timezone } = useProject()
   const { value: agreed, error: agreedError, reload } = useLoaded((signal) => get<Agreed>(api('historical_import/'), signal), [])
+  const [opened, setOpened] = useState<OpenedFile | null>(null)
   const [run, setRun] = useState<Run | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const control = useRef<AbortController | null>(null)
@@ -36,20 +43,35 @@ export function Import() {
   const origin = new URL('.', document.baseURI).href.replace(/\/$/, '')
   const command = `npx waymark import FILE --url ${origin} --key ${api_token}`
 
-  const start = async (file: File) => {
+  const asked = useRef<File | null>(null)
+  const look = async (file: File) => {
+    asked.current = file
+    setRun(null)
+    setOpened(null)
+    setError(null)
+    try {
+      const found = await openFile(file)
+      if (asked.current === file) setOpened(found)
+    } catch (failure) {
+      if (asked.current === file) setError(failure as Error)
+    }
+  }
+  const start = async (opened: OpenedFile, mapping: Mapping) => {
     const stop = new AbortController()
     control.current = stop
+    setOpened(null)
     setError(null)
     let last: Progress | null = null
     const follow = (progress: Progress) => {
       last = progress
-      setRun({ is: 'running', file, progress })
+      setRun({ is: 'running', opened, mapping, progress })
     }
-    setRun({ is: 'running', file, progress: null })
+    setRun({ is: 'running', opened, mapping, progress: null })
     try {
-      setRun({ is: 'done', file, progress: await importFile(file, { key: api_token, signal: stop.signal }, follow) })
+      const progress = await importFile(opened, mapping, { key: api_token, signal: stop.signal }, follow)
+      setRun({ is: 'done', opened, mapping, progress })
     } catch (failure) {
-      setRun({ is: 'stopped', file, progress: last })
+      setRun({ is: 'stopped', opened, mapping, progress: last })
       if (!stop.signal.aborted) setError(failure as Error)
     }
     reload()
@@ -69,7 +91,8 @@ export function Import() {
         <h2>A file from this computer</h2>
         <p>
           JSON lines of PostHog, Mixpanel and Amplitude, JSON lines and CSV of your own, and access logs of web servers; lines also as gzip.
-          The same file can be imported again: what is stored already is not stored twice.
+          The first rows are shown before anything is stored. The same file can be imported again: what is stored already is not stored
+          twice.
         </p>
         <p>
           <label>
@@ -79,7 +102,7 @@ export function Import() {
               disabled={isRunning}
               onChange={(event) => {
                 const file = event.currentTarget.files?.[0]
-                if (file) void start(file)
+                if (file) void look(file)
                 // The same file can be chosen again.
                 event.currentTarget.value = ''
               }}
@@ -87,7 +110,8 @@ export function Import() {
           </label>
         </p>
         {error && <ErrorBox error={error} />}
-        {run && <RunReport run={run} cancel={() => control.current?.abort()} retry={() => void start(run.file)} />}
+        {run && <RunReport run={run} cancel={() => control.current?.abort()} retry={() => void start(run.opened, run.mapping)} />}
+        {opened && <ImportPreview opened={opened} onStart={(mapping) => void start(opened, mapping)} onLeave={() => setOpened(null)} />}
         {run?.is === 'done' && (run.progress?.stored ?? 0) > 0 && (
           <p>
             <a href={linkTo(link('data/events'))}>See the events</a>
@@ -97,8 +121,8 @@ export function Import() {
       <section aria-label="The command">
         <h2>The command</h2>
         <p>
-          It also reads Parquet and zstd, names columns with <code>--map</code>, shows what would be stored with{' '}
-          <code class="whole">--dry-run</code>, and goes on where it was interrupted.
+          It also reads Parquet and zstd, checks every row of a file without storing any with <code class="whole">--dry-run</code>, and goes
+          on where it was interrupted.
         </p>
         <pre tabIndex={0}>
           <code>{command}</code>
@@ -109,7 +133,8 @@ export function Import() {
   )
 }
 
-function RunReport({ run: { is, file, progress }, cancel, retry }: { run: Run; cancel: () => void; retry: () => void }) {
+function RunReport({ run: { is, opened, progress }, cancel, retry }: { run: Run; cancel: () => void; retry: () => void }) {
+  const { file } = opened
   const read = is === 'done' ? file.size : (progress?.bytesRead ?? 0)
   const percent = file.size === 0 ? 100 : Math.min(100, Math.floor((100 * read) / file.size))
   const words = { running: 'Importing', done: 'Imported', stopped: 'Stopped' } as const

@@ -1,0 +1,226 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Field, FieldSource, Mapping } from '../../imports/formats/mapped.ts'
+import type { ImportedEvent } from '../../imports/record.ts'
+import { momentText, numberText } from '../lib/format.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { Properties } from '../people/properties.tsx'
+import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
+import { ErrorBox, Select, TextField, Working } from '../ui/parts.tsx'
+import { type Preview, previewFile } from './preview-file.ts'
+import type { OpenedFile } from './read-file.ts'
+
+const fields: Readonly<Record<Field, string>> = {
+  event: 'Event',
+  distinct_id: 'Distinct id',
+  timestamp: 'Time',
+  uuid: 'Id of the event',
+  properties: 'Properties as JSON',
+}
+const isNeeded = (field: Field) => field === 'event' || field === 'distinct_id' || field === 'timestamp'
+
+const formats: Readonly<Record<string, string>> = {
+  posthog: 'an export of PostHog',
+  mixpanel: 'an export of Mixpanel',
+  amplitude: 'an export of Amplitude',
+  'access-log': 'the access log of a web server',
+  csv: 'a table (CSV)',
+  jsonl: 'JSON lines',
+}
+
+/** What would be stored of a file, before anything is. */
+export function ImportPreview({
+  opened,
+  onStart,
+  onLeave,
+}: {
+  opened: OpenedFile
+  onStart: (mapping: Mapping) => void
+  onLeave: () => void
+}) {
+  const [mapping, setMapping] = useState<Mapping>({})
+  const { value, error, isLoading, reload } = useLoaded((signal) => previewFile(opened, mapping, signal), [opened, JSON.stringify(mapping)])
+  const head = useRef<HTMLHeadingElement>(null)
+  useEffect(() => head.current?.focus(), [])
+  const { file, format, columns } = opened
+  const isReady = value !== null && !isLoading && !error && value.missing.length === 0 && value.unreadable < value.lookedAt
+  return (
+    <section aria-label="Preview">
+      <h3 class="apart wrap" ref={head} tabIndex={-1}>
+        {file.name} is read as {columns === null && format === 'csv' ? 'an export of PostHog (CSV)' : (formats[format] ?? format)}
+      </h3>
+      {error && <ErrorBox error={error} retry={reload} />}
+      {!value && isLoading && <Working what="Reading the first rows" />}
+      {value?.chosen && (
+        <Columns preview={value} columns={columns ?? []} onChange={(field, source) => setMapping({ ...mapping, [field]: source })} />
+      )}
+      {value && value.missing.length > 0 && (
+        <p class="warning" role="alert">
+          Choose a column for: {value.missing.map((field) => fields[field].toLowerCase()).join(', ')}.
+        </p>
+      )}
+      {value && value.missing.length === 0 && <FirstRows preview={value} isBusy={isLoading} />}
+      <p class="actions">
+        <button type="button" class="primary" disabled={!isReady} onClick={() => onStart(mapping)}>
+          Import
+        </button>
+        <button type="button" onClick={onLeave}>
+          Do not import
+        </button>
+        <span class="note">Nothing is stored yet.</span>
+      </p>
+    </section>
+  )
+}
+
+const [nothing, fixed] = ['nothing', 'fixed']
+const columnValue = (column: string) => `column:${column}`
+
+function Columns({
+  preview: { chosen, others },
+  columns,
+  onChange,
+}: {
+  preview: Preview
+  columns: readonly string[]
+  onChange: (field: Field, source: FieldSource) => void
+}) {
+  const all = columns.map((column) => ({ value: columnValue(column), label: column }))
+  const shown = (source: FieldSource | null) =>
+    source === null ? nothing : 'column' in source ? columnValue(source.column) : source.constant === '' ? nothing : fixed
+  return (
+    <fieldset>
+      <legend>Which column becomes what</legend>
+      <ul class="lines mapping">
+        {(Object.keys(fields) as Field[]).map((field) => {
+          const source = chosen![field]
+          const isFixed = source !== null && 'constant' in source && source.constant !== ''
+          return (
+            <li key={field}>
+              <span>{fields[field]}</span>
+              <span class="inline">
+                <Select
+                  label={fields[field]}
+                  value={shown(source)}
+                  options={[
+                    ...(isNeeded(field) ? [] : [{ value: nothing, label: 'none' }]),
+                    ...(isNeeded(field) && source === null ? [{ value: nothing, label: 'choose a column …' }] : []),
+                    ...all,
+                    ...(field === 'event' ? [{ value: fixed, label: 'the same for all rows …' }] : []),
+                  ]}
+                  onChange={(value) =>
+                    onChange(
+                      field,
+                      value === fixed
+                        ? { constant: 'imported' }
+                        : value === nothing
+                          ? { constant: '' }
+                          : { column: value.slice(columnValue('').length) },
+                    )
+                  }
+                />
+                {isFixed && (
+                  <TextField
+                    label="Event of all rows"
+                    value={source.constant}
+                    onChange={(text) => text.trim() !== '' && onChange(field, { constant: text.trim() })}
+                  />
+                )}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+      <p class="note wrap">{others.length === 0 ? 'No other column.' : `Every other column becomes a property: ${others.join(', ')}.`}</p>
+    </fieldset>
+  )
+}
+
+function FirstRows({ preview: { rows, problems, unreadable, lookedAt, isWhole }, isBusy }: { preview: Preview; isBusy: boolean }) {
+  const of = isWhole ? `the ${numberText(lookedAt)} rows of the file` : `the first ${numberText(lookedAt)} rows`
+  return (
+    <div aria-busy={isBusy}>
+      {rows.length > 0 && <EventRows rows={rows} />}
+      <p class={unreadable > 0 ? 'warning' : 'note'} role="status">
+        {lookedAt === 0
+          ? 'The file has no rows.'
+          : unreadable === 0
+            ? `All of ${of} can be read.`
+            : unreadable === lookedAt
+              ? `None of ${of} can be read.`
+              : `${numberText(unreadable)} of ${of} cannot be read, and will be left out.`}
+      </p>
+      {problems.length > 0 && (
+        <ul class="lines" aria-label="Rows that cannot be read">
+          {problems.map(({ row, problem }) => (
+            <li class="wrap" key={row}>
+              Row {row}: {problem}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function EventRows({ rows }: { rows: Preview['rows'] }) {
+  const [open, setOpen] = useState<string | null>(null)
+  const { timezone } = useProject()
+  const all = rows.flatMap(({ row, events }): { row: number; event: ImportedEvent | null; key: string }[] =>
+    events.length === 0 ? [{ row, event: null, key: `${row}` }] : events.map((event, i) => ({ row, event, key: `${row} ${i}` })),
+  )
+  return (
+    <Scroll label="First rows">
+      <table class="rows">
+        <thead>
+          <tr>
+            <th class="number">Row</th>
+            <th>Event</th>
+            <th>Distinct id</th>
+            <th>Time</th>
+            <th>Properties</th>
+          </tr>
+        </thead>
+        <tbody>
+          {all.map(({ row, event, key }) =>
+            event === null ? (
+              <tr key={key}>
+                <td class="number">{row}</td>
+                <td colSpan={4} class="note">
+                  Left out: it is not an event.
+                </td>
+              </tr>
+            ) : (
+              <UnfoldingRow key={key} columns={5} detail={open === key && <Properties of={shownProperties(event)} />}>
+                <td class="number">{row}</td>
+                <td class="clip">{event.event}</td>
+                <td class="clip">{event.distinct_id}</td>
+                <td class="when" title={event.timestamp}>
+                  {momentText(event.timestamp, timezone)}
+                </td>
+                <td class="clip">
+                  <UnfoldButton isOpen={open === key} onToggle={() => setOpen(open === key ? null : key)}>
+                    {namesIn(shownProperties(event))}
+                  </UnfoldButton>
+                </td>
+              </UnfoldingRow>
+            ),
+          )}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
+const shownProperties = ({ properties, $set, $set_once }: ImportedEvent): Readonly<Record<string, unknown>> => ({
+  ...properties,
+  ...($set !== undefined && { $set }),
+  ...($set_once !== undefined && { $set_once }),
+})
+
+const mostNames = 4
+function namesIn(properties: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(properties)
+  const more = names.length - mostNames
+  return names.length === 0 ? 'none' : `${names.slice(0, mostNames).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}

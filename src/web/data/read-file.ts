@@ -1,0 +1,128 @@
+import {
+  choosesColumns,
+  columnsOfLines,
+  guessFormat,
+  ImportFileError,
+  type ImportFormat,
+  isExportTable,
+  lineConverter,
+  rowsLookedAt,
+  tableConverter,
+} from '../../imports/format.ts'
+import type { Mapping } from '../../imports/formats/mapped.ts'
+import { type Converted, problem } from '../../imports/record.ts'
+import { csvRecords } from './csv-records.ts'
+
+// Reads a file in the browser, as `waymark import` does: the same formats, and the same numbers of rows.
+
+const isGzip = (head: Uint8Array) => head[0] === 0x1f && head[1] === 0x8b
+const isZstd = (head: Uint8Array) => head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd
+const useCommand = (what: string) => new ImportFileError(`${what} cannot be read in a browser. Use the command below.`)
+
+/** Lines of a file, a read at a time; `onBytes` receives the number of bytes read. */
+async function* linesOf(file: File, onBytes: (count: number) => void = () => {}): AsyncGenerator<string[], void, void> {
+  let count = 0
+  const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      count += chunk.length
+      controller.enqueue(chunk)
+    },
+  })
+  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer())
+  const bytes = file.stream().pipeThrough(counting)
+  const plain = isGzip(head) ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes
+  const reader = plain.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      onBytes(count)
+      const lines = (rest + value).split('\n')
+      rest = lines.pop()!
+      if (lines.length > 0) yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+  if (rest !== '') yield [rest]
+}
+
+async function sampleOf(file: File): Promise<string[]> {
+  const lines: string[] = []
+  for await (const some of linesOf(file)) {
+    lines.push(...some.filter((line) => line.trim() !== '').slice(0, rowsLookedAt - lines.length))
+    if (lines.length === rowsLookedAt) break
+  }
+  return lines
+}
+
+/** A row of the file, and about how many characters it has. */
+export interface Read {
+  readonly row: number
+  readonly converted: Converted
+  readonly characters: number
+}
+type OnBytes = (count: number) => void
+
+async function* rowsOfLines({ file, format, sample }: OpenedFile, mapping: Mapping, onBytes: OnBytes): AsyncGenerator<Read, void, void> {
+  const { ofLine } = lineConverter(file.name, format, mapping, sample)
+  let row = 0
+  for await (const lines of linesOf(file, onBytes))
+    for (const line of lines) {
+      row++
+      if (line.trim() !== '') yield { row, converted: ofLine(line), characters: line.length }
+    }
+}
+
+/** Rows are numbered as the command numbers them: without the first line, and without those that have too few or too many cells. */
+async function* rowsOfCsv({ file }: OpenedFile, mapping: Mapping, onBytes: OnBytes): AsyncGenerator<Read, void, void> {
+  let convert: ((cells: readonly string[]) => Converted) | null = null
+  let columns = 0
+  let row = 0
+  for await (const records of csvRecords(file, onBytes))
+    for (const cells of records) {
+      if (convert === null) {
+        const names = [...cells]
+        const { convert: ofRow } = tableConverter('csv', mapping, names)
+        columns = names.length
+        convert = (values) => ofRow(Object.fromEntries(names.map((name, i) => [name, values[i] === '' ? null : values[i]])))
+        continue
+      }
+      const characters = cells.reduce((sum, cell) => sum + cell.length, 0)
+      if (cells.length === columns) yield { row: ++row, converted: convert(cells), characters }
+      else yield { row: row + 1, converted: problem(`it has ${cells.length} cells instead of ${columns}`), characters: 0 }
+    }
+}
+
+export interface OpenedFile {
+  readonly file: File
+  readonly format: ImportFormat
+  /** Its first lines. */
+  readonly sample: readonly string[]
+  /** Of a file whose columns can be chosen; null: its format says what they are. */
+  readonly columns: readonly string[] | null
+}
+
+/** The names in the first line. */
+async function columnsOfCsv(file: File): Promise<readonly string[]> {
+  for await (const [first] of csvRecords(file, () => {})) if (first) return first
+  return []
+}
+
+/** Tells the format of a file. */
+export async function openFile(file: File): Promise<OpenedFile> {
+  if (!crypto.subtle) throw new ImportFileError('Browsers read files for an import on pages with https only. Use the command below.')
+  if (file.size === 0) throw new ImportFileError(`${file.name} is empty.`)
+  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer())
+  if (isZstd(head)) throw useCommand('zstd')
+  if (String.fromCharCode(...head) === 'PAR1') throw useCommand('Parquet')
+  const sample = await sampleOf(file)
+  const format = guessFormat(file.name, false, sample, 'choose another file, or set the format with --from in the command below')
+  if (format === 'csv' && isGzip(head)) throw useCommand('Compressed CSV')
+  const columns = choosesColumns(format) ? (format === 'csv' ? await columnsOfCsv(file) : columnsOfLines(sample)) : null
+  return { file, format, sample, columns: format === 'csv' && isExportTable(columns!) ? null : columns }
+}
+
+export const rowsOf = (opened: OpenedFile, mapping: Mapping, onBytes: OnBytes = () => {}): AsyncGenerator<Read, void, void> =>
+  opened.format === 'csv' ? rowsOfCsv(opened, mapping, onBytes) : rowsOfLines(opened, mapping, onBytes)

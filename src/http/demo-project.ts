@@ -3,7 +3,7 @@ import type { ProjectRecord } from '../accounts/records.ts'
 import type { Waymark } from '../engine.ts'
 import { demoEvents } from './demo-events.ts'
 
-// What a demo project begins with: the events of a shop, a dashboard that tells of them, and an action, cohorts and annotations.
+// What a demo project begins with: the events of a shop, a dashboard that tells of them, and an action, cohorts, annotations and a view.
 
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more })
 const lastMonth = { dateRange: { date_from: '-30d' } }
@@ -18,6 +18,30 @@ const number = (series: object, format: object = {}) => ({
   trendsFilter: { display: 'BoldNumber', ...format },
 })
 
+/** A saved statement, which others read as a table. */
+const view = {
+  name: 'orders',
+  query: {
+    kind: 'HogQLQuery',
+    query: `select
+  timestamp,
+  person_id,
+  person.properties.email as customer,
+  properties.product as product,
+  properties.category as category,
+  toFloat(properties.items) as items,
+  toFloat(properties.$revenue) as revenue
+from events
+where event = 'purchase'`,
+  },
+}
+/** Reads the view; dates and filters of a dashboard hold for it. */
+const statement = (query: string, display: object) => ({
+  kind: 'DataVisualizationNode',
+  source: { kind: 'HogQLQuery', query, filters: lastMonth },
+  ...display,
+})
+
 interface DemoInsight {
   readonly name: string
   readonly query: object
@@ -28,7 +52,7 @@ const numbers: readonly DemoInsight[] = [
   { name: 'Sign-ups', query: number(event('signed up')) },
   {
     name: 'Revenue',
-    query: number(event('purchase', { math: 'sum', math_property: '$revenue' }), { aggregationAxisPrefix: '$', decimalPlaces: 0 }),
+    query: number(event('purchase', { math: 'sum', math_property: '$revenue' }), { aggregationAxisPrefix: '€', decimalPlaces: 0 }),
   },
 ]
 /** Half of the width each. */
@@ -90,6 +114,29 @@ const charts: readonly DemoInsight[] = [
       pathsFilter: { includeEventTypes: ['$pageview'], stepLimit: 4, edgeLimit: 20 },
     },
   },
+  {
+    name: 'Revenue by category',
+    query: statement(
+      `select category, round(sum(revenue)) as revenue
+from orders
+where {filters}
+group by category
+order by revenue desc`,
+      { display: 'ActionsBar', chartSettings: { xAxis: { column: 'category' }, yAxis: [{ column: 'revenue' }] } },
+    ),
+  },
+  {
+    name: 'Best customers',
+    query: statement(
+      `select customer, count() as orders, sum(items) as items, round(sum(revenue), 2) as revenue
+from orders
+where {filters}
+group by customer
+order by revenue desc
+limit 10`,
+      { display: 'ActionsTable' },
+    ),
+  },
 ]
 
 const columns = 12
@@ -144,8 +191,15 @@ export async function fillDemo(waymark: Waymark, record: ProjectRecord, by: Acti
   const { primary_dashboard: id } = record.settings as { readonly primary_dashboard?: number | null }
   const about = { name: 'The shop', pinned: true }
   const { dashboard } = await (id ? saved.dashboards.update(place, id, about) : saved.dashboards.create(place, about))
-  for (const { name, query } of insights)
-    await saved.insights.create(place, { name, query: { kind: 'InsightVizNode', source: query }, dashboards: [dashboard.id] })
+  await saved.views.create(place, view, { name: `user ${by.user.id}` })
+  for (const { name, query } of insights) {
+    const isStatement = 'kind' in query && query.kind === 'DataVisualizationNode'
+    await saved.insights.create(place, {
+      name,
+      query: isStatement ? query : { kind: 'InsightVizNode', source: query },
+      dashboards: [dashboard.id],
+    })
+  }
   for (const action of actions) await project.actions.create(action, by.user.id)
   for (const cohort of cohorts) await project.cohorts.create(cohort, by.user.id)
   for (const { content, daysAgo } of notes)

@@ -64,6 +64,28 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await expect.poll(() => editor().textContent(), slow).toBe(statement)
   })
 
+  test('the demo project has a view, and a chart and a table on its dashboard that read it', async () => {
+    await open()
+    await page.getByRole('tab', { name: 'Saved' }).click()
+    await page.getByRole('link', { name: 'orders', exact: true }).click()
+    await expect.poll(() => editor().textContent(), slow).toContain("where event = 'purchase'")
+    const { results: boards } = await web.api<{ results: { id: number; name: string }[] }>('GET', `/api/projects/${web.demo}/dashboards/`)
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/dashboards/${boards.find(({ name }) => name === 'The shop')!.id}`)
+    const tile = (name: string) => page.getByRole('region', { name, exact: true })
+    const since = "where event = 'purchase' and timestamp >= toStartOfDay(now()) - interval 30 day"
+    const categories = await asked(`select properties.category as category from events ${since} group by category`)
+    await tile('Revenue by category').scrollIntoViewIfNeeded()
+    await tile('Revenue by category')
+      .getByRole('img', { name: new RegExp(`^Bar chart: Revenue by category\\..* ${categories.results.length} intervals`) })
+      .waitFor()
+    const best = await asked(
+      `select person.properties.email as customer, sum(toFloat(properties.$revenue)) as revenue from events ${since} group by customer order by revenue desc limit 1`,
+    )
+    await tile('Best customers').scrollIntoViewIfNeeded()
+    await tile('Best customers').getByText(String(best.results[0]![0])).first().waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
   test('a mistake is marked where it is, and mended by its own button', async () => {
     await open()
     await write('select evnt,\n  cont() from events')

@@ -80,4 +80,33 @@ describe.skipIf(!hasBrowser)('pages without an answer', () => {
     await page.getByRole('heading', { name: 'Nobody yet' }).waitFor()
     expect(errors).toEqual([])
   })
+
+  test('a project without events says so, until the first one: at once, and not where the server fails', async () => {
+    const hint = page.getByText('No event has arrived yet.')
+    for (const path of ['insights/new?kind=funnel', 'web']) {
+      await open(path)
+      await hint.waitFor()
+    }
+    const isOfEvents = (url: URL) => /\/event_definitions\//.test(url.pathname)
+    await page.route(isOfEvents, (route) => route.fulfill({ status: 500, body: '{}' }))
+    await open('insights/new?kind=trends')
+    await page.locator('.answer[aria-busy=false] .result').waitFor()
+    expect(await hint.count(), 'nobody knows whether there are events').toBe(0)
+    await page.unroute(isOfEvents)
+    await open('insights/new?kind=trends')
+    await hint.waitFor()
+    const sent = await fetch(`${web.facts.url}/capture/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: web.facts.project_api_key, event: 'hello', distinct_id: 'me' }),
+    })
+    expect(sent.status).toBe(200)
+    await open('live')
+    await page.getByRole('button', { name: 'hello' }).waitFor()
+    for (const path of ['insights/new?kind=funnel', 'web']) {
+      await open(path)
+      await page.locator('main').getByRole('region').first().waitFor()
+      expect(await hint.count(), path).toBe(0)
+    }
+  })
 })

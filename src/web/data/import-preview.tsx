@@ -45,7 +45,7 @@ export function ImportPreview({
   const { file, format, columns } = opened
   const isReady = value !== null && !isLoading && !error && value.missing.length === 0 && value.unreadable < value.lookedAt
   return (
-    <section aria-label="Preview">
+    <section class="preview" aria-label="Preview">
       <h3 class="apart wrap" ref={head} tabIndex={-1}>
         {file.name} is read as {columns === null && format === 'csv' ? 'an export of PostHog (CSV)' : (formats[format] ?? format)}
       </h3>
@@ -139,7 +139,7 @@ function Columns({
 function FirstRows({ preview: { rows, problems, unreadable, lookedAt, isWhole }, isBusy }: { preview: Preview; isBusy: boolean }) {
   const of = isWhole ? `the ${numberText(lookedAt)} rows of the file` : `the first ${numberText(lookedAt)} rows`
   return (
-    <div aria-busy={isBusy}>
+    <div class="preview" aria-busy={isBusy}>
       {rows.length > 0 && <EventRows rows={rows} />}
       <p class={unreadable > 0 ? 'warning' : 'note'} role="status">
         {lookedAt === 0

@@ -13,25 +13,40 @@ function keptList<T>(path: string): Promise<readonly T[]> {
   if (known && Date.now() - known.since < keptMs) return known.value as Promise<readonly T[]>
   const value = get<Page<T> | readonly T[]>(path).then((answer) => ('results' in answer ? answer.results : answer))
   kept.set(path, { since: Date.now(), value })
-  value.catch(() => kept.delete(path))
+  // What is empty may be filled the next moment: with the first event of a project.
+  value.then(
+    ({ length }) => length === 0 && kept.delete(path),
+    () => kept.delete(path),
+  )
   return value
 }
 
-/** Null: not known yet. A list that cannot be read is empty. */
-export function useList<T>(path: string | null): readonly T[] | null {
+interface ListRead<T> {
+  readonly path: string | null
+  readonly rows: readonly T[]
+  readonly isRead: boolean
+}
+
+function useListRead<T>(path: string | null): ListRead<T> | null {
   const { api } = useProject()
-  const [list, setList] = useState<{ readonly path: string | null; readonly rows: readonly T[] } | null>(null)
+  const [list, setList] = useState<ListRead<T> | null>(null)
   useEffect(() => {
-    if (path === null) return setList({ path, rows: [] })
+    if (path === null) return setList({ path, rows: [], isRead: false })
     let isLeft = false
-    const take = (rows: readonly T[]) => isLeft || setList({ path, rows })
-    keptList<T>(api(path)).then(take, () => take([]))
+    const take = (rows: readonly T[], isRead: boolean) => isLeft || setList({ path, rows, isRead })
+    keptList<T>(api(path)).then(
+      (rows) => take(rows, true),
+      () => take([], false),
+    )
     return () => {
       isLeft = true
     }
   }, [path])
-  return list?.path === path ? list.rows : null
+  return list?.path === path ? list : null
 }
+
+/** Null: not known yet. A list that cannot be read is empty. */
+export const useList = <T>(path: string | null): readonly T[] | null => useListRead<T>(path)?.rows ?? null
 
 const namesOf = (list: readonly { readonly name: string }[] | null): readonly string[] => (list ?? []).map(({ name }) => name)
 
@@ -56,6 +71,11 @@ function useNames(path: string | null, typed: string): readonly string[] {
 
 const eventsPath = `event_definitions/?limit=${mostKnown}`
 export const useKnownEvents = () => useList<{ readonly name: string }>(eventsPath)
+/** The server said so: a list that cannot be read says nothing. */
+export function useHasNoEvents(): boolean {
+  const list = useListRead(eventsPath)
+  return list?.isRead === true && list.rows.length === 0
+}
 export const useEventNames = (typed = '') => useNames(eventsPath, typed)
 
 /** Whose property it is; `group:0` is the group type with that index. */

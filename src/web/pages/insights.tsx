@@ -9,12 +9,13 @@ import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName }
 import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
-import { useKnownEvents } from '../lib/names.ts'
+import { useHasNoEvents, useKnownEvents } from '../lib/names.ts'
 import type { PageProps } from '../lib/page.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { NoEvents } from '../live/no-events.tsx'
 import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -74,6 +75,7 @@ function SavedList({ place }: { place: Place }) {
 function NewInsight({ kind, text }: { kind: string | null; text: string | null }) {
   const { link } = useProject()
   const known = useKnownEvents()
+  const hasNoEvents = useHasNoEvents()
   const asked = kinds.find(({ name }) => name === kind)?.kind ?? 'TrendsQuery'
   const given = queryOf(text)
   if (!given && !known) return <Working what="Reading events" />
@@ -82,11 +84,7 @@ function NewInsight({ kind, text }: { kind: string | null; text: string | null }
   const show = (next: Query) => go(linkTo(link('insights/new'), { q: JSON.stringify(next) }), true)
   return (
     <>
-      {known?.length === 0 && (
-        <p class="hint">
-          No event has arrived yet. <a href={linkTo(link('live'))}>How to send the first one</a>
-        </p>
-      )}
+      {hasNoEvents && <NoEvents />}
       <Editor query={query} onChange={show} saved={null} onKind={(next) => show(emptyQuery(next, events))} />
     </>
   )

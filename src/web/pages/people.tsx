@@ -45,6 +45,7 @@ function Kinds({ current }: { current: string }) {
 }
 
 function Groups({ place, rest: [index, key] }: PageProps) {
+  const { link } = useProject()
   const { value, error, reload } = useGroupTypes()
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the types of groups" />
@@ -54,6 +55,9 @@ function Groups({ place, rest: [index, key] }: PageProps) {
       <Empty title="There is no such type of group">
         <p>
           Types appear with the first <code>$groupidentify</code> event.
+        </p>
+        <p>
+          <a href={linkTo(link('people'))}>All people</a>
         </p>
       </Empty>
     )

@@ -1,11 +1,12 @@
 import { Result } from '../insights/result.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page } from '../lib/api.ts'
-import { useEventNames } from '../lib/names.ts'
+import { useEventNames, useHasNoEvents } from '../lib/names.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { filtersOf, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { NoEvents } from '../live/no-events.tsx'
 import { Goals } from '../site/goals.tsx'
 import { Overview } from '../site/overview.tsx'
 import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery } from '../site/site-query.ts'
@@ -20,6 +21,7 @@ export function Web({ place }: PageProps) {
   const project = useProject()
   const { of, set } = useAddress(place)
   const names = useEventNames()
+  const hasNoEvents = useHasNoEvents()
   const choices: SiteChoices = {
     from: of('from') || '-7d',
     to: of('to') || null,
@@ -66,6 +68,7 @@ export function Web({ place }: PageProps) {
           ))}
         </div>
       )}
+      {hasNoEvents && <NoEvents />}
       {isNew && (
         <Empty title="No page views yet">
           <p>

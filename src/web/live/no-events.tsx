@@ -1,0 +1,12 @@
+import { linkTo } from '../lib/router.ts'
+import { useProject } from '../lib/session.ts'
+
+/** On pages about events, of a project that has none. */
+export function NoEvents() {
+  const { link } = useProject()
+  return (
+    <p class="hint">
+      No event has arrived yet. <a href={linkTo(link('live'))}>How to send the first one</a>
+    </p>
+  )
+}

@@ -84,6 +84,8 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await tile('Best customers').scrollIntoViewIfNeeded()
     await tile('Best customers').getByText(String(best.results[0]![0])).first().waitFor()
     expect(await page.getByRole('alert').count()).toBe(0)
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/insights`)
+    await page.getByRole('row', { name: /^Best customers SQL/ }).waitFor()
   })
 
   test('a mistake is marked where it is, and mended by its own button', async () => {

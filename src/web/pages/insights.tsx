@@ -30,6 +30,14 @@ export function Insights({ place, rest }: PageProps) {
   return <OpenInsight shortId={which} text={place.search.get('q')} key={which} />
 }
 
+const otherKinds: Readonly<Record<string, string>> = {
+  HogQLQuery: 'SQL',
+  SqlLikeQuery: 'SQL',
+  EventsQuery: 'Events',
+  ActorsQuery: 'People',
+}
+const kindTitle = (asked: string): string => kinds.find(({ kind }) => kind === asked)?.title ?? otherKinds[asked] ?? asked
+
 function SavedList({ place }: { place: Place }) {
   const { api, link } = useProject()
   const { of, set } = useAddress(place)
@@ -63,7 +71,7 @@ function SavedList({ place }: { place: Place }) {
             <td class="wrap">
               <a href={linkTo(link(`insights/${one.short_id}`))}>{shownName(one)}</a>
             </td>
-            <td>{kinds.find(({ kind }) => kind === unwrapped(one.query).kind)?.title ?? unwrapped(one.query).kind}</td>
+            <td>{kindTitle(unwrapped(one.query).kind)}</td>
             <td class="when">{agoText(one.last_modified_at)}</td>
           </tr>
         )}

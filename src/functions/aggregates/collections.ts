@@ -1,5 +1,5 @@
 import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
-import { asJson } from '../cells/clickhouse-values.ts'
+import { asJson, asText } from '../cells/clickhouse-values.ts'
 import { sumOnDuckdb } from '../cells/duckdb-types.ts'
 import { asInteger, asNumber, defaultOf, folded, once, orDefault, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
@@ -125,7 +125,8 @@ const texts = (name: 'string_agg', cases: readonly Case[]): AggregateRow =>
     returns: () => scalar('String'),
     keeps: 1,
     summary: 'The values as text, one after the other with a separator.',
-    clickhouse: ([x, separator], context) => `arrayStringConcat(${collected(x!, context)}, ${separator!.sql})`,
+    clickhouse: ([x, separator], context) =>
+      `arrayStringConcat(${collected(isNamed(x!.type, 'Bool') ? { sql: asText(x!, context), type: { ...x!.type, name: 'String' } as SqlType } : x!, context)}, ${separator!.sql})`,
     duckdb: ([x, separator], context) => `coalesce(${rowsCall(name, [toText(x!, context), separator!.sql], context)}, '')`,
     cases,
   })
@@ -165,6 +166,7 @@ export const collectionFunctions = aggregates({
     ["select string_agg(x, ',') from (select arrayJoin(['a', 'b']) as x)", 'a,b'],
     ["select string_agg(x, '-' order by x desc) from (select arrayJoin(['a', 'b']) as x)", 'b-a'],
     ["select string_agg(toString(number), ',') from numbers(0)", ''],
+    ["select string_agg(number = 1, ',' order by number) from numbers(2)", 'false,true'],
   ]),
   every: aggregate({
     args: [1, 1],

@@ -11,6 +11,7 @@ import {
   scalar,
   typeName,
 } from '../../types/types.ts'
+import { asText } from '../cells/clickhouse-values.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
 import { asInteger, asNumber, once, toText } from '../cells/duckdb-values.ts'
 import { mustBeConstant } from '../must-be-constant.ts'
@@ -278,10 +279,11 @@ export const conversionFunctions = scalars({
     returns: orNull('String'),
     summary: 'The value as text.',
     duckdb: ([x], context) => toText(x!, context),
-    clickhouse: castOrNull('String'),
+    clickhouse: ([x], context) => `toNullable(${asText(x!, context)})`,
     cases: [
       ['toNullableString(5)', '5'],
       ["toNullableString(toDecimal('1.50', 2))", '1.5'],
+      ['toNullableString(1 = 1)', 'true'],
       ['toNullableString(null)', null],
     ],
   },

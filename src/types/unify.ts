@@ -5,6 +5,7 @@ import {
   isNamed,
   isNullable,
   isNumeric,
+  isTime,
   nullable,
   type SqlType,
   scalar,
@@ -31,8 +32,11 @@ export function areOfOneType(a: SqlType, b: SqlType): boolean {
   if (a.kind === 'tuple' && b.kind === 'tuple')
     return a.items.length === b.items.length && a.items.every((item, i) => areOfOneType(item, b.items[i]!))
   const isOpen = (type: SqlType) => type.kind === 'unknown' || isNamed(type, 'Nothing')
-  return isOpen(a) || isOpen(b) || (a.kind === b.kind && isNumeric(a) === isNumeric(b))
+  return isOpen(a) || isOpen(b) || (a.kind === b.kind && familyOf(a) === familyOf(b))
 }
+/** Addresses and JSON are texts. */
+const familyOf = (type: SqlType): string =>
+  isNumeric(type) ? 'number' : isTime(type) ? 'time' : isNamed(type, 'UUID', 'Interval') ? typeName(type) : 'text'
 
 /** The common type of two values: branches of a conditional, sides of a union, items of an array. */
 export function unify(a: SqlType, b: SqlType): SqlType {
@@ -45,17 +49,23 @@ export function unify(a: SqlType, b: SqlType): SqlType {
     if (b.name === 'Nothing') return b.nullable ? nullable(a) : a
     const either = a.nullable || b.nullable
     const same: SqlType =
-      a.name === b.name
-        ? { ...a, nullable: false }
-        : isInteger(a) && isInteger(b)
-          ? widerInteger(a.name, b.name)
-          : isNumeric(a) && isNumeric(b)
-            ? scalar('Float64')
-            : isNumeric(a) || isNumeric(b)
-              ? unknownType
-              : ['Date', 'DateTime', 'DateTime64'].includes(a.name) && ['Date', 'DateTime', 'DateTime64'].includes(b.name)
-                ? { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
-                : scalar('String')
+      a.name === 'Decimal' && b.name === 'Decimal'
+        ? { ...a, nullable: false, parameters: [0, 1].map((i) => Math.max(a.parameters?.[i] ?? 0, b.parameters?.[i] ?? 0)) }
+        : a.name === b.name
+          ? { ...a, nullable: false }
+          : a.name === 'Decimal' && isInteger(b)
+            ? { ...a, nullable: false }
+            : b.name === 'Decimal' && isInteger(a)
+              ? { ...b, nullable: false }
+              : isInteger(a) && isInteger(b)
+                ? widerInteger(a.name, b.name)
+                : isNumeric(a) && isNumeric(b)
+                  ? scalar('Float64')
+                  : isNumeric(a) || isNumeric(b)
+                    ? unknownType
+                    : ['Date', 'DateTime', 'DateTime64'].includes(a.name) && ['Date', 'DateTime', 'DateTime64'].includes(b.name)
+                      ? { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
+                      : scalar('String')
     return either ? nullable(same) : same
   }
   if (a.kind === 'array' && b.kind === 'array') return arrayOf(unify(a.item, b.item))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { registry } from '../../src/functions/registry.ts'
 import { explanationOf, explanations } from '../differential/explanations.ts'
+import { reasonOf } from '../differential/value-differences.ts'
 
 // What the comparison of drawn calls excuses: nothing but the named functions with the named answers.
 
@@ -35,4 +36,12 @@ test.each([
 test('a known difference is explained', () => {
   const difference = { name: 'toMonday', expression: "toMonday(toDate('1970-01-03'))", duckdb: '"1969-12-29"', clickhouse: '"1970-01-01"' }
   expect(explanationOf({ ...found, ...difference })?.reason).toMatch(/begin in 1970/)
+})
+
+test.each([
+  ['another text of a function over texts', { name: 'upper', type: 'String', duckdb: '[["A"]]', clickhouse: '[["B"]]' }],
+  ['another number', { name: 'arraySum', type: 'Int8', duckdb: '[[1]]', clickhouse: '[[2]]' }],
+  ['a refusal without words that are known', { name: 'upper', type: 'String', duckdb: 'refused: Something new', clickhouse: '[["A"]]' }],
+])('values of other types: %s has no reason', (_, difference) => {
+  expect(reasonOf({ argument: 1, form: 'column', statement: '', ...difference })).toBeUndefined()
 })

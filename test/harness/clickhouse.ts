@@ -26,6 +26,8 @@ export interface ClickHouse {
   compile(statement: string | Query, project: TestProject): Promise<Compiled>
   print(statement: string | Query, project: TestProject): Promise<PrintedQuery>
   rows(statement: string | Query, project: TestProject): Promise<JsonValue[][]>
+  /** The same rows, and the types that ClickHouse itself names. */
+  answer(statement: string | Query, project: TestProject): Promise<{ rows: JsonValue[][]; types: string[] }>
   value(expression: string, project: TestProject): Promise<JsonValue>
   close(): Promise<void>
 }
@@ -59,7 +61,8 @@ export async function openClickHouse(): Promise<ClickHouse> {
     },
     print: async (statement, project) => (await ours.compile(statement, project)).printed,
     compile: async (statement, project) => compile(asQuery(statement), { context: await project.context(), dialect: clickhouse }),
-    async rows(statement, project) {
+    rows: async (statement, project) => (await ours.answer(statement, project)).rows,
+    async answer(statement, project) {
       const { sql, params } = await ours.print(statement, project)
       if (!client) throw new Error(`This needs ClickHouse. ${howToInstallClickHouse}`)
       const answer = await client.query({
@@ -75,7 +78,10 @@ export async function openClickHouse(): Promise<ClickHouse> {
       })
       const { data, meta } = (await answer.json()) as { data: unknown[][]; meta: { type: string }[] }
       const write = timeWriter(project.settings.timezone)
-      return data.map((row) => row.map((value, i) => shaped(value, readType(meta[i]!.type), write)))
+      return {
+        rows: data.map((row) => row.map((value, i) => shaped(value, readType(meta[i]!.type), write))),
+        types: meta.map(({ type }) => type),
+      }
     },
     async value(expression, project) {
       const [row] = await ours.rows(asStatement(expression), project)

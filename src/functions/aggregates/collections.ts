@@ -1,11 +1,12 @@
 import { arrayOf, isNamed, isNullable, notNull, type SqlType, scalar, unknownType } from '../../types/types.ts'
-
+import { asJson, asText } from '../cells/clickhouse-values.ts'
 import { sumOnDuckdb } from '../cells/duckdb-types.ts'
-import { asNumber, defaultOf, folded, once, orDefault, toText } from '../cells/duckdb-values.ts'
+import { asInteger, asNumber, defaultOf, folded, once, orDefault, toText } from '../cells/duckdb-values.ts'
 import { fixedBytes, headBytes, inside } from '../makes.ts'
 import { integerShape, itemOf, sameAs } from '../results.ts'
 import { type Arg, type Case, type CellContext, type SqlCell, unsupported } from '../row.ts'
 import { scalars } from '../scalars.ts'
+import { jsonText } from '../values/named-casts.ts'
 import { type AggregateRow, aggregate, aggregateOf, aggregates, arrayOfItems, listOf, rowsCall, withFilter } from './aggregate.ts'
 import { sumType } from './usual.ts'
 
@@ -124,7 +125,8 @@ const texts = (name: 'string_agg', cases: readonly Case[]): AggregateRow =>
     returns: () => scalar('String'),
     keeps: 1,
     summary: 'The values as text, one after the other with a separator.',
-    clickhouse: ([x, separator], context) => `arrayStringConcat(${collected(x!, context)}, ${separator!.sql})`,
+    clickhouse: ([x, separator], context) =>
+      `arrayStringConcat(${collected(isNamed(x!.type, 'Bool') ? { sql: asText(x!, context), type: { ...x!.type, name: 'String' } as SqlType } : x!, context)}, ${separator!.sql})`,
     duckdb: ([x, separator], context) => `coalesce(${rowsCall(name, [toText(x!, context), separator!.sql], context)}, '')`,
     cases,
   })
@@ -150,17 +152,21 @@ export const collectionFunctions = aggregates({
     returns: () => scalar('String'),
     keeps: 6,
     summary: 'All values that are not NULL as the text of a JSON array.',
-    clickhouse: ([x], context) => `toJSONString(${collected(x!, context)})`,
-    duckdb: ([x], context) => `CAST(to_json(${asList(x!, context)}) AS VARCHAR)`,
+    clickhouse: ([x], context) => asJson({ sql: collected(x!, context), type: arrayOfItems([x!.type]) }, context),
+    duckdb: ([x], context) =>
+      isNamed(x!.type, 'Nothing') ? `'[]'` : jsonText({ sql: asList(x!, context), type: arrayOfItems([x!.type]) }, context),
     cases: [
       [`select json_agg(x) ${five}`, '[1,2,2,4,7]'],
       ["select json_agg(x) from (select arrayJoin(['a', 'b']) as x)", '["a","b"]'],
+      ['select json_agg(x) from (select arrayJoin([1.5, 2.0, nan]) as x)', '[1.5,2,null]'],
+      ["select json_agg(x) from (select arrayJoin([toDateTime('2024-01-01 10:00:00')]) as x)", '["2024-01-01 10:00:00.000000"]'],
     ],
   }),
   string_agg: texts('string_agg', [
     ["select string_agg(x, ',') from (select arrayJoin(['a', 'b']) as x)", 'a,b'],
     ["select string_agg(x, '-' order by x desc) from (select arrayJoin(['a', 'b']) as x)", 'b-a'],
     ["select string_agg(toString(number), ',') from numbers(0)", ''],
+    ["select string_agg(number = 1, ',' order by number) from numbers(2)", 'false,true'],
   ]),
   every: aggregate({
     args: [1, 1],
@@ -190,24 +196,28 @@ export const collectionFunctions = aggregates({
   }),
   groupArrayInsertAt: aggregate({
     args: [2, 2],
-    returns: (args) => arrayOf(args[0]!),
+    returns: arrayOfItems,
     summary: 'An array with each value at its position, counted from 0; the default of the type in the gaps.',
     makes: inside,
     clickhouse: { name: 'groupArrayInsertAt', args: ([x, at]) => [x!.sql, `toUInt32(${at!.sql})`] },
     duckdb: ([x, at], context) => {
       const [i, e] = [context.fresh(), context.fresh()]
       const rows = rowsCall('list', [`{'v': ${x!.sql}, 'i': CAST(${at!.sql} AS BIGINT)}`], context)
-      return once(context, `coalesce(${rows}, [])`, (l) => {
+      const given = isNullable(x!.type) ? `list_filter(${rows}, lambda ${e}: ${e}.v IS NOT NULL)` : rows
+      return once(context, `coalesce(${given}, [])`, (l) => {
         const last = `coalesce(list_max(list_transform(${l}, lambda ${e}: ${e}.i)), -1)`
         const found = `list_filter(${l}, lambda ${e}: ${e}.i = ${i})[1].v`
         const positions = context.within(
           `(CAST(${last} AS DOUBLE) + 1) * ${(fixedBytes(x!.type) ?? headBytes) + 8}`,
           `range(0, (${last} + 1))`,
         )
-        return `list_transform(${positions}, lambda ${i}: ${orDefault(found, { ...context, type: x!.type })})`
+        return `list_transform(${positions}, lambda ${i}: ${orDefault(found, { ...context, type: notNull(x!.type) })})`
       })
     },
-    cases: [['select groupArrayInsertAt(x, x - 1) from (select arrayJoin([1, 2, 4]) as x)', [1, 2, 0, 4]]],
+    cases: [
+      ['select groupArrayInsertAt(x, x - 1) from (select arrayJoin([1, 2, 4]) as x)', [1, 2, 0, 4]],
+      ['select groupArrayInsertAt(nullIf(x, 4), x - 1) from (select arrayJoin([2, 4]) as x)', [0, 2]],
+    ],
   }),
   groupArrayMovingSum: moving('groupArrayMovingSum', [1, 3, 5, 9, 16]),
   groupArrayMovingAvg: moving('groupArrayMovingAvg', [0.2, 0.6, 1, 1.8, 3.2]),
@@ -265,11 +275,20 @@ export const collectionFunctions = aggregates({
   groupBitmap: aggregate({
     args: [1, 1],
     takes: 'integer',
-    returns: () => scalar('UInt64'),
-    summary: 'Number of different whole numbers.',
+    returns: (args) => scalar('UInt64', isNullable(args[0]!)),
+    summary: 'Number of different whole numbers; NULL when all of several are NULL.',
     clickhouse: { name: 'groupBitmap', args: ([x]) => [`toUInt64(${x!.sql})`] },
-    duckdb: ([x], context) => rowsCall('count', [x!.sql], { ...context, aggregate: { ...aggregateOf(context), distinct: true } }),
-    cases: [[`select groupBitmap(x) ${five}`, 4]],
+    duckdb: ([x], context) => {
+      const number = isNamed(x!.type, 'Nothing') ? x!.sql : asInteger(x!)
+      const count = rowsCall('count', [number], { ...context, aggregate: { ...aggregateOf(context), distinct: true } })
+      return isNullable(x!.type) ? `nullif(${count}, 0)` : count
+    },
+    cases: [
+      [`select groupBitmap(x) ${five}`, 4],
+      ['select groupBitmap(x) from (select arrayJoin([1.2, 1.7, 2.0]) as x)', 2],
+      [`select groupBitmap(nullIf(x, x)) ${five}`, null],
+      [`select groupBitmap(x) ${five} where x > 9`, 0],
+    ],
   }),
   groupBitmapAnd: bitmap('groupBitmapAnd', 'Size of the intersection of bitmaps.', 1),
   groupBitmapOr: bitmap('groupBitmapOr', 'Size of the union of bitmaps.', 3),

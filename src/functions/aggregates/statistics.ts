@@ -35,6 +35,9 @@ function interpolatedList(list: string, item: SqlType, level: string, context: C
 /** ClickHouse's exact quantile accepts numbers only. */
 export const quantileOnClickHouse = (value: SqlType): string => (isTime(value) ? 'quantile' : 'quantileExactInclusive')
 
+/** ClickHouse interpolates between floats, not between decimals. */
+const floats = (args: readonly Arg[]): string[] => args.map(({ sql, type }) => (isNamed(type, 'Decimal') ? `toFloat64(${sql})` : sql))
+
 const levelOf = (context: CellContext): string => levels(context)[0] ?? '0.5'
 
 function quantile(summary: string, cases: readonly Case[], isMedian: boolean): AggregateRow {
@@ -46,7 +49,7 @@ function quantile(summary: string, cases: readonly Case[], isMedian: boolean): A
     ...(isMedian ? {} : { params: [1, 1] as const, paramKinds: ['share'] as const }),
     returns: timeOrFloat,
     summary,
-    clickhouse: { name: 'quantileExactInclusive', nameOver: quantileOnClickHouse, params: (context) => [level(context)] },
+    clickhouse: { name: 'quantileExactInclusive', nameOver: quantileOnClickHouse, params: (context) => [level(context)], args: floats },
     duckdb: (args, context) => interpolated(args[0]!, level(context), context),
     ofList: (list, item, context) => interpolatedList(list, item, level(context), context),
     cases,
@@ -180,7 +183,7 @@ export const statisticsFunctions = aggregates({
     paramKinds: ['share'],
     returns: () => ({ kind: 'array', item: scalar('Float64') }),
     summary: 'Several quantiles at once, one for each parameter. Exact.',
-    clickhouse: { name: 'quantilesExactInclusive', params: levels },
+    clickhouse: { name: 'quantilesExactInclusive', params: levels, args: floats },
     duckdb: ([x], context) => {
       const given = levels(context)
       return `coalesce(${rowsCall('quantile_cont', [asFloat(x!), `[${given.join(', ')}]`], context)}, [${given.map(() => nan).join(', ')}])`

@@ -21,7 +21,8 @@ import {
 
 export function sumType(type: SqlType): SqlType {
   if (isFloat(type) || type.kind === 'unknown') return like(scalar('Float64'), [type])
-  if (isNamed(type, 'Decimal')) return { ...scalar('Decimal'), parameters: [38, type.kind === 'scalar' ? (type.parameters?.[1] ?? 0) : 0] }
+  if (isNamed(type, 'Decimal'))
+    return like({ ...scalar('Decimal'), parameters: [38, type.kind === 'scalar' ? (type.parameters?.[1] ?? 0) : 0] }, [type])
   const shape = integerShape(type)
   return shape ? like(integer({ ...shape, bits: shape.bits > 64 ? shape.bits : 64 }), [type]) : type
 }

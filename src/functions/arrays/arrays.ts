@@ -1,7 +1,7 @@
 import { readBeside } from '../../types/property-values.ts'
 import { arrayOf, isNamed, isNullable, notNull, nullable, type ScalarName, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { defaultOf, once, orDefault, toText, unlessNull } from '../cells/duckdb-values.ts'
+import { asPosition, defaultOf, once, orDefault, toText, unlessNull } from '../cells/duckdb-values.ts'
 import { counted, fixedBytes, headBytes, type MadeCall, type Makes, part, textTimes, times } from '../makes.ts'
 import { always, checkBothSame, commonType, integerShape, itemOf, oneType, sameAs } from '../results.ts'
 import { type Arg, type CellContext, call, differing } from '../row.ts'
@@ -34,8 +34,9 @@ function resized([array, size, fill]: readonly Arg[], context: CellContext): str
   const right = (a: string, n: string): string => `list_resize(${a}, ${n}, ${value})`
   const left = (a: string, n: string): string => `list_reverse(list_resize(list_reverse(${a}), ${n}, ${value}))`
   const known = constantNumber(size)
-  if (known !== null) return known >= 0 ? right(list, String(known)) : left(list, String(-known))
-  return `CASE WHEN ${size!.sql} >= 0 THEN ${right(list, size!.sql)} ELSE ${left(list, `-(${size!.sql})`)} END`
+  if (known !== null && Number.isInteger(known)) return known >= 0 ? right(list, String(known)) : left(list, String(-known))
+  const length = asPosition(size!).sql
+  return `CASE WHEN ${length} >= 0 THEN ${right(list, length)} ELSE ${left(list, `-(${length})`)} END`
 }
 
 /** Negative offsets and lengths count from the end. */
@@ -135,11 +136,13 @@ export const arrayFunctions = scalars({
     duckdb: ([a, index]) => {
       const [name, item] =
         a!.type.kind === 'map' ? (['map_extract_value', a!.type.value] as const) : (['list_extract', itemOf(a!.type)] as const)
-      return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${index!.sql})`, { type: item }))
+      const at = a!.type.kind === 'map' ? index!.sql : asPosition(index!).sql
+      return unlessNull([index!], orDefault(`${name}(${a!.sql}, ${at})`, { type: item }))
     },
     cases: [
       ['arrayElement([10, 20], 2)', 20],
       ['[10, 20][-1]', 20],
+      ['[10, 20][1 = 1]', 10],
       ['[10, 20][5]', 0],
       ["['a'][5]", ''],
       ['[1, NULL][5]', null],
@@ -212,7 +215,15 @@ export const arrayFunctions = scalars({
   arrayConcat: arrayRow(
     'arrayConcat',
     [2, null],
-    (types) => arrayOf(commonType(types.map(itemOf).filter((item) => !isNamed(item, 'Nothing')))),
+    (types) =>
+      arrayOf(
+        commonType(
+          types
+            .filter((type) => !isNamed(type, 'Nothing'))
+            .map(itemOf)
+            .filter((item) => !isNamed(item, 'Nothing')),
+        ),
+      ),
     'All items of the arrays, one array after the other.',
     (args, { type }) => `list_concat(${args.map((a) => castTo(a, type)).join(', ')})`,
     [
@@ -362,6 +373,8 @@ export const arrayFunctions = scalars({
       ['arrayResize([1, 2], 4, 9)', [1, 2, 9, 9]],
       ['arrayResize([1, 2, 3], -2)', [2, 3]],
       ['arrayResize([1, 2], -4)', [0, 0, 1, 2]],
+      ['arrayResize([1, 2], 2.5)', [1, 2]],
+      ['arrayResize([1, 2, 3], -2.5)', [2, 3]],
     ],
     { makes: resizedTo },
   ),

@@ -1,5 +1,16 @@
 import { QueryError } from '../../errors/errors.ts'
-import { arrayOf, isNullable, type MapType, mapOf, type SqlType, scalar, tupleOf, typeName, unknownType } from '../../types/types.ts'
+import {
+  arrayOf,
+  isNamed,
+  isNullable,
+  type MapType,
+  mapOf,
+  type SqlType,
+  scalar,
+  tupleOf,
+  typeName,
+  unknownType,
+} from '../../types/types.ts'
 import { sumType } from '../aggregates/usual.ts'
 import { likeText } from '../cells/duckdb-like.ts'
 import { duckdbType, sumOnDuckdb } from '../cells/duckdb-types.ts'
@@ -309,7 +320,16 @@ export const mapFunctions = scalars({
   mapUpdate: mapRow(
     'mapUpdate',
     [2, 2],
-    ([a, b]) => mapOf(commonType([keyTypeOf(a), keyTypeOf(b)]), commonType([valueTypeOf(a), valueTypeOf(b)])),
+    (types) => {
+      const other = types.find((type) => type.kind !== 'map' && type.kind !== 'unknown' && !isNamed(type, 'Nothing'))
+      if (other)
+        throw new QueryError('wrong-type', {
+          message: `'mapUpdate' needs two maps, but got ${types.map(typeName).join(' and ')}`,
+          expected: 'two maps',
+        })
+      const maps = types.filter((type) => type.kind === 'map')
+      return mapOf(commonType(maps.map(keyTypeOf)), commonType(maps.map(valueTypeOf)))
+    },
     'The first map with the entries of the second in place of its own.',
     call('map_concat'),
     [["mapUpdate(map('a', 1), map('a', 5, 'b', 6))", { a: 5, b: 6 }]],

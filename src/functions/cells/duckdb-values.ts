@@ -74,8 +74,18 @@ export const asTextsOrNulls = ({ type, sql }: Arg): string =>
   type.kind === 'array' && isNamed(type.item, 'Nothing') ? `CAST(${sql} AS VARCHAR[])` : sql
 
 export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
+const hasFraction = (type: SqlType): boolean => isFloat(type) || isNamed(type, 'Decimal')
 /** A fraction is cut off, where a cast of the engine would round. */
-export const asInteger = (arg: Arg): string => `CAST(${isFloat(arg.type) ? `trunc(${arg.sql})` : asNumber(arg)} AS BIGINT)`
+export const asInteger = (arg: Arg): string => `CAST(${hasFraction(arg.type) ? `trunc(${arg.sql})` : asNumber(arg)} AS BIGINT)`
+/** A position or a length, for functions of the engine that take only whole numbers of 64 bits; a constant stays one. */
+export const asPosition = (arg: Arg): Arg => {
+  if (typeof arg.constant === 'number' && Number.isInteger(arg.constant)) return arg
+  if (hasFraction(arg.type) || isNamed(arg.type, 'Bool')) return { sql: asInteger(arg), type: scalar('Int64', isNullable(arg.type)) }
+  // Beyond them no text and no array has positions.
+  return isNamed(arg.type, 'UInt64', 'UInt128', 'Int128', 'UInt256', 'Int256')
+    ? { ...arg, sql: `CAST(least(${arg.sql}, 9223372036854775807) AS BIGINT)` }
+    : arg
+}
 /** The bits of a float as a whole number. */
 export const floatBits = (arg: Arg): string =>
   isNamed(arg.type, 'Float32')
@@ -130,6 +140,9 @@ export function toText(arg: Arg, context: CellContext): string {
   if (isNamed(type, 'Bool')) return `CAST(CAST(${arg.sql} AS BOOLEAN) AS VARCHAR)`
   if (isFloat(type)) return floatText(context, isNamed(type, 'Float32') ? arg.sql : `CAST(${arg.sql} AS DOUBLE)`)
   if (isNamed(type, 'DateTime', 'DateTime64')) return timeText(arg, context)
+  // Without the zeros at its end.
+  if (type.kind === 'scalar' && type.name === 'Decimal' && type.parameters?.[1] !== 0)
+    return `rtrim(rtrim(CAST(${arg.sql} AS VARCHAR), '0'), '.')`
   if (type.kind === 'array' || type.kind === 'tuple' || type.kind === 'map') return nestedText(arg, context)
   return `CAST(${asNumber(arg)} AS VARCHAR)`
 }

@@ -1,6 +1,6 @@
 import { isFloat, isNamed, isNullable, isNumeric, isText, isTime, type SqlType, scalar, unknownType } from '../../types/types.ts'
 import { asText } from '../cells/clickhouse-values.ts'
-import { once, timeText, toText } from '../cells/duckdb-values.ts'
+import { asNumber, once, timeText, toText } from '../cells/duckdb-values.ts'
 import { instantOfText } from '../cells/text-times.ts'
 import { localTime, momentOf, zoneArgument, zoneOf } from '../cells/zone-text.ts'
 import { textTimes, times } from '../makes.ts'
@@ -34,7 +34,7 @@ const toDate: SqlCell = ([x], context) => {
   if (isNamed(type, 'Date')) return sql
   if (isTime(type)) return `CAST(${localTime(sql, zoneOf(type, context), context)} AS DATE)`
   if (isNumeric(type))
-    return once(context, sql, (n) => {
+    return once(context, asNumber(x!), (n) => {
       const ofSeconds = `CAST(${localTime(momentOfSeconds(n), context.timezone, context)} AS DATE)`
       return `CASE WHEN ${n} < 65536 THEN (DATE '1970-01-01' + CAST(floor(${n}) AS INTEGER)) ELSE ${ofSeconds} END`
     })
@@ -71,7 +71,7 @@ const toDateTime =
     if (isNothing(x!)) return 'CAST(NULL AS TIMESTAMP)'
     if (isNamed(type, 'Date')) return momentOf(`CAST(${sql} AS TIMESTAMP)`, timezone, context)
     if (isTime(type)) return wholeSeconds(type, sql)
-    if (isNumeric(type)) return momentOfSeconds(sql)
+    if (isNumeric(type)) return momentOfSeconds(asNumber(x!))
     return instantOfText(sql, context, { timezone, isMonthFirst })
   }
 const toDateTimeOnClickhouse =
@@ -165,6 +165,9 @@ const textOf: ScalarSpec = {
     ["toString(map('a', (toDateTime('2024-01-01 10:00:00'), 1 = 1)))", "{'a':('2024-01-01 10:00:00.000000',true)}"],
     ['toString(5)', '5'],
     ['toString(1.0)', '1'],
+    ["toString(toDecimal('1.50', 2))", '1.5'],
+    ["toString(toDecimal('100', 2))", '100'],
+    ["toString(toDecimal('100', 0))", '100'],
     ['toString(0.1)', '0.1'],
     ['toString(123456789012345680.0)', '123456789012345680'],
     ['toString(1e21)', '1e21'],
@@ -192,6 +195,7 @@ export const timeConversionFunctions = scalars({
       ["toDate('2024-01-31 10:00:00')", '2024-01-31'],
       ["toDate('bla')", null],
       ['toDate(19000)', '2022-01-08'],
+      ['toDate(true)', '1970-01-02'],
       ['toDate(1704103200)', '2024-01-01'],
       ["toDate(toDateTime('2024-01-31 10:00:00'))", '2024-01-31'],
       ['toDate(null)', null],
@@ -222,6 +226,7 @@ export const timeConversionFunctions = scalars({
       ["toDateTime('bla')", null],
       ["toDateTime('')", null],
       ['toString(toDateTime(1704103200))', '2024-01-01 10:00:00'],
+      ['toString(toDateTime(1 = 1))', '1970-01-01 00:00:01'],
       ["toString(toDateTime(toDate('2024-01-02')))", '2024-01-02 00:00:00'],
       ["toString(toDateTime('2024-01-02 03:04:05', 'America/New_York'))", '2024-01-02 03:04:05.000000'],
       ["toString(toDateTime('2024-01-02 03:04:05', 'America/New_York'), 'UTC')", '2024-01-02 08:04:05.000000'],
@@ -247,7 +252,8 @@ export const timeConversionFunctions = scalars({
     duckdb: ([x, digits, zone], context) => {
       const { type, sql } = x!
       if (isTime(type) && !isNamed(type, 'Date')) return cutTo(digitsOf(digits, 3), sql)
-      if (isFloat(type)) return cutTo(digitsOf(digits, 3), `make_timestamp(CAST(floor(${sql} * 1000000) AS BIGINT))`)
+      if (isFloat(type) || isNamed(type, 'Decimal'))
+        return cutTo(digitsOf(digits, 3), `make_timestamp(CAST(floor(${sql} * 1000000) AS BIGINT))`)
       return cutTo(digitsOf(digits, 3), toDateTime(false)([x!, ...(zone ? [zone] : [])], context))
     },
     clickhouse: ([x, digits, zone], context) => {
@@ -301,18 +307,20 @@ export const timeConversionFunctions = scalars({
   },
   UUIDv7ToDateTime: {
     args: 1,
-    returns: ([x]) => dateTime64(3, isNullable(x!)),
+    returns: ([x]) => dateTime64(3, isNullable(x!) || isText(x!)),
     summary: 'The time in a UUID of version 7; the first one of 1970 for other versions.',
     duckdb: ([x], context) =>
-      once(context, `replace(CAST(${isText(x!.type) ? `CAST(${x!.sql} AS UUID)` : x!.sql} AS VARCHAR), '-', '')`, (digits) => {
+      once(context, `replace(CAST(${isText(x!.type) ? `TRY_CAST(${x!.sql} AS UUID)` : x!.sql} AS VARCHAR), '-', '')`, (digits) => {
         const millis = `CASE WHEN substring(${digits}, 13, 1) = '7' THEN CAST(('0x' || left(${digits}, 12)) AS BIGINT) WHEN ${digits} IS NOT NULL THEN 0 END`
         return `make_timestamp((${millis}) * 1000)`
       }),
     clickhouse: ([x], context) =>
-      `UUIDv7ToDateTime(${isText(x!.type) ? `toUUID(${x!.sql})` : x!.sql}, ${clickhouseZone(undefined, context)})`,
+      `UUIDv7ToDateTime(${isText(x!.type) ? `toUUIDOrNull(${x!.sql})` : x!.sql}, ${clickhouseZone(undefined, context)})`,
     cases: [
       ["toString(UUIDv7ToDateTime(toUUID('018f05c9-4ab8-7b86-b64e-c9f03fbd45d1')))", '2024-04-22 12:30:29.048'],
       ["toUnixTimestamp(UUIDv7ToDateTime(toUUID('018f05c9-4ab8-4b86-b64e-c9f03fbd45d1')))", 0],
+      ["toString(UUIDv7ToDateTime('018f05c9-4ab8-7b86-b64e-c9f03fbd45d1'))", '2024-04-22 12:30:29.048'],
+      ["UUIDv7ToDateTime('none')", null],
     ],
   },
   toString: textOf,

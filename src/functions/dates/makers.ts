@@ -49,7 +49,7 @@ const day = (name: string, summary: string, before: 0 | 1, duckdb: SqlCell, clic
 /** A number wrapped to 32 bits without a sign. */
 const in32Bits = (sql: string): string => `((${sql}) & ${2 ** 32 - 1})`
 /** Without the fraction. */
-const whole = (arg: Arg): string => (isFloat(arg.type) ? `CAST(trunc(${arg.sql}) AS BIGINT)` : `CAST(${asNumber(arg)} AS BIGINT)`)
+const whole = asInteger
 /** An engine may evaluate expressions early, whatever branch they are in, so these must not fail. */
 const between = (n: string, least: number, most: number): string => `least(greatest(${n}, ${least}), ${most})`
 
@@ -191,9 +191,12 @@ export const dateMakerFunctions = scalars({
     takes: 'integer',
     returns: ([x]) => ({ ...scalar('DateTime64', x ? isNullable(x) : false), parameters: [3] }),
     summary: 'The moment so many milliseconds after 1970.',
-    duckdb: ([x]) => `make_timestamp(CAST(${asNumber(x!)} AS BIGINT) * 1000)`,
+    duckdb: ([x]) => `make_timestamp(${asInteger(x!)} * 1000)`,
     clickhouse: ([x], context) => `fromUnixTimestamp64Milli(toInt64(${x!.sql}), ${context.literal(context.timezone)})`,
-    cases: [['fromUnixTimestamp64Milli(1704067200123)', '2024-01-01 00:00:00.123']],
+    cases: [
+      ['fromUnixTimestamp64Milli(1704067200123)', '2024-01-01 00:00:00.123'],
+      ['fromUnixTimestamp64Milli(1.5)', '1970-01-01 00:00:00.001'],
+    ],
   },
   toTimeZone: rezoned(0, 1, 1, 'The same moment, shown and cut in another zone.', [
     [`toHour(toTimeZone(${t}, 'Asia/Tokyo'))`, 0],

@@ -1,5 +1,6 @@
 import { QueryError } from '../../errors/errors.ts'
 import { isInteger, type ScalarName, scalar, typeName } from '../../types/types.ts'
+import { asInteger, toText } from '../cells/duckdb-values.ts'
 import { before1970, clickHouseMoment, clickHouseZone, inZone, isDate, moment, wall, whenTime } from '../cells/moment.ts'
 import { type Arg, type Case, type Difference, differing, type FunctionRow, type SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
@@ -216,11 +217,15 @@ export const datePartFunctions = scalars({
     takes: 'text',
     returns: () => scalar('Int32', true),
     summary: 'Days since 17 November 1858 of a date written as text; NULL for anything else.',
-    duckdb: (args) => `(TRY_CAST(${args[0]!.sql} AS DATE) - DATE '1858-11-17')`,
+    duckdb: (args, context) =>
+      `(TRY_CAST(nullif(regexp_extract(${toText(args[0]!, context)}, '^\\d{4}-\\d\\d-\\d\\d$'), '') AS DATE) - DATE '1858-11-17')`,
     clickhouse: (args) => `toModifiedJulianDayOrNull(toString(${args[0]!.sql}))`,
     cases: [
       ["toModifiedJulianDay('2020-01-01')", 58849],
       ["toModifiedJulianDay('soon')", null],
+      ["toModifiedJulianDay('2020-01-01 10:00:00')", null],
+      ["toModifiedJulianDay(toDate('2020-01-01'))", 58849],
+      ["toModifiedJulianDay(toDateTime('2020-01-01 10:00:00'))", null],
     ],
   },
   fromModifiedJulianDay: {
@@ -228,8 +233,11 @@ export const datePartFunctions = scalars({
     takes: 'integer',
     returns: () => scalar('String', true),
     summary: 'The date, as text, that lies so many days after 17 November 1858.',
-    duckdb: (args) => `CAST(DATE '1858-11-17' + CAST(${args[0]!.sql} AS INTEGER) AS VARCHAR)`,
+    duckdb: (args) => `CAST(DATE '1858-11-17' + CAST(${asInteger(args[0]!)} AS INTEGER) AS VARCHAR)`,
     clickhouse: (args) => `fromModifiedJulianDayOrNull(toInt32(${args[0]!.sql}))`,
-    cases: [['fromModifiedJulianDay(58849)', '2020-01-01']],
+    cases: [
+      ['fromModifiedJulianDay(58849)', '2020-01-01'],
+      ['fromModifiedJulianDay(58849.9)', '2020-01-01'],
+    ],
   },
 })

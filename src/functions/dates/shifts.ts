@@ -1,4 +1,5 @@
-import { isNullable, type SqlType, scalar } from '../../types/types.ts'
+import { QueryError } from '../../errors/errors.ts'
+import { isNullable, isTime, type SqlType, scalar } from '../../types/types.ts'
 import { before1970, clickHouseLocal, clickHouseMoment, clickHouseZone, moment, wall, whenTime } from '../cells/moment.ts'
 import { isShiftedByWhole, zoneArgument } from '../cells/zone-text.ts'
 import { type Arg, type Case, type CellContext, type Difference, differing } from '../row.ts'
@@ -71,6 +72,13 @@ function addition(sign: '+' | '-', name: string, most: 2 | 3, cases: readonly Ca
     takes: (args) => (args.length === 3 ? ['text', 'integer', 'time'] : ['time']),
     returns: (_, { args }) => {
       const { time, type } = read(args)
+      if (isTime(type)) {
+        const expected = 'a time and an interval'
+        throw new QueryError('wrong-type', {
+          message: `'${name}' needs ${expected}, but got two times. Use dateDiff('second', a, b) for the time between them`,
+          expected,
+        })
+      }
       return movedType(time.type, type)
     },
     summary,

@@ -12,6 +12,7 @@ import {
   scalar,
   unknownType,
 } from '../../types/types.ts'
+import { duckdbType } from '../cells/duckdb-types.ts'
 import { asFloat, asNumber, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { clickHouseLocal } from '../cells/moment.ts'
 import { isInterval, moved, movedType } from '../dates/intervals.ts'
@@ -24,16 +25,28 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 
 type Returns = FunctionRow['returns']
 
+/** Digits behind the point. */
+const scaleOf = (type: SqlType): number => (type.kind === 'scalar' && type.name === 'Decimal' ? (type.parameters?.[1] ?? 0) : 0)
+const digitsOf = (type: SqlType): number => (type.kind === 'scalar' && type.name === 'Decimal' ? (type.parameters?.[0] ?? 38) : 0)
+/** Decimals of one another, or of whole numbers; with a float they are floats. */
+const isDecimal = (a: SqlType, b: SqlType): boolean =>
+  (isNamed(a, 'Decimal') && (isNamed(b, 'Decimal') || isInteger(b))) || (isNamed(b, 'Decimal') && isInteger(a))
+const decimalOf = (a: SqlType, b: SqlType, scale: number): SqlType => ({
+  ...scalar('Decimal', isNullable(a) || isNullable(b)),
+  parameters: [Math.max(digitsOf(a), digitsOf(b)), scale],
+})
+/** The scale of a quotient: that of the dividend, or of the divisor of a whole number. */
+const scaleOfQuotient = (a: SqlType, b: SqlType): number => (isNamed(a, 'Decimal') ? scaleOf(a) : scaleOf(b))
+
 /** The result type of an integer operation, from the widths and signs of both sides; with a float it is a float. */
 const numeric =
-  (ofIntegers: (a: IntegerShape, b: IntegerShape) => IntegerShape): Returns =>
+  (ofIntegers: (a: IntegerShape, b: IntegerShape) => IntegerShape, decimalScale: (a: number, b: number) => number = Math.max): Returns =>
   ([a, b]) => {
     const mayBeNull = isNullable(a!) || isNullable(b!)
     const left = integerShape(a!)
     const right = integerShape(b!)
     if (left && right) return integer(ofIntegers(left, right), mayBeNull)
-    if (isNamed(a!, 'Decimal') && !isFloat(b!)) return mayBeNull ? nullable(a!) : a!
-    if (isNamed(b!, 'Decimal') && !isFloat(a!)) return mayBeNull ? nullable(b!) : b!
+    if (isDecimal(a!, b!)) return decimalOf(a!, b!, decimalScale(scaleOf(a!), scaleOf(b!)))
     if (isNumeric(a!) && isNumeric(b!)) return scalar(isNamed(a!, 'Float32') && isNamed(b!, 'Float32') ? 'Float32' : 'Float64', mayBeNull)
     if (isNamed(a!, 'Nothing') || isNamed(b!, 'Nothing')) return scalar('Nothing', true)
     return unknownType
@@ -56,10 +69,13 @@ const timePlus = (time: SqlType, other: SqlType): SqlType => {
   }
   return isInterval(other) ? movedType(time, other) : isNullable(other) ? nullable(time) : time
 }
+/** Digits of a second; below 0 for times without. */
+const fractionOf = (type: SqlType): number => (type.kind === 'scalar' && type.name === 'DateTime64' ? (type.parameters?.[0] ?? 6) : -1)
 const difference: Returns = ([a, b], context) => {
   if (isTime(a!) && isTime(b!)) {
-    const isExact = isNamed(a!, 'DateTime64') || isNamed(b!, 'DateTime64')
-    return scalar(isExact ? 'Float64' : 'Int32', isNullable(a!) || isNullable(b!))
+    const mayBeNull = isNullable(a!) || isNullable(b!)
+    const digits = Math.max(fractionOf(a!), fractionOf(b!))
+    return digits < 0 ? scalar('Int32', mayBeNull) : { ...scalar('Decimal', mayBeNull), parameters: [18, digits] }
   }
   if (isTime(a!)) return timePlus(a!, b!)
   if (isInterval(a!)) return a!
@@ -89,7 +105,7 @@ const additive =
     if (symbol === '-' && isTime(a.type) && isTime(b.type)) {
       if (isNamed(a.type, 'Date') && isNamed(b.type, 'Date')) return `(${a.sql} - ${b.sql})`
       const micros = `(epoch_us(CAST(${a.sql} AS TIMESTAMP)) - epoch_us(CAST(${b.sql} AS TIMESTAMP)))`
-      return isFloat(context.type) ? `(${micros} / 1000000)` : `(${micros} // 1000000)`
+      return isNamed(context.type, 'Decimal') ? `CAST(${micros} / 1000000 AS ${duckdbType(context.type)})` : `(${micros} // 1000000)`
     }
     const [time, amount] = isTime(a.type) ? [a, b] : [b, a]
     if (!isTime(time.type)) return isInterval(a.type) ? `(${a.sql} ${symbol} ${b.sql})` : operator(symbol)(args, context)
@@ -109,7 +125,25 @@ const additiveOnClickHouse =
       : call(name)(args, context)
   }
 
+/** A Boolean is a number there. */
+const sqlOfNumbers =
+  (name: string): SqlCell =>
+  (args) =>
+    `${name}(${args.map(asNumber).join(', ')})`
+
 type OnZero = (context: CellContext) => string
+
+/** In whole steps of the scale, as a float would lose digits. */
+const decimalQuotient: SqlCell = ([a, b], context) => {
+  const scale = scaleOf(context.type)
+  const ofB = scaleOf(b!.type)
+  const inSteps = (arg: Arg, by: number) => (by ? `CAST(${asNumber(arg)} * ${10 ** by} AS HUGEINT)` : `CAST(${asNumber(arg)} AS HUGEINT)`)
+  const value = onceAll(context, [inSteps(a!, scale), inSteps(b!, ofB)], (x, y) => {
+    const steps = `CAST((${ofB ? `${x} * ${10 ** ofB}` : x}) // ${y} AS DECIMAL(${38 - scale}, 0))`
+    return `CASE WHEN ${y} = 0 THEN ${refuseZero(context)} ELSE ${scale ? `${steps} * ${(1 / 10 ** scale).toFixed(scale)}` : steps} END`
+  })
+  return `CAST(${unlessNull([a!], value)} AS ${duckdbType(context.type)})`
+}
 
 /** Division that rejects 0 as ClickHouse does. */
 const checked =
@@ -125,8 +159,9 @@ const checked =
   }
 const refuseZero: OnZero = (context) => context.refuse("'Division by zero'")
 const becomeZero: OnZero = () => '0'
+const isReal = (type: SqlType): boolean => isFloat(type) || isNamed(type, 'Decimal')
 const quotient = (a: Arg, b: Arg) => (x: string, y: string) =>
-  isFloat(a.type) || isFloat(b.type) ? `CAST(trunc(${x} / ${y}) AS BIGINT)` : `(${x} // ${y})`
+  isReal(a.type) || isReal(b.type) ? `CAST(trunc(${x} / ${y}) AS BIGINT)` : `(${x} // ${y})`
 const whole =
   (onZero: OnZero): SqlCell =>
   (args, context) =>
@@ -143,16 +178,15 @@ const remainder =
 const quotientType = numeric((a, b) => ({ bits: a.bits, signed: a.signed || b.signed }))
 const wholeQuotient: Returns = (types, context) => {
   const type = quotientType(types, context)
-  return isFloat(type) ? scalar('Int64', isNullable(type)) : type
+  return isReal(type) ? scalar('Int64', isNullable(type)) : type
 }
 const remainderType = numeric((a, b) => ({ bits: a.signed ? nextWidth(b.bits) : b.bits, signed: a.signed }))
-const common = numeric((a, b) => ({ bits: nextWidth(larger(a, b)), signed: a.signed || b.signed }))
+const wider = (a: IntegerShape, b: IntegerShape): IntegerShape => ({ bits: nextWidth(larger(a, b)), signed: a.signed || b.signed })
+const common = numeric(wider)
 
 const decimalScale = (args: readonly Arg[]): number => {
   const given = args[2]?.constant
-  if (typeof given === 'number') return given
-  const scales = args.slice(0, 2).map((arg) => (arg.type.kind === 'scalar' ? (arg.type.parameters?.[1] ?? 0) : 0))
-  return Math.max(...scales)
+  return typeof given === 'number' ? given : Math.max(...args.slice(0, 2).map(({ type }) => scaleOf(type)))
 }
 const decimal: Returns = (types, { args }) => ({
   kind: 'scalar',
@@ -270,32 +304,45 @@ export const arithmeticFunctions = scalars({
   ),
   multiply: binary(
     'The product.',
-    common,
+    numeric(wider, (a, b) => a + b),
     operator('*'),
     'multiply',
     [
       ['multiply(200, 200)', 40000],
       ['multiply(100000, 100000)', 10000000000],
       ['multiply(1.5, 2)', 3],
+      ["toString(toDecimal('1.25', 2) * toDecimal('0.5', 1))", '0.625'],
     ],
     { differences: [beyond64Bits('toInt(9223372036854775807) * 2', -2)], alsoTakes: 'intervals' },
   ),
   divide: binary(
-    'The quotient, always a float; division by 0 gives inf or nan.',
-    whenAll('Float64'),
-    ([a, b]) => `(${asFloat(a!)} / ${asNumber(b!)})`,
+    'The quotient, a float; division by 0 gives inf or nan. Of decimals and whole numbers a decimal, cut at the scale of the dividend; it fails on 0.',
+    (types, context) =>
+      isDecimal(types[0]!, types[1]!)
+        ? decimalOf(types[0]!, types[1]!, scaleOfQuotient(types[0]!, types[1]!))
+        : whenAll('Float64')(types, context),
+    (args, context) =>
+      isDecimal(args[0]!.type, args[1]!.type) ? decimalQuotient(args, context) : `(${asFloat(args[0]!)} / ${asNumber(args[1]!)})`,
     'divide',
     [
       ['divide(1, 2)', 0.5],
       ['divide(6, 3)', 2],
       ['isInfinite(divide(1, 0))', 1],
       ['divide(null, 2)', null],
+      ["toDecimal('10', 2) / 3", 3.33],
+      ["toDecimal('-10', 2) / 3", -3.33],
+      ["10 / toDecimal('3', 3)", 3.333],
+      ["toDecimal('10', 4) / toDecimal('3', 2)", 3.3333],
+      ["toDecimal('10', 2) / 4.0", 2.5],
+      ["(toDateTime('2024-01-01 10:00:00') - toDateTime('2024-01-01 09:00:00')) / 7", 514.285714],
+      ["select sum(x) / count() from (select arrayJoin([toDecimal('7.5', 2), toDecimal('1.25', 2)]) as x)", 4.37],
     ],
   ),
   intDiv: binary('The quotient without its fraction; fails on 0.', wholeQuotient, whole(refuseZero), 'intDiv', [
     ['intDiv(7, 2)', 3],
     ['intDiv(-7, 2)', -3],
     ['intDiv(7.9, 2)', 3],
+    ["intDiv(toDecimal('7.5', 2), 2)", 3],
   ]),
   intDivOrZero: binary('As intDiv, but 0 when the divisor is 0.', wholeQuotient, whole(becomeZero), 'intDivOrZero', [
     ['intDivOrZero(7, 0)', 0],
@@ -360,8 +407,11 @@ export const arithmeticFunctions = scalars({
       ['ABS(null)', null],
     ],
   },
-  gcd: binary('The greatest common divisor.', common, call('gcd'), 'gcd', [['gcd(12, 18)', 6]]),
-  lcm: binary('The least common multiple.', common, call('lcm'), 'lcm', [['lcm(4, 6)', 12]]),
+  gcd: binary('The greatest common divisor.', common, sqlOfNumbers('gcd'), 'gcd', [
+    ['gcd(12, 18)', 6],
+    ['gcd(12, true)', 1],
+  ]),
+  lcm: binary('The least common multiple.', common, sqlOfNumbers('lcm'), 'lcm', [['lcm(4, 6)', 12]]),
   max2: binary(
     'The bigger of two numbers, as a float.',
     whenAll('Float64'),

@@ -1,7 +1,7 @@
 import { arrayOf, isFloat, isNullable, scalar, unknownType } from '../../types/types.ts'
-import { asInteger, asNumber, floatBits, unlessNull } from '../cells/duckdb-values.ts'
+import { asInteger, asNumber, floatBits, once, unlessNull } from '../cells/duckdb-values.ts'
 import { type IntegerShape, integer, integerShape, whenAll } from '../results.ts'
-import { type Arg, type Case, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
+import { type Arg, type Case, type CellContext, type FunctionRow, type SqlCell, unsupported } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Bits of integers. ClickHouse works in the width of the type and drops bits that are shifted out; here DuckDB computes in 128 bits and truncates.
@@ -25,6 +25,16 @@ const numberOf = (bits: string, { bits: width, signed }: IntegerShape): string =
   return `CAST(xor(${cut}, CAST(${half} AS HUGEINT)) - CAST(${half} AS HUGEINT) AS BIGINT)`
 }
 
+/** A float has the bits of its whole part, and beyond 64 bits those of the smallest number. */
+const distanceBits = (arg: Arg, context: CellContext): string => {
+  if (!isFloat(arg.type)) return bitsOf(arg, in64Bits)
+  const least = '-9223372036854775808'
+  return once(
+    context,
+    arg.sql,
+    (v) => `(CASE WHEN ${v} IS NOT NULL THEN CAST(coalesce(TRY_CAST(trunc(${v}) AS BIGINT), ${least}) AS HUGEINT) & ${mask(64)} END)`,
+  )
+}
 const in64Bits: IntegerShape = { bits: 64, signed: false }
 const binary = (summary: string, body: (a: string, b: string) => string, cases: readonly Case[]): ScalarSpec => ({
   args: 2,
@@ -46,6 +56,14 @@ const powerOfTwo = (exponent: string): string => `CAST(pow(2.0, ${exponent}) AS 
 const shiftedLeft = (bits: string, by: string): string =>
   `CAST((CAST(${bits} AS UHUGEINT) * ${powerOfTwo(by)}) % CAST(${1n << 64n} AS UHUGEINT) AS HUGEINT)`
 const shiftedRight = (bits: string, by: string): string => `CAST(CAST(${bits} AS UHUGEINT) // ${powerOfTwo(by)} AS HUGEINT)`
+/** Towards the smaller number, in whole numbers: a float would lose the last bits. */
+const shiftedDown = (x: Arg, by: string): string => {
+  const divided = (bits: string) => `CAST(${bits} // CAST(pow(2.0, ${by}) AS HUGEINT) AS HUGEINT)`
+  const { signed } = shapeOf(x.type)
+  if (!signed) return `CAST(${divided(bitsOf(x))} AS UBIGINT)`
+  const number = `CAST(${asInteger(x)} AS HUGEINT)`
+  return `CAST(CASE WHEN ${number} < 0 THEN -1 - ${divided(`(-1 - ${number})`)} ELSE ${divided(number)} END AS BIGINT)`
+}
 const rotate =
   (isLeft: boolean): SqlCell =>
   ([x, by], { type }) => {
@@ -138,14 +156,15 @@ export const bitFunctions = scalars({
     returns: ofFirst,
     summary: 'The bits moved down.',
     duckdb: ([x, by]) =>
-      unlessNull(
-        [x!],
-        `CASE WHEN ${by!.sql} >= ${shapeOf(x!.type).bits} THEN 0 ELSE CAST(floor(${asInteger(x!)} / pow(2.0, ${by!.sql})) AS BIGINT) END`,
-      ),
+      unlessNull([x!], `CASE WHEN ${asNumber(by!)} >= ${shapeOf(x!.type).bits} THEN 0 ELSE ${shiftedDown(x!, asNumber(by!))} END`),
     cases: [
       ['bitShiftRight(8, 2)', 2],
       ['bitShiftRight(-8, 1)', -4],
       ['bitShiftRight(-8, 8)', 0],
+      ['bitShiftRight(-9007199254740993, 2)', -2251799813685249],
+      ['bitShiftRight(9007199254740993, 1)', 4503599627370496],
+      ['bitShiftRight(18446744073709551615, 1)', '9223372036854775807'],
+      ['bitShiftRight(8, true)', 4],
       ['bitShiftRight(null, 8)', null],
     ],
   },
@@ -224,10 +243,12 @@ export const bitFunctions = scalars({
     args: 2,
     returns: whenAll('UInt8'),
     summary: 'How many bits differ.',
-    duckdb: ([a, b]) => `bit_count(xor(${bitsOf(a!, in64Bits)}, ${bitsOf(b!, in64Bits)}))`,
+    duckdb: ([a, b], context) => `bit_count(xor(${distanceBits(a!, context)}, ${distanceBits(b!, context)}))`,
     cases: [
       ['bitHammingDistance(5, 3)', 2],
       ['bitHammingDistance(-1, 255)', 56],
+      ['bitHammingDistance(1.5, 3)', 1],
+      ['bitHammingDistance(5, inf)', 3],
     ],
   },
   bitSlice: {

@@ -27,6 +27,13 @@ const within =
   ([x], context) =>
     once(context, asFloat(x!), (v) => `CASE WHEN ${isOutside(v)} THEN ${otherwise} ELSE ${body(v)} END`)
 const outsideOne = (x: string): string => `abs(${x}) > 1`
+/** Of what is infinite there is none. */
+const periodic = (name: string): SqlCell =>
+  within(
+    (x) => `isinf(${x})`,
+    nan,
+    (x) => `${name}(${x})`,
+  )
 const logarithm = (name: string): SqlCell =>
   within(
     (x) => `${x} < 0`,
@@ -111,9 +118,33 @@ export const mathFunctions = scalars({
     any,
   ),
   cbrt: real('The cube root.', called('cbrt'), [['cbrt(27)', 3, close]]),
-  sin: real('The sine.', called('sin'), [['sin(0)', 0]], any),
-  cos: real('The cosine.', called('cos'), [['cos(0)', 1]], any),
-  tan: real('The tangent.', called('tan'), [['tan(0)', 0]], any),
+  sin: real(
+    'The sine.',
+    periodic('sin'),
+    [
+      ['sin(0)', 0],
+      ['isNaN(sin(inf))', 1],
+    ],
+    any,
+  ),
+  cos: real(
+    'The cosine.',
+    periodic('cos'),
+    [
+      ['cos(0)', 1],
+      ['isNaN(cos(-inf))', 1],
+    ],
+    any,
+  ),
+  tan: real(
+    'The tangent.',
+    periodic('tan'),
+    [
+      ['tan(0)', 0],
+      ['isNaN(tan(inf))', 1],
+    ],
+    any,
+  ),
   asin: real(
     'The arc sine.',
     within(outsideOne, nan, (x) => `asin(${x})`),
@@ -144,7 +175,18 @@ export const mathFunctions = scalars({
   ),
   degrees: real('Radians in degrees.', called('degrees'), [['degrees(pi())', 180, close]], any),
   radians: real('Degrees in radians.', called('radians'), [['radians(180)', Math.PI, close]], any),
-  lgamma: real('The logarithm of the gamma function.', called('lgamma'), [['lgamma(5)', Math.log(24), close]]),
+  lgamma: real(
+    'The logarithm of the gamma function.',
+    within(
+      (x) => `${x} <= 0 AND ${x} = trunc(${x})`,
+      infinity,
+      (x) => `lgamma(${x})`,
+    ),
+    [
+      ['lgamma(5)', Math.log(24), close],
+      ['isInfinite(lgamma(0))', 1],
+    ],
+  ),
   tgamma: real(
     'The gamma function.',
     within(
@@ -273,10 +315,14 @@ export const mathFunctions = scalars({
     summary: 'The first number when it is finite, else the second (0); NULL is not finite.',
     clickhouse: ([x, otherwise]) => `ifNotFinite(${x!.sql}, ${otherwise?.sql ?? '0'})`,
     duckdb: ([x, otherwise], context) =>
-      once(context, asFloat(x!), (v) => `CASE WHEN isfinite(${v}) THEN ${v} ELSE ${otherwise?.sql ?? '0'} END`),
+      // A whole number is finite, and a float would change its last digits.
+      isInteger(x!.type)
+        ? `coalesce(${asNumber(x!)}, ${otherwise?.sql ?? '0'})`
+        : once(context, asFloat(x!), (v) => `CASE WHEN isfinite(${v}) THEN ${v} ELSE ${otherwise?.sql ?? '0'} END`),
     cases: [
       ['ifNotFinite(1 / 0, 5)', 5],
       ['ifNotFinite(1.5, 5)', 1.5],
+      ['ifNotFinite(9007199254740993, 5)', '9007199254740993'],
       ['ifNotFinite(null, 5)', 5],
       ['ifNotFinite(1 / 0)', 0],
     ],

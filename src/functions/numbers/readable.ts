@@ -10,21 +10,22 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 // Human-readable values, and functions that fit in no other family.
 
 /** The largest unit that fits, with two decimal places. */
-const inUnits = (base: number, units: readonly string[]): SqlCell => {
+const inUnits = (base: number, units: readonly string[], largest = units.at(-1)!): SqlCell => {
   const cell: SqlCell = ([x], context) =>
     once(context, asFloat(x!), (v) => {
+      const least = `WHEN isnan(${v}) THEN 'nan${units[0]}' WHEN isinf(${v}) THEN CAST(${v} AS VARCHAR) || '${largest}'`
       const steps = units.map((unit, i) => [base ** i, unit] as const).reverse()
       const branches = steps.map(([size, unit]) => `WHEN abs(${v}) >= ${size}e0 THEN printf('%.2f${unit}', ${v} / ${size}e0)`)
-      return `CASE ${branches.join(' ')} WHEN ${v} IS NOT NULL THEN printf('%.2f${units[0]}', ${v}) END`
+      return `CASE ${least} ${branches.join(' ')} WHEN ${v} IS NOT NULL THEN printf('%.2f${units[0]}', ${v}) END`
     })
   return cell
 }
-const readable = (summary: string, base: number, units: readonly string[], cases: ScalarSpec['cases']): ScalarSpec => ({
+const readable = (summary: string, base: number, units: readonly string[], largest: string, cases: ScalarSpec['cases']): ScalarSpec => ({
   args: 1,
   takes: 'number',
   returns: whenAll('String'),
   summary,
-  duckdb: inUnits(base, units),
+  duckdb: inUnits(base, units, largest),
   cases,
 })
 
@@ -108,31 +109,27 @@ const mapped =
   }
 
 export const readableFunctions = scalars({
-  formatReadableSize: readable(
-    'Bytes in KiB, MiB, GiB …',
-    1024,
-    [' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB', ' EiB'],
-    [
-      ['formatReadableSize(1500)', '1.46 KiB'],
-      ['formatReadableSize(12)', '12.00 B'],
-      ['formatReadableSize(123456789)', '117.74 MiB'],
-      ['formatReadableSize(-1500)', '-1.46 KiB'],
-    ],
-  ),
-  formatReadableDecimalSize: readable(
-    'Bytes in KB, MB, GB …',
-    1000,
-    [' B', ' KB', ' MB', ' GB', ' TB', ' PB', ' EB'],
-    [['formatReadableDecimalSize(1500)', '1.50 KB']],
-  ),
+  formatReadableSize: readable('Bytes in KiB, MiB, GiB …', 1024, [' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB', ' EiB'], ' YiB', [
+    ['formatReadableSize(1500)', '1.46 KiB'],
+    ['formatReadableSize(12)', '12.00 B'],
+    ['formatReadableSize(123456789)', '117.74 MiB'],
+    ['formatReadableSize(-1500)', '-1.46 KiB'],
+    ['formatReadableSize(nan)', 'nan B'],
+    ['formatReadableSize(-inf)', '-inf YiB'],
+  ]),
+  formatReadableDecimalSize: readable('Bytes in KB, MB, GB …', 1000, [' B', ' KB', ' MB', ' GB', ' TB', ' PB', ' EB'], ' YB', [
+    ['formatReadableDecimalSize(1500)', '1.50 KB'],
+  ]),
   formatReadableQuantity: readable(
     'A number in thousand, million, billion …',
     1000,
     ['', ' thousand', ' million', ' billion', ' trillion', ' quadrillion', ' quintillion'],
+    ' vigintillion',
     [
       ['formatReadableQuantity(1500)', '1.50 thousand'],
       ['formatReadableQuantity(1234567890123)', '1.23 trillion'],
       ['formatReadableQuantity(12)', '12.00'],
+      ['formatReadableQuantity(inf)', 'inf vigintillion'],
     ],
   ),
   formatReadableTimeDelta: {

@@ -78,8 +78,11 @@ const durations = [36000, 18000, 7200, 3600, 1800, 1200, 600, 300, 240, 180, 120
 export const roundingFunctions = scalars({
   round: rounding(
     'The nearest whole number',
-    ([x, digits]) => {
+    ([x, digits], context) => {
       if (keepsWhole(x!, digits)) return asNumber(x!)
+      // With digits below 0 the engine makes 0 of what is not finite.
+      if (isFloat(x!.type) && digits && !(typeof digits.constant === 'number' && digits.constant >= 0))
+        return once(context, x!.sql, (v) => `CASE WHEN isfinite(${v}) THEN round_even(${v}, ${digitsOf(digits)}) ELSE ${v} END`)
       return isFloat(x!.type) ? `round_even(${x!.sql}, ${digitsOf(digits)})` : `round(${asNumber(x!)}, ${digitsOf(digits)})`
     },
     [
@@ -90,6 +93,8 @@ export const roundingFunctions = scalars({
       ['round(2.675, 2)', 2.68],
       ['round(1234.5678, 2)', 1234.57],
       ['round(25, -1)', 30],
+      ['isNaN(round(nan, -1))', 1],
+      ['isInfinite(round(inf, -1))', 1],
       ['round(-25, -1)', -30],
       ['round(5)', 5],
       ['round(null)', null],

@@ -1,7 +1,7 @@
-import { isNamed, isNullable, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
+import { isInteger, isNamed, isNullable, isNumeric, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { asInteger, once, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { always, orNull, whenAll } from '../results.ts'
-import { type Arg, type CellContext, type SqlCell, sql } from '../row.ts'
+import type { Arg, CellContext, SqlCell } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // IPv4 and IPv6 addresses. DuckDB has no type for them, so they are stored as canonical text.
@@ -99,6 +99,8 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
     returns: ending === 'OrNull' ? orNull(family) : ending === 'OrDefault' ? always(family) : whenAll(family),
     summary: `The ${family} address in a text; ${ending === '' ? 'fails when there is none, and is NULL if the text may be NULL' : ending === 'OrNull' ? 'NULL when there is none' : `${zero[family].slice(1, -1)} when there is none`}.`,
     duckdb: ([x], context) => {
+      // Only texts are read there.
+      if (ending === 'OrDefault' && isNumeric(x!.type)) return zero[family]
       const value = read(family, x!, context)
       // As ClickHouse casts: what may be NULL becomes NULL, also where it is no address.
       if (ending === 'OrNull' || (ending === '' && isNullable(x!.type))) return value
@@ -239,7 +241,7 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('IPv6'),
     summary: 'An IPv4 address as the IPv6 address it maps to.',
-    duckdb: sql`('::ffff:' || ${0})`,
+    duckdb: ([x], context) => `('::ffff:' || ${isInteger(x!.type) ? v4OfNumber(asInteger(x!), context) : x!.sql})`,
     cases: [["toString(IPv4ToIPv6(toIPv4('1.2.3.4')))", '::ffff:1.2.3.4']],
   },
   IPv4CIDRToRange: {

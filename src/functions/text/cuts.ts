@@ -1,4 +1,4 @@
-import { once, unlessNull } from '../cells/duckdb-values.ts'
+import { asPosition, once, unlessNull } from '../cells/duckdb-values.ts'
 import { inBytes } from '../cells/text-bytes.ts'
 import { counted } from '../makes.ts'
 import { whenAll } from '../results.ts'
@@ -44,16 +44,28 @@ const padded =
         ? fill.sql
         : `coalesce(nullif(${fill.sql}, ''), ' ')`
       : "' '"
-    const pad = (text: string, size: string) => `${name}(${text}, CAST(${size} AS INTEGER), ${filling})`
-    if (!countsBytes) return pad(x!.sql, length!.sql)
-    return once(context, x!.sql, (t) => pad(t, `greatest(${length!.sql} - (strlen(${t}) - length(${t})), 0)`))
+    const size = asPosition(length!).sql
+    const pad = (text: string, characters: string) => `${name}(${text}, CAST(${characters} AS INTEGER), ${filling})`
+    const padding = countsBytes
+      ? once(context, x!.sql, (t) => {
+          const cut = inBytes(
+            context,
+            t,
+            (letters) => `left(${letters}, greatest(${size}, 0))`,
+            (blob) => `array_slice(${blob}, 1, ${size})`,
+          )
+          const filled = pad(t, `greatest(${size} - (strlen(${t}) - length(${t})), 0)`)
+          return `CASE WHEN strlen(${t}) > ${size} THEN ${cut} ELSE ${filled} END`
+        })
+      : pad(x!.sql, size)
+    return fill ? unlessNull([fill], padding) : padding
   }
 const padding = (
   name: 'lpad' | 'rpad',
   countsBytes: boolean,
   clickhouse: string,
   arity: readonly [number, number],
-  cases: readonly [string, string][],
+  cases: readonly [string, string | null][],
 ) => ({
   args: arity,
   returns: whenAll('String'),
@@ -71,16 +83,16 @@ export const cutFunctions = scalars({
     caseInsensitive: true,
     returns: whenAll('String'),
     summary: 'Bytes of a text from a position (1 is the first, -1 the last); a negative length leaves that many off the end.',
-    duckdb: ([x, start, length], context) =>
-      unlessNull(
-        [x!, start!, length!],
-        inBytes(
-          context,
-          x!.sql,
-          (t) => sliceOf(t, start!, length!),
-          (blob) => blobSlice(blob, start!, length!),
-        ),
-      ),
+    duckdb: (args, context) => {
+      const [x, start, length] = [args[0]!, asPosition(args[1]!), asPosition(args[2]!)]
+      const sliced = inBytes(
+        context,
+        x.sql,
+        (t) => sliceOf(t, start, length),
+        (blob) => blobSlice(blob, start, length),
+      )
+      return unlessNull([x, start, length], sliced)
+    },
     cases: [
       ["substring('hello', 2, 2)", 'el'],
       ["substring('hello', -2, 2)", 'lo'],
@@ -93,35 +105,41 @@ export const cutFunctions = scalars({
       ['substring(null, 0, 1)', null],
       ["substring('hello', null, 1)", null],
       ["substring('hello', 1, null)", null],
+      ["substring('hello', 1, length('hello') / 2)", 'he'],
+      ["substring('hello', 1 = 1, 2)", 'he'],
+      ["substring('hello', -2.5, 1.9)", 'l'],
     ],
   },
   substringUTF8: {
     args: 3,
     returns: whenAll('String'),
     summary: 'Characters of a text from a position (1 is the first, -1 the last).',
-    duckdb: ([x, start, length], context) =>
-      isPositive(start!) && isPositive(length!)
-        ? sliceOf(x!.sql, start!, length!)
-        : unlessNull(
-            [start!, length!],
-            once(context, x!.sql, (t) => sliceOf(t, start!, length!)),
-          ),
+    duckdb: (args, context) => {
+      const [x, start, length] = [args[0]!, asPosition(args[1]!), asPosition(args[2]!)]
+      if (isPositive(start) && isPositive(length)) return sliceOf(x.sql, start, length)
+      return unlessNull(
+        [start, length],
+        once(context, x.sql, (t) => sliceOf(t, start, length)),
+      )
+    },
     cases: [
       ["substringUTF8('héllo', 2, 2)", 'él'],
       ["substringUTF8('héllo', -2, 1)", 'l'],
       ["substringUTF8('héllo', 2, -2)", 'él'],
       ["substringUTF8('héllo', 1, null)", null],
+      ["substringUTF8('héllo', 1, lengthUTF8('héllo') / 2)", 'hé'],
     ],
   },
   left: {
     args: 2,
     returns: whenAll('String'),
     summary: 'The first characters; a negative number leaves that many off the end.',
-    duckdb: ([x, size]) => unlessNull([size!], `left(${x!.sql}, ${bounded(size!)})`),
+    duckdb: ([x, size]) => unlessNull([size!], `left(${x!.sql}, ${bounded(asPosition(size!))})`),
     clickhouse: 'leftUTF8',
     cases: [
       ["left('hello', 2)", 'he'],
       ["left('hello', -2)", 'hel'],
+      ["left('hello', length('hello') / 2)", 'he'],
       ["left('é', 5)", 'é'],
       ["left('hello', null)", null],
       ["left('hello', 4294967296)", 'hello'],
@@ -131,11 +149,12 @@ export const cutFunctions = scalars({
     args: 2,
     returns: whenAll('String'),
     summary: 'The last characters; a negative number leaves that many off the front.',
-    duckdb: ([x, size]) => unlessNull([size!], `right(${x!.sql}, ${bounded(size!)})`),
+    duckdb: ([x, size]) => unlessNull([size!], `right(${x!.sql}, ${bounded(asPosition(size!))})`),
     clickhouse: 'rightUTF8',
     cases: [
       ["right('hello', 2)", 'lo'],
       ["right('hello', -2)", 'llo'],
+      ["right('hello', 2.5)", 'lo'],
       ["right('hello', null)", null],
     ],
   },
@@ -147,6 +166,8 @@ export const cutFunctions = scalars({
     [
       ["lpad('hi', 5, 'xy')", 'xyxhi'],
       ["lpad('hi', 1, 'x')", 'h'],
+      ["lpad('é日本', 5, 'xy')", 'é日'],
+      ["lpad('hi', 5, null)", null],
     ],
   ),
   rpad: padding('rpad', true, 'rightPad', [3, 3], [["rpad('hi', 5, 'xy')", 'hixyx']]),
@@ -159,6 +180,7 @@ export const cutFunctions = scalars({
       ["leftPad('hi', 5)", '   hi'],
       ["leftPad('é', 5, '*')", '***é'],
       ["leftPad('hi', 4, '')", '  hi'],
+      ["leftPad('hi', 1 = 1, '0')", 'h'],
     ],
   ),
   rightPad: padding(

@@ -11,10 +11,11 @@ import {
   scalar,
   typeName,
 } from '../../types/types.ts'
+import { asText } from '../cells/clickhouse-values.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { asNumber, once, toText } from '../cells/duckdb-values.ts'
+import { asInteger, asNumber, once, toText } from '../cells/duckdb-values.ts'
 import { mustBeConstant } from '../must-be-constant.ts'
-import { always, orNull } from '../results.ts'
+import { always, integerShape, orNull } from '../results.ts'
 import { type Arg, type CellContext, type FunctionRow, type SqlCell, sql } from '../row.ts'
 import { type ScalarSpec, scalars } from '../scalars.ts'
 
@@ -29,13 +30,22 @@ function duckdbInteger(arg: Arg, context: CellContext, type = 'BIGINT'): string 
   if (isWholeNumber(arg.type) || isNamed(arg.type, 'Bool')) return `TRY_CAST(${arg.sql} AS ${type})`
   if (isNamed(arg.type, 'Date')) return `TRY_CAST(date_diff('day', DATE '1970-01-01', ${arg.sql}) AS ${type})`
   if (isTime(arg.type)) return `TRY_CAST((epoch_us(${arg.sql}) // 1000000) AS ${type})`
+  // Of a decimal ClickHouse cuts the fraction off, of a float it is an answer of its own: NULL.
+  if (isNamed(arg.type, 'Decimal')) return `TRY_CAST(trunc(${arg.sql}) AS ${type})`
   if (isNumeric(arg.type)) return once(context, arg.sql, (v) => `CASE WHEN ${v} = trunc(${v}) THEN TRY_CAST(${v} AS ${type}) END`)
   return `TRY_CAST(nullif(regexp_extract(${asPlainText(arg)}, '^[+-]?[0-9]+$'), '') AS ${type})`
+}
+
+/** A whole number that a float cannot hold is NULL. */
+const exactFloat = (arg: Arg, context: CellContext): string => {
+  if (typeof arg.constant === 'number' && Number.isSafeInteger(arg.constant)) return `CAST(${arg.sql} AS DOUBLE)`
+  return once(context, arg.sql, (v) => `CASE WHEN CAST(CAST(${v} AS DOUBLE) AS HUGEINT) = ${v} THEN CAST(${v} AS DOUBLE) END`)
 }
 
 /** DuckDB's cast would also accept surrounding spaces and underscores. */
 function duckdbFloat(arg: Arg, context: CellContext): string {
   if (isNamed(arg.type, 'Nothing')) return 'CAST(NULL AS DOUBLE)'
+  if ((integerShape(arg.type)?.bits ?? 0) >= 64) return exactFloat(arg, context)
   if (isNumeric(arg.type)) return `CAST(${asNumber(arg)} AS DOUBLE)`
   if (isNamed(arg.type, 'Date')) return `CAST(${duckdbInteger(arg, context)} AS DOUBLE)`
   if (isTime(arg.type)) return `(epoch_us(${arg.sql}) / 1000000)`
@@ -48,6 +58,7 @@ const falseTexts = ['false', 'f', 'no', 'n', 'off', 'disable', 'disabled', '0']
 function duckdbFlag(arg: Arg): string {
   if (isNamed(arg.type, 'Bool')) return arg.sql
   if (isNumeric(arg.type)) return `(${arg.sql} <> 0)`
+  if (isTime(arg.type)) return `(epoch(${arg.sql}) <> 0)`
   return `CASE lower(${asPlainText(arg)}) ${trueTexts.map((text) => `WHEN '${text}' THEN true`).join(' ')} ${falseTexts.map((text) => `WHEN '${text}' THEN false`).join(' ')} END`
 }
 
@@ -108,7 +119,8 @@ function castOrDefault(name: 'Int64' | 'Float64', duckdb: SqlCell): Pick<ScalarS
     returns: ([x, fallback]) => scalar(name, fallback ? isNullable(fallback) : isNullable(x!)),
     duckdb: (args, context) => {
       const [x, fallback] = args
-      if (fallback) return `coalesce(${duckdb(args, context)}, CAST(${fallback.sql} AS ${type}))`
+      if (fallback)
+        return `coalesce(${duckdb(args, context)}, ${name === 'Int64' && isNumeric(fallback.type) ? asInteger(fallback) : `CAST(${fallback.sql} AS ${type})`})`
       if (isNamed(x!.type, 'Nothing')) return `CAST(NULL AS ${type})`
       if (!isNullable(x!.type)) return `coalesce(${duckdb(args, context)}, 0)`
       return once(context, x!.sql, (v) => `CASE WHEN ${v} IS NOT NULL THEN coalesce(${duckdb([{ ...x!, sql: v }], context)}, 0) END`)
@@ -139,6 +151,7 @@ const intCases: FunctionRow['cases'] = [
   ["toInt('')", null],
   ['toInt(2.0)', 2],
   ['toInt(1.5)', null],
+  ["toInt(toDecimal('-1.5', 2))", -1],
   ['toInt(1 = 1)', 1],
   ['toInt(null)', null],
 ]
@@ -150,6 +163,10 @@ const floatCases: FunctionRow['cases'] = [
   ["toFloat('')", null],
   ['toFloat(7)', 7],
   ['toFloat(null)', null],
+  ['toFloat(9007199254740992)', 9007199254740992],
+  ['toFloat(9007199254740993)', null],
+  ['toFloat(-9007199254740993)', null],
+  ["toFloat('9007199254740993')", 9007199254740992],
 ]
 const renamed = (cases: FunctionRow['cases'], from: string, to: string): FunctionRow['cases'] =>
   cases.slice(0, 3).map(([expression, ...rest]) => [expression.replace(from, to), ...rest] as FunctionRow['cases'][number])
@@ -174,6 +191,7 @@ export const conversionFunctions = scalars({
     ["toIntOrDefault('x', 5)", 5],
     ["toIntOrDefault('7', 5)", 7],
     ["toIntOrDefault('x')", 0],
+    ["toIntOrDefault('x', -2.7)", -2],
     ['toIntOrDefault(null, 5)', 5],
   ]),
   toInt64OrDefault: orDefault('Int64', 2, 'The value as a whole number, or the default (0) when it is none.', [
@@ -233,6 +251,8 @@ export const conversionFunctions = scalars({
       ["toBool('x')", null],
       ['toBool(2)', 1],
       ['toBool(0.0)', 0],
+      ["toBool(toDate('1970-01-01'))", 0],
+      ["toBool(toDateTime('2024-01-01 10:00:00'))", 1],
     ],
   },
   toUUID: {
@@ -259,9 +279,11 @@ export const conversionFunctions = scalars({
     returns: orNull('String'),
     summary: 'The value as text.',
     duckdb: ([x], context) => toText(x!, context),
-    clickhouse: castOrNull('String'),
+    clickhouse: ([x], context) => `toNullable(${asText(x!, context)})`,
     cases: [
       ['toNullableString(5)', '5'],
+      ["toNullableString(toDecimal('1.50', 2))", '1.5'],
+      ['toNullableString(1 = 1)', 'true'],
       ['toNullableString(null)', null],
     ],
   },

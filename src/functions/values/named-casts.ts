@@ -37,7 +37,7 @@ const last = (args: readonly Arg[]): SqlType => namedType(args.at(-1))
 const quoted = (text: string): string => `CAST(to_json(${text}) AS VARCHAR)`
 
 /** A value as ClickHouse writes it as JSON: slashes escaped, infinite numbers as text. */
-function jsonText(value: Arg, context: CellContext): string {
+export function jsonText(value: Arg, context: CellContext): string {
   const { type, sql } = value
   const item = (text: string, of: SqlType): string =>
     isNullable(of) ? `coalesce(${jsonText(argOf(text, of), context)}, 'null')` : jsonText(argOf(text, of), context)

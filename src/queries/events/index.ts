@@ -109,7 +109,8 @@ function statementOf(
   const names = foldedNames(columns)
   const isOfGroups = (condition: Expr) => hasAggregate(condition) || mentions(condition, names)
   const having = conditions.filter(isOfGroups)
-  const isFolded = having.length > 0 || columns.some(folds)
+  const orderBy = orderItems(query.orderBy, columns, env)
+  const isFolded = having.length > 0 || columns.some(folds) || orderBy.some(({ expr }) => hasAggregate(expr))
   const keys = isFolded
     ? selected(columns, env.project)
         .filter((column) => !hasAggregate(column))
@@ -121,7 +122,7 @@ function statementOf(
     where: allOf(...conditions.filter((condition) => !isOfGroups(condition))),
     groupBy: groupBy(...keys),
     having: having.length > 0 ? allOf(...having) : null,
-    orderBy: orderItems(query.orderBy, columns, env),
+    orderBy,
   })
   // Ties in the requested order are ordered too, so that pages do not overlap.
   return { statement, ties: (isFolded ? keys : [field('@log_seq')]).map((key) => order(key)) }

@@ -110,6 +110,11 @@ describe('which events', () => {
 })
 
 describe('order when none is asked for', () => {
+  test('an aggregate in the order alone groups by what is selected', async () => {
+    const events = { after: 'all', where: ["event != 'click'"] }
+    const names = (await rows({ ...events, select: ['event', 'count()'], orderBy: ['count() desc', 'event'] })).map(([name]) => [name])
+    expect(await rows({ ...events, select: ['event'], orderBy: ['count() desc', 'event'] })).toEqual(names)
+  })
   test('count() descending', async () => {
     expect(await rows({ select: ['event', 'count()'], after: 'all', where: ["event != 'click'"] })).toEqual([
       ['sign out', 2],

@@ -4,8 +4,8 @@ import { distinctProperties } from './distinct-properties.ts'
 import { eventNames } from './event-names.ts'
 import { fills } from './fills.ts'
 import { groupTotals } from './group-totals.ts'
+import { lateJoins } from './late-joins.ts'
 import { lateLimits } from './late-limits.ts'
-import { lateNames } from './late-names.ts'
 import { lazyJoins } from './lazy-joins.ts'
 import { merges } from './merges.ts'
 import { personNumbers } from './person-numbers.ts'
@@ -32,7 +32,7 @@ export const passes: readonly { readonly name: string; readonly run: Pass; reado
   { name: 'person numbers', run: personNumbers, holds: 'persons are counted by number' },
   { name: 'unused reads', run: unusedReads, holds: 'scans answer only what is asked of them' },
   { name: 'late limits', run: lateLimits, holds: 'rows are numbered after whatever leaves rows out' },
-  { name: 'late names', run: lateNames, holds: 'first rows are found without the names of their events' },
+  { name: 'late joins', run: lateJoins, holds: 'first rows are found without what is only shown of their events and persons' },
   { name: 'lazy joins', run: lazyJoins, holds: 'scans read only fields of their own table, and views are derived tables' },
   { name: 'array joins', run: arrayJoins, holds: 'rows are multiplied in FROM only, unless the engine does it anywhere' },
   { name: 'planner bounds', run: plannerBounds, holds: 'the planner of the engine is done in a bounded time' },

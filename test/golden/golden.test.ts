@@ -53,6 +53,8 @@ const shapes: Readonly<Record<string, string>> = {
   'event name by number': "select count() from events where event = 'buy' and event != 'gone'",
   'event names': "select event, count() from events where event in ('buy', 'view', 'gone') group by event order by event",
   'first rows before their names': "select event, properties.i from events where event = 'buy' order by timestamp desc limit 10",
+  'first rows before their persons':
+    "select event, person.properties.plan from events where person.properties.email != '' order by timestamp desc limit 10",
   'typed property': 'select sum(properties.price), max(properties.tags[2].k) from events',
   'local days':
     "select toStartOfDay(timestamp) as day, count() from events where timestamp >= '2024-03-30' and timestamp < '2024-04-01' group by day order by day",

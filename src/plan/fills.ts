@@ -30,11 +30,7 @@ export const mostFilled = 1_000_000
  * series that is missing, sorted.
  */
 export const fills: Pass = (query, { idOf }) => {
-  let given: ((wanted: string) => string) | null = null
-  const fresh = (wanted: string) => {
-    given ??= freshAliases(query)
-    return given(wanted)
-  }
+  const fresh = freshAliases(query)
   return rewrite(query, { select: (select) => (select.orderBy.at(-1)?.fill ? filled(select, fresh, idOf) : select) })
 }
 

@@ -17,11 +17,7 @@ import { ownRead, pathOf, type ReachedTable, reachedTables } from './reached-tab
  */
 export const lateJoins: Pass = (query, { capabilities }) => {
   if (!capabilities.hasEventDictionary) return query
-  let given: ((wanted: string) => string) | null = null
-  const fresh = (wanted: string) => {
-    given ??= freshAliases(query)
-    return given(wanted)
-  }
+  const fresh = freshAliases(query)
   return rewrite(query, {
     select: (select) => {
       const late = select.from?.kind === 'scan' ? lateReads(select, select.from) : []

@@ -10,11 +10,7 @@ import type { Pass } from './context.ts'
  * Before: `SELECT DISTINCT k, v … ORDER BY v LIMIT 1 BY k`. After: `SELECT k, v FROM (SELECT DISTINCT k, v …) ORDER BY v LIMIT 1 BY k`.
  */
 export const lateLimits: Pass = (query, { idOf }) => {
-  let given: ((wanted: string) => string) | null = null
-  const fresh = (wanted: string) => {
-    given ??= freshAliases(query)
-    return given(wanted)
-  }
+  const fresh = freshAliases(query)
   return rewrite(query, {
     select: (select) => {
       const { limitBy, limit, distinct, distinctOn, qualify } = select

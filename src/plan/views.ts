@@ -9,11 +9,7 @@ import { reachedTables } from './reached-tables.ts'
  * Before: a scan of `sessions`. After: the same scan with `SELECT … FROM events GROUP BY $session_id` attached. A later pass replaces the scan by it.
  */
 export const views: Pass = (query, { view }) => {
-  let given: ((wanted: string) => string) | null = null
-  const fresh = (wanted: string) => {
-    given ??= freshAliases(query)
-    return given(wanted)
-  }
+  const fresh = freshAliases(query)
   const withViews = (part: TypedQuery): TypedQuery =>
     rewrite(part, {
       source: (source) => {

@@ -71,8 +71,16 @@ export const mapExprs = (node: TypedExpr, replace: (expr: TypedExpr) => TypedExp
 /** Visits every source of a query, including those of subqueries. */
 export const eachSource = (query: TypedQuery, see: (source: TypedSource) => void): void => walk(query, { source: see })
 
-/** Makes aliases that no other source of the query has. */
+/** Makes aliases that no other source of the query has. The query is walked when the first one is asked for. */
 export function freshAliases(query: TypedQuery): (wanted: string) => string {
+  let unique: ((wanted: string) => string) | null = null
+  return (wanted) => {
+    unique ??= namesBesideSources(query)
+    return unique(wanted)
+  }
+}
+
+function namesBesideSources(query: TypedQuery): (wanted: string) => string {
   const unique = uniqueNames()
   eachSource(query, (source) => {
     if ('alias' in source) unique(source.alias)

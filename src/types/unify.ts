@@ -7,6 +7,7 @@ import {
   isNumeric,
   isTime,
   nullable,
+  type ScalarType,
   type SqlType,
   scalar,
   tupleOf,
@@ -38,6 +39,21 @@ export function areOfOneType(a: SqlType, b: SqlType): boolean {
 const familyOf = (type: SqlType): string =>
   isNumeric(type) ? 'number' : isTime(type) ? 'time' : isNamed(type, 'UUID', 'Interval') ? typeName(type) : 'text'
 
+/** Regardless of NULL. */
+function unifyScalars(a: ScalarType, b: ScalarType): SqlType {
+  const withoutNull = (type: ScalarType): ScalarType => ({ ...type, nullable: false })
+  if (a.name === 'Decimal' && b.name === 'Decimal')
+    return { ...withoutNull(a), parameters: [0, 1].map((i) => Math.max(a.parameters?.[i] ?? 0, b.parameters?.[i] ?? 0)) }
+  if (a.name === b.name) return withoutNull(a)
+  if (a.name === 'Decimal' && isInteger(b)) return withoutNull(a)
+  if (b.name === 'Decimal' && isInteger(a)) return withoutNull(b)
+  if (isInteger(a) && isInteger(b)) return widerInteger(a.name, b.name)
+  if (isNumeric(a) && isNumeric(b)) return scalar('Float64')
+  if (isNumeric(a) || isNumeric(b)) return unknownType
+  if (isTime(a) && isTime(b)) return { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
+  return scalar('String')
+}
+
 /** The common type of two values: branches of a conditional, sides of a union, items of an array. */
 export function unify(a: SqlType, b: SqlType): SqlType {
   if (isProperty(a)) return unifyProperty(a, b) ?? unify(readTypes[readBeside(b)], b)
@@ -47,26 +63,8 @@ export function unify(a: SqlType, b: SqlType): SqlType {
     // An item of an empty array has the type Nothing; NULL is the nullable Nothing.
     if (a.name === 'Nothing') return a.nullable ? nullable(b) : b
     if (b.name === 'Nothing') return b.nullable ? nullable(a) : a
-    const either = a.nullable || b.nullable
-    const same: SqlType =
-      a.name === 'Decimal' && b.name === 'Decimal'
-        ? { ...a, nullable: false, parameters: [0, 1].map((i) => Math.max(a.parameters?.[i] ?? 0, b.parameters?.[i] ?? 0)) }
-        : a.name === b.name
-          ? { ...a, nullable: false }
-          : a.name === 'Decimal' && isInteger(b)
-            ? { ...a, nullable: false }
-            : b.name === 'Decimal' && isInteger(a)
-              ? { ...b, nullable: false }
-              : isInteger(a) && isInteger(b)
-                ? widerInteger(a.name, b.name)
-                : isNumeric(a) && isNumeric(b)
-                  ? scalar('Float64')
-                  : isNumeric(a) || isNumeric(b)
-                    ? unknownType
-                    : ['Date', 'DateTime', 'DateTime64'].includes(a.name) && ['Date', 'DateTime', 'DateTime64'].includes(b.name)
-                      ? { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
-                      : scalar('String')
-    return either ? nullable(same) : same
+    const same = unifyScalars(a, b)
+    return a.nullable || b.nullable ? nullable(same) : same
   }
   if (a.kind === 'array' && b.kind === 'array') return arrayOf(unify(a.item, b.item))
   if (a.kind === 'tuple' && b.kind === 'tuple' && a.items.length === b.items.length)

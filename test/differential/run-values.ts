@@ -14,12 +14,13 @@ const { values } = parseArgs({
     explained: { type: 'boolean', default: false },
   },
 })
+const share = Number(values.share)
+if (!(share > 0 && share <= 1)) {
+  console.error(`--share is the part of all calls that is compared, above 0 and at most 1, not ${values.share}`)
+  process.exit(1)
+}
 const mostShown = 400
-const outcome = await compareValues(
-  Number(values.share),
-  Number(values.seed),
-  values.only === undefined ? undefined : new RegExp(values.only),
-)
+const outcome = await compareValues(share, Number(values.seed), values.only === undefined ? undefined : new RegExp(values.only))
 const counts = new Map<string, number>()
 let unexplained = 0
 for (const difference of outcome.found) {
@@ -37,4 +38,5 @@ console.log(
   `${outcome.compared} calls, seed ${values.seed}, ${outcome.refusedByBoth} refused by both, ${outcome.refusedByClickHouse} by ClickHouse only, ` +
     `${outcome.found.length} differ, ${unexplained} of them without an explanation`,
 )
-process.exit(unexplained ? 1 : 0)
+if (outcome.compared === 0) console.log('Nothing was compared: choose a larger --share, or an --only that names of functions match.')
+process.exit(unexplained || outcome.compared === 0 ? 1 : 0)

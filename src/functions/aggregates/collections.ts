@@ -125,8 +125,10 @@ const texts = (name: 'string_agg', cases: readonly Case[]): AggregateRow =>
     returns: () => scalar('String'),
     keeps: 1,
     summary: 'The values as text, one after the other with a separator.',
-    clickhouse: ([x, separator], context) =>
-      `arrayStringConcat(${collected(isNamed(x!.type, 'Bool') ? { sql: asText(x!, context), type: { ...x!.type, name: 'String' } as SqlType } : x!, context)}, ${separator!.sql})`,
+    clickhouse: ([x, separator], context) => {
+      const text = isNamed(x!.type, 'Bool') ? { sql: asText(x!, context), type: scalar('String', isNullable(x!.type)) } : x!
+      return `arrayStringConcat(${collected(text, context)}, ${separator!.sql})`
+    },
     duckdb: ([x, separator], context) => `coalesce(${rowsCall(name, [toText(x!, context), separator!.sql], context)}, '')`,
     cases,
   })

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Field, FieldSource, Mapping } from '../../imports/formats/mapped.ts'
+import { type Field, type FieldSource, type Mapping, neededFields } from '../../imports/formats/mapped.ts'
 import type { ImportedEvent } from '../../imports/record.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
@@ -17,7 +17,7 @@ const fields: Readonly<Record<Field, string>> = {
   uuid: 'Id of the event',
   properties: 'Properties as JSON',
 }
-const isNeeded = (field: Field) => field === 'event' || field === 'distinct_id' || field === 'timestamp'
+const isNeeded = (field: Field) => (neededFields as readonly Field[]).includes(field)
 
 const formats: Readonly<Record<string, string>> = {
   posthog: 'an export of PostHog',
@@ -152,8 +152,8 @@ function FirstRows({ preview: { rows, problems, unreadable, lookedAt, isWhole },
       </p>
       {problems.length > 0 && (
         <ul class="lines" aria-label="Rows that cannot be read">
-          {problems.map(({ row, problem }) => (
-            <li class="wrap" key={row}>
+          {problems.map(({ row, problem }, i) => (
+            <li class="wrap" key={i}>
               Row {row}: {problem}
             </li>
           ))}

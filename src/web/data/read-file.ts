@@ -38,7 +38,9 @@ async function* linesOf(file: File, onBytes: (count: number) => void = () => {})
       const { done, value } = await reader.read()
       if (done) break
       onBytes(count)
-      const lines = (rest + value).split('\n')
+      // What came before is not searched again: a file may be one long line.
+      const lines = value.split('\n')
+      lines[0] = rest + lines[0]
       rest = lines.pop()!
       if (lines.length > 0) yield lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
     }

@@ -74,7 +74,7 @@ export const asTextsOrNulls = ({ type, sql }: Arg): string =>
   type.kind === 'array' && isNamed(type.item, 'Nothing') ? `CAST(${sql} AS VARCHAR[])` : sql
 
 export const asFloat = (arg: Arg): string => `CAST(${asNumber(arg)} AS DOUBLE)`
-const hasFraction = (type: SqlType): boolean => isFloat(type) || isNamed(type, 'Decimal')
+export const hasFraction = (type: SqlType): boolean => isFloat(type) || isNamed(type, 'Decimal')
 /** A fraction is cut off, where a cast of the engine would round. */
 export const asInteger = (arg: Arg): string => `CAST(${hasFraction(arg.type) ? `trunc(${arg.sql})` : asNumber(arg)} AS BIGINT)`
 /** A position or a length, for functions of the engine that take only whole numbers of 64 bits; a constant stays one. */

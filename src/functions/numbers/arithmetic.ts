@@ -13,7 +13,7 @@ import {
   unknownType,
 } from '../../types/types.ts'
 import { duckdbType } from '../cells/duckdb-types.ts'
-import { asFloat, asNumber, onceAll, unlessNull } from '../cells/duckdb-values.ts'
+import { asFloat, asNumber, hasFraction, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { clickHouseLocal } from '../cells/moment.ts'
 import { isInterval, moved, movedType } from '../dates/intervals.ts'
 import { mustBeConstant } from '../must-be-constant.ts'
@@ -159,9 +159,8 @@ const checked =
   }
 const refuseZero: OnZero = (context) => context.refuse("'Division by zero'")
 const becomeZero: OnZero = () => '0'
-const isReal = (type: SqlType): boolean => isFloat(type) || isNamed(type, 'Decimal')
 const quotient = (a: Arg, b: Arg) => (x: string, y: string) =>
-  isReal(a.type) || isReal(b.type) ? `CAST(trunc(${x} / ${y}) AS BIGINT)` : `(${x} // ${y})`
+  hasFraction(a.type) || hasFraction(b.type) ? `CAST(trunc(${x} / ${y}) AS BIGINT)` : `(${x} // ${y})`
 const whole =
   (onZero: OnZero): SqlCell =>
   (args, context) =>
@@ -178,7 +177,7 @@ const remainder =
 const quotientType = numeric((a, b) => ({ bits: a.bits, signed: a.signed || b.signed }))
 const wholeQuotient: Returns = (types, context) => {
   const type = quotientType(types, context)
-  return isReal(type) ? scalar('Int64', isNullable(type)) : type
+  return hasFraction(type) ? scalar('Int64', isNullable(type)) : type
 }
 const remainderType = numeric((a, b) => ({ bits: a.signed ? nextWidth(b.bits) : b.bits, signed: a.signed }))
 const wider = (a: IntegerShape, b: IntegerShape): IntegerShape => ({ bits: nextWidth(larger(a, b)), signed: a.signed || b.signed })

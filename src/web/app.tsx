@@ -48,7 +48,10 @@ function Routed({ place }: { place: Place }) {
 
   const load = useCallback(async () => {
     try {
-      const [user, projects] = await Promise.all([loadUser(), allOf<Project>('api/projects/?limit=200')])
+      const asked = [loadUser(), allOf<Project>('api/projects/?limit=200')] as const
+      // Both have ended before who is not signed in can sign in: a late refusal would end the new session.
+      await Promise.allSettled(asked)
+      const [user, projects] = await Promise.all(asked)
       setKnown({ user, projects })
       setError(null)
     } catch (failure) {
@@ -57,7 +60,7 @@ function Routed({ place }: { place: Place }) {
     }
   }, [])
   useEffect(() => {
-    whenSignedOut(() => setKnown('nobody'))
+    whenSignedOut(() => setKnown((before) => before && 'nobody'))
     void load()
   }, [])
 

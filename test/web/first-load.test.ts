@@ -78,6 +78,32 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     await page.context().close()
   })
 
+  test('who is not signed in can sign in once all questions are refused: a late refusal does not end the new session', async () => {
+    const page = await (await web.browser.newContext()).newPage()
+    const refusals: Promise<unknown>[] = []
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/api/projects/**', async (route) => {
+      const response = await route.fetch()
+      await released
+      await route.fulfill({ response })
+    })
+    page.on('response', (response) => {
+      if (response.status() === 401) refusals.push(response.finished())
+    })
+    await page.goto(live())
+    await expect.poll(() => refusals.length).toBe(1)
+    await refusals[0]
+    // What the refusal leads to is on the page after the next frame.
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+    expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0)
+    release()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.context().close()
+  })
+
   test('a second visit fetches the page only, not its files', async () => {
     const page = await visitor()
     await page.goto(live())

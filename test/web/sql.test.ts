@@ -242,7 +242,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await page.getByRole('tab', { name: 'Saved' }).click()
     await page.getByRole('button', { name: 'Delete buyers' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('None yet.').waitFor()
+    await page.getByRole('link', { name: 'buyers' }).waitFor({ state: 'detached' })
     await page.getByRole('tab', { name: 'History' }).click()
     await page.getByRole('button', { name: 'select sum(one) as n from purchases' }).click()
     await expect.poll(() => editor().textContent(), slow).toBe('select sum(one) as n from purchases')

@@ -33,6 +33,7 @@ export const retentionArb: fc.Arbitrary<ReferenceRetention> = fc
     breakdown: fc.constantFrom<readonly string[]>([], [], ['k'], ['k', 'f']),
     limit: fc.constantFrom(2, 25),
     sample: fc.constantFrom(undefined, undefined, undefined, 0.5),
+    comparedTo: fc.constantFrom<ReferenceRetention['comparedTo']>(null, null, null, 'before', 'before', '-1d', '-2w', '-1m', '-1y'),
   })
   .map(({ first, length, areSame, ...drawn }): ReferenceRetention => {
     const isHour = drawn.period === 'Hour'
@@ -64,6 +65,7 @@ export const retentionAxes = (query: ReferenceRetention): string[] => [
   query.sample ? 'sampled' : 'all events',
   query.from === null ? 'back from the end' : 'with a start',
   JSON.stringify(query.start) === JSON.stringify(query.back) ? 'same event' : 'other event',
+  `compared to ${query.comparedTo}`,
 ]
 
 const filtersOf = (filter: readonly [key: string, value: string] | undefined) =>
@@ -98,5 +100,8 @@ export function asRetention(query: ReferenceRetention): { readonly kind: 'Retent
       },
     }),
     ...(query.sample && { samplingFactor: query.sample }),
+    ...(query.comparedTo && {
+      compareFilter: { compare: true, ...(query.comparedTo !== 'before' && { compare_to: query.comparedTo }) },
+    }),
   }
 }

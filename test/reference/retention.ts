@@ -30,9 +30,12 @@ export interface ReferenceRetention {
   readonly breakdown: readonly string[]
   readonly limit: number
   readonly sample?: number | undefined
+  /** Null: no comparison. */
+  readonly comparedTo: 'before' | '-1d' | '-2w' | '-1m' | '-1y' | null
 }
 
 export interface ReferenceRetentionRow {
+  readonly period: 'current' | 'previous' | null
   readonly breakdown: unknown
   readonly date: string
   readonly counts: readonly number[]
@@ -65,6 +68,24 @@ export function rowNames(query: ReferenceRetention): string[] {
   return [...new Set(names)].slice(-query.intervals)
 }
 
+/** As many rows before those of the query, or from the interval on that contains the first day moved back. */
+export function previousNames(query: ReferenceRetention): string[] {
+  const current = rowNames(query)
+  const length = { Hour: 1, Day: 1, Week: 7, Month: 31 }[query.period]
+  const first = dayNumber(current[0]!.slice(0, 10))
+  const names: string[] = []
+  for (let day = first - length * current.length - 400; day <= dayNumber(query.to); day++) names.push(...namesOf(day, query))
+  const all = [...new Set(names)]
+  const { comparedTo } = query
+  if (comparedTo === 'before') return all.slice(all.indexOf(current[0]!) - current.length, all.indexOf(current[0]!))
+  const [years, months, dates] = { '-1d': [0, 0, 1], '-2w': [0, 0, 14], '-1m': [0, 1, 0], '-1y': [1, 0, 0] }[comparedTo!] as number[]
+  const [year, month, date] = current[0]!.slice(0, 10).split('-').map(Number) as [number, number, number]
+  const last = new Date(Date.UTC(year - years!, month - months!, 0)).getUTCDate()
+  const moved = new Date(Date.UTC(year - years!, month - 1 - months!, Math.min(date, last) - dates!)).toISOString().slice(0, 10)
+  const name = namesOf(dayNumber(moved), query)[query.period === 'Hour' ? Number(current[0]!.slice(11)) : 0]!
+  return all.slice(all.indexOf(name), all.indexOf(name) + current.length)
+}
+
 /** Intervals after the start that each value from 1 on covers. */
 function offsetsOf({ brackets, intervals }: ReferenceRetention): number[][] {
   if (!brackets) return Array.from({ length: intervals - 1 }, (_, i) => [i + 1])
@@ -95,8 +116,7 @@ interface Contribution {
   readonly sums: readonly number[]
 }
 
-function contributions(own: readonly ReferenceEvent[], query: ReferenceRetention): Contribution[] {
-  const rows = rowNames(query)
+function contributions(own: readonly ReferenceEvent[], rows: readonly string[], query: ReferenceRetention): Contribution[] {
   const rowOf = (e: ReferenceEvent) => rows.indexOf(nameOf(e.at, query))
   const starting = own.filter((e) => isEntity(e, query.start))
   const returning = own.filter((e) => isEntity(e, query.back) && rowOf(e) >= 0)
@@ -129,10 +149,19 @@ function contributions(own: readonly ReferenceEvent[], query: ReferenceRetention
 }
 
 export function referenceRetention(all: readonly ReferenceEvent[], query: ReferenceRetention): ReferenceRetentionRow[] {
+  if (query.comparedTo === null) return rowsOfPeriod(all, rowNames(query), query).map((row) => ({ period: null, ...row }))
+  return [
+    ...rowsOfPeriod(all, rowNames(query), query).map((row) => ({ period: 'current' as const, ...row })),
+    ...rowsOfPeriod(all, previousNames(query), query).map((row) => ({ period: 'previous' as const, ...row })),
+  ]
+}
+
+type PeriodRow = Omit<ReferenceRetentionRow, 'period'>
+
+function rowsOfPeriod(all: readonly ReferenceEvent[], rows: readonly string[], query: ReferenceRetention): PeriodRow[] {
   const events = all.filter((e) => isSampled(e, query) && isEntity(e, { event: null, ...(query.filter && { filter: query.filter }) }))
   const actorOf = (e: ReferenceEvent) => (query.perGroup ? e.group : String(e.person))
   const actors = [...new Set(events.map(actorOf))].filter((actor) => actor !== '')
-  const rows = rowNames(query)
   const columns = offsetsOf(query).length + 1
   interface Table {
     readonly counts: number[][]
@@ -156,7 +185,7 @@ export function referenceRetention(all: readonly ReferenceEvent[], query: Refere
       const starting = own.filter((e) => isEntity(e, query.start))
       const first = Math.min(...starting.map((e) => e.at))
       const event = starting.find((e) => e.at === first)
-      if (event) add(textsOf(event, query), contributions(own, query))
+      if (event) add(textsOf(event, query), contributions(own, rows, query))
       continue
     }
     for (const value of new Set(own.map((e) => textsOf(e, query))))
@@ -164,12 +193,13 @@ export function referenceRetention(all: readonly ReferenceEvent[], query: Refere
         value,
         contributions(
           own.filter((e) => textsOf(e, query) === value),
+          rows,
           query,
         ),
       )
   }
   const scaled = (n: number) => (query.sample === undefined ? n : Math.round(n / query.sample))
-  const shown = (name: unknown, { counts, sums }: Table): ReferenceRetentionRow[] =>
+  const shown = (name: unknown, { counts, sums }: Table): PeriodRow[] =>
     rows.map((date, row) => ({
       breakdown: name,
       date,

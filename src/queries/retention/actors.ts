@@ -5,12 +5,13 @@ import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { isBrokenDown } from '../breakdown.ts'
 import { otherLabel, otherValue } from '../breakdown-values.ts'
+import { periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
 import { allOf } from '../series-condition.ts'
 import { cohortsOf, cohortText, groupsOf, limitedGroups } from './groups.ts'
-import { periodOf, planRetention, type RetentionPlan } from './plan.ts'
+import { periodOf, planRetention, type RetentionGroup, type RetentionPlan } from './plan.ts'
 import { retentionSchema } from './schema.ts'
 import { type CohortSplit, partColumn, retentionCells } from './statement.ts'
 
@@ -26,6 +27,7 @@ export const retentionPointSchema = fields(
     /** The value in the row; 0 are all actors of the row. */
     day: z.number({ error: 'The day of a retention is the number of a value, from 0.' }).int().min(0).nullish(),
     breakdown: z.union([value, z.array(value)]).nullish(),
+    compare: z.enum(periods).nullish(),
     includeRecordings: z.boolean().nullish(),
   },
   'query',
@@ -40,14 +42,17 @@ export const retentionActors = defineActorSource<RetentionPoint>({
   schema: retentionPointSchema,
   actors: actorsBehind,
   *options(point, env) {
-    const plan = yield* planRetention(point.source, env)
+    const plans = yield* planRetention(point.source, env)
+    const { breakdown, rows, parts } = plans[0]!
     const period = periodOf(point.source.retentionFilter)
-    const interval = Array.from({ length: plan.rows }, (_, row) => ({ label: `${period} ${row}`, value: row }))
-    if (!isBrokenDown(plan.breakdown)) return { interval }
-    const groups = limitedGroups(yield* groupsOf(plan, env), plan)
-    const choices = (i: number) => [...new Set(groups.map(({ parts }) => parts[i]!))].map(choiceOf)
-    if (plan.parts.length < 2) return { interval, breakdown: choices(0) }
-    return { interval, breakdowns: plan.parts.map((_, i) => ({ values: choices(i) })) }
+    const interval = Array.from({ length: rows }, (_, row) => ({ label: `${period} ${row}`, value: row }))
+    const common = { interval, ...(plans.length > 1 && { compare: periodChoices }) }
+    if (!isBrokenDown(breakdown)) return common
+    const groups: RetentionGroup[] = []
+    for (const plan of plans) groups.push(...limitedGroups(yield* groupsOf(plan, env), plan))
+    const choices = (i: number) => [...new Set(groups.map((group) => group.parts[i]!))].map(choiceOf)
+    if (parts.length < 2) return { ...common, breakdown: choices(0) }
+    return { ...common, breakdowns: parts.map((_, i) => ({ values: choices(i) })) }
   },
 })
 
@@ -55,7 +60,9 @@ const choiceOf = (text: string): Choice => ({ label: text === otherValue ? other
 
 /** The actors of a row, or of a value in it, with the values in which they appear. */
 function* actorsBehind(point: RetentionPoint, env: QueryContext): Asking<ActorList> {
-  const plan = yield* planRetention(point.source, env)
+  const plans = yield* planRetention(point.source, env)
+  const plan = plans.find(({ period }) => period === (point.compare ?? 'current'))
+  if (!plan) throw wrong('The retention has no comparison period: set compareFilter.', 'compare')
   const { interval } = point
   const day = point.day ?? 0
   if (interval != null && interval >= plan.rows)

@@ -1,4 +1,5 @@
 import { isBrokenDown } from '../breakdown.ts'
+import { type PeriodLabel, periodLabel, type ShownRanges, shownRanges } from '../comparison.ts'
 import { isoInstant } from '../dates.ts'
 import { defineQueryKind } from '../kind.ts'
 import { scaledUp } from '../sampling.ts'
@@ -8,7 +9,7 @@ import { bracketsOf, periodOf, planRetention, type RetentionGroup, type Retentio
 import { type RetentionQuery, retentionSchema } from './schema.ts'
 
 /** The actors who started in one interval. */
-export interface RetentionRow {
+export interface RetentionRow extends PeriodLabel {
   /** `Day 0` for the first interval of the range. */
   readonly label: string
   /** When the interval starts. */
@@ -27,11 +28,11 @@ export interface RetentionValue {
   readonly aggregation_value?: number
 }
 
-export interface RetentionAnswer {
+export interface RetentionAnswer extends ShownRanges {
+  /** Of the current period, then of the previous one if there is a comparison. */
   readonly results: readonly RetentionRow[]
   /** With `meanRetentionCalculation`: percentages over all rows. */
   readonly mean?: readonly RetentionMean[]
-  readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
 }
 
 export const retention = defineQueryKind<RetentionQuery, RetentionAnswer>({
@@ -39,16 +40,23 @@ export const retention = defineQueryKind<RetentionQuery, RetentionAnswer>({
   isCached: true,
   schema: retentionSchema,
   *run(query, env) {
-    const plan = yield* planRetention(query, env)
-    const found = yield* groupsOf(plan, env)
-    const isSplit = isBrokenDown(plan.breakdown)
-    const groups = isSplit ? limitedGroups(found, plan) : [found[0] ?? emptyGroup(plan)]
-    const { from, to, calendar } = plan.range
+    const plans = yield* planRetention(query, env)
     const mean = query.retentionFilter?.meanRetentionCalculation
+    const [results, means]: [RetentionRow[], RetentionMean[]] = [[], []]
+    for (const plan of plans) {
+      const found = yield* groupsOf(plan, env)
+      const groups = isBrokenDown(plan.breakdown) ? limitedGroups(found, plan) : [found[0] ?? emptyGroup(plan)]
+      const label = periodLabel(plan.period, plans.length > 1)
+      for (const group of groups) {
+        const breakdown_value = nameOf(group, plan)
+        results.push(...rowsOf(group, plan).map((row) => ({ ...row, breakdown_value, ...label })))
+        if (mean && mean !== 'none') means.push({ breakdown_value, values: meanOf(group, mean, plan), ...label })
+      }
+    }
     return {
-      results: groups.flatMap((group) => rowsOf(group, plan)),
-      ...(mean && mean !== 'none' && { mean: groups.map((group) => meanOf(group, nameOf(group, plan), mean, plan)) }),
-      resolved_date_range: { date_from: isoInstant(from, calendar.zone), date_to: isoInstant(to, calendar.zone) },
+      results,
+      ...(mean && mean !== 'none' && { mean: means }),
+      ...shownRanges(plans.map(({ range }) => range)),
     }
   },
 })
@@ -74,10 +82,9 @@ export function valueLabels({ query, columns, offsets }: RetentionPlan): readonl
   return [`${period} 0`, ...brackets]
 }
 
-function rowsOf(group: RetentionGroup, plan: RetentionPlan): RetentionRow[] {
+function rowsOf(group: RetentionGroup, plan: RetentionPlan): Pick<RetentionRow, 'label' | 'date' | 'values'>[] {
   const { query, edges, columns, range } = plan
   const labels = valueLabels(plan)
-  const breakdown_value = nameOf(group, plan)
   const isAverage = query.retentionFilter?.aggregationType === 'avg'
   return edges.slice(0, -1).map((start, row) => ({
     label: `${periodOf(query.retentionFilter)} ${row}`,
@@ -91,6 +98,5 @@ function rowsOf(group: RetentionGroup, plan: RetentionPlan): RetentionRow[] {
       const amount = isAverage ? (actors === 0 ? 0 : sum / actors) : scaledUp(sum, query.samplingFactor)
       return { count, aggregation_value: amount, label }
     }),
-    breakdown_value,
   }))
 }

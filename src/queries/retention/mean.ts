@@ -1,6 +1,7 @@
+import type { PeriodLabel } from '../comparison.ts'
 import type { RetentionGroup, RetentionPlan } from './plan.ts'
 
-export interface RetentionMean {
+export interface RetentionMean extends PeriodLabel {
   readonly breakdown_value: string | readonly string[] | null
   /** Percentages per value; null if no row has got that far. */
   readonly values: readonly (number | null)[]
@@ -12,12 +13,11 @@ export interface RetentionMean {
  */
 export function meanOf(
   { counts }: RetentionGroup,
-  breakdown_value: RetentionMean['breakdown_value'],
   way: 'simple' | 'weighted',
   { rows, columns, offsets, query }: RetentionPlan,
-): RetentionMean {
+): RetentionMean['values'] {
   const isPrevious = query.retentionFilter?.retentionReference === 'previous'
-  const values = Array.from({ length: columns }, (_, value) => {
+  return Array.from({ length: columns }, (_, value) => {
     const reached: (readonly [count: number, base: number])[] = []
     for (let row = 0; row < rows; row++) {
       if (value > 0 && row + offsets[value - 1]! >= rows) break
@@ -30,5 +30,4 @@ export function meanOf(
       ? (100 * sum(([count, base]) => count / base)) / reached.length
       : (100 * sum(([count]) => count)) / sum(([, base]) => base)
   })
-  return { breakdown_value, values }
 }

@@ -1,11 +1,12 @@
 import { call, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { type Interval, startOf } from '../../lib/calendar.ts'
+import { endOf, type Interval, startOf } from '../../lib/calendar.ts'
 import { day, hour, type Micros } from '../../lib/zone.ts'
 import { type Breakdown, breakdownOf, partText } from '../breakdown.ts'
 import { bucketEdges } from '../buckets.ts'
-import { type ResolvedRange, resolveDateRange } from '../dates.ts'
+import type { Period } from '../comparison.ts'
+import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
 import { person } from '../scope.ts'
@@ -15,20 +16,13 @@ import type { RetentionEntity, RetentionFilter, RetentionPeriod, RetentionQuery 
 
 // What a retention counts, before it is decided where: rows are the intervals in which actors start, values the intervals in which they return.
 
-export interface RetentionPlan {
+export interface RetentionPlan extends RetentionRows {
   readonly query: RetentionQuery
-  readonly range: ResolvedRange
-  /** Starts of the rows, and the end of the last one. */
-  readonly edges: readonly Micros[]
-  readonly rows: number
+  readonly period: Period
   /** Values in each row. Value 0 is the size of the row. */
   readonly columns: number
   /** Who starts: in every interval with a start event, or only at the first one. */
   readonly type: 'recurring' | 'first time' | 'first ever'
-  /** Times are counted by the numbers of these ticks: those of the rows, or shorter ones. */
-  readonly ticks: readonly Micros[]
-  /** The first tick of each row, and the end of the last one. */
-  readonly rowTicks: readonly number[]
   /** Ticks in an interval after the start. */
   readonly width: number
   /** Intervals start with each actor, instead of with the calendar. */
@@ -54,6 +48,18 @@ export interface RetentionPlan {
   readonly value: Expr | null
   /** The same events start and return. */
   readonly isSame: boolean
+}
+
+/** The rows of a period. */
+interface RetentionRows {
+  readonly range: ResolvedRange
+  /** Starts of the rows, and the end of the last one. */
+  readonly edges: readonly Micros[]
+  readonly rows: number
+  /** Times are counted by the numbers of these ticks: those of the rows, or shorter ones. */
+  readonly ticks: readonly Micros[]
+  /** The first tick of each row, and the end of the last one. */
+  readonly rowTicks: readonly number[]
 }
 
 /** One value of the breakdown, or all actors, and its numbers: row after row. */
@@ -88,30 +94,23 @@ const nodeOf = ({ id, type, properties }: RetentionEntity): SeriesNode =>
     ? { kind: 'ActionsNode', id: Number(id), properties }
     : { kind: 'EventsNode', event: id == null ? null : String(id), properties }
 
-export function* planRetention(query: RetentionQuery, env: QueryContext): QueryRun<RetentionPlan> {
+/** The current period, and the previous one if there is a comparison. */
+export function* planRetention(query: RetentionQuery, env: QueryContext): QueryRun<readonly RetentionPlan[]> {
   const filter = query.retentionFilter
   const period = periodOf(filter)
-  const range = yield* rangeOf(query, period, env)
-  const edges = bucketEdges(range)
-  const rows = edges.length - 1
   const brackets = bracketsOf(filter)
   const offsets = brackets.length > 0 ? [1] : Array.from({ length: intervalsOf(filter) }, (_, i) => i + 1)
   for (const size of brackets) offsets.push(offsets.at(-1)! + size)
   const columns = offsets.length
-  if (rows * columns > mostCells) throw tooLong(`${rows} rows of ${columns} values`, query)
   const hasWindows = filter?.timeWindowMode === '24_hour_windows'
-  const [tick, width] = hasWindows ? windowTicks[period] : [range.interval, 1]
-  const ticks = hasWindows ? bucketEdges(range, tick) : edges
+  const [tick, width] = hasWindows ? windowTicks[period] : [intervalOf[period], 1]
   const group = query.aggregation_group_type_index ?? null
   const breakdown = breakdownOf(query.breakdownFilter)
   const [target, back] = [filter?.targetEntity ?? defaultEntity, filter?.returningEntity ?? defaultEntity]
   const [targetNode, backNode] = [nodeOf(target), nodeOf(back)]
   const actor = group === null ? person : field(`$group_${group}`)
-  return {
+  const counted: Omit<RetentionPlan, 'period' | keyof RetentionRows> = {
     query,
-    range,
-    edges,
-    rows,
     columns,
     type:
       filter?.retentionType === 'retention_first_time'
@@ -119,8 +118,6 @@ export function* planRetention(query: RetentionQuery, env: QueryContext): QueryR
         : filter?.retentionType === 'retention_first_ever_occurrence'
           ? 'first ever'
           : 'recurring',
-    ticks,
-    rowTicks: ticksAt(edges, ticks),
     width,
     hasWindows,
     offsets,
@@ -138,6 +135,28 @@ export function* planRetention(query: RetentionQuery, env: QueryContext): QueryR
     value: numberOf(filter),
     isSame: JSON.stringify([targetNode, targetNode.properties ?? []]) === JSON.stringify([backNode, backNode.properties ?? []]),
   }
+  const current = rowsIn(yield* rangeOf(query, period, env), tick)
+  if (current.rows * columns > mostCells) throw tooLong(`${current.rows} rows of ${columns} values`, query)
+  const plan: RetentionPlan = { ...counted, ...current, period: 'current' }
+  if (!query.compareFilter?.compare) return [plan]
+  return [plan, { ...counted, ...rowsIn(rangeBefore(current, query.compareFilter.compare_to), tick), period: 'previous' }]
+}
+
+function rowsIn(range: ResolvedRange, tick: Interval): RetentionRows {
+  const edges = bucketEdges(range)
+  const ticks = tick === range.interval ? edges : bucketEdges(range, tick)
+  return { range, edges, rows: edges.length - 1, ticks, rowTicks: ticksAt(edges, ticks) }
+}
+
+/** As many rows: those right before, or from the interval on that contains the start shifted back. */
+function rangeBefore({ range, rows }: RetentionRows, compareTo: string | null | undefined): ResolvedRange {
+  const { interval, calendar } = range
+  let first = range.from
+  if (compareTo) first = startOf(interval, previousRange(range, compareTo).from, calendar)
+  else for (let row = 0; row < rows; row++) first = startOf(interval, first - 1, calendar)
+  let end = first
+  for (let row = 0; row < rows; row++) end = endOf(interval, end, calendar)
+  return { ...range, from: first, to: end - 1, firstEvent: first }
 }
 
 /** Values that are not numbers count as 0. */

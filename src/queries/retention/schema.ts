@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fields } from '../fields.ts'
-import { breakdownFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
+import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex } from '../series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
@@ -65,6 +65,7 @@ export const retentionSchema = fields(
     kind: z.literal('RetentionQuery'),
     retentionFilter: nullish(filterSchema),
     dateRange: nullish(dateRangeSchema),
+    compareFilter: nullish(compareFilterSchema),
     breakdownFilter: nullish(breakdownFilterSchema),
     properties: nullish(filtersSchema),
     filterTestAccounts: nullish(z.boolean()),

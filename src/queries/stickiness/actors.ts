@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { alias, field, from, literal, select } from '../../ast/build.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type ActorOptions, type Asking, defineActorSource } from '../actor-source.ts'
+import { periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
@@ -18,7 +19,7 @@ const point = {
     .union([z.number().int(), z.string().regex(/^\d+$/)], { error: 'The day of a stickiness is a number of intervals, from 1.' })
     .nullish(),
   series: z.number().int().min(0).nullish(),
-  compare: z.enum(['current', 'previous']).nullish(),
+  compare: z.enum(periods).nullish(),
   includeRecordings: z.boolean().nullish(),
 }
 export const stickinessPointSchema = fields({ ...point, kind: z.literal('InsightActorsQuery') }, 'query')
@@ -41,7 +42,8 @@ function* actorsBehind(asked: StickinessPoint, env: QueryContext): Asking<ActorL
   const order = asked.series ?? 0
   if (order >= query.series.length) throw wrong(`The query has ${query.series.length} series, counted from 0.`, 'series')
   const period = asked.compare ?? 'current'
-  if (period === 'previous' && !query.compareFilter?.compare) throw wrong('The stickiness has no comparison period.', 'compare')
+  if (period === 'previous' && !query.compareFilter?.compare)
+    throw wrong('The stickiness has no comparison period: set compareFilter.', 'compare')
   const units = yield* unitsOf(query, env)
   const unit = units.find((one) => one.order === order && one.period === period)
   if (unit?.kind === 'expression')
@@ -72,12 +74,7 @@ function* optionsOf({ source: query }: StickinessPoint, env: QueryContext): Aski
   return {
     day: Array.from({ length: size }, (_, i) => ({ label: intervalLabel(i + 1, query), value: String(i + 1) })),
     series: query.series.map((node, i) => ({ label: nodeName(node, env) ?? 'All events', value: i })),
-    ...(query.compareFilter?.compare && {
-      compare: [
-        { label: 'Current', value: 'current' },
-        { label: 'Previous', value: 'previous' },
-      ],
-    }),
+    ...(query.compareFilter?.compare && { compare: periodChoices }),
   }
 }
 

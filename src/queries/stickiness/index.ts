@@ -1,13 +1,13 @@
-import { isoInstant, type ResolvedRange } from '../dates.ts'
+import { type PeriodLabel, periodLabel, periods, type ShownRanges, shownRanges } from '../comparison.ts'
 import { defineQueryKind, type QueryContext } from '../kind.ts'
 import { scaledUp } from '../sampling.ts'
 import { nodeName } from '../series-condition.ts'
 import { countsOf } from './counts.ts'
 import { type StickinessQuery, stickinessSchema } from './schema.ts'
-import { isCumulative, type Period, type StickinessUnit, unitsOf } from './unit.ts'
+import { isCumulative, type StickinessUnit, unitsOf } from './unit.ts'
 
 /** The actors of one series by the number of intervals in which they were active. */
-export interface StickinessRow {
+export interface StickinessRow extends PeriodLabel {
   /** The number at n − 1 counts the actors with n intervals, or with at least n. */
   readonly data: readonly number[]
   /** From 1 to the number of intervals in the range. */
@@ -22,19 +22,10 @@ export interface StickinessRow {
     readonly type: 'events' | 'actions'
     readonly order: number
   }
-  readonly compare?: true
-  readonly compare_label?: Period
 }
 
-interface ResolvedDates {
-  readonly date_from: string
-  readonly date_to: string
-}
-
-export interface StickinessAnswer {
+export interface StickinessAnswer extends Partial<ShownRanges> {
   readonly results: readonly StickinessRow[]
-  readonly resolved_date_range?: ResolvedDates
-  readonly resolved_compare_date_range?: ResolvedDates
 }
 
 export const stickiness = defineQueryKind<StickinessQuery, StickinessAnswer>({
@@ -44,19 +35,12 @@ export const stickiness = defineQueryKind<StickinessQuery, StickinessAnswer>({
   *run(query, env) {
     const units = yield* unitsOf(query, env)
     const counts = yield* countsOf(units, query, env)
-    const range = (period: Period) => units.find((unit) => unit.period === period)?.range
-    const [current, previous] = [range('current'), range('previous')]
+    const ranges = periods.map((period) => units.find((unit) => unit.period === period)?.range).filter((range) => range !== undefined)
     return {
       results: units.map((unit, i) => rowOf(unit, counts[i]!, query, env)),
-      ...(current && { resolved_date_range: resolved(current) }),
-      ...(previous && { resolved_compare_date_range: resolved(previous) }),
+      ...(ranges.length > 0 && shownRanges(ranges)),
     }
   },
-})
-
-const resolved = ({ from, to, calendar }: ResolvedRange): ResolvedDates => ({
-  date_from: isoInstant(from, calendar.zone),
-  date_to: isoInstant(to, calendar.zone),
 })
 
 export const intervalLabel = (count: number, query: StickinessQuery): string =>
@@ -85,6 +69,6 @@ function rowOf(
       type: node.kind === 'ActionsNode' ? 'actions' : 'events',
       order,
     },
-    ...(query.compareFilter?.compare && { compare: true as const, compare_label: period }),
+    ...periodLabel(period, query.compareFilter?.compare === true),
   }
 }

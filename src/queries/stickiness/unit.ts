@@ -4,6 +4,7 @@ import { add } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { bucketEdges } from '../buckets.ts'
+import type { Period } from '../comparison.ts'
 import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
@@ -12,8 +13,6 @@ import { at, eventsTable, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
 import { allOf, isMissing, nodeCondition, queryFilters } from '../series-condition.ts'
 import type { Comparison, StickinessQuery } from './schema.ts'
-
-export type Period = 'current' | 'previous'
 
 /** A series in a period, and whom it counts. */
 export interface StickinessUnit {

@@ -6,7 +6,7 @@ import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { type ReferenceRetention, type ReferenceRetentionRow, referenceRetention } from '../../reference/retention.ts'
+import { type ReferenceRetention, type ReferenceRetentionRow, referenceRetention, rowNames } from '../../reference/retention.ts'
 import { asRetention, retentionArb, retentionAxes } from '../../reference/retention-cases.ts'
 import { afterMerges, eventArb, mergesArb } from '../../reference/trends-cases.ts'
 
@@ -28,7 +28,8 @@ const queriesArb = fc.array(retentionArb, { minLength: 1, maxLength: 6, size: 'm
 
 const round = (numbers: readonly number[]) => numbers.map((n) => Number(n.toFixed(6)))
 const rowsOf = ({ results }: RetentionAnswer, query: ReferenceRetention): ReferenceRetentionRow[] =>
-  results.map(({ breakdown_value, date, values }) => ({
+  results.map(({ breakdown_value, date, values, compare_label }) => ({
+    period: compare_label ?? null,
     breakdown: breakdown_value,
     date: date.slice(0, query.period === 'Hour' ? 13 : 10).replace('T', ' '),
     counts: values.map(({ count }) => count),
@@ -59,7 +60,7 @@ test('generated retentions over generated events answer what loops over the even
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(retentionArb, { numRuns: 2_000, seed: 1 }).flatMap(retentionAxes))].sort()
   console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
-  expect(all.length).toBe(29)
+  expect(all.length).toBe(35)
   if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })
 
@@ -72,13 +73,15 @@ test('as many actors are listed as each number says', async () => {
       const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
       const project = await pool.filled(query, events, { merges, groups, persons })
       const { results } = (await answerQuery(asRetention(query), project)) as RetentionAnswer
-      const perGroup = results.findIndex((row, i) => i > 0 && row.label === results[0]!.label)
-      const rows = perGroup < 0 ? results.length : perGroup
+      const rows = rowNames(query).length
       // In the row Other an actor counts once for each of its values.
-      const points = results.flatMap(({ breakdown_value: value, values }, i) =>
+      const points = results.flatMap(({ breakdown_value: value, values, compare_label: compare }, i) =>
         [value].flat().some((text) => text?.startsWith('$$_posthog_breakdown_other'))
           ? []
-          : values.map(({ count }, day) => [{ interval: i % rows, day, ...(value !== null && { breakdown: value }) }, count] as const),
+          : values.map(
+              ({ count }, day) =>
+                [{ interval: i % rows, day, ...(value !== null && { breakdown: value }), ...(compare && { compare }) }, count] as const,
+            ),
       )
       // Those with actors, and some without: there is no time for all.
       const filled = points.filter(([, count]) => count > 0)

@@ -1,10 +1,32 @@
+import type { Interval } from '../lib/calendar.ts'
 import type { Choice } from './actor-source.ts'
-import { isoInstant, type ResolvedRange } from './dates.ts'
+import { type DateRange, isoInstant, previousRange, type RangeOptions, type ResolvedRange, resolveDateRange } from './dates.ts'
+import { earliestFor } from './earliest.ts'
+import type { QueryContext, QueryRun } from './kind.ts'
+import type { CompareFilter } from './schemas.ts'
 
 // What all kinds share that can answer a query for two periods.
 
 export const periods = ['current', 'previous'] as const
 export type Period = (typeof periods)[number]
+
+export interface PeriodRange {
+  readonly period: Period
+  readonly range: ResolvedRange
+}
+
+/** The range of a query, and the one to compare it with. */
+export function* periodRanges(
+  query: { readonly dateRange?: DateRange | null | undefined; readonly compareFilter?: CompareFilter | null | undefined },
+  interval: Interval,
+  env: QueryContext,
+  options: Pick<RangeOptions, 'isExact'> = {},
+): QueryRun<readonly PeriodRange[]> {
+  const earliest = yield* earliestFor(query.dateRange)
+  const current: PeriodRange = { period: 'current', range: resolveDateRange(query.dateRange, interval, env, { ...options, earliest }) }
+  if (!query.compareFilter?.compare) return [current]
+  return [current, { period: 'previous', range: previousRange(current.range, query.compareFilter.compare_to) }]
+}
 
 /** Options of actors. */
 export const periodChoices: readonly Choice[] = [
@@ -34,7 +56,7 @@ export interface ShownRanges {
   readonly resolved_date_range: ShownRange
   readonly resolved_compare_date_range?: ShownRange
 }
-export const shownRanges = ([current, previous]: readonly ResolvedRange[]): ShownRanges => ({
-  resolved_date_range: shownRange(current!),
-  ...(previous && { resolved_compare_date_range: shownRange(previous) }),
+export const shownRanges = ([current, previous]: readonly Pick<PeriodRange, 'range'>[]): ShownRanges => ({
+  resolved_date_range: shownRange(current!.range),
+  ...(previous && { resolved_compare_date_range: shownRange(previous.range) }),
 })

@@ -2,11 +2,14 @@ import type { Query } from '../ast/nodes.ts'
 import type { Micros } from '../lib/zone.ts'
 import type { Asking } from './actor-source.ts'
 import type { QueryContext } from './kind.ts'
+import type { CompareFilter } from './schemas.ts'
 
 /** Whom to list: as in FunnelsActorsQuery. */
 export interface FunnelStepAsk {
   readonly source: unknown
   readonly funnelStep?: number | null
+  /** The funnel of the period before its own. */
+  readonly previous?: CompareFilter | null
   /** Where the two are in the request, for errors. */
   readonly attrs: { readonly source: string; readonly step: string }
 }

@@ -116,3 +116,4 @@ export const breakdownFilterSchema = fields(
 export const compareFilterSchema = fields({ compare: z.boolean().nullish(), compare_to: z.string().nullish() }, 'range')
 
 export type BreakdownFilter = z.infer<typeof breakdownFilterSchema>
+export type CompareFilter = z.infer<typeof compareFilterSchema>

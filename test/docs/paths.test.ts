@@ -41,10 +41,12 @@ const dateRange = { date_from: '2026-01-01', date_to: '2026-01-03' }
 
 function queryOf(settings: Example['settings']) {
   const [funnelPathType, step] = settings.around?.split(' ') ?? []
+  const [date_from, date_to] = settings.range?.split(' to ') ?? []
   const [regex, alias] = settings.clean?.split(' -> ') ?? []
   return {
     kind: 'PathsQuery',
-    dateRange,
+    dateRange: date_from ? { date_from, date_to } : dateRange,
+    ...(settings.compare && { compareFilter: { compare: true } }),
     pathsFilter: {
       includeEventTypes: settings.types?.split(', '),
       pathsHogQLExpression: settings.expression,
@@ -71,7 +73,9 @@ function queryOf(settings: Example['settings']) {
 }
 
 const shown = ({ results, hasMore }: PathsResponse) => [
-  ...results.map(({ source, target, value, average_conversion_time: time }) => `${source} ${target} ${value} ${time / 1000}`),
+  ...results.map(({ source, target, value, average_conversion_time: time, compare_label: period }) =>
+    [...(period ? [period] : []), source, target, value, time / 1000].join(' '),
+  ),
   ...(hasMore ? ['more'] : []),
 ]
 

@@ -65,13 +65,14 @@ const retentionOf = (settings: Example['settings']) => ({
     timeWindowMode: settings.windows === 'yes' ? '24_hour_windows' : undefined,
     ...(settings.sum && { aggregationType: 'sum', aggregationProperty: settings.sum }),
   },
+  ...(settings.compare && { compareFilter: { compare: true } }),
   ...(settings.breakdown && { breakdownFilter: { breakdown: settings.breakdown, breakdown_type: 'event' } }),
 })
 const shownRetention = ({ results }: RetentionResponse, { sum }: Example['settings']) =>
   results
-    .map(({ breakdown_value: value, values }) => {
+    .map(({ breakdown_value: value, values, compare_label: period }) => {
       const numbers = values.map((one) => (sum ? one.aggregation_value! : one.count))
-      return [...(value === null ? [] : [value]), ...numbers].join(' ')
+      return [...(period ? [period] : []), ...(value === null ? [] : [value]), ...numbers].join(' ')
     })
     .join(', ')
 

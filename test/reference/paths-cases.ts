@@ -80,6 +80,7 @@ export const pathsArb: fc.Arbitrary<ReferencePaths> = fc
     filter: fc.constantFrom<ReferencePaths['filter']>(undefined, undefined, undefined, undefined, ['f', 'yes']),
     perGroup: fc.constantFrom(false, false, false, true),
     sample: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, 0.5),
+    compared: fc.constantFrom<ReferencePaths['compared']>(null, null, null, 'before', 'before', 1, 2),
     around: fc.oneof(
       { weight: 2, arbitrary: fc.constant(null) },
       {
@@ -116,6 +117,7 @@ export const pathsAxes = (query: ReferencePaths): string[] => [
   query.perGroup ? 'groups' : 'persons',
   query.sample ? 'sampled' : 'all events',
   query.around ? `${query.around.type} step ${query.around.step}` : 'no funnel',
+  query.compared === null ? 'not compared' : `compared with ${query.compared}`,
 ]
 
 /** The query as a caller writes it. */
@@ -143,6 +145,9 @@ export function asPaths(query: ReferencePaths, keys: object = {}): { readonly ki
     ...(query.filter && { properties: [{ type: 'event', key: query.filter[0], value: query.filter[1], operator: 'exact' }] }),
     ...groups,
     ...(query.sample && { samplingFactor: query.sample }),
+    ...(query.compared !== null && {
+      compareFilter: { compare: true, ...(query.compared !== 'before' && { compare_to: `-${query.compared}d` }) },
+    }),
     ...(around && {
       funnelPathsFilter: {
         funnelPathType: `funnel_path_${around.type}_${around.type === 'between' ? 'steps' : 'step'}`,

@@ -1,5 +1,5 @@
 import { naiveFunnel } from './funnels.ts'
-import { isSampled, localDay, type ReferenceEvent, textOf } from './trends.ts'
+import { dayNumber, dayText, isSampled, localDay, type ReferenceEvent, textOf } from './trends.ts'
 
 // The edges of paths by loops over an array of events, written from the description of the feature: for each actor its sessions, for each session
 // its path as a list of items.
@@ -28,11 +28,14 @@ export interface ReferencePaths {
   readonly sample?: number | undefined
   /** Around a step of the funnel of two events; its window in minutes. */
   readonly around: { readonly type: 'before' | 'between' | 'after'; readonly step: number; readonly minutes: number } | null
+  /** With the days right before, or with those so many days earlier. Null: no comparison. */
+  readonly compared: 'before' | number | null
 }
 
 export const funnelEvents = ['view', 'buy'] as const
 
 export interface ReferenceEdge {
+  readonly compare_label?: 'current' | 'previous'
   readonly source: string
   readonly target: string
   readonly value: number
@@ -161,7 +164,27 @@ export interface ReferencePathsAnswer {
   readonly unconnected: number
 }
 
+/** The same query for the period that it is compared with. */
+export function earlierPaths(query: ReferencePaths): ReferencePaths {
+  const [first, last] = [dayNumber(query.from), dayNumber(query.to)]
+  const days = query.compared === 'before' ? last - first + 1 : query.compared!
+  return { ...query, from: dayText(first - days), to: dayText(last - days), compared: null }
+}
+
 export function referencePaths(all: readonly ReferenceEvent[], query: ReferencePaths): ReferencePathsAnswer {
+  const current = pathsOfPeriod(all, query)
+  if (query.compared === null) return current
+  const previous = pathsOfPeriod(all, earlierPaths(query))
+  const labelled = ({ results }: ReferencePathsAnswer, compare_label: 'current' | 'previous') =>
+    results.map((edge) => ({ ...edge, compare_label }))
+  return {
+    results: [...labelled(current, 'current'), ...labelled(previous, 'previous')],
+    hasMore: current.hasMore || previous.hasMore,
+    unconnected: current.unconnected + previous.unconnected,
+  }
+}
+
+function pathsOfPeriod(all: readonly ReferenceEvent[], query: ReferencePaths): ReferencePathsAnswer {
   const edges = new Map<string, { source: string; target: string; took: number[] }>()
   for (const { items, times } of referencePathList(all, query))
     for (let i = 1; i < items.length; i++) {

@@ -6,6 +6,7 @@ import { type Asking, insideField } from '../actor-source.ts'
 import type { FunnelStepAsk, FunnelStepTime, FunnelStepTimes } from '../funnel-steps.ts'
 import type { QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
+import type { CompareFilter } from '../schemas.ts'
 import { noSplit } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
 import type { ActorPoint } from './in-engine/actors.ts'
@@ -20,7 +21,7 @@ import { settingsOf } from './settings.ts'
 type StepPoint = Extract<ActorPoint, { kind: 'step' }>
 
 /** The actors of a step, whatever the funnel shows, and when they did it. */
-export function* funnelStepTimes({ source, funnelStep, attrs }: FunnelStepAsk, env: QueryContext): Asking<FunnelStepTimes> {
+export function* funnelStepTimes({ source, funnelStep, previous, attrs }: FunnelStepAsk, env: QueryContext): Asking<FunnelStepTimes> {
   const read = readAs(funnelsSchema, source)
   if ('misfit' in read)
     throw new QueryError(
@@ -29,17 +30,17 @@ export function* funnelStepTimes({ source, funnelStep, attrs }: FunnelStepAsk, e
     )
   const point = pointOfStep(funnelStep, settingsOf(read.data))
   if (typeof point === 'string') throw new QueryError('validation-failed', { message: point, attr: attrs.step })
-  return yield* insideField(attrs.source, env, (inner) => timesOf(read.data, point, inner))
+  return yield* insideField(attrs.source, env, (inner) => timesOf(read.data, point, previous ?? null, inner))
 }
 
-function* timesOf(query: FunnelsQuery, point: StepPoint, env: QueryContext): Asking<FunnelStepTimes> {
+function* timesOf(query: FunnelsQuery, point: StepPoint, before: CompareFilter | null, env: QueryContext): Asking<FunnelStepTimes> {
   if (actorKindOf(query) === 'expression')
     throw new QueryError('validation-failed', {
       message: 'A funnel that aggregates by an expression has no persons to list.',
       attr: 'funnelsFilter__funnelAggregateByHogQL',
     })
-  const planned = yield* planFunnel(query, env)
-  const scan: FunnelScan = { ...planned.scan, breakdown: noSplit }
+  const planned = yield* planFunnel({ ...query, compareFilter: before }, env)
+  const scan: FunnelScan = { ...planned.scan, range: planned.previous ?? planned.scan.range, breakdown: noSplit }
   const common = { group: query.aggregation_group_type_index ?? null, window: scan.settings.window }
   if (env.foldsInEngine) return { ...common, query: inEngine(scan, point, env), rows: null }
   const rows = yield* foundHere(scan, point, env)

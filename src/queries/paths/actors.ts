@@ -1,18 +1,26 @@
 import { z } from 'zod'
 import { alias, and, call, equals, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
+import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type AnyActorSource, type Asking, defineActorSource } from '../actor-source.ts'
+import { periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
-import { filterOf, planPaths } from './plan.ts'
+import { filterOf, pathsPeriods, planPaths } from './plan.ts'
 import { type PathsFilter, pathsSchema } from './schema.ts'
 import { keyOf, pathSteps } from './statement.ts'
 
 /** The keys in its filter select the actors. */
 export const pathsPointSchema = fields(
-  { ...everyQuery, kind: z.literal('InsightActorsQuery'), source: pathsSchema, includeRecordings: z.boolean().nullish() },
+  {
+    ...everyQuery,
+    kind: z.literal('InsightActorsQuery'),
+    source: pathsSchema,
+    compare: z.enum(periods).nullish(),
+    includeRecordings: z.boolean().nullish(),
+  },
   'query',
 )
 type PathsPoint = z.infer<typeof pathsPointSchema>
@@ -23,8 +31,15 @@ export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
     wrapper: 'InsightActorsQuery',
     kind: 'PathsQuery',
     schema: pathsPointSchema,
-    *actors({ source }: PathsPoint, env: QueryContext): Asking<ActorList> {
-      const plan = yield* planPaths(source, env, funnelSteps)
+    *actors({ source, compare }: PathsPoint, env: QueryContext): Asking<ActorList> {
+      const periods = yield* pathsPeriods(source, env)
+      const asked = periods.find(({ period }) => period === (compare ?? 'current'))
+      if (!asked)
+        throw new QueryError('validation-failed', {
+          message: 'The paths have no comparison period: set compareFilter.',
+          attr: 'source__compare',
+        })
+      const plan = yield* planPaths(source, asked, env, funnelSteps)
       yield listsAsk('actors of paths', 'the lists have no fold for the actors of paths')
       const query = select({
         columns: [field('actor'), alias(call('count'), 'event_count')],
@@ -33,6 +48,10 @@ export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
         groupBy: groupBy(field('actor')),
       })
       return { query, group: plan.group, columns: ['event_count'] }
+    },
+    *options({ source }, env) {
+      const periods = yield* pathsPeriods(source, env)
+      return periods.length > 1 ? { compare: periodChoices } : {}
     },
   })
 

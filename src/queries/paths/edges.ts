@@ -7,7 +7,7 @@ import { pathEdges } from './statement.ts'
 
 /** The heaviest edges in order, one more than the answer shows. */
 export function* edgesOf(plan: PathsPlan, env: QueryContext): QueryRun<readonly CountedEdge[]> {
-  const label = 'paths'
+  const label = plan.period === 'current' ? 'paths' : 'paths, previous period'
   let found: readonly CountedEdge[] | null = null
   const listed = listedPaths(plan, env, (edges) => {
     found = edges

@@ -1,13 +1,13 @@
-import { isoInstant } from '../dates.ts'
+import { type PeriodLabel, periodLabel, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
 import { defineQueryKind, type QueryKind } from '../kind.ts'
 import { scaledUp } from '../sampling.ts'
 import { edgesOf } from './edges.ts'
-import { type CountedEdge, planPaths } from './plan.ts'
+import { type CountedEdge, type PathsPlan, pathsPeriods, planPaths } from './plan.ts'
 import { type PathsQuery, pathsSchema } from './schema.ts'
 
 /** How often one item followed another one at a step of a path. */
-export interface PathEdge {
+export interface PathEdge extends PeriodLabel {
   /** The number of the step and its item: `1_/home`. */
   readonly source: string
   readonly target: string
@@ -17,14 +17,13 @@ export interface PathEdge {
   readonly average_conversion_time: number
 }
 
-export interface PathsAnswer {
-  /** The heaviest edges first. */
+export interface PathsAnswer extends ShownRanges {
+  /** The heaviest edges first; those of the current period before those of the previous one. */
   readonly results: readonly PathEdge[]
-  /** There are more edges than the limit. */
+  /** There are more edges than the limit, in one of the periods. */
   readonly hasMore: boolean
   /** Edges that are left out because the ones that lead to them are. */
   readonly unconnected: number
-  readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
 }
 
 export const pathsKind = (funnelSteps: FunnelSteps): QueryKind<PathsQuery, PathsAnswer> =>
@@ -33,24 +32,39 @@ export const pathsKind = (funnelSteps: FunnelSteps): QueryKind<PathsQuery, Paths
     isCached: true,
     schema: pathsSchema,
     *run(query, env) {
-      const plan = yield* planPaths(query, env, funnelSteps)
-      const edges = yield* edgesOf(plan, env)
-      const heaviest = edges.slice(0, plan.edges)
-      const connected = connectedEdges(heaviest)
-      const { from, to, calendar } = plan.range
+      const ranges = yield* pathsPeriods(query, env)
+      const periods: PeriodOfPaths[] = []
+      for (const range of ranges) {
+        const plan = yield* planPaths(query, range, env, funnelSteps)
+        periods.push(pathsOf(yield* edgesOf(plan, env), plan))
+      }
       return {
-        results: connected.map(({ source, target, paths, took }) => ({
-          source,
-          target,
-          value: scaledUp(paths, query.samplingFactor),
-          average_conversion_time: took / paths / 1000,
-        })),
-        hasMore: edges.length > plan.edges,
-        unconnected: heaviest.length - connected.length,
-        resolved_date_range: { date_from: isoInstant(from, calendar.zone), date_to: isoInstant(to, calendar.zone) },
+        results: periods.flatMap(({ edges }, i) => {
+          const label = periodLabel(ranges[i]!.period, ranges.length > 1)
+          return edges.map(({ source, target, paths, took }) => ({
+            source,
+            target,
+            value: scaledUp(paths, query.samplingFactor),
+            average_conversion_time: took / paths / 1000,
+            ...label,
+          }))
+        }),
+        hasMore: periods.some(({ hasMore }) => hasMore),
+        unconnected: periods.reduce((sum, { unconnected }) => sum + unconnected, 0),
+        ...shownRanges(ranges),
       }
     },
   })
+
+interface PeriodOfPaths extends Pick<PathsAnswer, 'hasMore' | 'unconnected'> {
+  readonly edges: readonly CountedEdge[]
+}
+
+function pathsOf(edges: readonly CountedEdge[], plan: PathsPlan): PeriodOfPaths {
+  const heaviest = edges.slice(0, plan.edges)
+  const connected = connectedEdges(heaviest)
+  return { edges: connected, hasMore: edges.length > plan.edges, unconnected: heaviest.length - connected.length }
+}
 
 /** Edges that can be reached from a first step. */
 function connectedEdges(edges: readonly CountedEdge[]): readonly CountedEdge[] {

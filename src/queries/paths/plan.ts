@@ -2,10 +2,10 @@ import { alias, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type Micros, minute } from '../../lib/zone.ts'
-import { type ResolvedRange, resolveDateRange } from '../dates.ts'
-import { earliestFor } from '../earliest.ts'
+import { type PeriodRange, periodRanges } from '../comparison.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
+import type { CompareFilter } from '../schemas.ts'
 import { person } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { isIncluded, itemOf, pointOf } from './items.ts'
@@ -13,9 +13,8 @@ import type { FunnelPathsFilter, PathsFilter, PathsQuery } from './schema.ts'
 
 // What a query for paths counts, before it is decided where.
 
-export interface PathsPlan {
+export interface PathsPlan extends PeriodRange {
   readonly query: PathsQuery
-  readonly range: ResolvedRange
   readonly actor: Expr
   readonly group: number | null
   /** Conditions on events besides their time. */
@@ -65,15 +64,22 @@ const defaultEdges = 50
 
 export const filterOf = ({ pathsFilter }: PathsQuery): PathsFilter => pathsFilter ?? {}
 
-export function* planPaths(query: PathsQuery, env: QueryContext, funnelSteps: FunnelSteps): QueryRun<PathsPlan> {
+export const pathsPeriods = (query: PathsQuery, env: QueryContext): QueryRun<readonly PeriodRange[]> => periodRanges(query, 'day', env)
+
+export function* planPaths(
+  query: PathsQuery,
+  { period, range }: PeriodRange,
+  env: QueryContext,
+  funnelSteps: FunnelSteps,
+): QueryRun<PathsPlan> {
   const filter = filterOf(query)
   const group = query.aggregation_group_type_index ?? null
   const actor = group === null ? person : field(`$group_${group}`)
-  const earliest = yield* earliestFor(query.dateRange)
-  const range = resolveDateRange(query.dateRange, 'day', env, { earliest })
-  const funnel = query.funnelPathsFilter ? yield* spansOf(query.funnelPathsFilter, group, env, funnelSteps) : null
+  const previous = period === 'previous' ? query.compareFilter! : null
+  const funnel = query.funnelPathsFilter ? yield* spansOf(query.funnelPathsFilter, group, previous, env, funnelSteps) : null
   return {
     query,
+    period,
     range,
     actor,
     group,
@@ -102,6 +108,7 @@ const bounds: Readonly<Record<FunnelPathsFilter['funnelPathType'], { readonly fr
 function* spansOf(
   { funnelPathType: type, funnelSource, funnelStep }: FunnelPathsFilter,
   group: number | null,
+  previous: CompareFilter | null,
   env: QueryContext,
   funnelSteps: FunnelSteps,
 ): QueryRun<{ readonly spans: ActorSpans; readonly window: Micros }> {
@@ -109,7 +116,7 @@ function* spansOf(
   if (type === 'funnel_path_between_steps' && (funnelStep === 1 || funnelStep === -2))
     throw wrong('There is no step before the first one: choose a later step.', 'funnelStep')
   const attrs = { source: 'funnelPathsFilter__funnelSource', step: 'funnelPathsFilter__funnelStep' }
-  const times = yield* funnelSteps({ source: funnelSource, funnelStep: funnelStep ?? null, attrs }, env)
+  const times = yield* funnelSteps({ source: funnelSource, funnelStep: funnelStep ?? null, previous, attrs }, env)
   if (times.group !== group)
     throw wrong(
       'The funnel and the paths must count the same actors: set aggregation_group_type_index in both.',

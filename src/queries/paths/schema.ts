@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { fields } from '../fields.ts'
-import { dateRangeSchema, everyQuery } from '../schemas.ts'
+import { compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema, groupTypeIndex } from '../series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
@@ -60,6 +60,7 @@ export const pathsSchema = fields(
     pathsFilter: nullish(pathsFilterSchema),
     funnelPathsFilter: nullish(funnelPathsFilterSchema),
     dateRange: nullish(dateRangeSchema),
+    compareFilter: nullish(compareFilterSchema),
     properties: nullish(filtersSchema),
     filterTestAccounts: nullish(z.boolean()),
     samplingFactor: nullish(z.number().gt(0).lte(1)),

@@ -56,7 +56,7 @@ export const retention = defineQueryKind<RetentionQuery, RetentionAnswer>({
     return {
       results,
       ...(mean && mean !== 'none' && { mean: means }),
-      ...shownRanges(plans.map(({ range }) => range)),
+      ...shownRanges(plans),
     }
   },
 })

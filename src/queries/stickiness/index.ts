@@ -35,7 +35,7 @@ export const stickiness = defineQueryKind<StickinessQuery, StickinessAnswer>({
   *run(query, env) {
     const units = yield* unitsOf(query, env)
     const counts = yield* countsOf(units, query, env)
-    const ranges = periods.map((period) => units.find((unit) => unit.period === period)?.range).filter((range) => range !== undefined)
+    const ranges = periods.map((period) => units.find((unit) => unit.period === period)).filter((unit) => unit !== undefined)
     return {
       results: units.map((unit, i) => rowOf(unit, counts[i]!, query, env)),
       ...(ranges.length > 0 && shownRanges(ranges)),

@@ -4,9 +4,8 @@ import { add } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { bucketEdges } from '../buckets.ts'
-import type { Period } from '../comparison.ts'
-import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
-import { earliestFor } from '../earliest.ts'
+import { type PeriodRange, periodRanges } from '../comparison.ts'
+import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
 import { exprOf } from '../origin.ts'
 import { at, eventsTable, person, since, until } from '../scope.ts'
@@ -15,11 +14,9 @@ import { allOf, isMissing, nodeCondition, queryFilters } from '../series-conditi
 import type { Comparison, StickinessQuery } from './schema.ts'
 
 /** A series in a period, and whom it counts. */
-export interface StickinessUnit {
+export interface StickinessUnit extends PeriodRange {
   readonly node: SeriesNode
   readonly order: number
-  readonly period: Period
-  readonly range: ResolvedRange
   /** Starts of the intervals, and the end of the last one. */
   readonly edges: readonly Micros[]
   /** The numbers of a row: as many as there are intervals. */
@@ -38,12 +35,9 @@ export const isCumulative = ({ stickinessFilter }: StickinessQuery): boolean => 
 
 /** The units of a query: those of the current period first. */
 export function* unitsOf(query: StickinessQuery, env: QueryContext): QueryRun<readonly StickinessUnit[]> {
-  const earliest = yield* earliestFor(query.dateRange)
-  const current = resolveDateRange(query.dateRange, query.interval ?? 'day', env, { earliest })
-  const ranges: (readonly [Period, ResolvedRange])[] = [['current', current]]
-  if (query.compareFilter?.compare) ranges.push(['previous', previousRange(current, query.compareFilter.compare_to)])
+  const periods = yield* periodRanges(query, query.interval ?? 'day', env)
   const filters = queryFilters(query, env)
-  return ranges.flatMap(([period, range]) => {
+  return periods.flatMap(({ period, range }) => {
     const intervals = intervalsOf(range, query.intervalCount)
     return query.series.flatMap((node, order) => {
       if (isMissing(node, env)) return []

@@ -6,7 +6,7 @@ import { assertGenerated } from '../../harness/assert-generated.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/clickhouse.ts'
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { type ReferencePaths, type ReferencePathsAnswer, referencePathList, referencePaths } from '../../reference/paths.ts'
+import { earlierPaths, type ReferencePaths, type ReferencePathsAnswer, referencePathList, referencePaths } from '../../reference/paths.ts'
 import { asPaths, pathEventArb, pathsArb, pathsAxes } from '../../reference/paths-cases.ts'
 import type { ReferenceEvent } from '../../reference/trends.ts'
 import { afterMerges, mergesArb } from '../../reference/trends-cases.ts'
@@ -28,7 +28,10 @@ const eventsArb = fc.array(pathEventArb, { minLength: 5, maxLength: 60, size: 'm
 const queriesArb = fc.array(pathsArb, { minLength: 1, maxLength: 6, size: 'max' })
 
 const rounded = ({ results, hasMore, unconnected }: ReferencePathsAnswer | PathsAnswer) => ({
-  results: results.map((edge) => ({ ...edge, average_conversion_time: Number(edge.average_conversion_time.toFixed(3)) })),
+  results: results.map(({ source, target, value, average_conversion_time: time, compare_label = null }) => ({
+    edge: [source, target, value, Number(time.toFixed(3))],
+    compare_label,
+  })),
   hasMore,
   unconnected,
 })
@@ -55,7 +58,7 @@ test('generated paths over generated events answer what loops over the events an
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(pathsArb, { numRuns: 2_000, seed: 1 }).flatMap(pathsAxes))].sort()
   console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
-  expect(all.length).toBe(46)
+  expect(all.length).toBe(50)
   if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })
 
@@ -69,30 +72,39 @@ async function expectActors(
   place: number,
   ask: (query: { readonly kind: string }) => Promise<object>,
 ): Promise<void> {
-  const paths = referencePathList(events, query)
-  const keys = paths.map(({ items }) => items.map((item, i) => `${i + 1}_${item}`))
-  const through = [...new Set(keys.flat())]
-  const key = through[place % Math.max(1, through.length)] ?? '1_nowhere'
-  const next = keys.find((path) => path.includes(key))?.[Number.parseInt(key, 10)] ?? '2_nowhere'
-  const cases: readonly (readonly [filter: object, count: (path: readonly string[]) => number])[] = [
-    [{}, () => 1],
-    [{ pathEndKey: key }, (path) => Number(path.includes(key))],
-    [{ pathStartKey: key }, (path) => Number(path.includes(key) && path.at(-1) !== key)],
-    [{ pathStartKey: key, pathEndKey: next }, (path) => Number(path.includes(key) && path.includes(next))],
-    [{ pathDropoffKey: key }, (path) => Number(path.at(-1) === key)],
-  ]
-  for (const [filter, count] of cases) {
-    const source = { kind: 'InsightActorsQuery', source: asPaths(query, filter) }
-    const answer = (await ask({ kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: [] } as { kind: string })) as {
-      results: [string, number][]
+  const periods =
+    query.compared === null
+      ? [[null, query] as const]
+      : ([
+          ['current', query],
+          ['previous', earlierPaths(query)],
+        ] as const)
+  for (const [compare, asked] of periods) {
+    const paths = referencePathList(events, asked)
+    const keys = paths.map(({ items }) => items.map((item, i) => `${i + 1}_${item}`))
+    const through = [...new Set(keys.flat())]
+    const key = through[place % Math.max(1, through.length)] ?? '1_nowhere'
+    const next = keys.find((path) => path.includes(key))?.[Number.parseInt(key, 10)] ?? '2_nowhere'
+    const cases: readonly (readonly [filter: object, count: (path: readonly string[]) => number])[] = [
+      [{}, () => 1],
+      [{ pathEndKey: key }, (path) => Number(path.includes(key))],
+      [{ pathStartKey: key }, (path) => Number(path.includes(key) && path.at(-1) !== key)],
+      [{ pathStartKey: key, pathEndKey: next }, (path) => Number(path.includes(key) && path.includes(next))],
+      [{ pathDropoffKey: key }, (path) => Number(path.at(-1) === key)],
+    ]
+    for (const [filter, count] of cases) {
+      const source = { kind: 'InsightActorsQuery', source: asPaths(query, filter), ...(compare && { compare }) }
+      const answer = (await ask({ kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: [] } as { kind: string })) as {
+        results: [string, number][]
+      }
+      const byActor = new Map<string, number>()
+      for (const [i, path] of keys.entries()) {
+        const n = count(path)
+        if (n > 0) byActor.set(paths[i]!.actor, (byActor.get(paths[i]!.actor) ?? 0) + n)
+      }
+      const counted = (values: Iterable<number>) => [...values].sort((a, b) => a - b)
+      expect([compare, filter, counted(answer.results.map(([, n]) => n))]).toEqual([compare, filter, counted(byActor.values())])
     }
-    const byActor = new Map<string, number>()
-    for (const [i, path] of keys.entries()) {
-      const n = count(path)
-      if (n > 0) byActor.set(paths[i]!.actor, (byActor.get(paths[i]!.actor) ?? 0) + n)
-    }
-    const counted = (values: Iterable<number>) => [...values].sort((a, b) => a - b)
-    expect([filter, counted(answer.results.map(([, n]) => n))]).toEqual([filter, counted(byActor.values())])
   }
 }
 

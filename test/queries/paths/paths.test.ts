@@ -76,6 +76,52 @@ describe.each([['core'], ['sql']])('on the road %s', (road) => {
   })
 })
 
+describe('a comparison', () => {
+  const dateRange = { date_from: '2026-03-05', date_to: '2026-03-05' }
+  const compared = { dateRange, compareFilter: { compare: true } }
+
+  test('has edges of both periods, each with its limit', async () => {
+    const answer = await ask(compared, { edgeLimit: 1 })
+    expect(answer.results.map(({ compare, compare_label, target }) => [compare, compare_label, target])).toEqual([
+      [true, 'previous', '2_/cart'],
+    ])
+    expect(answer).toMatchObject({
+      hasMore: true,
+      resolved_date_range: { date_from: '2026-03-05T00:00:00-05:00' },
+      resolved_compare_date_range: { date_from: '2026-03-04T00:00:00-05:00' },
+    })
+    const same = await ask({ ...compared, compareFilter: { compare: true, compare_to: '-1d' } }, { edgeLimit: 1 })
+    expect(same.results).toEqual(answer.results)
+  })
+
+  test('the actors of both, and their choices', async () => {
+    const source = { kind: 'InsightActorsQuery', source: { kind: 'PathsQuery', ...compared, pathsFilter: { pathEndKey: '2_/cart' } } }
+    const list = async (more: object) =>
+      ((await project.answer({ kind: 'ActorsQuery', source: { ...source, ...more }, select: ['id'] })) as { results: unknown[] }).results
+        .length
+    expect([await list({}), await list({ compare: 'previous' })]).toEqual([0, 1])
+    expect(await project.answer({ kind: 'InsightActorsQueryOptions', source })).toMatchObject({
+      compare: [{ value: 'current' }, { value: 'previous' }],
+    })
+    const alone = { ...source.source, compareFilter: null }
+    await expect(list({ source: alone, compare: 'previous' })).rejects.toMatchObject({ attr: 'source__compare' })
+  })
+
+  test('a period that is none is refused, also around a funnel', async () => {
+    const wrong = { compareFilter: { compare: true, compare_to: '1 May' } }
+    await expect(ask(wrong)).rejects.toMatchObject({ attr: 'compareFilter__compare_to' })
+    const funnelSource = {
+      kind: 'FunnelsQuery',
+      series: [
+        { kind: 'EventsNode', event: '$pageview' },
+        { kind: 'EventsNode', event: 'buy' },
+      ],
+    }
+    const around = { funnelPathsFilter: { funnelPathType: 'funnel_path_after_step', funnelStep: 1, funnelSource } }
+    await expect(ask({ ...wrong, ...around })).rejects.toMatchObject({ attr: 'compareFilter__compare_to' })
+  })
+})
+
 test('edges that nothing leads to are counted', async () => {
   const all = await ask({})
   expect([all.hasMore, all.unconnected]).toEqual([false, 0])

@@ -217,6 +217,85 @@ test('the mean over rows counts intervals that lie in the range', async () => {
   ])
 })
 
+describe('a comparison', () => {
+  const current = { date_from: '2026-03-03', date_to: '2026-03-04' }
+  const compared = (compareFilter: object, filter: object = {}) => filtered(filter, { dateRange: current, compareFilter })
+  const shown = async (query: object) =>
+    (await ask(query)).results.map(({ date, values, compare_label }) => [
+      compare_label,
+      date.slice(0, 10),
+      ...values.map(({ count }) => count),
+    ])
+
+  test('has as many rows right before, with the same labels', async () => {
+    const answer = await ask(compared({ compare: true }, { totalIntervals: 2 }))
+    expect(answer).toMatchObject({
+      resolved_date_range: { date_from: '2026-03-03T00:00:00-05:00', date_to: '2026-03-04T23:59:59.999999-05:00' },
+      resolved_compare_date_range: { date_from: '2026-03-01T00:00:00-05:00', date_to: '2026-03-02T23:59:59.999999-05:00' },
+    })
+    expect(answer.results.map(({ label, compare }) => [label, compare])).toEqual([
+      ['Day 0', true],
+      ['Day 1', true],
+      ['Day 0', true],
+      ['Day 1', true],
+    ])
+    // Of those of the first day Ana and Dan return on the second one; what they did on the third one lies behind the end of that period.
+    expect(await shown(compared({ compare: true }, { totalIntervals: 3 }))).toEqual([
+      ['current', '2026-03-03', 3, 1, 0],
+      ['current', '2026-03-04', 1, 0, 0],
+      ['previous', '2026-03-01', 3, 2, 0],
+      ['previous', '2026-03-02', 3, 0, 0],
+    ])
+  })
+
+  test('or as many from the shifted start on', async () => {
+    expect((await shown(compared({ compare: true, compare_to: '-1d' }))).slice(2).map(([, date]) => date)).toEqual([
+      '2026-03-02',
+      '2026-03-03',
+    ])
+    const weeks = filtered(
+      { period: 'Week', totalIntervals: 1 },
+      { dateRange: current, compareFilter: { compare: true, compare_to: '-1m' } },
+    )
+    // The week of 1 March begins on that Sunday; a month earlier is Sunday, 1 February.
+    expect((await shown(weeks)).map(([, date]) => date)).toEqual(['2026-03-01', '2026-02-01'])
+    const months = filtered({ period: 'Month' }, { dateRange: { date_from: '2026-02-10' }, compareFilter: { compare: true } })
+    expect((await shown(months)).map(([, date]) => date)).toEqual(['2026-02-01', '2026-03-01', '2025-12-01', '2026-01-01'])
+  })
+
+  test('without a comparison nothing says of which period a row is', async () => {
+    const answer = await ask(compared({ compare: false }))
+    expect(answer).not.toHaveProperty('resolved_compare_date_range')
+    expect(answer.results.map((row) => 'compare' in row || 'compare_label' in row)).toEqual([false, false])
+  })
+
+  test('each period has its mean', async () => {
+    const { mean } = await ask(compared({ compare: true }, { totalIntervals: 2, meanRetentionCalculation: 'weighted' }))
+    expect(mean).toEqual([
+      { breakdown_value: null, values: [100, 100 / 3], compare: true, compare_label: 'current' },
+      { breakdown_value: null, values: [100, 200 / 3], compare: true, compare_label: 'previous' },
+    ])
+  })
+
+  test('the actors of both, and their choices', async () => {
+    const source = { kind: 'InsightActorsQuery', source: compared({ compare: true }), interval: 0, day: 1 }
+    const list = async (more: object) =>
+      ((await project.answer({ kind: 'ActorsQuery', source: { ...source, ...more }, select: ['id'] })) as { results: unknown[] }).results
+        .length
+    expect([await list({}), await list({ compare: 'current' }), await list({ compare: 'previous' })]).toEqual([1, 1, 2])
+    expect(await project.answer({ kind: 'InsightActorsQueryOptions', source })).toMatchObject({
+      compare: [{ value: 'current' }, { value: 'previous' }],
+    })
+    const alone = { ...source, source: compared({ compare: false }) }
+    expect(await project.answer({ kind: 'InsightActorsQueryOptions', source: alone })).not.toHaveProperty('compare.0')
+    await expect(list({ source: alone.source, compare: 'previous' })).rejects.toMatchObject({ attr: 'source__compare' })
+  })
+
+  test('a period that is none is refused', async () => {
+    await expect(ask(compared({ compare: true, compare_to: 'May' }))).rejects.toMatchObject({ attr: 'compareFilter__compare_to' })
+  })
+})
+
 test('labels of brackets', async () => {
   const { results } = await ask(filtered({ retentionCustomBrackets: [1, 3, 2], period: 'Week' }))
   expect(results[0]!.values.map(({ label }) => label)).toEqual(['Week 0', 'Week 1', 'Week 2-4', 'Week 5-6'])

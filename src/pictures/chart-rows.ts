@@ -67,12 +67,16 @@ export function chartRows(chart: Chart): ChartRows {
         ]),
         leftOut,
       }
-    case 'flow':
+    case 'flow': {
+      const isCompared = chart.edges.some(({ previous }) => previous !== null)
       return {
-        columns: ['From', 'To', 'Paths'],
-        rows: chart.edges.slice(0, mostRows).map(({ from, to, value }) => [from, to, numberText(value)]),
+        columns: ['From', 'To', 'Paths', ...(isCompared ? ['Previous'] : [])],
+        rows: chart.edges
+          .slice(0, mostRows)
+          .map(({ from, to, value, previous }) => [from, to, numberText(value), ...(isCompared ? [numberText(previous)] : [])]),
         leftOut,
       }
+    }
     case 'boxes':
       return {
         columns: ['Interval', 'Min', '25%', 'Median', '75%', 'Max', 'Mean'],

@@ -55,6 +55,8 @@ export interface FlowEdge {
   readonly value: number
   /** Of the answer. */
   readonly row: number
+  /** The value of the same edge in another period; null: without a comparison, or there is none. */
+  readonly previous: number | null
 }
 /** A value of a country, or of what is none. */
 export interface Place {

@@ -39,6 +39,7 @@ const steps = [
 ]
 const retained = [
   optional('breakdown_value'),
+  optional('compare_label'),
   text('label'),
   text('date'),
   text('interval'),
@@ -52,7 +53,7 @@ const boxes = [
   text('day'),
   ...['min', 'q1', 'median', 'q3', 'max', 'mean'].map((name) => number(name)),
 ]
-const edges = [text('source'), text('target'), number('value'), number('average_conversion_time')]
+const edges = [optional('compare_label'), text('source'), text('target'), number('value'), number('average_conversion_time')]
 const odds = [
   text('name'),
   number('success_count'),

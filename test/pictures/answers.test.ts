@@ -107,6 +107,15 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
       retentionFilter: { totalIntervals: 7, targetEntity: { id: 'visit' }, returningEntity: { id: 'visit' } },
     },
   ],
+  'a compared retention': [
+    'grid',
+    {
+      kind: 'RetentionQuery',
+      dateRange: { date_from: '2026-01-04', date_to: '2026-01-06' },
+      compareFilter: { compare: true },
+      retentionFilter: { totalIntervals: 3, targetEntity: { id: 'visit' }, returningEntity: { id: 'visit' } },
+    },
+  ],
   'split retention': [
     'grid',
     {
@@ -120,6 +129,15 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
   'stickiness in bars': ['bars', { kind: 'StickinessQuery', series: steps, dateRange, stickinessFilter: { display: 'ActionsBar' } }],
   lifecycle: ['bars', { kind: 'LifecycleQuery', series: [steps[0]], dateRange }],
   paths: ['flow', { kind: 'PathsQuery', dateRange, pathsFilter: { includeEventTypes: ['$pageview', 'custom_event'] } }],
+  'compared paths': [
+    'flow',
+    {
+      kind: 'PathsQuery',
+      dateRange: { date_from: '2026-01-04', date_to: '2026-01-06' },
+      compareFilter: { compare: true },
+      pathsFilter: { includeEventTypes: ['$pageview', 'custom_event'] },
+    },
+  ],
   correlation: [
     'table',
     {
@@ -166,6 +184,31 @@ test.each(Object.entries(queries))('%s', async (_, [kind, query]) => {
   const { columns, rows } = chartRows(chart)
   for (const row of rows) expect(row).toHaveLength(columns.length)
   if (kind !== 'nothing') expect(rows.length).toBeGreaterThan(0)
+})
+
+const rowsOf = async (name: string) => {
+  const [, query] = queries[name]!
+  return chartRows(readChart(query, await project.answer(query), 'Europe/Berlin'))
+}
+
+test('a compared retention names the period of each row, and both have the same cells', async () => {
+  const { rows } = await rowsOf('a compared retention')
+  expect(rows.map(([label, , ...cells]) => [label, cells.map((text) => text !== '')])).toEqual([
+    ['4 Jan', [true, true, true]],
+    ['5 Jan', [true, true, false]],
+    ['6 Jan', [true, false, false]],
+    ['1 Jan (previous)', [true, true, true]],
+    ['2 Jan (previous)', [true, true, false]],
+    ['3 Jan (previous)', [true, false, false]],
+  ])
+})
+
+test('compared paths have the numbers of both periods', async () => {
+  const { columns, rows } = await rowsOf('compared paths')
+  expect(columns).toEqual(['From', 'To', 'Paths', 'Previous'])
+  expect(rows.length).toBeGreaterThan(0)
+  for (const [, , value, previous] of rows)
+    expect([value, previous]).toEqual([expect.stringMatching(/^\d/), expect.stringMatching(/^\d|–/)])
 })
 
 /** Their answers are for programs. */

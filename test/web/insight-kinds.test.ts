@@ -12,6 +12,8 @@ interface Row {
   readonly compare_label?: string
   readonly status: string
   readonly value: number
+  readonly source?: string
+  readonly target?: string
   readonly values: readonly { readonly count: number }[]
   readonly calendar_heatmap_data: { readonly data: readonly { readonly row: number; readonly column: number; readonly value: number }[] }
 }
@@ -357,6 +359,43 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     const at = rows.findIndex(({ values }) => (values[1]?.count ?? 0) > 0)
     await table.locator('tbody tr').nth(at).locator('td').nth(2).getByRole('button').click()
     expect(await people()).toBe(Math.min(50, rows[at]!.values[1]!.count))
+  })
+
+  test('a compared retention and compared paths: the rows of both periods, and their people', async () => {
+    await open('retention')
+    await type('Event of the start', '$pageview')
+    await type('Event of the return', '$pageview')
+    await choose('Period', 'Week')
+    await choose('Comparison with another time', 'previous')
+    const rows = await answerTo({ compareFilter: { compare: true }, retentionFilter: { period: 'Week' } })
+    const table = page.getByRole('region', { name: 'Retention' })
+    const isPrevious = (name: string | undefined) => name!.endsWith(' (previous)')
+    await expect
+      .poll(async () => (await cells(table)).map(([name, size]) => [isPrevious(name), size]))
+      .toEqual(rows.map(({ compare_label, values }) => [compare_label === 'previous', shown(values[0]!.count)]))
+    expect(await table.locator('thead tr.mean th').allInnerTexts()).toEqual(['All', 'All (previous)'])
+    // Both periods have as many cells: those behind the end of their own one are empty.
+    const filled = (await cells(table)).map(([, , ...texts]) => texts.filter((text) => text !== '').length)
+    expect(filled.slice(filled.length / 2)).toEqual(filled.slice(0, filled.length / 2))
+    const at = rows.findIndex(({ compare_label, values }) => compare_label === 'previous' && (values[1]?.count ?? 0) > 0)
+    await table.locator('tbody tr').nth(at).locator('td').nth(2).getByRole('button').click()
+    await page.getByRole('dialog', { name: /\(previous\)/ }).waitFor()
+    expect(await people()).toBe(Math.min(50, rows[at]!.values[1]!.count))
+
+    await open('paths')
+    await page.getByLabel('Custom events').check()
+    await choose('Comparison with another time', 'previous')
+    const edges = await answerTo({ compareFilter: { compare: true } })
+    const keys = new Set(edges.map((edge) => JSON.stringify([edge.source, edge.target])))
+    await openNumbers(page)
+    await expect.poll(async () => (await cells(numbers())).length).toBe(keys.size)
+    const both = [...keys].findIndex((key) => edges.filter((edge) => JSON.stringify([edge.source, edge.target]) === key).length === 2)
+    const value = (label: string) =>
+      edges.find((edge) => edge.compare_label === label && JSON.stringify([edge.source, edge.target]) === [...keys][both])!.value
+    expect((await cells(numbers()))[both]!.slice(3, 5)).toEqual([shown(value('current')), shown(value('previous'))])
+    await numbers().locator('tbody tr').nth(both).getByRole('button').nth(1).click()
+    await page.getByRole('dialog', { name: /\(previous\)/ }).waitFor()
+    expect(await people()).toBeGreaterThan(0)
   })
 
   test('paths, stickiness and lifecycle', async () => {

@@ -44,15 +44,30 @@ function withoutSite(names: ReadonlySet<string>): (name: string) => string {
   }
 }
 
+/** Of a comparison the current period is drawn, and its edges know the numbers of the other one. */
 export function pathsChart(_query: Fields, answer: Fields): Chart {
-  const edges = objectsOf(answer.results)
-    .map((edge, row) => ({ from: textOf(edge.source), to: textOf(edge.target), value: numberOf(edge.value) ?? 0, row }))
-    .filter(({ value }) => value > 0)
+  const all = objectsOf(answer.results).map((edge, row) => ({
+    from: textOf(edge.source),
+    to: textOf(edge.target),
+    value: numberOf(edge.value) ?? 0,
+    row,
+    isPrevious: edge.compare_label === 'previous',
+  }))
+  const keyOf = ({ from, to }: { from: string; to: string }) => JSON.stringify([from, to])
+  const before = new Map(all.filter(({ isPrevious }) => isPrevious).map((edge) => [keyOf(edge), edge.value]))
+  const edges = all
+    .filter(({ value, isPrevious }) => value > 0 && !isPrevious)
+    .map(({ isPrevious: _, ...edge }) => ({ ...edge, previous: before.get(keyOf(edge)) ?? null }))
     .sort((a, b) => b.value - a.value)
   if (edges.length === 0) return nothing('No paths in this range')
   const shown = withoutSite(new Set(edges.flatMap(({ from, to }) => [from, to])))
   const { kept, leftOut } = cut(edges, most.edges, 'edge', 'edges')
-  return { kind: 'flow', edges: kept.map((edge) => ({ ...edge, from: shown(edge.from), to: shown(edge.to) })), leftOut }
+  const gone = before.size - edges.filter(({ previous }) => previous !== null).length
+  return {
+    kind: 'flow',
+    edges: kept.map((edge) => ({ ...edge, from: shown(edge.from), to: shown(edge.to) })),
+    leftOut: gone > 0 ? [...leftOut, `${gone} ${gone === 1 ? 'edge' : 'edges'} of the previous period only`] : leftOut,
+  }
 }
 
 export function correlationChart(_query: Fields, answer: Fields): Chart {

@@ -12,6 +12,24 @@ export function isAhead(date: string, period: string, count: number, computed: s
   return count > 0 && computed !== null && begin.getTime() > Date.parse(computed)
 }
 
+const numberIn = (label: unknown): number | null => {
+  const digits = /\d+/.exec(textOf(label))?.[0]
+  return digits === undefined ? null : Number(digits)
+}
+
+/** The value of a row in which nobody can be: its interval had not begun when the answer was computed, or lies behind the end of the range. */
+export function unreached(rows: readonly Fields[], period: string, computed: string | null): (row: Fields, value: number) => boolean {
+  const numberOfRow = (row: Fields) => numberIn(row.label)
+  // Rows are numbered from 0, in each value of a breakdown and in each period.
+  const count = 1 + rows.reduce((most, row) => Math.max(most, numberOfRow(row) ?? -1), -1)
+  return (row, value) => {
+    // A bracket, `Day 2-3`, has begun with its first interval.
+    const offset = numberIn(objectsOf(row.values)[value]?.label) ?? value
+    const place = numberOfRow(row)
+    return offset > 0 && (isAhead(textOf(row.date), period, offset, computed) || (place !== null && place + offset >= count))
+  }
+}
+
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** When each row began, on the clock of the project, which the date tells: `5 Jan`, or with the year if there are several. */
@@ -42,15 +60,16 @@ export function retentionChart(query: Fields, answer: Fields): Chart {
     kept.map(({ date }) => textOf(date)),
     period,
   )
+  const isUnreached = unreached(all, period, computed)
   const rows = kept.map((row, i): GridRow => {
     const values = lists[i]!
     const started = numberOf(values[0]?.count) ?? 0
     const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
     return {
-      label: clipped(`${split}${began[i]!}`, 32),
+      label: clipped(`${split}${began[i]!}${row.compare_label === 'previous' ? ' (previous)' : ''}`, 32),
       note: numberText(started),
       cells: values.slice(0, most.gridColumns).map((value, at) => {
-        if (isAhead(textOf(row.date), period, at, computed)) return null
+        if (isUnreached(row, at)) return null
         if (isSum)
           return {
             text: numberText(amount(value), { style: 'short', prefix: '', postfix: '', decimals: null }),

@@ -112,9 +112,11 @@ export function inStep(query: Query, step: number, row: Row): Chosen {
 /** Of those who began in a row, those who came back in an interval; 0: all of the row. */
 export function retained(query: Query, answer: Answer, at: number, interval: number, title: string): Chosen {
   const rows = rowsOf(answer)
-  const value = rows[at]?.breakdown_value
-  const before = rows.slice(0, at).filter((row) => JSON.stringify(row.breakdown_value) === JSON.stringify(value)).length
-  const source = insightActors(query, { interval: before, day: interval, ...(value != null && { breakdown: value }) })
+  const own = rows[at] ?? {}
+  const { breakdown_value: value, compare_label: period } = own
+  const isSame = (row: Row) => row.compare_label === period && JSON.stringify(row.breakdown_value) === JSON.stringify(value)
+  const before = rows.slice(0, at).filter(isSame).length
+  const source = insightActors(query, { interval: before, day: interval, ...(value != null && { breakdown: value }), ...periodOf(own) })
   return { title, source }
 }
 
@@ -122,7 +124,8 @@ export function onEdge(query: Query, edge: Row | undefined): Chosen | null {
   if (!edge) return null
   const [from, to] = [String(edge.source), String(edge.target)]
   const source = within(within(query, 'pathsFilter', 'pathStartKey', from), 'pathsFilter', 'pathEndKey', to)
-  return { title: `From ${itemName(from)} to ${itemName(to)}`, source: insightActors(source, {}) }
+  const period = edge.compare_label === 'previous' ? ' (previous)' : ''
+  return { title: `From ${itemName(from)} to ${itemName(to)}${period}`, source: insightActors(source, periodOf(edge)) }
 }
 
 /** `2_/home` is the item /home at step 2. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { axisLabels } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
 import { shareName } from '../../pictures/charts/funnels.ts'
-import { beganTexts, isAhead } from '../../pictures/charts/retention.ts'
+import { beganTexts, unreached } from '../../pictures/charts/retention.ts'
 import { labelOf } from '../../pictures/charts/trends.ts'
 import { breakdownText } from '../../pictures/charts/values.ts'
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../pictures/format.ts'
@@ -195,7 +195,29 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
   )
 }
 
+interface EdgeRow {
+  readonly edge: Row
+  /** Its place in the answer; null: it is not among the edges of the period. */
+  readonly current: number | null
+  readonly previous: number | null
+}
+
+/** An edge of both periods is one row. */
+function edgeRows(edges: readonly Row[]): readonly EdgeRow[] {
+  const rows = new Map<string, EdgeRow>()
+  edges.forEach((edge, i) => {
+    const key = JSON.stringify([edge.source, edge.target])
+    const known = rows.get(key) ?? { edge, current: null, previous: null }
+    rows.set(key, edge.compare_label === 'previous' ? { ...known, previous: i } : { ...known, current: i })
+  })
+  return [...rows.values()]
+}
+
 export function PathTable({ answer, onChoose }: { answer: Answer; onChoose: (row: number) => void }) {
+  const edges = rowsOf(answer)
+  const isCompared = edges.some(({ compare }) => compare === true)
+  const count = (row: number | null) =>
+    row === null ? '–' : <PeopleButton onClick={() => onChoose(row)}>{numberText(numberOf(edges[row]!.value))}</PeopleButton>
   return (
     <details>
       <summary>Numbers</summary>
@@ -207,20 +229,22 @@ export function PathTable({ answer, onChoose }: { answer: Answer; onChoose: (row
               <th>From</th>
               <th>To</th>
               <th class="number">Paths</th>
+              {isCompared && <th class="number">Previous</th>}
               <th class="number">Average time</th>
             </tr>
           </thead>
           <tbody>
-            {rowsOf(answer).map((edge, i) => (
+            {edgeRows(edges).map(({ edge, current, previous }, i) => (
               <tr key={i}>
                 <td class="number">{/^\d*/.exec(String(edge.source))![0]}</td>
                 <td class="clip">{itemName(String(edge.source))}</td>
                 <td class="clip">{itemName(String(edge.target))}</td>
+                <td class="number">{count(current)}</td>
+                {isCompared && <td class="number">{count(previous)}</td>}
                 <td class="number">
-                  <PeopleButton onClick={() => onChoose(i)}>{numberText(numberOf(edge.value))}</PeopleButton>
-                </td>
-                <td class="number">
-                  {typeof edge.average_conversion_time === 'number' ? durationText(edge.average_conversion_time / 1000) : '–'}
+                  {current !== null && typeof edge.average_conversion_time === 'number'
+                    ? durationText(edge.average_conversion_time / 1000)
+                    : '–'}
                 </td>
               </tr>
             ))}
@@ -260,11 +284,16 @@ export function RetentionGrid({
   )
   const amount = ({ count, aggregation_value }: Cohort['values'][number]) => (isSum ? (aggregation_value ?? 0) : count)
   const largest = Math.max(0, ...cohorts.flatMap(({ values }) => values.map(amount)))
+  const isUnreached = unreached(cohorts, period, computed)
+  const numbered = cohorts.map((cohort, row) => ({ cohort, row }))
+  const isPrevious = ({ cohort }: (typeof numbered)[number]) => cohort.compare_label === 'previous'
+  const parts = [
+    { name: 'All', rows: numbered.filter((one) => !isPrevious(one)) },
+    { name: 'All (previous)', rows: numbered.filter(isPrevious) },
+  ].filter(({ rows }) => rows.length > 0)
   // Of those whose interval has begun.
-  const sum = (at: number, count: (cohort: Cohort) => number) =>
-    cohorts.reduce((total, one) => (isAhead(one.date, period, at, computed) ? total : total + count(one)), 0)
-  const returned = (at: number) => sum(at, ({ values }) => values[at]?.count ?? 0)
-  const began = (at: number) => sum(at, ({ values }) => values[0]?.count ?? 0)
+  const sum = (rows: typeof numbered, at: number, value: number) =>
+    rows.reduce((total, { cohort }) => (isUnreached(cohort, at) ? total : total + (cohort.values[value]?.count ?? 0)), 0)
   return (
     <Scrolling label="Retention">
       <table class="retention">
@@ -278,23 +307,24 @@ export function RetentionGrid({
               </th>
             ))}
           </tr>
-          {!isSum && (
-            <tr class="mean">
-              <th scope="row">All</th>
-              <td class="number">{numberText(began(0))}</td>
-              {columns.map((_, i) => (
-                <td class="number" key={i}>
-                  {shareText(returned(i), began(i))}
-                </td>
-              ))}
-            </tr>
-          )}
+          {!isSum &&
+            parts.map(({ name, rows }) => (
+              <tr class="mean" key={name}>
+                <th scope="row">{name}</th>
+                <td class="number">{numberText(sum(rows, 0, 0))}</td>
+                {columns.map((_, i) => (
+                  <td class="number" key={i}>
+                    {shareText(sum(rows, i, i), sum(rows, i, 0))}
+                  </td>
+                ))}
+              </tr>
+            ))}
         </thead>
         <tbody>
-          {cohorts.map((cohort, row) => {
+          {numbered.map(({ cohort, row }) => {
             const size = cohort.values[0]?.count ?? 0
             const group = cohort.breakdown_value == null ? '' : `${breakdownText(cohort.breakdown_value)}, `
-            const name = `${group}${texts[row]!}`
+            const name = `${group}${texts[row]!}${isPrevious({ cohort, row }) ? ' (previous)' : ''}`
             return (
               <tr key={row}>
                 <th scope="row">{name}</th>
@@ -302,7 +332,7 @@ export function RetentionGrid({
                   {size === 0 ? 0 : <PeopleButton onClick={() => onChoose(row, 0, `Began ${name}`)}>{numberText(size)}</PeopleButton>}
                 </td>
                 {cohort.values.map((value, i) => {
-                  if (isAhead(cohort.date, period, i, computed)) return <td key={i} aria-label="Not yet" />
+                  if (isUnreached(cohort, i)) return <td key={i} aria-label="Not in the range" />
                   const share = isSum ? (largest === 0 ? 0 : amount(value) / largest) : size === 0 ? 0 : value.count / size
                   const text = isSum ? numberText(amount(value)) : shareText(value.count, size)
                   const title = `Began ${name}, ${columns[i]?.label ?? i}`

@@ -35,8 +35,7 @@ export function Toolbar({ query, onChange }: Props) {
     (query.kind === 'FunnelsQuery' && shape === 'trends')
   const hasComparison =
     (isTrend && !['CalendarHeatmap', 'BoxPlot', 'WorldMap', 'SlopeGraph'].includes(display)) ||
-    query.kind === 'StickinessQuery' ||
-    query.kind === 'FunnelsQuery'
+    ['StickinessQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery'].includes(query.kind)
   return (
     <div class="toolbar" role="toolbar" aria-label="How it is shown">
       <DateRange query={query} onChange={onChange} />

@@ -98,6 +98,7 @@ test('the bands of a flow stay inside their nodes', () => {
     to: fc.constantFrom('2_c', '2_d', '3_e'),
     value: fc.integer({ min: 1, max: 1e6 }),
     row: fc.constant(0),
+    previous: fc.constant(null),
   })
   fc.assert(
     fc.property(fc.array(edge, { minLength: 1, maxLength: 12 }), (edges) => {

@@ -37,6 +37,7 @@ export type {
 export type { ActionInput } from './queries/action-definition.ts'
 export type { ActorOptions } from './queries/actor-source.ts'
 export type { ActorsResponse } from './queries/actors/index.ts'
+export type { PeriodLabel, ShownRange, ShownRanges } from './queries/comparison.ts'
 export type { EventsAnswer as EventsResponse } from './queries/events/index.ts'
 export type { FilterGroupInput, FilterInput, FiltersInput, Operator } from './queries/filters/schema.ts'
 export type { CorrelationAnswer as FunnelCorrelationResponse, OddsRatio } from './queries/funnels/correlation/index.ts'

@@ -30,6 +30,7 @@ const points = [...series, text('date'), number('value')]
 const totals = [...series, number('value', 'aggregated_value')]
 const steps = [
   optional('breakdown_value'),
+  optional('compare_label'),
   order,
   text('name'),
   optional('custom_name'),

@@ -121,6 +121,22 @@ const charts: [string, object, string][] = [
     'breakdown_value,order,name,count,average_conversion_time,median_conversion_time\n,0,signup,2,,\n,1,signup,0,,\n3,0,signup,1,,\n3,1,signup,0,,\n',
   ],
   [
+    'steps that are compared',
+    chart('FunnelsQuery', { series: [signups, signups], compareFilter: { compare: true } }),
+    'compare_label,order,name,count,average_conversion_time,median_conversion_time\n' + 'current,0,signup,3,,\ncurrent,1,signup,0,,\n',
+  ],
+  [
+    'a retention that is compared',
+    {
+      kind: 'RetentionQuery',
+      dateRange: { date_from: '2034-01-10', date_to: '2034-01-10' },
+      compareFilter: { compare: true },
+      retentionFilter: { targetEntity: { id: 'signup' }, returningEntity: { id: 'signup' }, totalIntervals: 1 },
+    },
+    'compare_label,label,date,interval,count\n' +
+      'current,Day 0,2034-01-10T00:00:00Z,Day 0,3\nprevious,Day 0,2034-01-09T00:00:00Z,Day 0,0\n',
+  ],
+  [
     'a funnel by days',
     chart('FunnelsQuery', { series: [signups, signups], funnelsFilter: { funnelVizType: 'trends' } }),
     'date,value\n2034-01-09,0\n2034-01-10,0\n',

@@ -73,7 +73,9 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const period: Period = point.compare ?? 'current'
   if (period === 'previous' && !ranges.has('previous'))
     throw new QueryError('validation-failed', {
-      message: 'The trend has no comparison period: set compareFilter in the source, or leave compare out.',
+      message: isSlope(query)
+        ? 'A slope graph has no comparison period: leave compare out.'
+        : 'The trend has no comparison period: set compareFilter in the source, or leave compare out.',
       attr: 'source__compare',
     })
   const units = unitsOf(query, env, { ...breakdown, cohorts: [] }, ranges)

@@ -1,5 +1,5 @@
-import type { Chart } from './chart.ts'
-import { durationText, numberText } from './format.ts'
+import type { Box, Chart } from './chart.ts'
+import { durationText, type NumberFormat, numberText } from './format.ts'
 
 /** The numbers of a picture as a small table, for mails and for those who cannot see it. */
 export interface ChartRows {
@@ -12,6 +12,10 @@ const mostRows = 31
 const mostSeries = 6
 
 const percent = (share: number) => numberText(share * 100, { style: 'percentage', prefix: '', postfix: '', decimals: 1 })
+
+export const boxColumns = ['Min', '25%', 'Median', '75%', 'Max', 'Mean'] as const
+export const boxNumbers = ({ min, q1, median, q3, max, mean }: Box, format: NumberFormat): readonly string[] =>
+  [min, q1, median, q3, max, mean].map((value) => numberText(value, format))
 
 export function chartRows(chart: Chart): ChartRows {
   const leftOut = [...chart.leftOut]
@@ -77,17 +81,16 @@ export function chartRows(chart: Chart): ChartRows {
         leftOut,
       }
     }
-    case 'boxes':
+    case 'boxes': {
+      const isNamed = new Set(chart.boxes.map(({ label }) => label)).size > 1
+      const first = Math.max(0, chart.boxes.length - mostRows)
+      if (first > 0) leftOut.push(`${first} earlier boxes`)
       return {
-        columns: ['Interval', 'Min', '25%', 'Median', '75%', 'Max', 'Mean'],
-        rows: chart.boxes
-          .slice(-mostRows)
-          .map((box) => [
-            chart.labels[box.at] ?? '',
-            ...[box.min, box.q1, box.median, box.q3, box.max, box.mean].map((value) => numberText(value, chart.format)),
-          ]),
+        columns: [...(isNamed ? ['Series'] : []), 'Interval', ...boxColumns],
+        rows: chart.boxes.slice(first).map((box) => [...(isNamed ? [box.label] : []), box.when, ...boxNumbers(box, chart.format)]),
         leftOut,
       }
+    }
     case 'map':
       return {
         columns: ['Country', 'Total'],

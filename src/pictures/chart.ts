@@ -68,8 +68,15 @@ export interface Place {
   readonly row: number
 }
 export interface Box {
+  /** Of the labels. */
+  readonly at: number
   readonly label: string
+  /** Its own interval: of a previous period, another one than the label. */
+  readonly when: string
   readonly color: number
+  readonly isPrevious: boolean
+  /** Of the answer. */
+  readonly row: number
   readonly min: number
   readonly q1: number
   readonly median: number
@@ -97,7 +104,7 @@ export type ChartBody =
   | {
       readonly kind: 'boxes'
       readonly labels: readonly string[]
-      readonly boxes: readonly (Box & { readonly at: number })[]
+      readonly boxes: readonly Box[]
       readonly format: NumberFormat
     }
   | { readonly kind: 'map'; readonly places: readonly Place[]; readonly format: NumberFormat }

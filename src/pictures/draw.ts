@@ -70,6 +70,10 @@ export function summaryOf(chart: Chart): string {
         .slice(0, 5)
         .map((one) => one.label)
         .join(', ')}.`
+    case 'boxes': {
+      const names = [...new Set(chart.boxes.map(({ label }) => label))]
+      return `${names.length} series over ${chart.labels.length} intervals, from ${chart.labels[0]} to ${chart.labels.at(-1)}: ${names.slice(0, 5).join(', ')}.`
+    }
     case 'funnel':
       return chart.groups
         .slice(0, 1)

@@ -47,10 +47,11 @@ const retained = [
   number('count'),
   { ...number('aggregation_value'), isOptional: true as const },
 ]
-const cells = [order, text('label'), number('row'), number('column'), number('value')]
+const cells = [order, text('label'), optional('compare_label'), number('row'), number('column'), number('value')]
 const boxes = [
   number('series_index'),
   text('series_label'),
+  optional('compare_label'),
   text('day'),
   ...['min', 'q1', 'median', 'q3', 'max', 'mean'].map((name) => number(name)),
 ]

@@ -54,6 +54,7 @@ const where = (...properties: object[]) => ({ properties })
 const perCompany = { math_group_type_index: 0 }
 const ofCompanies = { aggregation_group_type_index: 0 }
 const ofAmount = { math_property: 'amount' }
+const comparedWithDays = { compareFilter: { compare: true, compare_to: '-2d' } }
 const sampled = { samplingFactor: 0.5 }
 const day = '2026-03-05'
 
@@ -143,7 +144,9 @@ export const shapesOf = ({ cohort, action }: Known): Readonly<Record<string, obj
     ...shown('CalendarHeatmap'),
     calendarHeatmapFilter: { bucketBySessionStart: true },
   }),
+  'heat map, compared': trend(visits('dau'), { ...shown('CalendarHeatmap'), ...comparedWithDays }),
   'box plot': trend(visits('total', ofAmount), shown('BoxPlot')),
+  'box plot, compared': trend(visits('total', ofAmount), { ...shown('BoxPlot'), ...comparedWithDays }),
 
   'trend by a property': trend(visits('dau'), by('plan', 'event')),
   'trend by a property of persons': trend(visits('dau'), by('vip', 'person')),
@@ -294,6 +297,7 @@ export const shapesOf = ({ cohort, action }: Known): Readonly<Record<string, obj
   'actors of a cohort': counted(trend(visits('dau'), by([cohort, 'all'], 'cohort')), { day, breakdown: cohort }),
   'actors of the period before': counted(trend(visits('dau'), { compareFilter: { compare: true } }), { compare: 'previous' }),
   'companies of a trend': counted(trend(visits('unique_group', perCompany)), { day }),
+  'actors of a box': counted(trend(visits('total', ofAmount), shown('BoxPlot')), { day }),
   'actors of an hour of the week': counted(trend(visits('dau'), shown('CalendarHeatmap')), { row: 3, column: 7 }),
   'actors of a sample': counted(trend(visits('dau'), sampled), { day }),
 

@@ -82,6 +82,23 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
     'number',
     { kind: 'TrendsQuery', series: [steps[0]], dateRange, compareFilter: { compare: true }, trendsFilter: { display: 'BoldNumber' } },
   ],
+  ...Object.fromEntries(
+    (
+      [
+        ['CalendarHeatmap', 'grid'],
+        ['BoxPlot', 'boxes'],
+      ] as const
+    ).map(([display, kind]) => {
+      const series = [{ kind: 'EventsNode', event: 'purchase', math: 'avg', math_property: 'price' }]
+      const query = {
+        kind: 'TrendsQuery',
+        series,
+        dateRange: { date_from: '2026-01-04', date_to: '2026-01-06' },
+        trendsFilter: { display },
+      }
+      return [`a compared ${display}`, [kind, { ...query, compareFilter: { compare: true } }]]
+    }),
+  ),
   'a formula': ['lines', { kind: 'TrendsQuery', series: steps, dateRange, trendsFilter: { formula: 'B / A' } }],
   'a minute': ['lines', { kind: 'TrendsQuery', series: steps, dateRange, interval: 'minute' }],
   'no event': ['lines', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'never' }], dateRange }],

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { axisLabels } from '../../src/pictures/axes.ts'
+import { chartRows } from '../../src/pictures/chart-rows.ts'
+import { measures } from '../../src/pictures/charts/boxes.ts'
 import { isAhead } from '../../src/pictures/charts/retention.ts'
 import { worldSize } from '../../src/pictures/draw/map.ts'
 import { pictureOf } from '../../src/pictures/picture.ts'
@@ -65,6 +67,74 @@ describe('what is shown', () => {
     const names = browsers.slice(0, 5).flatMap((browser) => [browser, `${browser} (previous)`])
     expect(texts.filter((text) => names.includes(text))).toEqual(names)
     expect(texts.join('\n')).toContain('1 more group')
+  })
+  test('a box of the period before stands beside the one at its place, and says when it was', () => {
+    const { query, answer } = samples['compared box plot']!
+    const chart = readChart(query, answer, 'Europe/Berlin')
+    if (chart.kind !== 'boxes') throw new Error(chart.kind)
+    expect(chart.labels).toEqual(['1-Jan-2026', '3-Jan-2026', '4-Jan-2026', '31-Dec-2025 (previous)'])
+    expect(chart.boxes.map(({ at, label, when, row }) => [at, label, when, row])).toEqual([
+      [0, 'purchase', '1-Jan-2026', 0],
+      [0, 'purchase (previous)', '27-Dec-2025', 3],
+      [1, 'purchase', '3-Jan-2026', 1],
+      [1, 'purchase (previous)', '29-Dec-2025', 4],
+      [2, 'purchase', '4-Jan-2026', 2],
+      [3, 'purchase (previous)', '31-Dec-2025', 5],
+    ])
+    const root = checked(query, answer)
+    expect([...elementsOf(root)].flatMap(({ attributes }) => attributes.get('data-pick') ?? [])).toEqual(['0', '3', '1', '4', '2', '5'])
+    expect(textsOf(root).slice(0, 5)).toEqual(expect.arrayContaining(['purchase', 'purchase (previous)']))
+    expect(textsOf(root, 'title').slice(1)).toEqual(
+      chart.boxes.map(({ label, when }) => expect.stringContaining(`${label}, ${when}: `) as string),
+    )
+    expect(chartRows(chart).rows.map((cells) => cells.slice(0, 2))).toEqual(chart.boxes.map(({ label, when }) => [label, when]))
+  })
+  test('a box has the name that its series was given', () => {
+    const { query, answer } = samples['compared box plot']!
+    const chart = readChart({ ...query, series: [{ event: 'purchase', custom_name: 'Paid' }] }, answer, 'Europe/Berlin')
+    expect(chart.kind === 'boxes' && chart.boxes.slice(0, 2).map(({ label }) => label)).toEqual(['Paid', 'Paid (previous)'])
+  })
+  test.each([
+    ['hour', ['2026-03-29 01:00:00', '2026-03-29 03:00:00'], '2026-03-29T01:30:00+01:00', [0, 2]],
+    ['day', ['2026-01-05', '2026-01-07'], '2026-01-05T15:30:00+01:00', [0, 2]],
+    ['week', ['2025-12-29', '2026-01-05'], '2026-01-02T00:00:00+01:00', [0, 1]],
+    ['month', ['2025-12-01', '2026-02-01'], '2025-12-20T00:00:00+01:00', [0, 2]],
+    ['quarter', ['2025-10-01', '2026-01-01'], '2025-12-20T00:00:00+01:00', [0, 1]],
+    ['year', ['2024-01-01', '2026-01-01'], '2024-05-01T00:00:00+02:00', [0, 2]],
+  ])('boxes by the %s stand at the places of %j', (interval, days, date_from, places) => {
+    const box = (day: string) => ({ day, label: day, ...Object.fromEntries(measures.map((name) => [name, 1])), series_index: 0 })
+    // The period before has a box at each of three places.
+    const first = '2020-01-01'
+    const before = {
+      hour: ['2020-01-01 00:00:00', '2020-01-01 01:00:00', '2020-01-01 02:00:00'],
+      day: [first, '2020-01-02', '2020-01-03'],
+      week: [first, '2020-01-08', '2020-01-15'],
+      month: [first, '2020-02-01', '2020-03-01'],
+      quarter: [first, '2020-04-01', '2020-07-01'],
+      year: [first, '2021-01-01', '2022-01-01'],
+    }[interval]!
+    const chart = readChart(
+      { kind: 'TrendsQuery', interval, trendsFilter: { display: 'BoxPlot' } },
+      {
+        resolved_date_range: { date_from },
+        resolved_compare_date_range: { date_from: '2020-01-01T00:00:00+01:00' },
+        boxplot_data: [...days.map(box), ...before.map((day) => ({ ...box(day), compare_label: 'previous' }))],
+      },
+      'Europe/Berlin',
+    )
+    if (chart.kind !== 'boxes') throw new Error(chart.kind)
+    expect(chart.boxes.filter(({ isPrevious }) => !isPrevious).map(({ at }) => at)).toEqual(places)
+    expect(chart.boxes.filter(({ isPrevious }) => isPrevious).map(({ at }) => at)).toEqual([0, 1, 2])
+  })
+  test('hours of the week have those of the period before below them', () => {
+    const { query, answer } = samples['compared hours of the week']!
+    const chart = readChart(query, answer, 'Europe/Berlin')
+    if (chart.kind !== 'grid') throw new Error(chart.kind)
+    expect([chart.rows.length, chart.rows[0]!.label, chart.rows[7]!.label, chart.leftOut]).toEqual([14, 'Mon', 'Mon (previous)', []])
+    expect([chart.rows[0]!, chart.rows[7]!].map(({ cells }) => cells[9])).toEqual([
+      { text: '12', shade: 0.6 },
+      { text: '20', shade: 1 },
+    ])
   })
   test('a number says how it has changed', () => {
     expect(shown('number')).toEqual(expect.arrayContaining(['1,234,567', '▲ 23.5% from 1,000,000']))

@@ -40,6 +40,17 @@ const retained = (day: number, counts: readonly number[]) => ({
   breakdown_value: null,
 })
 
+const spread = (i: number) => ({
+  min: 1 + i,
+  q1: 3 + i,
+  median: 5 + i,
+  q3: 9 + 2 * i,
+  max: 20 + i,
+  mean: 6 + i,
+  series_index: 0,
+  series_label: 'purchase',
+})
+
 const two = [row('signup', [10, 14, 9, 20, 26]), row('purchase', [2, 3, 1, 6, 8], { order: 1 })]
 
 export const samples: Readonly<Record<string, { readonly query: object; readonly answer: object }>> = {
@@ -84,19 +95,38 @@ export const samples: Readonly<Record<string, { readonly query: object; readonly
       },
     }),
   ]),
+  'compared hours of the week': trends(
+    'CalendarHeatmap',
+    (['current', 'previous'] as const).map((compare_label, i) =>
+      row('signup', [], {
+        compare: true,
+        compare_label,
+        calendar_heatmap_data: {
+          data: [
+            { row: 1, column: 9, value: 12 + 8 * i },
+            { row: 7, column: 20 + i, value: 4 },
+          ],
+        },
+      }),
+    ),
+  ),
+  'compared box plot': trends('BoxPlot', [], {
+    resolved_date_range: { date_from: '2026-01-01T00:00:00+01:00', date_to: '2026-01-05T23:59:59.999999+01:00' },
+    resolved_compare_date_range: { date_from: '2025-12-27T00:00:00+01:00', date_to: '2025-12-31T23:59:59.999999+01:00' },
+    boxplot_data: [
+      // Nothing on 2 January; on 31 December, the place of 5 January, only in the previous period.
+      ...[0, 2, 3].map((day) => ({ ...spread(day), day: days[day], label: labels[day], compare: true, compare_label: 'current' })),
+      ...[0, 2, 4].map((day) => ({
+        ...spread(day + 2),
+        day: `2025-12-${27 + day}`,
+        label: `${27 + day}-Dec-2025`,
+        compare: true,
+        compare_label: 'previous',
+      })),
+    ],
+  }),
   'box plot': trends('BoxPlot', [], {
-    boxplot_data: days.map((day, i) => ({
-      day,
-      label: labels[i],
-      min: 1 + i,
-      q1: 3 + i,
-      median: 5 + i,
-      q3: 9 + 2 * i,
-      max: 20 + i,
-      mean: 6 + i,
-      series_index: 0,
-      series_label: 'purchase',
-    })),
+    boxplot_data: days.map((day, i) => ({ day, label: labels[i], ...spread(i) })),
   }),
   funnel: {
     query: { kind: 'FunnelsQuery', series: [] },

@@ -14,12 +14,14 @@ export const displayArb: fc.Arbitrary<ReferenceDisplay> = fc
     length: fc.integer({ min: 0, max: 40 }),
     event: fc.constantFrom(null, null, 'view'),
     math: fc.constantFrom<ReferenceDisplay['math']>('total', 'dau', 'unique_group', 'sum', 'max'),
+    compares: fc.constantFrom<ReferenceDisplay['compares']>(null, 'before', 2, 7),
   })
   .map(({ begin, length, ...drawn }) => ({ ...drawn, from: dayText(begin), to: dayText(begin + length) }))
 
-export const asTrend = ({ from, to, event, math, interval }: ReferenceDisplay, display: string) => ({
+export const asTrend = ({ from, to, event, math, interval, compares }: ReferenceDisplay, display: string) => ({
   kind: 'TrendsQuery',
   dateRange: { date_from: from, date_to: to },
+  ...(compares !== null && { compareFilter: { compare: true, ...(compares !== 'before' && { compare_to: `-${compares}d` }) } }),
   interval: display === 'BoxPlot' ? interval : 'day',
   series: [
     {

@@ -1,6 +1,7 @@
 import {
   bucketOfDay,
   dayNumber,
+  dayText,
   formulaRows,
   localDay,
   localTime,
@@ -25,6 +26,22 @@ export interface ReferenceDisplay {
   readonly to: string
   readonly event: string | null
   readonly math: 'total' | 'dau' | 'unique_group' | 'sum' | 'max'
+  /** With the period before, or this one so many days earlier. */
+  readonly compares: null | 'before' | 2 | 7
+}
+
+export type ReferencePeriod = 'current' | 'previous'
+
+/** The query for each of its periods. */
+export function periodsOf(query: ReferenceDisplay): readonly (readonly [ReferencePeriod | null, ReferenceDisplay])[] {
+  const { from, to, compares } = query
+  if (compares === null) return [[null, query]]
+  const days = compares === 'before' ? dayNumber(to) - dayNumber(from) + 1 : compares
+  const back = (day: string) => dayText(dayNumber(day) - days)
+  return [
+    ['current', query],
+    ['previous', { ...query, from: back(from), to: back(to) }],
+  ]
 }
 
 const isCounted = (e: ReferenceEvent, { zone, from, to, event }: ReferenceDisplay) => {
@@ -70,18 +87,32 @@ function quantile(sorted: readonly number[], level: number): number {
   return low + (high - low) * (place - Math.floor(place))
 }
 
-export function referenceBoxes(all: readonly ReferenceEvent[], query: ReferenceDisplay) {
-  const byDay = new Map<string, number[]>()
+/** The numbers of each box, and whose they are. */
+function numbersByDay(all: readonly ReferenceEvent[], query: ReferenceDisplay) {
+  const byDay = new Map<string, { readonly person: number; readonly number: number }[]>()
   for (const e of all) {
     const number = numberIn(e.properties.n)
     if (!isCounted(e, query) || number === null) continue
     const day = bucketOfDay(localDay(e.at, query.zone), query)
-    byDay.set(day, [...(byDay.get(day) ?? []), number])
+    byDay.set(day, [...(byDay.get(day) ?? []), { person: e.person, number }])
   }
-  return [...byDay]
+  return byDay
+}
+
+/** The persons of a box, or of all of them, with how many of its numbers are theirs. */
+export function referenceBoxActors(all: readonly ReferenceEvent[], query: ReferenceDisplay, day: string | null): Map<number, number> {
+  const byDay = numbersByDay(all, query)
+  const counts = new Map<number, number>()
+  for (const { person } of day === null ? [...byDay.values()].flat() : (byDay.get(day) ?? []))
+    counts.set(person, (counts.get(person) ?? 0) + 1)
+  return counts
+}
+
+export function referenceBoxes(all: readonly ReferenceEvent[], query: ReferenceDisplay) {
+  return [...numbersByDay(all, query)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([day, numbers]) => {
-      const sorted = numbers.sort((a, b) => a - b)
+    .map(([day, found]) => {
+      const sorted = found.map(({ number }) => number).sort((a, b) => a - b)
       const [q1, median, q3] = [0.25, 0.5, 0.75].map((level) => quantile(sorted, level))
       const mean = sorted.reduce((sum, n) => sum + n, 0) / sorted.length
       return { day, min: sorted[0]!, q1: q1!, median: median!, q3: q3!, max: sorted.at(-1)!, mean }

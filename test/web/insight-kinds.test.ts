@@ -255,7 +255,7 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
   })
 
-  test('the people behind the numbers of the previous period: a funnel, a trend, a stickiness', async () => {
+  test('the people behind the numbers of the previous period: a funnel, a trend, hours of the week, boxes, a stickiness', async () => {
     const listed = async (click: () => Promise<void>, title: RegExp) => {
       const [request] = await Promise.all([page.waitForRequest((one) => one.postData()?.includes('ActorsQuery') ?? false), click()])
       await page.getByRole('dialog', { name: title }).waitFor()
@@ -323,6 +323,44 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
         .getByRole('button')
         .click()
     expect(await listed(cell, /^purchase \(previous\), /)).toEqual(ofPrevious(trend.data[at]!))
+
+    // Hours of the week keep the comparison: seven rows below the first seven.
+    await choose('Chart', 'CalendarHeatmap')
+    const week = (await answerTo({ compareFilter: { compare: true }, trendsFilter: { display: 'CalendarHeatmap' } }))[1]!
+    expect(week.compare_label).toBe('previous')
+    const hour = week.calendar_heatmap_data.data.find(({ value }) => value > 0)!
+    const inHour = () => page.locator(`.result svg [data-pick="${hour.row + 6} ${hour.column}"]`).dispatchEvent('click')
+    expect(await listed(inHour, /^purchase \(previous\), [A-Z][a-z]{2} at \d+:00$/)).toEqual(ofPrevious(hour.value))
+
+    // A box of the previous period, by a click on it and from the table.
+    await choose('What is counted in A', 'avg')
+    await type('Property with numbers of A', '$revenue')
+    await choose('Chart', 'BoxPlot')
+    await expect.poll(asked).toMatchObject({ compareFilter: { compare: true }, trendsFilter: { display: 'BoxPlot' } })
+    await page.locator('.answer[aria-busy=false] .result svg title').first().waitFor({ state: 'attached' })
+    const plot = { query: await asked() }
+    const { boxplot_data: boxes } = await web.api<{ boxplot_data: readonly { day: string; compare_label: string }[] }>(
+      'POST',
+      `/api/projects/${web.demo}/query/`,
+      plot,
+    )
+    const box = boxes.findIndex(({ compare_label }) => compare_label === 'previous')
+    const source = { kind: 'InsightActorsQuery', source: plot.query, day: boxes[box]!.day, series: 0, compare: 'previous' }
+    const { results: behind } = await web.api<{ results: readonly unknown[] }>('POST', `/api/projects/${web.demo}/query/`, {
+      query: { kind: 'ActorsQuery', source, select: ['id'] },
+    })
+    expect(behind.length).toBeGreaterThan(0)
+    const onBox = () => page.locator(`.result svg [data-pick="${box}"]`).dispatchEvent('click')
+    expect(await listed(onBox, /^purchase \(previous\), /)).toEqual(ofPrevious(behind.length))
+    await openNumbers(page)
+    expect((await cells(numbers())).length).toBe(boxes.length)
+    const fromTable = () =>
+      numbers()
+        .getByRole('button', { name: /: purchase \(previous\)$/ })
+        .first()
+        .click()
+    expect(await listed(fromTable, /^purchase \(previous\), /)).toEqual(ofPrevious(behind.length))
+    expect(await accessibilityFindings(page)).toEqual([])
 
     await open('stickiness')
     await type('Event A', 'purchase')

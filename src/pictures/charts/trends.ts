@@ -1,5 +1,6 @@
 import { type Chart, clipped, cut, type Item, most, nothing, type Place, type Series } from '../chart.ts'
-import { type NumberFormat, numberText, plainNumbers } from '../format.ts'
+import { type NumberFormat, numberText } from '../format.ts'
+import { boxChart } from './boxes.ts'
 import { overTime } from './over-time.ts'
 import { unfinishedOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
@@ -66,7 +67,7 @@ const itemsOf = (rows: readonly Fields[]): Item[] => {
 export function trendsChart(query: Fields, answer: Fields, timezone: string): Chart {
   const filter = fieldsOf(query.trendsFilter)
   const format = axisFormat(filter)
-  if (filter.display === 'BoxPlot') return boxChart(answer, format)
+  if (filter.display === 'BoxPlot') return boxChart(query, answer, timezone, format)
   const rows = objectsOf(answer.results)
   if (rows.length === 0) return nothing()
   const labels = [...rows].map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0]!
@@ -161,54 +162,47 @@ function mapChart(rows: readonly Fields[], format: NumberFormat): Chart | null {
   return { kind: 'map', places: kept, format, leftOut: [...leftOut, ...(others > 0 ? [`${others} more series`] : [])] }
 }
 
-const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
-/** Hours of the week. */
+/** Hours of the week, of a comparison of both periods: one below the other, in the same shades. */
 function weekChart(rows: readonly Fields[], format: NumberFormat): Chart {
-  const [first] = rows
-  const cells = objectsOf(fieldsOf(first?.calendar_heatmap_data).data)
-  const values = new Map(cells.map((cell) => [`${cell.row} ${cell.column}`, numberOf(cell.value) ?? 0]))
-  const largest = Math.max(0, ...values.values())
+  const weeks = weeksOf(rows).map(({ row, isPrevious }) => {
+    const cells = objectsOf(fieldsOf(row.calendar_heatmap_data).data)
+    return { isPrevious, values: new Map(cells.map((cell) => [`${cell.row} ${cell.column}`, numberOf(cell.value) ?? 0])) }
+  })
+  const largest = Math.max(0, ...weeks.flatMap(({ values }) => [...values.values()]))
+  const others = rows.filter((row) => !isPreviousRow(row)).length - 1
   return {
     kind: 'grid',
     columns: Array.from({ length: 24 }, (_, hour) => String(hour)),
-    rows: weekdays.map((label, day) => ({
-      label,
-      note: '',
-      cells: Array.from({ length: 24 }, (_, hour) => {
-        const value = values.get(`${day + 1} ${hour}`)
-        return value === undefined
-          ? null
-          : {
-              text: numberText(value, { ...format, style: format.style === 'numeric' ? 'short' : format.style }),
-              shade: largest > 0 ? Math.max(0, value / largest) : 0,
-            }
-      }),
-    })),
-    leftOut: rows.length > 1 ? [`${rows.length - 1} more series`] : [],
+    rows: weeks.flatMap(({ isPrevious, values }) =>
+      weekdays.map((name, day) => ({
+        label: `${name}${isPrevious ? ' (previous)' : ''}`,
+        note: '',
+        cells: Array.from({ length: 24 }, (_, hour) => {
+          const value = values.get(`${day + 1} ${hour}`)
+          return value === undefined
+            ? null
+            : {
+                text: numberText(value, { ...format, style: format.style === 'numeric' ? 'short' : format.style }),
+                shade: largest > 0 ? Math.max(0, value / largest) : 0,
+              }
+        }),
+      })),
+    ),
+    leftOut: others > 0 ? [`${others} more series`] : [],
   }
 }
 
-const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
+/** The rows of the answer whose weeks are shown: the first series, and with a comparison the same one of the period before. */
+function weeksOf(rows: readonly Fields[]): readonly { readonly row: Fields; readonly isPrevious: boolean }[] {
+  const [row] = rows
+  const previous = rows.find((one) => isPreviousRow(one) && one.order === row?.order)
+  return row ? [{ row, isPrevious: false }, ...(previous ? [{ row: previous, isPrevious: true }] : [])] : []
+}
 
-function boxChart(answer: Fields, format: NumberFormat = plainNumbers): Chart {
-  const data = objectsOf(answer.boxplot_data).filter((row) => measures.every((name) => numberOf(row[name]) !== null))
-  if (data.length === 0) return nothing()
-  const { kept, leftOut } = cut(data, most.boxes, 'box', 'boxes')
-  const labels = [...new Map(kept.map((row) => [textOf(row.day), clipped(textOf(row.label), 24)])).entries()].sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  )
-  const places = new Map(labels.map(([day], i) => [day, i]))
-  return {
-    kind: 'boxes',
-    labels: labels.map(([, label]) => label),
-    boxes: kept.map((row) => ({
-      at: places.get(textOf(row.day))!,
-      label: clipped(textOf(row.series_label)),
-      color: numberOf(row.series_index) ?? 0,
-      ...(Object.fromEntries(measures.map((name) => [name, numberOf(row[name])!])) as Record<(typeof measures)[number], number>),
-    })),
-    format,
-    leftOut,
-  }
+/** Which of these rows a row of the grid is of, and its day of the week: Monday is 1. */
+export function weekOfGrid(rows: readonly Fields[], gridRow: number): { readonly row: Fields; readonly weekday: number } | null {
+  const week = weeksOf(rows)[Math.floor(gridRow / weekdays.length)]
+  return week ? { row: week.row, weekday: (gridRow % weekdays.length) + 1 } : null
 }

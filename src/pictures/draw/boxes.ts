@@ -1,36 +1,54 @@
 import { drawLabels, drawScale, plotOf } from '../axes.ts'
-import type { Chart } from '../chart.ts'
+import type { Box, Chart } from '../chart.ts'
+import { type NumberFormat, numberText } from '../format.ts'
 import { element, type Markup } from '../markup.ts'
 import { bands } from '../scales.ts'
 import { type Area, box, type Drawn, legend } from '../sheet.ts'
 import { filled, lined } from '../style.ts'
 
+const byColor = (a: Box, b: Box) => a.color - b.color || Number(a.isPrevious) - Number(b.isPrevious)
+const keyOf = ({ color, isPrevious }: Box) => `${color} ${isPrevious}`
+
+/** What the pointer over a box is told. */
+const toldOf = ({ label, when, min, q1, median, q3, max, mean }: Box, format: NumberFormat): string => {
+  const text = (value: number) => numberText(value, format)
+  return `${label}, ${when}: ${text(min)} to ${text(max)}, half of it from ${text(q1)} to ${text(q3)}, median ${text(median)}, mean ${text(mean)}`
+}
+
 /** From the smallest to the largest value, with a box around the middle half, a line at the median and a dot at the mean. */
 export function drawBoxes({ labels, boxes, format }: Extract<Chart, { kind: 'boxes' }>, { left, top, right, bottom }: Area): Drawn {
-  const colors = [...new Map(boxes.map(({ color, label }) => [color, { color, label, isPrevious: false }])).values()]
-  const names = legend(colors, left, top, right - left)
+  const series = [...new Map([...boxes].sort(byColor).map((one) => [keyOf(one), one])).values()]
+  const names = legend(series, left, top, right - left)
+  const order = new Map(series.map((one, i) => [keyOf(one), i]))
   const plot = plotOf(
     boxes.flatMap(({ min, max }) => [min, max]),
     { left, top: top + names.height + 6, right: right - 8, bottom },
     format,
   )
   const groups = bands(labels.length, [plot.area.left, plot.area.right], 0.3)
-  const inside = bands(colors.length, [0, groups.width], 0.15)
+  const inside = bands(series.length, [0, groups.width], 0.15)
   const { scale } = plot
-  const marks = boxes.flatMap(({ at, color, min, q1, median, q3, max, mean }): Markup[] => {
-    const x = groups.start(at) + inside.start(colors.findIndex((one) => one.color === color))
+  const marks = boxes.map((one): Markup => {
+    const { at, color, isPrevious, min, q1, median, q3, max, mean, row } = one
+    const x = groups.start(at) + inside.start(order.get(keyOf(one))!)
     const middle = x + inside.width / 2
     const rule = (y1: number, y2: number, x1 = middle, x2 = middle) =>
-      element('line', { x1, y1, x2, y2, class: lined(color), 'stroke-width': 1.5 })
-    return [
+      element('line', { x1, y1, x2, y2, class: lined(color), 'stroke-width': 1.5, 'stroke-dasharray': isPrevious ? '4 4' : null })
+    const area = { left: x, right: x + inside.width }
+    return element(
+      'g',
+      { opacity: isPrevious ? 0.6 : null },
+      element('title', {}, toldOf(one, format)),
       rule(scale.at(max), scale.at(min)),
       box(
-        { left: x, right: x + inside.width, top: scale.at(q3), bottom: scale.at(q1) },
-        { class: `${filled(color)} ${lined(color)}`, 'fill-opacity': 0.3 },
+        { ...area, top: scale.at(q3), bottom: scale.at(q1) },
+        { class: `${filled(color)} ${lined(color)}`, 'fill-opacity': 0.3, 'stroke-dasharray': isPrevious ? '4 4' : null },
       ),
       rule(scale.at(median), scale.at(median), x, x + inside.width),
       element('circle', { cx: middle, cy: scale.at(mean), r: 2, class: filled(color) }),
-    ]
+      // Also where the box has no height.
+      box({ ...area, top: scale.at(max) - 4, bottom: scale.at(min) + 4 }, { class: filled(color), 'fill-opacity': 0, 'data-pick': row }),
+    )
   })
   return {
     nodes: [...names.nodes, ...drawScale(plot), ...marks, ...drawLabels(labels, plot, (i) => groups.centre(i))],

@@ -16,6 +16,7 @@ import { eventsTable, since, until } from '../scope.ts'
 import { rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { fineInterval, isPlainUnique, type RollingMath, totalTimes, windowOf } from './active-users.ts'
+import { isInBox, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
 import { partColumn } from './groups.ts'
@@ -26,7 +27,7 @@ import { listedActorsOf } from './listed-actors.ts'
 import { contextOf } from './plan.ts'
 import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
-import { displayOf, isCumulative, isTotal, trendsSchema } from './schema.ts'
+import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { isSlope, plainSlope } from './slope.ts'
 import { actorOf, type Period, type Times, type Unit } from './unit.ts'
 import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
@@ -60,7 +61,7 @@ export const trendsActors = defineActorSource<TrendsPoint>({
 })
 
 function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList> {
-  const query = plainSlope(point.source)
+  const query = plainBoxes(plainSlope(point.source))
   const order = point.series ?? 0
   if (order >= query.series.length)
     throw new QueryError('validation-failed', {
@@ -69,7 +70,14 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
     })
   const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)
-  const period: Period = query.compareFilter?.compare ? (point.compare ?? 'current') : 'current'
+  const period: Period = point.compare ?? 'current'
+  if (period === 'previous' && !ranges.has('previous'))
+    throw new QueryError('validation-failed', {
+      message: isSlope(query)
+        ? 'A slope graph has no comparison period: leave compare out.'
+        : 'The trend has no comparison period: set compareFilter in the source, or leave compare out.',
+      attr: 'source__compare',
+    })
   const units = unitsOf(query, env, { ...breakdown, cohorts: [] }, ranges)
   const unit = units.find((u) => u.order === order && u.period === period)
   if (!unit) return { query: nobody, group: null, columns: ['event_count'] }
@@ -77,10 +85,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const cell = (['row', 'column'] as const).find((name) => point[name] != null)
   if (cell && displayOf(query) !== 'CalendarHeatmap')
     throw new QueryError('validation-failed', { message: 'Only a calendar heat map has rows and columns.', attr: `source__${cell}` })
-  const ofPoint = yield* valueOfPoint(point.breakdown, unit, query, env, breakdown)
-  const value: ValueOfPoint = cell
-    ? { kind: 'condition', condition: allOf(isInCell(point, query, unit), ofPoint.kind === 'all' ? literal(true) : ofPoint.condition) }
-    : ofPoint
+  const value = ownValue(point, query, unit, env) ?? (yield* valueOfPoint(point.breakdown, unit, query, env, breakdown))
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
   const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, ranges.get('current')!, env)
   const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
@@ -93,6 +98,18 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   if (folded) return { ...found, query: folded }
   const isOf = value.kind === 'all' ? literal(true) : value.condition
   return { ...found, query: isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf) }
+}
+
+/** Of a cell of a heat map, or of a box: these have no breakdown. */
+function ownValue(point: TrendsPoint, query: TrendsQuery, unit: Unit, env: QueryContext): ValueOfPoint | null {
+  switch (displayOf(query)) {
+    case 'CalendarHeatmap':
+      return point.row == null && point.column == null ? null : { kind: 'condition', condition: isInCell(point, query, unit) }
+    case 'BoxPlot':
+      return { kind: 'condition', condition: isInBox(unit, env) }
+    default:
+      return null
+  }
 }
 
 const nobody: Query = select({

@@ -8,8 +8,9 @@ import { at, eventsTable } from '../scope.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { doubles, integers } from '../vectors.ts'
 import { numberOf } from './aggregate-math.ts'
-import type { TrendsQuery } from './schema.ts'
-import { eventsOf, timeFilter, type Unit } from './unit.ts'
+import { displayOf, type TrendsQuery } from './schema.ts'
+import { comparedAs } from './shape.ts'
+import { eventsOf, type Period, timeFilter, type Unit } from './unit.ts'
 
 /** The spread of a property in one bucket. Buckets without a number are left out. */
 export interface BoxPlotDatum {
@@ -23,10 +24,22 @@ export interface BoxPlotDatum {
   readonly mean: number
   readonly series_index: number
   readonly series_label: string
+  /** With a comparison only. */
+  readonly compare?: true
+  readonly compare_label?: Period
 }
 
 const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
 const quartile = (level: number, number: Expr) => callWith('quantile', { params: [literal(level)], args: [number] })
+
+/** A box is about the numbers of the events, whatever its series would count. */
+export const plainBoxes = (query: TrendsQuery): TrendsQuery =>
+  displayOf(query) === 'BoxPlot'
+    ? { ...query, series: query.series.map((node) => ({ ...node, math: 'avg' as const, math_group_type_index: null })) }
+    : query
+
+/** The events whose number is in a box. */
+export const isInBox = (unit: Unit, env: QueryContext): Expr => call('isNotNull', numberOf(unit, env))
 
 export function boxPlotOf(unit: Unit, query: TrendsQuery, env: QueryContext): StatementAsk {
   const number = field('number')
@@ -55,7 +68,12 @@ export function boxPlotOf(unit: Unit, query: TrendsQuery, env: QueryContext): St
   }
 }
 
-export function readBoxPlot(table: Table, { order, edges, range, node }: Unit, env: QueryContext): BoxPlotDatum[] {
+export function readBoxPlot(
+  table: Table,
+  { order, period, edges, range, node }: Unit,
+  query: TrendsQuery,
+  env: QueryContext,
+): BoxPlotDatum[] {
   const buckets = integers(table, 'bucket')
   const columns = measures.map((name) => doubles(table, `${name}_value`))
   return Array.from(buckets, (bucket, row) => ({ bucket, row }))
@@ -66,5 +84,6 @@ export function readBoxPlot(table: Table, { order, edges, range, node }: Unit, e
       ...(Object.fromEntries(measures.map((name, i) => [name, columns[i]![row]!])) as Record<(typeof measures)[number], number>),
       series_index: order,
       series_label: nodeName(node, env) ?? 'All events',
+      ...comparedAs(period, query),
     }))
 }

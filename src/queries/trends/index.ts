@@ -196,11 +196,17 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
   const results = formulas.length ? formulas.flatMap((formula, i) => applyFormula(formula, i, rows, query)) : rows
   const isOther = ({ breakdown_value: value }: TrendsRow) => (Array.isArray(value) ? value.includes(otherValue) : value === otherValue)
   const hasMore = results.some(isOther)
-  const previous = ranges.get('previous')
   return {
     results: hasMore && breakdown.isOtherHidden ? results.filter((row) => !isOther(row)) : results,
     hasMore,
-    resolved_date_range: resolvedRange(current),
+    ...resolvedRanges(ranges),
+  }
+}
+
+function resolvedRanges(ranges: ReadonlyMap<Period, ResolvedRange>) {
+  const previous = ranges.get('previous')
+  return {
+    resolved_date_range: resolvedRange(ranges.get('current')!),
     ...(previous && { resolved_compare_date_range: resolvedRange(previous) }),
   }
 }
@@ -218,9 +224,9 @@ function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
   const answers = tables(yield units.map((unit) => boxPlotOf(unit, query, env)))
   return {
     results: [],
-    boxplot_data: units.flatMap((unit, i) => readBoxPlot(answers[i]!, unit, env)),
+    boxplot_data: units.flatMap((unit, i) => readBoxPlot(answers[i]!, unit, query, env)),
     hasMore: false,
-    resolved_date_range: resolvedRange(ranges.get('current')!),
+    ...resolvedRanges(ranges),
   }
 }
 
@@ -230,8 +236,7 @@ function* notFolded(display: string, units: readonly Unit[]): Generator<Ask, voi
 
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const ranges = yield* rangesOf(query, env)
-  const range = ranges.get('current')!
-  const [axis, filter] = [axisOf(range, true), filterOf(query, range)]
+  const filter = filterOf(query, ranges.get('current')!)
   const results: TrendsRow[] = []
   const units = unitsOf(query, env, noBreakdown, ranges)
   for (const unit of units) {
@@ -239,9 +244,9 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
     const heatmap = folded ?? readHeatmap(tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))), unit, query)
     const all = heatmap.allAggregations
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
-    results.push({ ...rowOf(line, query, env, axis, filter), count: all, calendar_heatmap_data: heatmap })
+    results.push({ ...rowOf(line, query, env, axisOf(unit.range, true), filter), count: all, calendar_heatmap_data: heatmap })
   }
-  return { results, hasMore: false, resolved_date_range: resolvedRange(range) }
+  return { results, hasMore: false, ...resolvedRanges(ranges) }
 }
 
 function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Generator<Ask, CalendarHeatmap | null, Answer> {

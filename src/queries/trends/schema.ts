@@ -96,19 +96,17 @@ interface Displayed {
   readonly series: readonly SeriesNode[]
   readonly trendsFilter?: TrendsFilter | null | undefined
   readonly breakdownFilter?: BreakdownFilter | null | undefined
-  readonly compareFilter?: { readonly compare?: boolean | null | undefined } | null | undefined
 }
 
 /** Heat maps and box plots have their own numbers: what they cannot show is refused instead of ignored. */
 function checkDisplay(
-  { series, trendsFilter, breakdownFilter, compareFilter }: Displayed,
+  { series, trendsFilter, breakdownFilter }: Displayed,
   wrong: (message: string, ...path: (string | number)[]) => void,
 ) {
   const display = trendsFilter?.display
   if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return
   if (breakdownFilter?.breakdown != null || breakdownFilter?.breakdowns?.length)
     wrong(`The display ${display} has no breakdown: leave it out.`, 'breakdownFilter')
-  if (compareFilter?.compare) wrong(`The display ${display} has no comparison: leave it out.`, 'compareFilter', 'compare')
   for (const { path } of formulasOf(trendsFilter)) wrong(`The display ${display} has no formulas: leave them out.`, 'trendsFilter', ...path)
   for (const [i, { math, math_property: property }] of series.entries()) {
     if (display === 'BoxPlot' && !property) wrong('A box plot needs a property.', 'series', i, 'math_property')

@@ -70,6 +70,10 @@ export interface Line {
   } | null
 }
 
+/** What says which period a row is about, with a comparison. */
+export const comparedAs = (period: Period, { compareFilter }: Pick<TrendsQuery, 'compareFilter'>) =>
+  compareFilter?.compare ? { compare: true as const, compare_label: period } : {}
+
 export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: Axis, filter: TrendsRow['filter']): TrendsRow {
   const node = query.series[line.order]!
   const name = nodeName(node, env)
@@ -100,7 +104,7 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
     filter,
     order: line.order,
     ...(line.breakdown && { breakdown_value: line.breakdown.value }),
-    ...(query.compareFilter?.compare && { compare: true as const, compare_label: line.period }),
+    ...comparedAs(line.period, query),
   }
 }
 

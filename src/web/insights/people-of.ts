@@ -1,6 +1,7 @@
 import type { Chart } from '../../pictures/chart.ts'
+import { boxLabel } from '../../pictures/charts/boxes.ts'
 import { stepGroups } from '../../pictures/charts/funnels.ts'
-import { labelOf } from '../../pictures/charts/trends.ts'
+import { labelOf, weekdays, weekOfGrid } from '../../pictures/charts/trends.ts'
 import { breakdownText } from '../../pictures/charts/values.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
@@ -43,14 +44,11 @@ export function peopleAt(query: Query, answer: Answer, chart: Chart, picked: Pic
 }
 
 function inSeries(query: Query, answer: Answer, chart: Chart, { series, index }: Picked): Chosen | null {
-  const isWeek = chart.kind === 'grid'
-  const row = rowsOf(answer)[isWeek ? 0 : series]
+  if (chart.kind === 'grid') return inHour(query, answer, { series, index })
+  if (chart.kind === 'boxes') return inBox(query, answer, series)
+  const row = rowsOf(answer)[series]
   if (!row) return null
   const label = String(row.status ?? labelOf(row))
-  if (isWeek) {
-    const title = `${label}, ${chart.rows[series]?.label ?? ''} at ${index}:00`
-    return { title, source: insightActors(query, { series: 0, row: series + 1, column: index }) }
-  }
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
   const at = isOverTime && index >= 0 ? intervalAt(row, index, chart.step) : -1
   const day = at < 0 ? undefined : (row.days as readonly unknown[] | undefined)?.[at]
@@ -71,6 +69,21 @@ function inSeries(query: Query, answer: Answer, chart: Chart, { series, index }:
     ...compare,
   })
   return { title, source }
+}
+
+function inHour(query: Query, answer: Answer, { series, index }: Picked): Chosen | null {
+  const found = weekOfGrid(rowsOf(answer), series)
+  if (!found) return null
+  const { row, weekday } = found
+  const title = `${labelOf(row)}, ${weekdays[weekday - 1]!} at ${index}:00`
+  return { title, source: insightActors(query, { series: Number(row.order ?? 0), row: weekday, column: index, ...periodOf(row) }) }
+}
+
+function inBox(query: Query, { boxplot_data: boxes }: Answer, at: number): Chosen | null {
+  const row = Array.isArray(boxes) ? (boxes as Row[])[at] : undefined
+  if (!row) return null
+  const title = `${boxLabel(row, query)}, ${String(row.label)}`
+  return { title, source: insightActors(query, { series: Number(row.series_index ?? 0), day: row.day, ...periodOf(row) }) }
 }
 
 function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }: Picked): Chosen | null {

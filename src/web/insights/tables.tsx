@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { axisLabels } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
+import { boxColumns, boxNumbers } from '../../pictures/chart-rows.ts'
 import { shareName } from '../../pictures/charts/funnels.ts'
 import { beganTexts, unreached } from '../../pictures/charts/retention.ts'
 import { labelOf } from '../../pictures/charts/trends.ts'
@@ -117,6 +118,55 @@ const largestOf = (values: readonly unknown[]): number | null =>
   values
     .map(numberOf)
     .reduce<number | null>((largest, value) => (value === null || Math.abs(value) < Math.abs(largest ?? 0) ? largest : value), null)
+
+/** A row for each box, with a button for the people who have its numbers. */
+export function BoxTable({
+  chart,
+  isOpen,
+  onChoose,
+}: {
+  chart: Extract<Chart, { kind: 'boxes' }>
+  isOpen: boolean
+  onChoose: (row: number) => void
+}) {
+  return (
+    <details open={isOpen}>
+      <summary>Numbers</summary>
+      <Scrolling label="Numbers">
+        <table class="rows by-name">
+          <thead>
+            <tr>
+              <th>Series</th>
+              <th>Interval</th>
+              {boxColumns.map((name) => (
+                <th class="number" key={name}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {chart.boxes.map((box) => (
+              <tr key={box.row}>
+                <td>{box.label}</td>
+                <td>
+                  <PeopleButton label={`${box.when}: ${box.label}`} onClick={() => onChoose(box.row)}>
+                    {box.when}
+                  </PeopleButton>
+                </td>
+                {boxNumbers(box, chart.format).map((text, i) => (
+                  <td class="number" key={i}>
+                    {text}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolling>
+    </details>
+  )
+}
 
 export function CountryTable({ chart, onChoose }: { chart: Extract<Chart, { kind: 'map' }>; onChoose: (row: number) => void }) {
   return (

@@ -34,7 +34,7 @@ export function Toolbar({ query, onChange }: Props) {
     query.kind === 'LifecycleQuery' ||
     (query.kind === 'FunnelsQuery' && shape === 'trends')
   const hasComparison =
-    (isTrend && !['CalendarHeatmap', 'BoxPlot', 'WorldMap', 'SlopeGraph'].includes(display)) ||
+    (isTrend && !['WorldMap', 'SlopeGraph'].includes(display)) ||
     ['StickinessQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery'].includes(query.kind)
   return (
     <div class="toolbar" role="toolbar" aria-label="How it is shown">
@@ -66,13 +66,13 @@ export function Toolbar({ query, onChange }: Props) {
 
 const countryCode = { breakdown: '$geoip_country_code', breakdown_type: 'event' }
 
-/** A map needs countries; heat maps and box plots take neither a breakdown nor a comparison. */
+/** A map needs countries; heat maps and box plots take neither a breakdown nor formulas. */
 function withDisplay(query: Query, display: string): Query {
   const shown = within(query, 'trendsFilter', 'display', display)
   if (display === 'WorldMap')
     return { ...withField(shown, 'compareFilter', undefined), breakdownFilter: query.breakdownFilter ?? countryCode }
   if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return shown
-  const plain = withField(withField(shown, 'compareFilter', undefined), 'breakdownFilter', undefined)
+  const plain = withField(shown, 'breakdownFilter', undefined)
   return ['formula', 'formulas', 'formulaNodes'].reduce((before, name) => within(before, 'trendsFilter', name, undefined), plain)
 }
 

@@ -123,6 +123,16 @@ describe('a point', () => {
     expect((await actorsOf(project, { source: compared, day: '2020-02-24', compare: 'current' })).count).toBe(0)
   })
 
+  test.each(['ActionsLineGraph', 'BoldNumber', 'CalendarHeatmap', 'SlopeGraph'])(
+    'of a previous period that the %s does not have',
+    async (display) => {
+      const project = await pool.filled(utc, events)
+      const point = { source: source({ trendsFilter: { display } }), compare: 'previous' }
+      await expect(actorsOf(project, point)).rejects.toMatchObject({ code: 'validation-failed', attr: 'source__compare' })
+      expect((await actorsOf(project, { ...point, compare: 'current' })).count).toBe(3)
+    },
+  )
+
   test.each<[string, object, string, number]>([
     ['of the period before', {}, '2020-03-02', 1],
     ['of a week before', { compare_to: '-1w' }, '2020-03-02', 1],

@@ -7,7 +7,16 @@ import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/cl
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { withoutLists } from '../../harness/duckdb.ts'
 import { projectPool } from '../../harness/projects.ts'
-import { type ReferenceDisplay, referenceBoxes, referenceHeatmap, referenceSlope } from '../../reference/displays.ts'
+import { personUuid } from '../../harness/store.ts'
+import {
+  periodsOf,
+  type ReferenceDisplay,
+  type ReferencePeriod,
+  referenceBoxActors,
+  referenceBoxes,
+  referenceHeatmap,
+  referenceSlope,
+} from '../../reference/displays.ts'
 import { asBoxes, asTrend, displayArb } from '../../reference/displays-cases.ts'
 import type { ReferenceEvent, ReferenceQuery } from '../../reference/trends.ts'
 import { afterMerges, asQuery, eventArb, inZone, mergesArb, queryArb } from '../../reference/trends-cases.ts'
@@ -31,19 +40,34 @@ const rounded = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_, one: unknown) => (typeof one === 'number' ? Number(one.toFixed(6)) : one))
 
 async function expectRight(query: ReferenceDisplay, events: readonly ReferenceEvent[], ask: (query: { kind: string }) => Promise<object>) {
+  const label = query.event ?? 'All events'
+  const periods = periodsOf(query)
+  const compared = (period: ReferencePeriod | null) => (period === null ? {} : { compare: true, compare_label: period })
   const heatmap = (await ask(asTrend(query, 'CalendarHeatmap'))) as TrendsResponse
-  const right = referenceHeatmap(events, query)
-  expect(rounded(heatmap.results[0]!.calendar_heatmap_data)).toEqual(rounded(right))
-  expect(rounded([heatmap.results[0]!.count, heatmap.results[0]!.aggregated_value])).toEqual(
-    rounded([right.allAggregations, right.allAggregations]),
-  )
-  const boxes = (await ask(asTrend(query, 'BoxPlot'))) as TrendsResponse
-  const shown = boxes.boxplot_data!.map(({ label: _, series_index, series_label, ...datum }) => {
-    expect([series_index, series_label]).toEqual([0, query.event ?? 'All events'])
-    return datum
+  const shown = heatmap.results.map(({ order, label, compare, compare_label, count, aggregated_value, calendar_heatmap_data }) => {
+    return { order, label, ...(compare && { compare, compare_label }), count, aggregated_value, calendar_heatmap_data }
   })
-  expect(rounded(shown)).toEqual(rounded(referenceBoxes(events, asBoxes(query))))
-  expect(boxes.results).toEqual([])
+  const right = periods.map(([period, moved]) => {
+    const calendar_heatmap_data = referenceHeatmap(events, moved)
+    const all = calendar_heatmap_data.allAggregations
+    return { order: 0, label, ...compared(period), count: all, aggregated_value: all, calendar_heatmap_data }
+  })
+  expect(rounded(shown)).toEqual(rounded(right))
+  expectRanges(heatmap, query)
+
+  const plot = (await ask(asTrend(query, 'BoxPlot'))) as TrendsResponse
+  const boxes = periods.flatMap(([period, moved]) =>
+    referenceBoxes(events, asBoxes(moved)).map((box) => ({ ...box, series_index: 0, series_label: label, ...compared(period) })),
+  )
+  expect(rounded(plot.boxplot_data!.map(({ label: _, ...datum }) => datum))).toEqual(rounded(boxes))
+  expect(plot.results).toEqual([])
+  expectRanges(plot, query)
+}
+
+/** Of both periods, also where a box begins earlier than its period. */
+function expectRanges(answer: TrendsResponse, query: ReferenceDisplay) {
+  const told = [answer.resolved_date_range, answer.resolved_compare_date_range].map((range) => range?.date_from.slice(0, 10))
+  expect(told).toEqual([0, 1].map((i) => periodsOf(query)[i]?.[1]).map((moved) => moved?.from))
 }
 
 test('generated heat maps and box plots are what loops over the events make of them', async () => {
@@ -59,20 +83,58 @@ test('generated heat maps and box plots are what loops over the events make of t
   )
 })
 
-test('the actors of a cell, of its row and of its column', async () => {
-  const persons = [1, 2, 3, 4, 5].map((person) => ({ person }))
+const persons = [1, 2, 3, 4, 5].map((person) => ({ person }))
+const one = <T>(list: readonly T[], place: number): T => list[place % list.length]!
+
+test('the actors of a cell, of its row and of its column, of both periods', async () => {
   await assertGenerated(
     fc.asyncProperty(eventsArb, displayArb, fc.nat(), async (events, drawn, place) => {
       const query: ReferenceDisplay = { ...drawn, math: 'dau' }
       const project = await pool.filled(query, events, { persons })
-      const { data, rowAggregations, columnAggregations, allAggregations } = referenceHeatmap(events, query)
-      if (data.length === 0) return
-      const one = <T>(list: readonly T[]): T => list[place % list.length]!
-      for (const { value, ...cell } of [one(data), one(rowAggregations), one(columnAggregations), { value: allAggregations }]) {
-        const source = { kind: 'InsightActorsQuery', source: asTrend(query, 'CalendarHeatmap'), ...cell }
-        const answer = (await answerQuery({ kind: 'ActorsQuery', source, select: ['id'], orderBy: [] }, project)) as { results: unknown[] }
-        expect([cell, answer.results.length]).toEqual([cell, value])
+      for (const [compare, moved] of periodsOf(query)) {
+        const { data, rowAggregations, columnAggregations, allAggregations } = referenceHeatmap(events, moved)
+        if (data.length === 0) continue
+        const cells = [one(data, place), one(rowAggregations, place), one(columnAggregations, place), { value: allAggregations }]
+        for (const { value, ...cell } of cells) {
+          const source = { kind: 'InsightActorsQuery', source: asTrend(query, 'CalendarHeatmap'), ...cell, compare }
+          const answer = (await answerQuery({ kind: 'ActorsQuery', source, select: ['id'], orderBy: [] }, project)) as {
+            results: unknown[]
+          }
+          expect([compare, cell, answer.results.length]).toEqual([compare, cell, value])
+        }
       }
+    }),
+    { numRuns: runs },
+  )
+})
+
+/** Of the first box, of the last one, of one between them and of all. */
+async function expectBoxActors(
+  query: ReferenceDisplay,
+  events: readonly ReferenceEvent[],
+  place: number,
+  ask: (query: { kind: string }) => Promise<object>,
+) {
+  for (const [compare, moved] of periodsOf(query)) {
+    const days = referenceBoxes(events, asBoxes(moved)).map(({ day }) => day)
+    for (const day of days.length === 0 ? [null] : new Set([days[0]!, days.at(-1)!, one(days, place), null])) {
+      const source = { kind: 'InsightActorsQuery', source: asTrend(query, 'BoxPlot'), compare, ...(day && { day }) }
+      const answer = (await ask({ kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: ['id'], limit: 100 } as {
+        kind: string
+      })) as { results: [string, unknown][] }
+      const right = [...referenceBoxActors(events, asBoxes(moved), day)].map(([person, count]) => [personUuid(person), count])
+      expect([compare, day, answer.results.map(([id, count]) => [id, Number(count)])]).toEqual([compare, day, right.sort()])
+    }
+  }
+}
+
+test('the actors of a box are those who have its numbers, and have as many, on both roads', async () => {
+  await assertGenerated(
+    fc.asyncProperty(eventsArb, mergesArb, displayArb, fc.nat(), async (events, merges, query, place) => {
+      const project = await pool.filled(query, events, { merges, persons })
+      const after = afterMerges(events, merges)
+      for (const road of ['core', 'sql'])
+        await expectBoxActors(query, after, place, (asked) => answerQuery({ ...asked, modifiers: { road } }, project))
     }),
     { numRuns: runs },
   )
@@ -84,12 +146,18 @@ test.skipIf(!hasClickHouse)('and so does ClickHouse', async () => {
       eventsArb,
       mergesArb,
       fc.array(displayArb, { minLength: 2, maxLength: 3 }),
-      async (events, merges, [first, ...others]) => {
-        const project = await pool.filled(first!, events, { merges })
+      fc.nat(),
+      async (events, merges, [first, ...others], place) => {
+        const project = await pool.filled(first!, events, { merges, persons })
         await clickhouse.load(project)
         for (const drawn of [first!, ...others]) {
           const query = { ...drawn, zone: first!.zone, weekStartDay: first!.weekStartDay }
-          await expectRight(query, afterMerges(events, merges), (one) => answerOnClickHouse(clickhouse, one, project))
+          const [after, ask] = [
+            afterMerges(events, merges),
+            (one: { kind: string }) => answerOnClickHouse(clickhouse, one, project),
+          ] as const
+          await expectRight(query, after, ask)
+          await expectBoxActors(query, after, place, ask)
         }
       },
     ),

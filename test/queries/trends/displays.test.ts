@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import { answerTable } from '../../../src/queries/rows.ts'
 import { projectPool } from '../../harness/projects.ts'
 import type { ReferenceDisplay } from '../../reference/displays.ts'
 import { asTrend, dayText, firstDay } from '../../reference/displays-cases.ts'
 
-// What heat maps and box plots refuse, and their rows; the ends of slope graphs.
+// What heat maps and box plots refuse, their rows, and the actors of boxes; the ends of slope graphs.
 
 const pool = projectPool(new Date('2020-06-01T00:00:00Z'))
 afterAll(() => pool.close())
@@ -15,7 +15,6 @@ const asked = (display: string, more: object = {}) => ({ kind: 'TrendsQuery', se
 test.each<[name: string, query: object, attr: string, words: string]>([
   ['no property', asked('BoxPlot'), 'series__0__math_property', 'property'],
   ['a breakdown', asked('CalendarHeatmap', { breakdownFilter: { breakdown: 'k' } }), 'breakdownFilter', 'breakdown'],
-  ['a comparison', asked('CalendarHeatmap', { compareFilter: { compare: true } }), 'compareFilter__compare', 'comparison'],
   ['a formula', asked('x', { trendsFilter: { display: 'CalendarHeatmap', formula: 'A' } }), 'trendsFilter__formula', 'formulas'],
   [
     'a math over several days',
@@ -66,15 +65,104 @@ test('both have rows as Arrow', async () => {
     to: dayText(1),
     event: 'view',
     math: 'total',
+    compares: null,
   }
-  const rows = async (display: string) =>
-    answerTable(await answerQuery(asTrend(query, display), project))
+  const rows = async (display: string, compares: ReferenceDisplay['compares'] = null) =>
+    answerTable(await answerQuery(asTrend({ ...query, compares }, display), project))
       .toArray()
       .map((row) => ({ ...(row.toJSON() as object) }))
   expect(await rows('CalendarHeatmap')).toEqual([0, 1].map((column) => ({ order: 0, label: 'view', row: 1, column, value: 1 })))
   expect(await rows('BoxPlot')).toEqual([
     { series_index: 0, series_label: 'view', day: dayText(0), min: 0, q1: 0.25, median: 0.5, q3: 0.75, max: 1, mean: 0.5 },
   ])
+  expect(await rows('CalendarHeatmap', 'before')).toEqual(
+    [0, 1].map((column) => ({ order: 0, label: 'view', compare_label: 'current', row: 1, column, value: 1 })),
+  )
+  expect(await rows('BoxPlot', 'before')).toMatchObject([{ series_label: 'view', compare_label: 'current', day: dayText(0) }])
+})
+
+describe('the actors of a box', () => {
+  // Of the first person one number, of the second two, and events without one; the third has none.
+  const found = [
+    [1, { n: 4 }],
+    [1, { n: 'x' }],
+    [2, { n: '5' }],
+    [2, { n: 6 }],
+    [2, {}],
+    [3, { n: null }],
+  ] as const
+  const events = found.map(([person, properties], i) => ({
+    event: 'view',
+    person,
+    at: (firstDay + i * 3_600_000) * 1000,
+    session: i === 0 ? '019b0000-0000-7000-8000-000000000001' : '',
+    group: '',
+    properties,
+  }))
+  const store = { persons: [{ person: 1, properties: { age: 7 } }, { person: 2 }, { person: 3, properties: { age: 'old' } }] }
+  const listed = async (node: object, road: 'core' | 'sql', more: object = {}, point: object = { day: dayText(0) }) => {
+    const project = await pool.filled({ zone: 'UTC', weekStartDay: 0 }, events, store)
+    const range = { date_from: dayText(0), date_to: dayText(1) }
+    const trend = asked('BoxPlot', { series: [{ ...view, ...node }], dateRange: range, ...more })
+    const source = { kind: 'InsightActorsQuery', source: trend, ...point }
+    const query = { kind: 'ActorsQuery', source, select: ['id', 'event_count'], orderBy: ['id'], modifiers: { road } }
+    const { results } = (await answerQuery(query, project)) as { results: readonly (readonly [string, unknown])[] }
+    return Object.fromEntries(results.map(([id, count]) => [Number(id.slice(-1)), Number(count)]))
+  }
+
+  const numbers = { 1: 1, 2: 2 }
+  describe.each(['core', 'sql'] as const)('by the road %s', (road) => {
+    test.each<[name: string, node: object, actors: object]>([
+      ['without a math', { math_property: 'n' }, numbers],
+      ...['avg', 'p99', 'dau', 'weekly_active', 'first_time_for_user', 'unique_session', 'avg_count_per_actor'].map(
+        (math): [string, object, object] => [`of the math ${math}`, { math, math_property: 'n' }, numbers],
+      ),
+      ['of groups', { math: 'unique_group', math_group_type_index: 0, math_property: 'n' }, numbers],
+      ['of a multiple', { math: 'avg', math_property: 'n', math_multiplier: 2 }, numbers],
+      ['of an amount', { math: 'avg', math_property: 'n', math_property_revenue_currency: { static: 'USD' } }, numbers],
+      ['of the time', { math: 'avg', math_property: '$time' }, { 1: 2, 2: 3, 3: 1 }],
+      ['of their own property', { math: 'avg', math_property: 'age', math_property_type: 'person_properties' }, { 1: 2 }],
+      [
+        'of a property of the session',
+        { math: 'avg', math_property: '$num_uniq_urls', math_property_type: 'session_properties' },
+        { 1: 1 },
+      ],
+    ])('%s', async (_, node, actors) => {
+      expect(await listed(node, road)).toEqual(actors)
+    })
+
+    test('of a bucket without a number, of the whole range, of a filter', async () => {
+      const node = { math: 'avg', math_property: 'n' }
+      expect(await listed(node, road, {}, { day: dayText(1) })).toEqual({})
+      expect(await listed(node, road, {}, {})).toEqual(numbers)
+      expect(await listed(node, road, { properties: [{ key: 'n', value: ['6'], operator: 'exact', type: 'event' }] })).toEqual({ 2: 1 })
+    })
+
+    test('of the period to compare with, by its day and by the day at its place', async () => {
+      const node = { math: 'avg', math_property: 'n' }
+      const more = { dateRange: { date_from: dayText(2), date_to: dayText(3) }, compareFilter: { compare: true } }
+      for (const [day, actors] of [
+        [dayText(0), numbers],
+        [dayText(2), numbers],
+        [dayText(3), {}],
+      ] as const)
+        expect(await listed(node, road, more, { day, compare: 'previous' })).toEqual(actors)
+      expect(await listed(node, road, more, { day: dayText(2), compare: 'current' })).toEqual({})
+    })
+  })
+
+  test('are chosen from its buckets and periods', async () => {
+    const project = await pool.filled({ zone: 'UTC', weekStartDay: 0 }, [])
+    const options = async (display: string) => {
+      const series = [{ ...view, math: 'avg', math_property: 'n' }]
+      const more = { series, dateRange: { date_from: dayText(0), date_to: dayText(1) }, compareFilter: { compare: true } }
+      const source = { kind: 'InsightActorsQuery', source: asked(display, more) }
+      return (await answerQuery({ kind: 'InsightActorsQueryOptions', source }, project)) as object
+    }
+    const compare = [{ value: 'current' }, { value: 'previous' }]
+    expect(await options('BoxPlot')).toMatchObject({ day: [{ label: '24-Feb-2020' }, { label: '25-Feb-2020' }], compare })
+    expect(await options('CalendarHeatmap')).toMatchObject({ day: null, compare })
+  })
 })
 
 test('a heat map by the beginning of sessions counts a person once for each of them', async () => {

@@ -2,7 +2,7 @@ import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import { cellText, numberText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
 import { seriesOf } from './trends.ts'
-import { type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
+import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
 
 /** Actors by the number of intervals in which they were active. */
 export function stickinessChart(query: Fields, answer: Fields): Chart {
@@ -51,7 +51,7 @@ export function pathsChart(_query: Fields, answer: Fields): Chart {
     to: textOf(edge.target),
     value: numberOf(edge.value) ?? 0,
     row,
-    isPrevious: edge.compare_label === 'previous',
+    isPrevious: isPreviousRow(edge),
   }))
   const keyOf = ({ from, to }: { from: string; to: string }) => JSON.stringify([from, to])
   const before = new Map(all.filter(({ isPrevious }) => isPrevious).map((edge) => [keyOf(edge), edge.value]))

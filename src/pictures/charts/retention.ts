@@ -1,6 +1,6 @@
 import { type Chart, clipped, cut, type GridRow, most, nothing } from '../chart.ts'
 import { numberText } from '../format.ts'
-import { breakdownText, type Fields, fieldsOf, numberOf, objectsOf, textOf } from './values.ts'
+import { breakdownText, type Fields, fieldsOf, isPreviousRow, numberOf, objectsOf, textOf } from './values.ts'
 
 const seconds: Readonly<Record<string, number>> = { Hour: 3600, Day: 86_400, Week: 7 * 86_400 }
 
@@ -66,7 +66,7 @@ export function retentionChart(query: Fields, answer: Fields): Chart {
     const started = numberOf(values[0]?.count) ?? 0
     const split = row.breakdown_value === null || row.breakdown_value === undefined ? '' : `${breakdownText(row.breakdown_value)} `
     return {
-      label: clipped(`${split}${began[i]!}${row.compare_label === 'previous' ? ' (previous)' : ''}`, 32),
+      label: clipped(`${split}${began[i]!}${isPreviousRow(row) ? ' (previous)' : ''}`, 32),
       note: numberText(started),
       cells: values.slice(0, most.gridColumns).map((value, at) => {
         if (isUnreached(row, at)) return null

@@ -7,6 +7,7 @@ import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketLabel } from '../buckets.ts'
+import { periodChoices, periods } from '../comparison.ts'
 import { instantOf, isoInstant, micros, parseDate, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
@@ -29,7 +30,7 @@ import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { isSlope, plainSlope } from './slope.ts'
-import { actorOf, type Period, type Times, type Unit } from './unit.ts'
+import { actorOf, type Times, type Unit } from './unit.ts'
 import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -42,7 +43,7 @@ export const trendsPointSchema = fields(
     day: value.nullish(),
     series: z.number().int().min(0).nullish(),
     breakdown: z.union([value, z.array(value)]).nullish(),
-    compare: z.enum(['current', 'previous']).nullish(),
+    compare: z.enum(periods).nullish(),
     /** Of a calendar heat map: the day of the week, Monday is 1, and the hour. */
     row: z.number().int().min(1).max(7).nullish(),
     column: z.number().int().min(0).max(23).nullish(),
@@ -70,8 +71,8 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
     })
   const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)
-  const period: Period = point.compare ?? 'current'
-  if (period === 'previous' && !ranges.has('previous'))
+  const period = point.compare ?? 'current'
+  if (!ranges.some((one) => one.period === period))
     throw new QueryError('validation-failed', {
       message: isSlope(query)
         ? 'A slope graph has no comparison period: leave compare out.'
@@ -87,7 +88,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
     throw new QueryError('validation-failed', { message: 'Only a calendar heat map has rows and columns.', attr: `source__${cell}` })
   const value = ownValue(point, query, unit, env) ?? (yield* valueOfPoint(point.breakdown, unit, query, env, breakdown))
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
-  const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, ranges.get('current')!, env)
+  const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, ranges[0]!.range, env)
   const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
   const found = { group: actorOf(unit).group, columns: ['event_count'] }
   let folded: Query | null = null
@@ -203,7 +204,7 @@ function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions>
   const query = plainSlope(point.source)
   const breakdown = trendsBreakdown(query)
   const ranges = yield* rangesOf(query, env)
-  const range = ranges.get('current')!
+  const { range } = ranges[0]!
   const day = isTotal(query)
     ? null
     : bucketEdges(range)
@@ -211,12 +212,7 @@ function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions>
         .filter((_, i, all) => !isSlope(query) || i === 0 || i === all.length - 1)
         .map((start) => ({ label: bucketLabel(start, range), value: isoInstant(start, range.calendar.zone) }))
   const series = query.series.map((node, i) => ({ label: nodeName(node, env) ?? 'All events', value: i }))
-  const compare = query.compareFilter?.compare
-    ? [
-        { label: 'Current', value: 'current' },
-        { label: 'Previous', value: 'previous' },
-      ]
-    : null
+  const compare = query.compareFilter?.compare ? periodChoices : null
   const common = { day, series, compare, interval: null, status: null }
   if (breakdown.cohorts.length) {
     const choices = breakdown.cohorts.map((id) => ({ label: id === 'all' ? 'all users' : (env.cohort(id)?.name ?? String(id)), value: id }))
@@ -224,8 +220,7 @@ function* optionsOf(point: TrendsPoint, env: QueryContext): Asking<ActorOptions>
   }
   if (!breakdown.parts.length) return { ...common, breakdown: null, breakdowns: null }
 
-  const current = new Map([['current', range] as const])
-  const units = unitsOf(query, env, breakdown, current).filter((unit) => unit.order === query.series.length - 1)
+  const units = unitsOf(query, env, breakdown, ranges.slice(0, 1)).filter((unit) => unit.order === query.series.length - 1)
   const [answer] = yield* answerUnits(units, query, env, breakdown)
   const shown = limitGroups(answer?.groups ?? [], breakdown)
   const choices = breakdown.parts.map((part, i) => choicesOf([...new Set(shown.map((group) => group.parts[i]!))], part.binCount !== null))

@@ -3,17 +3,17 @@ import { alias, call, callWith, field, from, groupBy, literal, select } from '..
 import type { Expr } from '../../ast/nodes.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { bucketDay, bucketLabel } from '../buckets.ts'
+import { type PeriodLabel, periodLabel } from '../comparison.ts'
 import type { QueryContext, StatementAsk } from '../kind.ts'
 import { at, eventsTable } from '../scope.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { doubles, integers } from '../vectors.ts'
 import { numberOf } from './aggregate-math.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
-import { comparedAs } from './shape.ts'
-import { eventsOf, type Period, timeFilter, type Unit } from './unit.ts'
+import { eventsOf, timeFilter, type Unit } from './unit.ts'
 
 /** The spread of a property in one bucket. Buckets without a number are left out. */
-export interface BoxPlotDatum {
+export interface BoxPlotDatum extends PeriodLabel {
   readonly day: string
   readonly label: string
   readonly min: number
@@ -24,9 +24,6 @@ export interface BoxPlotDatum {
   readonly mean: number
   readonly series_index: number
   readonly series_label: string
-  /** With a comparison only. */
-  readonly compare?: true
-  readonly compare_label?: Period
 }
 
 const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
@@ -84,6 +81,6 @@ export function readBoxPlot(
       ...(Object.fromEntries(measures.map((name, i) => [name, columns[i]![row]!])) as Record<(typeof measures)[number], number>),
       series_index: order,
       series_label: nodeName(node, env) ?? 'All events',
-      ...comparedAs(period, query),
+      ...periodLabel(period, query.compareFilter?.compare === true),
     }))
 }

@@ -3,8 +3,8 @@ import { InternalError, QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, noBreakdown, partValue } from '../breakdown.ts'
 import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
-import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
-import { earliestFor } from '../earliest.ts'
+import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
+import type { ResolvedRange } from '../dates.ts'
 import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
@@ -21,18 +21,16 @@ import { foldExpression } from './listed-expression.ts'
 import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
-import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, resolvedRange, rowOf, type TrendsRow } from './shape.ts'
+import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, rowOf, type TrendsRow } from './shape.ts'
 import { endsNow, endsOf, isSlope, plainSlope, slopeGroups } from './slope.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
-import { eventsOf, type Period, type Unit } from './unit.ts'
+import { eventsOf, type Unit } from './unit.ts'
 
-export interface TrendsResponse {
+export interface TrendsResponse extends ShownRanges {
   readonly results: readonly TrendsRow[]
   readonly hasMore: boolean
   /** Of a box plot, instead of `results`. */
   readonly boxplot_data?: readonly BoxPlotDatum[]
-  readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
-  readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
 }
 
 export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
@@ -55,18 +53,12 @@ const tables = (answer: Answer): readonly Table[] => {
 }
 
 /** The current range and, with a comparison, the comparison range. */
-export function* rangesOf(query: TrendsQuery, env: QueryContext): Generator<Ask, ReadonlyMap<Period, ResolvedRange>, Answer> {
-  const interval = isTotal(query) ? 'day' : (query.interval ?? 'day')
-  const earliest = yield* earliestFor(query.dateRange)
-  const current = resolveDateRange(query.dateRange, interval, env, { earliest, isExact: displayOf(query) === 'BoldNumber' })
-  const ranges = new Map<Period, ResolvedRange>([['current', current]])
-  if (query.compareFilter?.compare) ranges.set('previous', previousRange(current, query.compareFilter.compare_to))
-  return ranges
-}
+export const rangesOf = (query: TrendsQuery, env: QueryContext): QueryRun<readonly PeriodRange[]> =>
+  periodRanges(query, isTotal(query) ? 'day' : (query.interval ?? 'day'), env, { isExact: displayOf(query) === 'BoldNumber' })
 
-export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakdown, ranges: ReadonlyMap<Period, ResolvedRange>): Unit[] {
+export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakdown, ranges: readonly PeriodRange[]): Unit[] {
   const cohorts = breakdown.cohorts.length ? breakdown.cohorts : [null]
-  return [...ranges].flatMap(([period, range]) => {
+  return ranges.flatMap(({ period, range }) => {
     const edges = isTotal(query) ? null : bucketEdges(range)
     return query.series.flatMap((node, order) =>
       isMissing(node, env) ? [] : cohorts.map((cohort) => ({ node, order, period, range, edges, cohort })),
@@ -185,9 +177,9 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
   const answered = yield* answerUnits(unitsOf(query, env, breakdown, ranges), query, env, breakdown)
   const lines = linesOf(answered, query, env, breakdown)
 
-  const current = ranges.get('current')!
+  const current = ranges[0]!.range
   const filter = filterOf(query, current)
-  const axes = new Map<Period, Axis>([...ranges].map(([period, range]) => [period, shownAxis(range, query)]))
+  const axes = new Map<Period, Axis>(ranges.map(({ period, range }) => [period, shownAxis(range, query)]))
   const rows = lines.map((line) => ({
     ...rowOf(line, query, env, axes.get(line.period)!, filter),
     ...(isSlope(query) && { incomplete_end: endsNow(current, env) }),
@@ -199,15 +191,7 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
   return {
     results: hasMore && breakdown.isOtherHidden ? results.filter((row) => !isOther(row)) : results,
     hasMore,
-    ...resolvedRanges(ranges),
-  }
-}
-
-function resolvedRanges(ranges: ReadonlyMap<Period, ResolvedRange>) {
-  const previous = ranges.get('previous')
-  return {
-    resolved_date_range: resolvedRange(ranges.get('current')!),
-    ...(previous && { resolved_compare_date_range: resolvedRange(previous) }),
+    ...shownRanges(ranges),
   }
 }
 
@@ -226,7 +210,7 @@ function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
     results: [],
     boxplot_data: units.flatMap((unit, i) => readBoxPlot(answers[i]!, unit, query, env)),
     hasMore: false,
-    ...resolvedRanges(ranges),
+    ...shownRanges(ranges),
   }
 }
 
@@ -236,7 +220,7 @@ function* notFolded(display: string, units: readonly Unit[]): Generator<Ask, voi
 
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const ranges = yield* rangesOf(query, env)
-  const filter = filterOf(query, ranges.get('current')!)
+  const filter = filterOf(query, ranges[0]!.range)
   const results: TrendsRow[] = []
   const units = unitsOf(query, env, noBreakdown, ranges)
   for (const unit of units) {
@@ -246,7 +230,7 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
     results.push({ ...rowOf(line, query, env, axisOf(unit.range, true), filter), count: all, calendar_heatmap_data: heatmap })
   }
-  return { results, hasMore: false, ...resolvedRanges(ranges) }
+  return { results, hasMore: false, ...shownRanges(ranges) }
 }
 
 function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Generator<Ask, CalendarHeatmap | null, Answer> {
@@ -313,7 +297,6 @@ function cohortLines(
           return rankGroups(groups).map((group, i) => [group, i] as const)
         }),
   )
-  const periods: readonly Period[] = ['current', 'previous']
   const sorted = [...pairs].sort(
     (a, b) =>
       periods.indexOf(a.unit.period) - periods.indexOf(b.unit.period) ||

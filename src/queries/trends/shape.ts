@@ -1,13 +1,13 @@
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { type Period, type PeriodLabel, periodLabel, shownRange } from '../comparison.ts'
 import { isoInstant, type ResolvedRange } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
 import { nodeName } from '../series-condition.ts'
 import type { CalendarHeatmap } from './heatmap.ts'
 import { isCumulative, isTotal, type TrendsQuery } from './schema.ts'
-import type { Period } from './unit.ts'
 
 /** One line of a chart, or one number. */
-export interface TrendsRow {
+export interface TrendsRow extends PeriodLabel {
   data: number[] | null
   days: string[]
   labels: string[]
@@ -18,8 +18,6 @@ export interface TrendsRow {
   filter: Readonly<Record<string, unknown>>
   order: number
   breakdown_value?: BreakdownValue
-  compare?: true
-  compare_label?: Period
   /** Of a slope graph: its last bucket is not over yet. */
   incomplete_end?: boolean
   /** Of a calendar heat map. */
@@ -70,10 +68,6 @@ export interface Line {
   } | null
 }
 
-/** What says which period a row is about, with a comparison. */
-export const comparedAs = (period: Period, { compareFilter }: Pick<TrendsQuery, 'compareFilter'>) =>
-  compareFilter?.compare ? { compare: true as const, compare_label: period } : {}
-
 export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: Axis, filter: TrendsRow['filter']): TrendsRow {
   const node = query.series[line.order]!
   const name = nodeName(node, env)
@@ -104,19 +98,17 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
     filter,
     order: line.order,
     ...(line.breakdown && { breakdown_value: line.breakdown.value }),
-    ...comparedAs(line.period, query),
+    ...periodLabel(line.period, query.compareFilter?.compare === true),
   }
 }
 
 /** The query as saved charts described it before query objects. */
 export function filterOf(query: TrendsQuery, range: ResolvedRange): TrendsRow['filter'] {
-  const { zone } = range.calendar
   const all: Record<string, unknown> = {
     insight: 'TRENDS',
     properties: query.properties,
     filter_test_accounts: query.filterTestAccounts,
-    date_from: isoInstant(range.from, zone),
-    date_to: isoInstant(range.to, zone),
+    ...shownRange(range),
     entity_type: 'events',
     sampling_factor: query.samplingFactor,
     aggregation_group_type_index: query.aggregation_group_type_index,
@@ -126,8 +118,3 @@ export function filterOf(query: TrendsQuery, range: ResolvedRange): TrendsRow['f
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null && value !== undefined))
 }
-
-export const resolvedRange = ({ from, to, calendar }: ResolvedRange) => ({
-  date_from: isoInstant(from, calendar.zone),
-  date_to: isoInstant(to, calendar.zone),
-})

@@ -1,21 +1,17 @@
 import { call, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import type { Micros } from '../../lib/zone.ts'
-import type { ResolvedRange } from '../dates.ts'
+import type { PeriodRange } from '../comparison.ts'
 import type { QueryContext } from '../kind.ts'
 import { memberOf, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
 import { allOf, nodeFilters, nodeMatch, queryFilters } from '../series-condition.ts'
 import type { TrendsQuery } from './schema.ts'
 
-export type Period = 'current' | 'previous'
-
 /** One statement's worth of a query: a series, in a period, for one cohort if the breakdown is by cohorts. */
-export interface Unit {
+export interface Unit extends PeriodRange {
   readonly node: SeriesNode
   readonly order: number
-  readonly period: Period
-  readonly range: ResolvedRange
   /** Starts of the buckets and the end of the last; null for a single number. */
   readonly edges: readonly Micros[] | null
   readonly cohort: number | 'all' | null

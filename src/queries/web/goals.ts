@@ -1,29 +1,18 @@
 import type { Table } from 'apache-arrow'
 import { call, field, from, literal, or, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
+import type { Period, ShownRanges } from '../comparison.ts'
 import { type Action, defineQueryKind, type QueryContext } from '../kind.ts'
 import { actionCondition } from '../property-filters.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { allOf } from '../series-condition.ts'
-import {
-  countedEvents,
-  inPeriods,
-  isPage,
-  type Period,
-  personOf,
-  planWeb,
-  rangesOf,
-  samplingRate,
-  sessionsOf,
-  type WebPlan,
-  type WebRanges,
-} from './plan.ts'
+import { countedEvents, inPeriods, isPage, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
 import { goalOrders, goalsSchema, mostGoals, type WebGoalsQuery } from './schema.ts'
 
 type Pair = readonly [now: number | null, before: number | null]
 
-export interface WebGoalsAnswer extends WebRanges {
+export interface WebGoalsAnswer extends ShownRanges {
   readonly columns: readonly string[]
   /** The name of an action; who did it, how often, and the share of the visitors who did, each now and in the comparison period. */
   readonly results: readonly (readonly [name: string, converting: Pair, total: Pair, rate: Pair])[]

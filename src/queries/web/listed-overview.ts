@@ -1,11 +1,12 @@
 import { and, field } from '../../ast/build.ts'
 import { isSessionId, usualBounceSeconds } from '../../catalog/sessions.ts'
 import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../folds/visits.ts'
+import type { Period } from '../comparison.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
-import { countedNames, isNamed, isPage, longestSession, type Period, type WebPlan } from './plan.ts'
+import { countedNames, isNamed, isPage, longestSession, type WebPlan } from './plan.ts'
 
 /** What is counted in a period; null: there is nothing to count. */
 export type OverviewNumbers = (name: string) => number | null

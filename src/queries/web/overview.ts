@@ -1,23 +1,12 @@
 import type { Table } from 'apache-arrow'
 import { and, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
+import type { Period, ShownRanges } from '../comparison.ts'
 import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
-import {
-  bounced,
-  countedEvents,
-  inPeriods,
-  type Period,
-  personOf,
-  planWeb,
-  rangesOf,
-  samplingRate,
-  sessionsOf,
-  type WebPlan,
-  type WebRanges,
-} from './plan.ts'
+import { bounced, countedEvents, inPeriods, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
 import { overviewSchema, type WebOverviewQuery } from './schema.ts'
 
 /** One number of a site, and its change since the comparison period. */
@@ -31,7 +20,7 @@ export interface WebOverviewItem {
   readonly isIncreaseBad: boolean | null
 }
 
-export interface WebOverviewAnswer extends WebRanges {
+export interface WebOverviewAnswer extends ShownRanges {
   readonly results: readonly WebOverviewItem[]
   readonly samplingRate: { readonly numerator: number }
   readonly dateFrom: string

@@ -5,8 +5,8 @@ import { QueryError } from '../../errors/errors.ts'
 import type { Interval } from '../../lib/calendar.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { day, type Micros } from '../../lib/zone.ts'
-import { isoInstant, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
-import { earliestFor } from '../earliest.ts'
+import { type Period, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
+import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
 import { actionCondition, compileFilters } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
@@ -44,13 +44,11 @@ const roundingOf = ({ interval }: Asked): Interval =>
   interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
 export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
-  const earliest = yield* earliestFor(query.dateRange)
-  const current = resolveDateRange(query.dateRange, roundingOf(query), env, { earliest })
-  const previous = query.compareFilter?.compare ? previousRange(current, query.compareFilter.compare_to) : null
+  const ranges = yield* periodRanges(query, roundingOf(query), env)
   return {
-    current,
-    previous,
-    inPeriods: or(...[current, previous].flatMap((range) => (range ? [and(since(range.firstEvent), until(range.to))] : []))),
+    current: ranges[0]!.range,
+    previous: ranges[1]?.range ?? null,
+    inPeriods: or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to)))),
     filters: eventFilters(query, env),
     sessions: sessionFilters(query, env),
     goal: goalOf(query, env),
@@ -96,24 +94,8 @@ function sampleOf({ sampling, samplingFactor }: Asked): number | null {
 
 export const samplingRate = ({ sample }: WebPlan) => ({ numerator: sample ?? 1 })
 
-const resolved = ({ from, to, calendar }: ResolvedRange) => ({
-  date_from: isoInstant(from, calendar.zone),
-  date_to: isoInstant(to, calendar.zone),
-})
-
-interface Dates {
-  readonly date_from: string
-  readonly date_to: string
-}
-/** The ranges of an answer. */
-export interface WebRanges {
-  readonly resolved_date_range: Dates
-  readonly resolved_compare_date_range?: Dates
-}
-export const rangesOf = ({ current, previous }: WebPlan): WebRanges => ({
-  resolved_date_range: resolved(current),
-  ...(previous && { resolved_compare_date_range: resolved(previous) }),
-})
+export const rangesOf = ({ current, previous }: WebPlan): ShownRanges =>
+  shownRanges([current, previous].flatMap((range) => (range ? [{ range }] : [])))
 
 /** Events that make their session count. */
 export const countedEvents = (plan: WebPlan, names: Expr = isPage): Expr => allOf(plan.inPeriods, plan.filters, countedNames(plan, names))
@@ -145,7 +127,6 @@ export const personOf = (counted: Expr): Expr => call('minIf', person, counted)
 const isWithin = (started: Expr, { firstEvent, to }: ResolvedRange): Expr =>
   and(call('greaterOrEquals', started, instant(firstEvent)), call('lessOrEquals', started, instant(to)))
 
-export type Period = 'current' | 'previous'
 /** Did the session begin in the period? Null: the query has no such period. */
 export const beganIn = (plan: WebPlan, period: Period, started: Expr = field('$start_timestamp')): Expr | null => {
   const range = plan[period]

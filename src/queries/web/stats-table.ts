@@ -3,16 +3,17 @@ import { alias, and, call, callWith, equals, field, from, groupBy, isIn, join, l
 import type { Expr, OrderItem, Query, Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
 import { isObject } from '../../lib/is-object.ts'
+import type { ShownRanges } from '../comparison.ts'
 import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { type Breakdown, breakdownOf, cleaning, entryPage, eventPart, languageTag, pageBefore } from './breakdowns.ts'
-import { bounced, eventFilters, inPeriods, isNamed, isPage, planWeb, rangesOf, samplingRate, type WebPlan, type WebRanges } from './plan.ts'
+import { bounced, eventFilters, inPeriods, isNamed, isPage, planWeb, rangesOf, samplingRate, type WebPlan } from './plan.ts'
 import { statsTableSchema, type tableOrders, type WebStatsTableQuery } from './schema.ts'
 import { type Visits, valueColumn, valueFields, visitsOf } from './visits.ts'
 
-export interface WebTableAnswer extends WebRanges {
+export interface WebTableAnswer extends ShownRanges {
   /** `context.columns.breakdown_value`, `context.columns.visitors` … */
   readonly columns: readonly string[]
   /** A value or a list of values, then pairs of the number now and in the comparison period. */

@@ -2,17 +2,18 @@ import type { Table } from 'apache-arrow'
 import { alias, call, callWith, field, from, groupBy, literal, order, select } from '../../ast/build.ts'
 import type { Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
+import type { ShownRanges } from '../comparison.ts'
 import { defineQueryKind, type QueryContext } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { cleaning } from './breakdowns.ts'
-import { isNamed, planWeb, rangesOf, type WebPlan, type WebRanges } from './plan.ts'
+import { isNamed, planWeb, rangesOf, type WebPlan } from './plan.ts'
 import { vitalsSchema, type WebVitalsPathBreakdownQuery } from './schema.ts'
 
 type Band = 'good' | 'needs_improvements' | 'poor'
 
-export interface WebVitalsPathsAnswer extends WebRanges {
+export interface WebVitalsPathsAnswer extends ShownRanges {
   /** One object: the paths of each band, those with the lowest values first. */
   readonly results: readonly [Readonly<Record<Band, readonly { readonly path: string; readonly value: number }[]>>]
 }

@@ -13,6 +13,7 @@ const answerFields = [
   'boxplot_data',
   'resolved_date_range',
   'resolved_compare_date_range',
+  'compare_results',
   'timezone',
   'last_refresh',
 ] as const

@@ -71,6 +71,9 @@ export function* planFunnel(query: FunnelsQuery, env: QueryContext): QueryRun<{ 
   return { scan: { query, settings, range, breakdown, withEvents: false }, previous }
 }
 
+/** Of actors and correlations that ask for the previous period. */
+export const noComparison = 'The funnel has no comparison period. Set its `compareFilter` to {"compare": true}, or leave `compare` out.'
+
 const shownRange = ({ from, to, calendar }: ResolvedRange) => ({
   date_from: isoInstant(from, calendar.zone),
   date_to: isoInstant(to, calendar.zone),

@@ -14,6 +14,7 @@ const answerFields = [
   'resolved_date_range',
   'resolved_compare_date_range',
   'compare_results',
+  'total_median_conversion_time',
   'timezone',
   'last_refresh',
 ] as const

@@ -159,34 +159,3 @@ test.skipIf(!hasClickHouse)(
   },
   600_000,
 )
-
-const hour = 3_600_000_000
-const start = Date.parse('2024-01-02T00:00:00Z') * 1000
-const node = (event: string) => ({ kind: 'EventsNode', event })
-const trend = {
-  kind: 'FunnelsQuery',
-  series: [node('a'), node('b')],
-  interval: 'day',
-  dateRange: { date_from: '2024-01-04', date_to: '2024-01-05' },
-  funnelsFilter: { funnelVizType: 'trends' },
-}
-const fourDays = [0, 24, 48, 72].map((at, i) => ({ event: 'a', person: i + 1, at: start + at * hour }))
-
-test('a day of the current period lists the day at the same place of the previous one', async () => {
-  await fill(fourDays, [])
-  const source = { ...trend, compareFilter: { compare: true } }
-  const of = (day: string) => listOf(source, { compare: 'previous', funnelTrendsEntrancePeriodStart: `${day} 00:00:00` })
-  const [first, second] = [await of('2024-01-02'), await of('2024-01-03')]
-  expect([first.length, second.length]).toEqual([1, 1])
-  expect(second).not.toEqual(first)
-  expect([await of('2024-01-04'), await of('2024-01-05'), await of('2024-01-06')]).toEqual([first, second, []])
-})
-
-test('without a comparison period nobody is listed as if there were one', async () => {
-  await fill(fourDays, [])
-  const point = { compare: 'previous', funnelTrendsEntrancePeriodStart: '2024-01-04 00:00:00' }
-  await expect(listOf(trend, point)).rejects.toMatchObject({
-    attr: 'source__compare',
-    detail: expect.stringContaining('compareFilter') as string,
-  })
-})

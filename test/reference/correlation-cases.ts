@@ -14,7 +14,7 @@ export const correlationArb: fc.Arbitrary<ReferenceCorrelation> = fc
       'events',
     ),
     funnel: funnelArb.filter(({ actor }) => actor !== 'property'),
-    compared: fc.option(comparisonArb, { freq: 1 }),
+    compared: fc.option(comparisonArb, { freq: 2 }),
     step: fc.constantFrom(1, 1, 2),
     excludedEvents: fc.constantFrom<readonly string[]>([], [], ['noise']),
     names: fc.constantFrom<readonly string[]>(['plan', 'n', 'gone'], ['plan'], ['$all'], ['$all']),

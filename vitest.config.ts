@@ -41,7 +41,7 @@ const long = [
   'test/odd-names.test.ts',
   'test/plan/budgets.test.ts',
   'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
-  'test/queries/funnels/{correlation.generated,engines,memory}.test.ts',
+  'test/queries/funnels/{compared.generated,correlation.generated,engines,memory}.test.ts',
   'test/queries/{paths,retention,stickiness}/generated.test.ts',
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',

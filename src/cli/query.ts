@@ -111,7 +111,7 @@ function queryOf(text: string): object {
 function rowsOf(answer: object): Rows {
   const { columns, results } = answer as { columns?: readonly string[]; results?: unknown }
   if (columns && !isSiteTable(columns) && Array.isArray(results)) return { columns, rows: results as unknown[][] }
-  const chart = chartTable(results, columns)
+  const chart = chartTable(answer)
   if (chart) {
     const shown = chart.schema.fields.map(({ name }) => name)
     return { columns: shown, rows: chart.toArray().map((row) => shown.map((name) => row[name] as unknown)) }

@@ -24,6 +24,12 @@ export function bucketEdges(range: ResolvedRange, interval: Interval = range.int
   return edges
 }
 
+/** The index of the bucket with an instant; -1 outside of the range. */
+export function bucketIndex(instant: Micros, range: ResolvedRange): number {
+  const edges = bucketEdges(range)
+  return instant < edges.at(-1)! ? edges.findLastIndex((edge) => edge <= instant) : -1
+}
+
 /** `count` buckets of `width` microseconds each, the first starting at `start` with the number `first`. */
 export interface Run {
   readonly start: Micros

@@ -68,7 +68,7 @@ const odds = [
 const change = (name: string): Column => ({ ...number(name), isOptional: true })
 const ofSite = [text('key'), text('kind'), number('value'), change('previous'), change('changeFromPreviousPct')]
 const vitals = [text('band'), text('path'), number('value')]
-const bins = [number('from_seconds'), number('people')]
+const bins = [optional('compare_label'), number('from_seconds'), number('people')]
 
 const tableOf = (columns: readonly Column[], rows: readonly Fields[]): Table => {
   const kept = columns.filter((column) => !column.isOptional || rows.some((row) => (column.of(row) ?? null) !== null))
@@ -108,20 +108,30 @@ function siteTable(columns: readonly string[], rows: readonly (readonly unknown[
   return tableOf([text(value!), ...pairs.flatMap((name) => [number(name), change(`previous_${name}`)])], fields)
 }
 
+const hasBins = (value: unknown): value is { readonly bins: readonly (readonly [number, number])[] } =>
+  isFields(value) && Array.isArray(value.bins)
+const binRows = (bins: readonly (readonly [number, number])[], compare_label?: string): readonly Fields[] =>
+  bins.map(([from_seconds, people]) => ({ compare_label, from_seconds, people }))
+
 const isRetention = (row: unknown): row is Fields & { values: readonly Fields[] } =>
   isFields(row) && Array.isArray(row.values) && row.values.every(isFields)
 
 /** The rows of a box plot. */
 export const boxTable = (rows: readonly Fields[]): Table => tableOf(boxes, rows)
 
+interface ChartAnswer {
+  readonly results?: unknown
+  readonly columns?: unknown
+  readonly compare_results?: unknown
+}
+
 /** Null if the results are not a chart. */
-export function chartTable(results: unknown, columns?: unknown): Table | null {
+export function chartTable({ results, columns, compare_results: previous }: ChartAnswer): Table | null {
   if (isSiteTable(columns)) return siteTable(columns, results as readonly (readonly unknown[])[])
-  if (isFields(results) && Array.isArray(results.bins))
-    return tableOf(
-      bins,
-      (results.bins as [number, number][]).map(([from_seconds, people]) => ({ from_seconds, people })),
-    )
+  if (hasBins(results)) {
+    if (!hasBins(previous)) return tableOf(bins, binRows(results.bins))
+    return tableOf(bins, [...binRows(results.bins, 'current'), ...binRows(previous.bins, 'previous')])
+  }
   if (isFields(results) && Array.isArray(results.events))
     return tableOf(
       odds,

@@ -180,7 +180,7 @@ export function answerTable(answer: object): Table {
   if (boxes) return boxTable(boxes)
   const known = typeof results === 'object' && results !== null ? tables.get(results) : undefined
   if (known) return known.schema.fields.some(isOwn) ? withTexts(known) : known
-  const chart = chartTable(results, columns)
+  const chart = chartTable(answer)
   if (chart) return chart
   const rows = Array.isArray(results) ? (results as unknown[]) : results === undefined ? [] : [results]
   const flat = rows.map((row) => {

@@ -13,6 +13,8 @@ const answerFields = [
   'boxplot_data',
   'resolved_date_range',
   'resolved_compare_date_range',
+  'compare_results',
+  'total_median_conversion_time',
   'timezone',
   'last_refresh',
 ] as const

@@ -6,14 +6,22 @@ import { naiveFunnel } from '../reference/funnels.ts'
 
 // Every example of docs/funnels.md: the engine, the naive funnel and the page must say the same, and the people behind each number be as many.
 
+interface ExampleEvent {
+  readonly who: string
+  /** Of the day, below 0 on the day before. */
+  readonly minute: number
+  readonly event: string
+}
 interface Example {
   readonly steps: readonly string[]
   readonly optional: readonly number[]
   readonly order: 'ordered' | 'strict' | 'unordered'
   readonly window: readonly [number, 'minute' | 'day']
   readonly exclude: { readonly event: string; readonly from: number; readonly to: number } | null
-  readonly events: readonly { readonly who: string; readonly minute: number; readonly event: string }[]
+  readonly events: readonly ExampleEvent[]
   readonly counts: readonly number[]
+  /** Of the day before; null: not compared. */
+  readonly previous: readonly number[] | null
 }
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/funnels.md'), 'utf8')
@@ -24,6 +32,7 @@ function read(text: string): Example {
   const setting = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
   const steps = setting('steps')!.split(', ')
   const [length, unit] = setting('window')!.split(' ')
+  const counts = lines.find((line) => line.startsWith('=> '))!.slice(3).split('; previous ').map((list) => list.split(', ').map(Number)) // biome-ignore format: one list
   const exclude = /^(.+) from (\d+) to (\d+)$/.exec(setting('exclude') ?? '')
   return {
     steps: steps.map((step) => step.replace(/\?$/, '')),
@@ -32,14 +41,11 @@ function read(text: string): Example {
     window: [Number(length), unit!.replace(/s$/, '') as 'minute' | 'day'],
     exclude: exclude && { event: exclude[1]!, from: Number(exclude[2]) - 1, to: Number(exclude[3]) - 1 },
     events: lines.flatMap((line) => {
-      const match = /^(\w+)\s+(\d\d):(\d\d)\s+(.+)$/.exec(line)
-      return match ? [{ who: match[1]!, minute: Number(match[2]) * 60 + Number(match[3]), event: match[4]! }] : []
+      const match = /^(\w+)\s+(the day before )?(\d\d):(\d\d)\s+(.+)$/.exec(line)
+      return match ? [{ who: match[1]!, minute: Number(match[3]) * 60 + Number(match[4]) - (match[2] ? 1440 : 0), event: match[5]! }] : []
     }),
-    counts: lines
-      .find((line) => line.startsWith('=> '))!
-      .slice(3)
-      .split(', ')
-      .map(Number),
+    counts: counts[0]!,
+    previous: setting('compare') === 'the day before' ? counts[1]! : null,
   }
 }
 
@@ -53,7 +59,8 @@ const node = (event: string) => ({ kind: 'EventsNode', event, name: event })
 const queryOf = (example: Example) => ({
   kind: 'FunnelsQuery',
   series: example.steps.map((step, i) => ({ ...node(step), optionalInFunnel: example.optional.includes(i) })),
-  dateRange: { date_from: '2026-01-05', date_to: '2026-01-06' },
+  dateRange: { date_from: '2026-01-05', date_to: example.previous ? '2026-01-05' : '2026-01-06' },
+  ...(example.previous && { compareFilter: { compare: true } }),
   funnelsFilter: {
     funnelOrderType: example.order,
     funnelWindowInterval: example.window[0],
@@ -64,11 +71,11 @@ const queryOf = (example: Example) => ({
   },
 })
 
-function naiveCounts(example: Example): number[] {
-  const people = [...new Set(example.events.map((e) => e.who))]
+function naiveCounts(example: Example, all: readonly ExampleEvent[]): number[] {
+  const people = [...new Set(all.map((e) => e.who))]
   const window = example.window[0] * (example.window[1] === 'day' ? 1440 : 1)
   const outcomes = people.map((who) => {
-    const own = example.events.filter((e) => e.who === who)
+    const own = all.filter((e) => e.who === who)
     const events = own.map((e) => ({
       time: e.minute,
       steps: example.steps.flatMap((step, i) => (step === e.event ? [i] : [])),
@@ -94,13 +101,20 @@ describe('the examples of docs/funnels.md', () => {
       })),
     })
     const query = queryOf(example)
-    const { results } = (await project.answer(query)) as { results: { count: number }[] }
-    expect(results.map((step) => step.count)).toEqual(example.counts)
-    expect(naiveCounts(example)).toEqual(example.counts)
-    for (const [i, count] of example.counts.entries()) {
-      const source = { kind: 'FunnelsActorsQuery', source: query, funnelStep: i + 1 }
-      const behind = (await project.answer({ kind: 'ActorsQuery', source, select: ['person'] })) as { results: unknown[] }
-      expect(behind.results, `people of step ${i + 1}`).toHaveLength(count)
+    const { results } = (await project.answer(query)) as { results: { count: number; compare_label?: string }[] }
+    expect(results.map((step) => step.count)).toEqual([...example.counts, ...(example.previous ?? [])])
+    for (const compare of ['current', 'previous'] as const) {
+      const isCurrent = compare === 'current'
+      const counts = isCurrent ? example.counts : example.previous
+      if (!counts) continue
+      if (example.previous) expect(results.filter((step) => step.compare_label === compare).map((step) => step.count)).toEqual(counts)
+      const own = example.events.filter(({ minute }) => minute >= 0 === isCurrent)
+      expect(naiveCounts(example, own)).toEqual(counts)
+      for (const [i, count] of counts.entries()) {
+        const source = { kind: 'FunnelsActorsQuery', source: query, funnelStep: i + 1, compare }
+        const behind = (await project.answer({ kind: 'ActorsQuery', source, select: ['person'] })) as { results: unknown[] }
+        expect(behind.results, `people of step ${i + 1}, ${compare}`).toHaveLength(count)
+      }
     }
   })
 

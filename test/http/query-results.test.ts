@@ -122,8 +122,13 @@ const charts: [string, object, string][] = [
   ],
   [
     'steps that are compared',
-    chart('FunnelsQuery', { series: [signups, signups], compareFilter: { compare: true } }),
-    'compare_label,order,name,count,average_conversion_time,median_conversion_time\n' + 'current,0,signup,3,,\ncurrent,1,signup,0,,\n',
+    chart('FunnelsQuery', {
+      series: [signups, signups],
+      compareFilter: { compare: true, compare_to: '-1d' },
+      dateRange: { date_from: '2034-01-10', date_to: '2034-01-11' },
+    }),
+    'compare_label,order,name,count,average_conversion_time,median_conversion_time\n' +
+      'current,0,signup,3,,\ncurrent,1,signup,0,,\nprevious,0,signup,3,,\nprevious,1,signup,0,,\n',
   ],
   [
     'a retention that is compared',
@@ -169,6 +174,10 @@ test('the bins of a funnel as rows', async () => {
     },
   }
   expect(Buffer.from(inForm(answer, 'csv').body).toString()).toBe('from_seconds,people\r\n0,1\r\n43200,0\r\n')
+  const compare_results = { bins: [[0, 0], [43_200, 2]] } // biome-ignore format: pairs
+  expect(Buffer.from(inForm({ ...answer, compare_results }, 'csv').body).toString()).toBe(
+    'compare_label,from_seconds,people\r\ncurrent,0,1\r\ncurrent,43200,0\r\nprevious,0,0\r\nprevious,43200,2\r\n',
+  )
   expect(inForm({ results: [], hasMore: true }, 'csv').headers).toMatchObject({ 'x-has-more': 'true' })
 })
 

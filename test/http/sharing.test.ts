@@ -83,6 +83,27 @@ describe('the link of an insight', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/plan-x|acme\.test|"filter"|"query"/)
   })
 
+  test('has both periods of a compared funnel', async () => {
+    const funnel = (funnelVizType: string) => ({
+      kind: 'FunnelsQuery',
+      series: [
+        { kind: 'EventsNode', event: 'signup' },
+        { kind: 'EventsNode', event: 'purchase' },
+      ],
+      funnelsFilter: { funnelVizType },
+      compareFilter: { compare: true },
+    })
+    const resultOf = async (view: string) => {
+      const { id } = await makeInsight({ query: { kind: 'InsightVizNode', source: funnel(view) } })
+      const { body } = await share(`insights/${id}`)
+      return (await open(`${body.access_token}.json`)).body.insight as object
+    }
+    const dates = { resolved_compare_date_range: { date_from: expect.any(String) as string } }
+    const nobody = { average_conversion_time: null, median_conversion_time: null, bins: [] }
+    expect(await resultOf('time_to_convert')).toMatchObject({ result: nobody, compare_results: nobody, ...dates })
+    expect(await resultOf('steps')).toMatchObject({ total_median_conversion_time: null, ...dates })
+  })
+
   test('may be framed when it is embedded', async () => {
     const { id } = await makeInsight()
     const { body } = await share(`insights/${id}`)

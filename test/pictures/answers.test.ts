@@ -116,6 +116,16 @@ const queries: Readonly<Record<string, readonly [kind: string, query: object]>> 
   ],
   'a funnel over time': ['lines', { kind: 'FunnelsQuery', series: steps, dateRange, funnelsFilter: { funnelVizType: 'trends' } }],
   'time to convert': ['bars', { kind: 'FunnelsQuery', series: steps, dateRange, funnelsFilter: { funnelVizType: 'time_to_convert' } }],
+  'compared time to convert': [
+    'bars',
+    {
+      kind: 'FunnelsQuery',
+      series: steps,
+      dateRange: { date_from: '2026-01-04', date_to: '2026-01-06' },
+      funnelsFilter: { funnelVizType: 'time_to_convert' },
+      compareFilter: { compare: true },
+    },
+  ],
   retention: [
     'grid',
     {

@@ -136,6 +136,24 @@ describe('what is shown', () => {
       { text: '20', shade: 1 },
     ])
   })
+  test('a period in which nobody converted has empty bins beside those of the other one', () => {
+    const chart = (results: object, compare_results?: object) => readChart({ kind: 'FunnelsQuery' }, { results, compare_results }, 'UTC')
+    const [some, none] = [{ bins: [[0, 2], [60, 1]] }, { bins: [] }] // biome-ignore format: pairs
+    const series = (label: string, values: readonly number[], isPrevious: boolean) => ({
+      label,
+      values,
+      color: 0,
+      isPrevious,
+      row: Number(isPrevious),
+    })
+    const now = (values: readonly number[]) => series('Conversions', values, false)
+    const earlier = (values: readonly number[]) => series('Conversions (previous)', values, true)
+    expect(chart(some)).toMatchObject({ kind: 'bars', labels: ['0s', '1m'], series: [now([2, 1])] })
+    expect(chart(some, none)).toMatchObject({ kind: 'bars', labels: ['0s', '1m'], series: [now([2, 1]), earlier([0, 0])] })
+    expect(chart(none, some)).toMatchObject({ kind: 'bars', labels: ['0s', '1m'], series: [now([0, 0]), earlier([2, 1])] })
+    expect(chart(none, none).kind).toBe('nothing')
+    expect(chart(some, {}), 'invalid').toMatchObject({ kind: 'bars', series: [now([2, 1]), earlier([0, 0])] })
+  })
   test('a number says how it has changed', () => {
     expect(shown('number')).toEqual(expect.arrayContaining(['1,234,567', '▲ 23.5% from 1,000,000']))
   })

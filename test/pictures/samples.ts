@@ -145,6 +145,13 @@ export const samples: Readonly<Record<string, { readonly query: object; readonly
     query: { kind: 'FunnelsQuery', series: [] },
     answer: { results: { average_conversion_time: 310, median_conversion_time: 200, bins: [[0, 12], [120, 40], [240, 9], [360, 0]] } }, // biome-ignore format: pairs
   },
+  'compared time to convert': {
+    query: { kind: 'FunnelsQuery', series: [] },
+    answer: {
+      results: { bins: [[0, 12], [120, 40], [240, 9], [360, 0]] }, // biome-ignore format: pairs
+      compare_results: { bins: [[0, 20], [120, 4], [240, 0], [360, 1]] }, // biome-ignore format: pairs
+    },
+  },
   'funnel over time': {
     query: { kind: 'FunnelsQuery', series: [] },
     answer: { results: [{ count: 5, data: [10, 20, 15.5, 40, 33.3], days, labels }] },

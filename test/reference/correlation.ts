@@ -6,6 +6,8 @@ import { type ReferenceFunnel, referenceOutcomes } from './funnel-queries.ts'
 export interface ReferenceCorrelation {
   readonly type: 'events' | 'properties' | 'event_with_properties'
   readonly funnel: ReferenceFunnel
+  /** Null: the period of the funnel. Else its range is that of the previous period, which this filter gives. */
+  readonly comparison: { readonly current: ReferenceFunnel['range']; readonly compareTo: string | null } | null
   /** The step that actors got to. */
   readonly step: number
   readonly excludedEvents: readonly string[]

@@ -116,5 +116,42 @@ export function asQuery(funnel: ReferenceFunnel) {
   } as const
 }
 
+/** A funnel of some of the days, and what it is compared with. */
+export interface ReferenceComparison {
+  readonly current: ReferenceFunnel
+  readonly previous: ReferenceFunnel
+  /** Null: the days right before. */
+  readonly compareTo: string | null
+}
+
+/** Days from the first one, both inclusive. */
+const comparedDays = [
+  { current: [1, 2], previous: [0, 1], compareTo: '-1d' },
+  { current: [1, 2], previous: [-1, 0], compareTo: null },
+  { current: [2, 2], previous: [1, 1], compareTo: null },
+  { current: [2, 2], previous: [0, 0], compareTo: '-2d' },
+  { current: [0, 1], previous: [-7, -6], compareTo: '-1w' },
+] as const
+
+export const comparisonArb: fc.Arbitrary<
+  Omit<ReferenceComparison, 'current' | 'previous'> & Record<'current' | 'previous', ReferenceFunnel['range']>
+> = fc.constantFrom(...comparedDays).map(({ current, previous, compareTo }) => {
+  const range = ([from, to]: readonly [number, number]) => [firstDay + from * 24 * hour, firstDay + (to + 1) * 24 * hour - 1] as const
+  return { current: range(current), previous: range(previous), compareTo }
+})
+
+export const comparedArb: fc.Arbitrary<ReferenceComparison> = fc
+  .record({ funnel: funnelArb, ranges: comparisonArb })
+  .map(({ funnel, ranges: { current, previous, compareTo } }) => ({
+    current: { ...funnel, range: current },
+    previous: { ...funnel, range: previous },
+    compareTo,
+  }))
+
+export const compareFilterOf = ({ compareTo }: Pick<ReferenceComparison, 'compareTo'>) => ({
+  compare: true,
+  ...(compareTo !== null && { compare_to: compareTo }),
+})
+
 export const afterMerges = (events: readonly StoreEvent[], merges: readonly (readonly [number, number])[]): readonly StoreEvent[] =>
   events.map((event) => ({ ...event, person: merges.find(([merged]) => merged === event.person)?.[1] ?? event.person }))

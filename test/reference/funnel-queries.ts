@@ -167,15 +167,20 @@ export interface ReferenceTimes {
   readonly bins: readonly (readonly [number, number])[]
 }
 
+/** `others`: those of the period that is compared with it, which has the same bins. */
 export function referenceTimes(
   outcomes: readonly ReferenceOutcome[],
   { from, to, binCount }: Pick<ReferenceFunnel, 'from' | 'to' | 'binCount'>,
+  others: readonly ReferenceOutcome[] = [],
 ): ReferenceTimes {
-  const seconds = outcomes.filter(({ times }) => times[to] !== undefined).map(({ times }) => (times[to]! - times[from]!) / 1e6)
+  const secondsOf = (list: readonly ReferenceOutcome[]) =>
+    list.filter(({ times }) => times[to] !== undefined).map(({ times }) => (times[to]! - times[from]!) / 1e6)
+  const seconds = secondsOf(outcomes)
   if (seconds.length === 0) return { average: null, median: null, bins: [] }
-  const [least, most] = [Math.min(...seconds), Math.max(...seconds)]
+  const all = [...seconds, ...secondsOf(others)]
+  const [least, most] = [Math.min(...all), Math.max(...all)]
   const bins =
-    binCount === null ? Math.min(60, Math.max(1, Math.ceil(Math.cbrt(seconds.length)))) : Math.min(90, Math.max(1, Math.trunc(binCount)))
+    binCount === null ? Math.min(60, Math.max(1, Math.ceil(Math.cbrt(all.length)))) : Math.min(90, Math.max(1, Math.trunc(binCount)))
   const width = Math.ceil((most - least) / bins) || 60
   const start = Math.floor(least)
   const isIn = (value: number, bin: number) => value >= start + bin * width && (bin === bins || value < start + (bin + 1) * width)

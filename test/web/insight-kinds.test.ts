@@ -253,6 +253,8 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await type('Event 2', 'purchase')
     await page.locator('.answer[aria-busy=false] .result svg').waitFor()
     expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
+    await choose('Comparison with another time', 'previous')
+    await page.locator('.result svg').getByText('Conversions (previous)').waitFor()
   })
 
   test('the people behind the numbers of the previous period: a funnel, a trend, hours of the week, boxes, a stickiness', async () => {

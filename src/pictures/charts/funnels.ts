@@ -54,13 +54,22 @@ function stepsChart(results: readonly unknown[]): Chart {
   return { kind: 'funnel', groups, leftOut: [...leftOut, ...steps] }
 }
 
-/** How many took how long. */
-function timesChart(results: Fields): Chart {
-  const bins = listOf(results.bins).filter(Array.isArray) as readonly (readonly unknown[])[]
-  if (bins.length === 0) return nothing('Nobody converted in this range')
+const binsOf = (results: Fields) => listOf(results.bins).filter(Array.isArray) as readonly (readonly unknown[])[]
+
+/** How many took how long; of a comparison in the previous period too. Both have the same bins, except that a period without conversions has none. */
+function timesChart(results: Fields, previous: Fields | null): Chart {
+  const periods = [binsOf(results), ...(previous ? [binsOf(previous)] : [])]
+  const bins = periods.find(({ length }) => length > 0)
+  if (!bins) return nothing('Nobody converted in this range')
   const labels = bins.map(([from]) => durationText(numberOf(from) ?? 0))
-  const values = bins.map(([, count]) => numberOf(count))
-  return overTime(labels, [{ label: 'Conversions', values, color: 0, isPrevious: false, row: 0 }], { kind: 'bars', format: plainNumbers })
+  const series = periods.map((own, row) => ({
+    label: row === 0 ? 'Conversions' : 'Conversions (previous)',
+    values: bins.map((_, i) => (own.length === 0 ? 0 : numberOf(own[i]?.[1]))),
+    color: 0,
+    isPrevious: row > 0,
+    row,
+  }))
+  return overTime(labels, series, { kind: 'bars', format: plainNumbers })
 }
 
 const ofValue = ({ breakdown_value: value }: Fields) => (value === undefined ? 'Conversion' : breakdownText(value))
@@ -81,8 +90,8 @@ function shareChart(results: readonly Fields[]): Chart {
 }
 
 export function funnelsChart(_query: Fields, answer: Fields): Chart {
-  const { results } = answer
-  if (!Array.isArray(results)) return timesChart(fieldsOf(results))
+  const { results, compare_results: previous } = answer
+  if (!Array.isArray(results)) return timesChart(fieldsOf(results), previous === undefined ? null : fieldsOf(previous))
   const rows = objectsOf(results)
   return rows.some((row) => Array.isArray(row.data)) ? shareChart(rows) : stepsChart(results)
 }

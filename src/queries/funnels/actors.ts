@@ -3,8 +3,8 @@ import type { Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
-import { bucketEdges } from '../buckets.ts'
-import { dateInstant, micros } from '../dates.ts'
+import { bucketEdges, bucketIndex } from '../buckets.ts'
+import { dateInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
@@ -12,7 +12,7 @@ import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
 import { type ActorPoint, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
-import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
+import { isSplit, noComparison, planFunnel, resultsOf, topSplits } from './index.ts'
 import { pointOfStep } from './point-of-step.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
@@ -56,9 +56,9 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext, mayRead: (column: 
     throw wrong('A funnel that aggregates by an expression has no persons to list.', 'source__funnelsFilter__funnelAggregateByHogQL')
   const planned = yield* planFunnel(query, env)
   const range = point.compare === 'previous' ? planned.previous : planned.scan.range
-  if (!range) throw wrong('The funnel has no comparison period.', 'compare')
+  if (!range) throw wrong(noComparison, 'compare')
   const scan = inAskedCohort(point, { ...planned.scan, range, withEvents: point.includeRecordings === true })
-  const at = scan.settings.viz === 'trends' ? periodOf(point, scan, env) : stepOf(point, scan)
+  const at = scan.settings.viz === 'trends' ? periodOf(point, scan, planned.scan.range, env) : stepOf(point, scan)
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
   if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([], []) }
   const split = yield* splitOf(point, scan, env)
@@ -84,13 +84,15 @@ function stepOf({ funnelStep, funnelCustomSteps: depths }: FunnelPoint, { settin
   return step
 }
 
-function periodOf(point: FunnelPoint, { range }: FunnelScan, env: QueryContext): ActorPoint {
+/** In the comparison period, a start in the current one means the period at the same index. */
+function periodOf(point: FunnelPoint, { range }: FunnelScan, current: ResolvedRange, env: QueryContext): ActorPoint {
   const start = point.funnelTrendsEntrancePeriodStart
   if (start == null) throw wrong('Set the period by its start, as YYYY-MM-DD HH:MM:SS.', 'funnelTrendsEntrancePeriodStart')
   const instant = dateInstant(start, micros(env.now), range.calendar)
   if (instant === null) throw wrong(`${JSON.stringify(start)} is not a date.`, 'funnelTrendsEntrancePeriodStart')
-  const edges = bucketEdges(range)
-  return { kind: 'period', edges, period: edges.findLastIndex((edge) => edge <= instant), hasDropped: point.funnelTrendsDropOff ?? null }
+  const own = bucketIndex(instant, range)
+  const period = own < 0 ? bucketIndex(instant, current) : own
+  return { kind: 'period', edges: bucketEdges(range), period, hasDropped: point.funnelTrendsDropOff ?? null }
 }
 
 /** The selected row of the breakdown. The row `Other` has all values without a row of their own. */

@@ -13,7 +13,7 @@ import { type FunnelScan, stepsUntil } from './scan.ts'
 import { type FunnelsQuery, funnelsSchema } from './schema.ts'
 import { settingsOf } from './settings.ts'
 import { type FunnelStepResult, StepCollector, StepCounts, type StepLabel, type StepNumbers, stepResults } from './steps.ts'
-import { ConversionTimes, type TimeToConvert } from './time-to-convert.ts'
+import { binsOf, ConversionTimes, type FoundTimes, type TimeToConvert } from './time-to-convert.ts'
 
 export interface FunnelTrend {
   readonly count: number
@@ -30,6 +30,8 @@ export type FunnelResults = readonly FunnelStepResult[] | readonly (readonly Fun
 export interface FunnelsAnswer extends FunnelNumbers {
   readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
   readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
+  /** Of the time to convert with a comparison: the previous period, in the same bins. The other views have its rows in `results`. */
+  readonly compare_results?: TimeToConvert
 }
 
 export interface FunnelNumbers {
@@ -44,15 +46,18 @@ export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
   schema: funnelsSchema,
   *run(query, env) {
     const { scan, previous } = yield* planFunnel(query, env)
+    const dates = { resolved_date_range: shownRange(scan.range) }
+    if (!previous) return { ...(yield* resultsOf(scan, env)), ...dates }
+    const bothDates = { ...dates, resolved_compare_date_range: shownRange(previous) }
+    const before = { ...scan, range: previous }
+    if (scan.settings.viz === 'time_to_convert') {
+      const [results, compare_results] = yield* timesOf([scan, before], env)
+      return { results: results!, compare_results: compare_results!, ...bothDates }
+    }
     const current = yield* resultsOf(scan, env)
-    const answer = { ...current, resolved_date_range: shownRange(scan.range) }
-    if (!previous || !Array.isArray(current.results)) return answer
-    const before = yield* resultsOf({ ...scan, range: previous }, env)
-    const compared = [
-      ...labelled(current.results, 'current'),
-      ...labelled(before.results as readonly object[], 'previous'),
-    ] as unknown as FunnelResults
-    return { ...answer, results: compared, resolved_compare_date_range: shownRange(previous) }
+    const earlier = yield* resultsOf(before, env)
+    const compared = [...labelled(rowsOf(current), 'current'), ...labelled(rowsOf(earlier), 'previous')] as unknown as FunnelResults
+    return { ...current, results: compared, ...bothDates }
   },
 })
 
@@ -66,10 +71,16 @@ export function* planFunnel(query: FunnelsQuery, env: QueryContext): QueryRun<{ 
   return { scan: { query, settings, range, breakdown, withEvents: false }, previous }
 }
 
+/** Of actors and correlations that ask for the previous period. */
+export const noComparison = 'The funnel has no comparison period. Set its `compareFilter` to {"compare": true}, or leave `compare` out.'
+
 const shownRange = ({ from, to, calendar }: ResolvedRange) => ({
   date_from: isoInstant(from, calendar.zone),
   date_to: isoInstant(to, calendar.zone),
 })
+
+/** Of all views but the time to convert. */
+const rowsOf = ({ results }: FunnelNumbers) => results as readonly object[]
 
 function labelled(rows: readonly object[], label: 'current' | 'previous'): readonly object[] {
   return rows.map((row) => (Array.isArray(row) ? labelled(row, label) : { ...row, compare: true, compare_label: label }))
@@ -80,7 +91,7 @@ export function* resultsOf(scan: FunnelScan, env: QueryContext): QueryRun<Funnel
     case 'steps':
       return yield* stepsOf(scan, env)
     case 'time_to_convert':
-      return { results: yield* timesOf(scan, env) }
+      return { results: (yield* timesOf([scan], env))[0]! }
     case 'trends':
       return { results: yield* trendsOf(scan, env) }
   }
@@ -166,12 +177,30 @@ export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: Query
   })
 }
 
-function* timesOf(scan: FunnelScan, env: QueryContext): QueryRun<TimeToConvert> {
-  if (env.foldsInEngine) return yield* conversionTimes(scan, env)
-  const { steps, from, to, binCount } = scan.settings
+/** The same funnel in one period or two, which share their bins. */
+function* timesOf(scans: readonly FunnelScan[], env: QueryContext): QueryRun<readonly TimeToConvert[]> {
+  const found: FoundTimes[] = []
+  for (const scan of scans) found.push(yield* env.foldsInEngine ? conversionTimes(scan, env) : timesHere(scan, env))
+  const bins = binsOf(
+    found.map(({ spread }) => spread),
+    scans[0]!.settings.binCount,
+  )
+  const counted: TimeToConvert[] = []
+  for (const times of found) counted.push(yield* times.counted(bins))
+  return counted
+}
+
+function* timesHere(scan: FunnelScan, env: QueryContext): QueryRun<FoundTimes> {
+  const { steps, from, to } = scan.settings
   const times = new ConversionTimes(from, to)
   yield* walkFunnel(scan, env, { steps, periods: null }, (slice) => times.sink(slice.columns))
-  return times.result(binCount)
+  return {
+    spread: times.spread,
+    // biome-ignore lint/correctness/useYield: the times are here
+    *counted(bins) {
+      return times.result(bins)
+    },
+  }
 }
 
 function* trendsOf(scan: FunnelScan, env: QueryContext): QueryRun<readonly FunnelTrend[]> {

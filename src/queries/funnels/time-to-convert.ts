@@ -2,11 +2,24 @@ import type { ActorColumns } from '../../kernels/funnels/columns.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { Floats } from '../../kernels/grow.ts'
 import { mean, median } from '../../lib/statistics.ts'
+import type { QueryRun } from '../kind.ts'
 
 export interface TimeToConvert {
   readonly average_conversion_time: number | null
   readonly median_conversion_time: number | null
   readonly bins: readonly (readonly [fromSeconds: number, count: number])[]
+}
+
+/** The conversions of one period, before they are counted in bins. */
+export interface FoundTimes {
+  readonly spread: Spread
+  counted(bins: Bins): QueryRun<TimeToConvert>
+}
+
+export interface Spread {
+  readonly count: number
+  readonly least: number
+  readonly most: number
 }
 
 const maxAutomaticBins = 60
@@ -28,7 +41,7 @@ export class ConversionTimes {
     }
   }
 
-  result(binCount: number | null): TimeToConvert {
+  get spread(): Spread {
     const seconds = this.seconds.view()
     let least = Number.POSITIVE_INFINITY
     let most = Number.NEGATIVE_INFINITY
@@ -36,7 +49,12 @@ export class ConversionTimes {
       if (value < least) least = value
       if (value > most) most = value
     }
-    const bins = binsOf({ count: seconds.length, least, most }, binCount)
+    return { count: seconds.length, least, most }
+  }
+
+  result(bins: Bins): TimeToConvert {
+    const seconds = this.seconds.view()
+    if (seconds.length === 0) return noTimes
     const counts = new Array<number>(bins.count + 1).fill(0)
     for (const value of seconds) counts[Math.min(bins.count, Math.floor((value - bins.start) / bins.width))]!++
     return timeToConvert(mean(seconds), median(seconds), bins, counts)
@@ -49,22 +67,29 @@ export interface Bins {
   readonly width: number
 }
 
-export function binsOf(of: { readonly count: number; readonly least: number; readonly most: number }, binCount: number | null): Bins {
-  if (of.count === 0) return { count: 0, start: 0, width: 1 }
-  const count = binCount === null ? clamp(Math.ceil(Math.cbrt(of.count)), maxAutomaticBins) : clamp(binCount, maxBins)
-  return { count, start: Math.floor(of.least), width: Math.ceil((of.most - of.least) / count) || 60 }
+/** One set of bins for the conversions of all periods, so that their counts can be compared. */
+export function binsOf(spreads: readonly Spread[], binCount: number | null): Bins {
+  const found = spreads.filter((spread) => spread.count > 0)
+  if (found.length === 0) return { count: 0, start: 0, width: 1 }
+  const persons = found.reduce((sum, spread) => sum + spread.count, 0)
+  const [least, most] = [Math.min(...found.map((spread) => spread.least)), Math.max(...found.map((spread) => spread.most))]
+  const count = binCount === null ? clamp(Math.ceil(Math.cbrt(persons)), maxAutomaticBins) : clamp(binCount, maxBins)
+  return { count, start: Math.floor(least), width: Math.ceil((most - least) / count) || 60 }
 }
 
-/** The bins give one pair more: the last pair counts values on the last edge. Without persons: no pairs. */
+/** Nobody converted. */
+export const noTimes: TimeToConvert = { average_conversion_time: null, median_conversion_time: null, bins: [] }
+
+/** The bins give one pair more: the last pair counts values on the last edge. */
 export const timeToConvert = (
   average: number | null,
   median: number | null,
-  { count, start, width }: Bins,
+  { start, width }: Bins,
   counts: readonly number[],
 ): TimeToConvert => ({
   average_conversion_time: average,
   median_conversion_time: median,
-  bins: count === 0 ? [] : counts.map((n, i) => [start + i * width, n] as const),
+  bins: counts.map((n, i) => [start + i * width, n] as const),
 })
 
 const clamp = (value: number, most: number) => Math.max(1, Math.min(most, Math.trunc(value)))

@@ -6,7 +6,7 @@ import { calendarOf, endOf, startOf } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
-import { bucketEdges, bucketLabel } from '../buckets.ts'
+import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
 import { periodChoices, periods } from '../comparison.ts'
 import { instantOf, isoInstant, micros, parseDate, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
@@ -133,16 +133,10 @@ function bucketAt(day: string | number, { range }: Unit, current: ResolvedRange,
   if (!parsed)
     throw new QueryError('validation-failed', { message: `${JSON.stringify(day)} is not a day of the chart.`, attr: 'source__day' })
   const instant = instantOf(parsed, micros(env.now), calendar)
-  const place = placeOf(instant, range) < 0 ? placeOf(instant, current) : -1
+  const place = bucketIndex(instant, range) < 0 ? bucketIndex(instant, current) : -1
   const start = place < 0 ? startOf(range.interval, instant, calendar) : bucketEdges(range)[place]
   if (start === undefined) return { start: instant, end: instant }
   return { start, end: endOf(range.interval, start, calendar) }
-}
-
-/** The index of the bucket with an instant; -1 outside of the range. */
-function placeOf(instant: Micros, range: ResolvedRange): number {
-  const edges = bucketEdges(range)
-  return instant < edges.at(-1)! ? edges.findLastIndex((edge) => edge <= instant) : -1
 }
 
 /** The times of the events counted at the bucket. Running totals count all up to its end. */

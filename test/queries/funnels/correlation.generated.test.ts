@@ -76,7 +76,7 @@ test('generated correlations over generated events answer what loops over the ev
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(correlationArb, { numRuns: 2_000, seed: 1 }).flatMap(correlationAxes))].sort()
   console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
-  expect(all.length).toBe(14)
+  expect(all.length).toBe(16)
   if (runs >= 24) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })
 

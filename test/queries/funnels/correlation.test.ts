@@ -82,6 +82,30 @@ test('nobody who fails is nothing to compare with, and many more of one kind are
   expect(converted.results).toEqual({ events: [], skewed: true, success_total: 8, failure_total: 0 })
 })
 
+test('the previous period of a funnel with a comparison', async () => {
+  const compared = { ...funnel, dateRange: { date_from: '2026-03-05', date_to: '2026-03-05' }, compareFilter: { compare: true } }
+  const point = { kind: 'FunnelsActorsQuery', source: compared }
+  const current = await ask({}, { ...point, compare: 'current' })
+  expect([current.results.success_total, current.results.failure_total]).toEqual([0, 0])
+  const previous = { ...point, compare: 'previous' }
+  const alone = { ...source, source: { ...funnel, dateRange: { date_from: '2026-03-04', date_to: '2026-03-04' } } }
+  for (const more of [
+    {},
+    { funnelCorrelationType: 'properties', funnelCorrelationNames: ['plan'] },
+    { funnelCorrelationType: 'event_with_properties', funnelCorrelationEventNames: ['$autocapture'] },
+  ]) {
+    const { results } = await ask(more, previous)
+    expect([results.success_total, results.events.length > 0]).toEqual([8, true])
+    expect(results).toEqual((await ask(more, alone)).results)
+  }
+  const actors = {
+    kind: 'FunnelCorrelationActorsQuery',
+    source: { kind: 'FunnelCorrelationQuery', source: previous, funnelCorrelationType: 'events' },
+    funnelCorrelationPersonEntity: { kind: 'EventsNode', event: 'watched' },
+  }
+  expect(((await project.answer({ kind: 'ActorsQuery', source: actors })) as { results: unknown[] }).results).toHaveLength(7)
+})
+
 test('of more than ten names the strongest are shown', async () => {
   const own = await waymark.createProject({ name: 'many names' })
   const people = Array.from({ length: 30 }, (_, i) => `p${i}`)
@@ -110,6 +134,13 @@ test.each<[name: string, query: object, attr: string, words: string]>([
   ['no events', { funnelCorrelationType: 'event_with_properties' }, 'funnelCorrelationEventNames', 'events'],
   ['an unknown type', { funnelCorrelationType: 'event' }, 'funnelCorrelationType', 'events'],
   ['a value of a breakdown', { source: { ...source, funnelStepBreakdown: 'a' } }, 'source__funnelStepBreakdown', 'breakdown'],
+  ['no comparison period', { source: { ...source, compare: 'previous' } }, 'source__compare', 'compareFilter'],
+  [
+    'a comparison that is off',
+    { source: { ...source, source: { ...funnel, compareFilter: { compare: false } }, compare: 'previous' } },
+    'source__compare',
+    'compareFilter',
+  ],
   ['a step too many', { source: { ...source, funnelStep: 3 } }, 'source__funnelStep', '2 steps'],
   ['one step', { source: { ...source, source: { ...funnel, series: series.slice(1) } } }, 'source__source__series', 'two steps'],
   [

@@ -104,6 +104,10 @@ export function expectAnswer(answer: FunnelsAnswer, outcomes: readonly Reference
   else expectTimes(results as TimeToConvert, outcomes, funnel)
 }
 
+/** Sums of fractions differ in their last digits by the order of their parts. */
+export const rounded = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)))
+
 /** Selects persons of a funnel. */
 export type Point = Readonly<Record<string, unknown>>
 

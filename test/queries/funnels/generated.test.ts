@@ -7,7 +7,7 @@ import { openTestProject, type TestProject, withoutLists } from '../../harness/d
 import { fillStore, type StoreEvent } from '../../harness/store.ts'
 import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
 import { type ReferenceFunnel, referenceOutcomes } from '../../reference/funnel-queries.ts'
-import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
+import { expectAnswer, listQuery, type Point, pointsOf, rounded } from './expected.ts'
 
 // FunnelsQuery over generated events equals loops over the events, and the persons of every number are as many as the number. WAYMARK_RUNS asks
 // for more than the default run.
@@ -58,10 +58,6 @@ test('it does not matter in which order events arrived', async () => {
     { numRuns: Math.ceil(fills / 4) },
   )
 }, 600_000)
-
-/** Sums of fractions differ in their last digits by the order of their parts. */
-const rounded = (answer: unknown): unknown =>
-  JSON.parse(JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value)))
 
 async function listed(funnel: ReferenceFunnel, point: Point): Promise<readonly unknown[]> {
   const { results } = (await answerQuery(listQuery(funnel, point, ['id']), project)) as { results: [unknown][] }

@@ -10,7 +10,7 @@ import { walkFunnel } from '../collect.ts'
 import { type ActorPoint, isAt } from '../in-engine/actors.ts'
 import { isReached, outcomes } from '../in-engine/answers.ts'
 import { element, when } from '../in-engine/terms.ts'
-import { planFunnel } from '../index.ts'
+import { noComparison, planFunnel } from '../index.ts'
 import { pointOfStep } from '../point-of-step.ts'
 import { actorKindOf, type FunnelScan } from '../scan.ts'
 import type { FunnelsQuery } from '../schema.ts'
@@ -39,12 +39,17 @@ export function* membersOf(point: FunnelPoint, env: QueryContext): Asking<Member
   const depths = point.funnelCustomSteps
   const at: ActorPoint | string = depths?.length ? { kind: 'depths', depths } : pointOfStep(point.funnelStep ?? 1, settingsOf(query))
   if (typeof at === 'string') throw refused(at, 'funnelStep')
-  return yield* insideField('source__source', env, (inner) => gathered(query, at, inner))
+  const members = yield* insideField('source__source', env, (inner) => gathered(query, at, point.compare ?? 'current', inner))
+  if (!members) throw refused(noComparison, 'compare')
+  return members
 }
 
-function* gathered(query: FunnelsQuery, at: ActorPoint, env: QueryContext): Asking<Members> {
+/** Null: the funnel has no comparison period. */
+function* gathered(query: FunnelsQuery, at: ActorPoint, period: 'current' | 'previous', env: QueryContext): Asking<Members | null> {
   const planned = yield* planFunnel(query, env)
-  const scan: FunnelScan = { ...planned.scan, breakdown: noSplit }
+  const range = period === 'previous' ? planned.previous : planned.scan.range
+  if (!range) return null
+  const scan: FunnelScan = { ...planned.scan, range, breakdown: noSplit }
   const list = env.foldsInEngine ? { query: inEngine(scan, at, env), totals: null } : yield* foundHere(scan, at, env)
   return { scan, group: query.aggregation_group_type_index ?? null, ...list }
 }

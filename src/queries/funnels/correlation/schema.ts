@@ -35,7 +35,6 @@ export const correlationSchema = fields(
     wrong('List the events whose properties are compared.', 'funnelCorrelationEventNames')
   if (query.source.funnelStepBreakdown != null)
     wrong('A correlation compares all values of a breakdown: leave it out.', 'source', 'funnelStepBreakdown')
-  if (query.source.compare === 'previous') wrong('A correlation has no comparison period.', 'source', 'compare')
 })
 
 export const correlationPointSchema = fields(

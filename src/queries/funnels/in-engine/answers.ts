@@ -7,7 +7,7 @@ import { cohortSplit, type SplitBy } from '../collect.ts'
 import { PeriodCounts } from '../periods.ts'
 import { type FunnelScan, stepsUntil } from '../scan.ts'
 import type { StepNumbers } from '../steps.ts'
-import { binsOf, type TimeToConvert, timeToConvert } from '../time-to-convert.ts'
+import { type Bins, type FoundTimes, noTimes, timeToConvert } from '../time-to-convert.ts'
 import { listsOf, taken } from './lists.ts'
 import { orderedFold } from './ordered.ts'
 import { choose, element, length, list, minus, more, never, over, part, whole } from './terms.ts'
@@ -199,8 +199,8 @@ export function* restOfSteps(scan: FunnelScan, top: readonly ValueRow[], env: Qu
   return numbersOf((yield statement('funnel steps of the rest', counted)) as Table, steps)[0]!
 }
 
-export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<TimeToConvert> {
-  const { steps, from: first, to, binCount } = scan.settings
+export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<FoundTimes> {
+  const { steps, from: first, to } = scan.settings
   const took = select({
     columns: [alias(seconds(time(first), time(to)), 'seconds')],
     from: from(outcomes(scan, null, { steps, periods: null }, env)),
@@ -219,8 +219,18 @@ export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<
   })
   const table = (yield statement('times to convert', all)) as Table
   const read = (name: string) => doubles(table, name)[0]!
-  const bins = binsOf({ count: read('n'), least: read('least'), most: read('most') }, binCount)
-  if (bins.count === 0) return timeToConvert(null, null, bins, [])
+  return {
+    spread: { count: read('n'), least: read('least'), most: read('most') },
+    *counted(bins) {
+      if (read('n') === 0) return noTimes
+      return timeToConvert(read('average'), read('middle'), bins, yield* countsInBins(took, bins))
+    },
+  }
+}
+
+/** How many times are in each bin. `took` has a column `seconds`. */
+function* countsInBins(took: Query, bins: Bins): QueryRun<readonly number[]> {
+  const value = field('seconds')
   const bin = call('least', literal(bins.count), call('floor', call('divide', minus(value, literal(bins.start)), literal(bins.width))))
   const counted = select({
     columns: [alias(bin, 'bin'), alias(call('count'), 'n')],
@@ -232,7 +242,7 @@ export function* conversionTimes(scan: FunnelScan, env: QueryContext): QueryRun<
   const counts = new Array<number>(bins.count + 1).fill(0)
   const sizes = doubles(filled, 'n')
   for (const [i, at] of doubles(filled, 'bin').entries()) counts[at] = sizes[i]!
-  return timeToConvert(read('average'), read('middle'), bins, counts)
+  return counts
 }
 
 export interface PeriodRow {

@@ -28,6 +28,9 @@ export function* periodRanges(
   return [current, { period: 'previous', range: previousRange(current.range, query.compareFilter.compare_to) }]
 }
 
+/** Where the actors of the previous period are asked for without a comparison. */
+export const noComparison = 'There is no comparison period. Set compareFilter to {"compare": true} in the source, or leave compare out.'
+
 /** Options of actors. */
 export const periodChoices: readonly Choice[] = [
   { label: 'Current', value: 'current' },

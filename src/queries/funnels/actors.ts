@@ -4,6 +4,7 @@ import { QueryError } from '../../errors/errors.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { bucketEdges, bucketIndex } from '../buckets.ts'
+import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
@@ -12,7 +13,7 @@ import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
 import { walkFunnel } from './collect.ts'
 import { type ActorPoint, type ActorSplit, actorsInEngine, listColumns } from './in-engine/actors.ts'
-import { isSplit, noComparison, planFunnel, resultsOf, topSplits } from './index.ts'
+import { isSplit, planFunnel, resultsOf, topSplits } from './index.ts'
 import { pointOfStep } from './point-of-step.ts'
 import { actorKindOf, type FunnelScan, type Slice, stepsUntil } from './scan.ts'
 import { funnelsSchema } from './schema.ts'
@@ -33,7 +34,7 @@ export const funnelPointSchema = fields(
     funnelStepBreakdown: z.union([value, z.array(value)]).nullish(),
     funnelTrendsDropOff: z.boolean().nullish(),
     funnelTrendsEntrancePeriodStart: z.string().nullish(),
-    compare: z.enum(['current', 'previous']).nullish(),
+    compare: z.enum(periods).nullish(),
     includeRecordings: z.boolean().nullish(),
   },
   'query',
@@ -117,12 +118,7 @@ function listIn(asked: string | number, parts: number): readonly unknown[] {
 /** The rows of the breakdown, merged over both periods; and the periods. */
 function* choicesOf({ source }: FunnelPoint, env: QueryContext): Asking<ActorOptions> {
   const { scan, previous } = yield* planFunnel(source, env)
-  const compare = previous && {
-    compare: [
-      { label: 'Current', value: 'current' },
-      { label: 'Previous', value: 'previous' },
-    ],
-  }
+  const compare = previous && { compare: periodChoices }
   if (!isSplit(scan.breakdown)) return { ...compare }
   const choices = new Map<string, Choice>()
   for (const range of previous ? [scan.range, previous] : [scan.range])

@@ -1,8 +1,8 @@
 import type { Interval } from '../../lib/calendar.ts'
 import { quantile } from '../../lib/statistics.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
-import { isoInstant, micros, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
-import { earliestFor } from '../earliest.ts'
+import { type Period, type PeriodLabel, periodLabel, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
+import { micros, type ResolvedRange } from '../dates.ts'
 import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
 import { type FunnelBreakdown, funnelBreakdown, noSplit } from './breakdown.ts'
@@ -15,21 +15,17 @@ import { settingsOf } from './settings.ts'
 import { type FunnelStepResult, StepCollector, StepCounts, type StepLabel, type StepNumbers, stepResults } from './steps.ts'
 import { binsOf, ConversionTimes, type FoundTimes, type TimeToConvert } from './time-to-convert.ts'
 
-export interface FunnelTrend {
+export interface FunnelTrend extends PeriodLabel {
   readonly count: number
   readonly data: readonly number[]
   readonly days: readonly string[]
   readonly labels: readonly string[]
   readonly breakdown_value?: unknown
-  readonly compare?: true
-  readonly compare_label?: 'current' | 'previous'
 }
 
 export type FunnelResults = readonly FunnelStepResult[] | readonly (readonly FunnelStepResult[])[] | TimeToConvert | readonly FunnelTrend[]
 
-export interface FunnelsAnswer extends FunnelNumbers {
-  readonly resolved_date_range: { readonly date_from: string; readonly date_to: string }
-  readonly resolved_compare_date_range?: { readonly date_from: string; readonly date_to: string }
+export interface FunnelsAnswer extends FunnelNumbers, ShownRanges {
   /** Of the time to convert with a comparison: the previous period, in the same bins. The other views have its rows in `results`. */
   readonly compare_results?: TimeToConvert
 }
@@ -46,44 +42,33 @@ export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
   schema: funnelsSchema,
   *run(query, env) {
     const { scan, previous } = yield* planFunnel(query, env)
-    const dates = { resolved_date_range: shownRange(scan.range) }
-    if (!previous) return { ...(yield* resultsOf(scan, env)), ...dates }
-    const bothDates = { ...dates, resolved_compare_date_range: shownRange(previous) }
+    if (!previous) return { ...(yield* resultsOf(scan, env)), ...shownRanges([scan]) }
     const before = { ...scan, range: previous }
+    const dates = shownRanges([scan, before])
     if (scan.settings.viz === 'time_to_convert') {
       const [results, compare_results] = yield* timesOf([scan, before], env)
-      return { results: results!, compare_results: compare_results!, ...bothDates }
+      return { results: results!, compare_results: compare_results!, ...dates }
     }
     const current = yield* resultsOf(scan, env)
     const earlier = yield* resultsOf(before, env)
     const compared = [...labelled(rowsOf(current), 'current'), ...labelled(rowsOf(earlier), 'previous')] as unknown as FunnelResults
-    return { ...current, results: compared, ...bothDates }
+    return { ...current, results: compared, ...dates }
   },
 })
 
 /** The scan of a query, and the range to compare with. */
 export function* planFunnel(query: FunnelsQuery, env: QueryContext): QueryRun<{ scan: FunnelScan; previous: ResolvedRange | null }> {
   const settings = settingsOf(query)
-  const earliest = yield* earliestFor(query.dateRange)
-  const range = resolveDateRange(query.dateRange, (query.interval ?? 'day') as Interval, env, { earliest })
+  const [current, previous] = yield* periodRanges(query, (query.interval ?? 'day') as Interval, env)
   const breakdown: FunnelBreakdown = settings.viz === 'time_to_convert' ? noSplit : funnelBreakdown(query.breakdownFilter, env)
-  const previous = query.compareFilter?.compare ? previousRange(range, query.compareFilter.compare_to) : null
-  return { scan: { query, settings, range, breakdown, withEvents: false }, previous }
+  return { scan: { query, settings, range: current!.range, breakdown, withEvents: false }, previous: previous?.range ?? null }
 }
-
-/** Of actors and correlations that ask for the previous period. */
-export const noComparison = 'The funnel has no comparison period. Set its `compareFilter` to {"compare": true}, or leave `compare` out.'
-
-const shownRange = ({ from, to, calendar }: ResolvedRange) => ({
-  date_from: isoInstant(from, calendar.zone),
-  date_to: isoInstant(to, calendar.zone),
-})
 
 /** Of all views but the time to convert. */
 const rowsOf = ({ results }: FunnelNumbers) => results as readonly object[]
 
-function labelled(rows: readonly object[], label: 'current' | 'previous'): readonly object[] {
-  return rows.map((row) => (Array.isArray(row) ? labelled(row, label) : { ...row, compare: true, compare_label: label }))
+function labelled(rows: readonly object[], period: Period): readonly object[] {
+  return rows.map((row) => (Array.isArray(row) ? labelled(row, period) : { ...row, ...periodLabel(period, true) }))
 }
 
 export function* resultsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelNumbers> {

@@ -2,6 +2,7 @@ import type { ActorColumns } from '../../kernels/funnels/columns.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { Floats } from '../../kernels/grow.ts'
 import { mean, median } from '../../lib/statistics.ts'
+import type { PeriodLabel } from '../comparison.ts'
 
 const microsPerSecond = 1e6
 
@@ -79,7 +80,7 @@ export interface StepLabel {
   readonly type: 'events' | 'actions'
 }
 
-export interface FunnelStepResult {
+export interface FunnelStepResult extends PeriodLabel {
   readonly action_id: string | number | null
   readonly name: string | null
   readonly custom_name: string | null
@@ -91,8 +92,6 @@ export interface FunnelStepResult {
   readonly median_conversion_time: number | null
   readonly breakdown?: unknown
   readonly breakdown_value?: unknown
-  readonly compare?: true
-  readonly compare_label?: 'current' | 'previous'
 }
 
 /** `scale`: the factor for sampled counts. */

@@ -3,7 +3,7 @@ import { alias, and, call, equals, field, from, groupBy, literal, select } from 
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type AnyActorSource, type Asking, defineActorSource } from '../actor-source.ts'
-import { periodChoices, periods } from '../comparison.ts'
+import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
@@ -36,7 +36,7 @@ export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
       const asked = periods.find(({ period }) => period === (compare ?? 'current'))
       if (!asked)
         throw new QueryError('validation-failed', {
-          message: 'The paths have no comparison period: set compareFilter.',
+          message: noComparison,
           attr: 'source__compare',
         })
       const plan = yield* planPaths(source, asked, env, funnelSteps)

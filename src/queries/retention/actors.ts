@@ -5,7 +5,7 @@ import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { isBrokenDown } from '../breakdown.ts'
 import { otherLabel, otherValue } from '../breakdown-values.ts'
-import { periodChoices, periods } from '../comparison.ts'
+import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
@@ -62,7 +62,7 @@ const choiceOf = (text: string): Choice => ({ label: text === otherValue ? other
 function* actorsBehind(point: RetentionPoint, env: QueryContext): Asking<ActorList> {
   const plans = yield* planRetention(point.source, env)
   const plan = plans.find(({ period }) => period === (point.compare ?? 'current'))
-  if (!plan) throw wrong('The retention has no comparison period: set compareFilter.', 'compare')
+  if (!plan) throw wrong(noComparison, 'compare')
   const { interval } = point
   const day = point.day ?? 0
   if (interval != null && interval >= plan.rows)

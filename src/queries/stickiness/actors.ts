@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { alias, field, from, literal, select } from '../../ast/build.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type ActorOptions, type Asking, defineActorSource } from '../actor-source.ts'
-import { periodChoices, periods } from '../comparison.ts'
+import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
@@ -42,8 +42,7 @@ function* actorsBehind(asked: StickinessPoint, env: QueryContext): Asking<ActorL
   const order = asked.series ?? 0
   if (order >= query.series.length) throw wrong(`The query has ${query.series.length} series, counted from 0.`, 'series')
   const period = asked.compare ?? 'current'
-  if (period === 'previous' && !query.compareFilter?.compare)
-    throw wrong('The stickiness has no comparison period: set compareFilter.', 'compare')
+  if (period === 'previous' && !query.compareFilter?.compare) throw wrong(noComparison, 'compare')
   const units = yield* unitsOf(query, env)
   const unit = units.find((one) => one.order === order && one.period === period)
   if (unit?.kind === 'expression')

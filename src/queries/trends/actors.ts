@@ -7,7 +7,7 @@ import type { Micros } from '../../lib/zone.ts'
 import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
-import { periodChoices, periods } from '../comparison.ts'
+import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { instantOf, isoInstant, micros, parseDate, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
@@ -74,9 +74,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const period = point.compare ?? 'current'
   if (!ranges.some((one) => one.period === period))
     throw new QueryError('validation-failed', {
-      message: isSlope(query)
-        ? 'A slope graph has no comparison period: leave compare out.'
-        : 'The trend has no comparison period: set compareFilter in the source, or leave compare out.',
+      message: isSlope(query) ? 'A slope graph has no comparison period: leave compare out.' : noComparison,
       attr: 'source__compare',
     })
   const units = unitsOf(query, env, { ...breakdown, cohorts: [] }, ranges)

@@ -2,6 +2,7 @@ import { alias, call, field, from, literal, select } from '../../../ast/build.ts
 import type { Query } from '../../../ast/nodes.ts'
 import { QueryError } from '../../../errors/errors.ts'
 import { type Asking, insideField } from '../../actor-source.ts'
+import { noComparison, type Period } from '../../comparison.ts'
 import type { QueryContext } from '../../kind.ts'
 import { listedActors } from '../../listed-actors.ts'
 import { type FunnelPoint, testOf } from '../actors.ts'
@@ -10,7 +11,7 @@ import { walkFunnel } from '../collect.ts'
 import { type ActorPoint, isAt } from '../in-engine/actors.ts'
 import { isReached, outcomes } from '../in-engine/answers.ts'
 import { element, when } from '../in-engine/terms.ts'
-import { noComparison, planFunnel } from '../index.ts'
+import { planFunnel } from '../index.ts'
 import { pointOfStep } from '../point-of-step.ts'
 import { actorKindOf, type FunnelScan } from '../scan.ts'
 import type { FunnelsQuery } from '../schema.ts'
@@ -45,7 +46,7 @@ export function* membersOf(point: FunnelPoint, env: QueryContext): Asking<Member
 }
 
 /** Null: the funnel has no comparison period. */
-function* gathered(query: FunnelsQuery, at: ActorPoint, period: 'current' | 'previous', env: QueryContext): Asking<Members | null> {
+function* gathered(query: FunnelsQuery, at: ActorPoint, period: Period, env: QueryContext): Asking<Members | null> {
   const planned = yield* planFunnel(query, env)
   const range = period === 'previous' ? planned.previous : planned.scan.range
   if (!range) return null

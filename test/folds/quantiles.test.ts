@@ -5,6 +5,7 @@ import { ListColumn } from '../../src/core/list-column.ts'
 import { columnView, listView } from '../../src/folds/fold.ts'
 import { type Series, seriesData, seriesFold } from '../../src/folds/series/fold.ts'
 import { numberOrder } from '../../src/folds/series/number-order.ts'
+import { ofBox, oneLevel, type Spread } from '../../src/folds/series/spread.ts'
 import { quantile } from '../../src/lib/statistics.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 
@@ -68,7 +69,7 @@ const days = [0, 100, 200, 300]
 const groups = ['a', 'b', '']
 
 /** The series over lists that have a number for each event, in two parts. */
-function folded(values: readonly number[], of: number, isSplit: boolean, makesCoded: boolean) {
+function folded(values: readonly number[], spread: Spread, isSplit: boolean, makesCoded: boolean) {
   const lists = new EventLists()
   const [number, group] = [new ListColumn('numbers', 0), new ListColumn('codes', 0)]
   for (const column of [number, group]) lists.attach(column)
@@ -96,7 +97,7 @@ function folded(values: readonly number[], of: number, isSplit: boolean, makesCo
     },
     edges: Float64Array.from(days),
     splits: isSplit ? [{ of: 'event', column: columnView(group) }] : [],
-    value: { kind: 'quantile', number: { of: 'event', column }, order: makesCoded ? numberOrder(number) : null, level: of },
+    value: { kind: 'quantiles', number: { of: 'event', column }, order: makesCoded ? numberOrder(number) : null, spread },
   }
   const middle = view.persons >> 1
   const parts = [seriesFold.run(view, series, 0, middle), seriesFold.run(view, series, middle, view.persons)].map(completed)
@@ -106,10 +107,11 @@ function folded(values: readonly number[], of: number, isSplit: boolean, makesCo
   for (const [name, ofGroup] of isSplit ? [['a', 0] as const, ['b', 1] as const] : [['', null] as const]) {
     const own = rows.filter((row) => row.time < 300 && (ofGroup === null || row.group === ofGroup))
     if (own.length === 0) continue
-    expected[name] = days.slice(0, -1).map((from) => {
+    expected[name] = days.slice(0, -1).flatMap((from) => {
       const numbers = own.filter(({ value, time }) => time >= from && time < from + 100 && !Number.isNaN(value)).map(({ value }) => value)
-      const expectedNumber = numbers.length === 0 ? 0 : naive(numbers, of)
-      return Number.isFinite(expectedNumber) ? expectedNumber + 0 : 0
+      const told = spread.levels.map((level) => (numbers.length === 0 ? 0 : naive(numbers, level)))
+      if (spread.hasMean) told.push(numbers.length, numbers.length === 0 ? 0 : meanOf(numbers))
+      return told.map((one) => (Number.isFinite(one) ? one + 0 : 0))
     })
   }
   return { found, expected }
@@ -119,21 +121,46 @@ test('of the events of each day and group, in several parts, with numbers that a
   assertGenerated(
     fc.property(drawnNumbers, fc.boolean(), fc.boolean(), fc.boolean(), level, (drawn, hasGaps, isSplit, makesCoded, of) => {
       const values = hasGaps ? drawn.map((value, i) => (i % 3 === 0 ? Number.NaN : value)) : drawn
-      const { found, expected } = folded(values, of, isSplit, makesCoded)
+      const { found, expected } = folded(values, oneLevel(of), isSplit, makesCoded)
       expect(found).toEqual(expected)
     }),
     { numRuns: 150 },
   ))
 
+const meanOf = (numbers: readonly number[]): number => {
+  const sorted = [...numbers].sort((a, b) => Math.abs(a) - Math.abs(b))
+  return sorted.reduce((sum, one) => sum + one, 0) / numbers.length
+}
+
+test('a box has the quartiles, the ends, the count and the mean of each day', () =>
+  assertGenerated(
+    fc.property(drawnNumbers, fc.boolean(), fc.boolean(), fc.boolean(), (drawn, hasGaps, isSplit, makesCoded) => {
+      const values = hasGaps ? drawn.map((value, i) => (i % 3 === 0 ? Number.NaN : value)) : drawn
+      const { found, expected } = folded(values, ofBox, isSplit, makesCoded)
+      const width = ofBox.levels.length + 2
+      const scale = Math.max(...values.filter(Number.isFinite).map(Math.abs), 0)
+      // Only the mean may differ, in its last digits.
+      const exact = (numbers: readonly number[]) => numbers.filter((_, i) => i % width !== width - 1)
+      const means = (numbers: readonly number[]) => numbers.filter((_, i) => i % width === width - 1)
+      expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort())
+      for (const [name, right] of Object.entries(expected)) {
+        const numbers = found[name] as readonly number[]
+        expect(exact(numbers)).toEqual(exact(right))
+        for (const [i, mean] of means(numbers).entries()) expect(Math.abs(mean - means(right)[i]!)).toBeLessThanOrEqual(1e-12 * scale)
+      }
+    }),
+    { numRuns: 150 },
+  ))
+
 test('a day without numbers has 0', () => {
-  const { found } = folded([Number.NaN, Number.NaN, Number.NaN], 0.5, false, true)
+  const { found } = folded([Number.NaN, Number.NaN, Number.NaN], oneLevel(0.5), false, true)
   expect(found).toEqual({ '': [0, 0, 0] })
 })
 
 test('places of more numbers than a byte holds are kept, and not counted one by one', () => {
   // Beyond what a table of counts may have: 60,000 numbers in three days and two groups.
   const values = Array.from({ length: 60_000 }, (_, i) => ((i * 7919) % 60_000) / 4)
-  const { found, expected } = folded(values, 0.95, true, true)
+  const { found, expected } = folded(values, oneLevel(0.95), true, true)
   expect(found).toEqual(expected)
 })
 

@@ -6,6 +6,7 @@ import { NumberHistogram } from './number-histogram.ts'
 import type { NumberOrder } from './number-order.ts'
 import { RankQuantile } from './rank-quantile.ts'
 import { grown, type Reducer, type Reduction, reducerOf } from './reduce.ts'
+import type { Spread } from './spread.ts'
 import { Windows } from './windows.ts'
 
 /** What is counted of the matching events. */
@@ -21,8 +22,8 @@ export type SeriesValue =
   | { readonly kind: 'numbers'; readonly number: PlacedColumn; readonly reduction: Reduction }
   /** A number that all events of a person share, once for each bucket with one of them. */
   | { readonly kind: 'numbers of persons'; readonly number: PlacedColumn; readonly reduction: Reduction }
-  /** `order`: of coded numbers. */
-  | { readonly kind: 'quantile'; readonly number: PlacedColumn; readonly order: NumberOrder | null; readonly level: number }
+  /** Quantiles of the numbers of events. `order`: of coded numbers. */
+  | { readonly kind: 'quantiles'; readonly number: PlacedColumn; readonly order: NumberOrder | null; readonly spread: Spread }
   /** The number of events of each person in a bucket. */
   | { readonly kind: 'events per person'; readonly reduction: Reduction }
   /** Persons whose first event that meets bit 0 is not before `from`, and one of whose events of that time meets bit 1. */
@@ -46,8 +47,8 @@ export function accumulatorOf(value: SeriesValue, size: number, groups: number):
       return new Numbers(size, value.number, reducerOf(value.reduction))
     case 'numbers of persons':
       return new NumbersOfPersons(size, value.number, reducerOf(value.reduction))
-    case 'quantile':
-      return quantileOf(value, size, groups)
+    case 'quantiles':
+      return quantilesOf(value, size, groups)
     case 'events per person':
       return new EventsPerPerson(size, reducerOf(value.reduction))
     case 'first times':
@@ -55,9 +56,9 @@ export function accumulatorOf(value: SeriesValue, size: number, groups: number):
   }
 }
 
-function quantileOf({ number, order, level }: Extract<SeriesValue, { kind: 'quantile' }>, size: number, groups: number): Accumulator {
-  if (isFew(number, size * groups)) return new NumberHistogram(size, number, level)
-  return order ? new RankQuantile(size, number, order, level) : new Numbers(size, number, reducerOf(level))
+function quantilesOf({ number, order, spread }: Extract<SeriesValue, { kind: 'quantiles' }>, size: number, groups: number): Accumulator {
+  if (isFew(number, size * groups)) return new NumberHistogram(size, number, spread)
+  return order ? new RankQuantile(size, number, order, spread) : new Numbers(size, number, reducerOf(spread))
 }
 
 const isFew = ({ column: { numbers } }: PlacedColumn, cells: number) => numbers !== null && numbers.length * cells <= mostCounts

@@ -67,7 +67,7 @@ export const entriesFold: Fold<Series, SeriesPart> = {
 
 function readsEventsOnly({ matching, splits, value }: Series): boolean {
   const { scope, bits, further, takesAll } = matching
-  const hasNumbers = value.kind === 'numbers' || value.kind === 'quantile'
+  const hasNumbers = value.kind === 'numbers' || value.kind === 'quantiles'
   const countsEvents = value.kind === 'events' || (hasNumbers && value.number.of === 'event')
   const isOfEvents = [...bits.flags, ...splits].every(({ of }) => of === 'event')
   return countsEvents && isOfEvents && scope === null && further === null && !takesAll
@@ -129,13 +129,13 @@ export interface SeriesGroup {
   readonly data: readonly number[]
 }
 
-/** The numbers of each group. A loop with pauses. */
+/** The numbers of each group: of each bucket one, or several of a spread. A loop with pauses. */
 export function* seriesData(part: NonNullable<SeriesPart>, series: Series): Generator<void, readonly SeriesGroup[], void> {
   const joined = new Joined(series)
   joined.add(part)
-  const size = sizeOf(series)
   if (joined.accumulator.prepare) yield* joined.accumulator.prepare(part.combinations.length)
   const data = joined.accumulator.finish(part.combinations.length)
+  const size = data.length / part.combinations.length
   return part.combinations.map((combination, group) => ({
     combination,
     data: Array.from(data.subarray(group * size, (group + 1) * size), (value) => (Number.isFinite(value) ? value : 0)),

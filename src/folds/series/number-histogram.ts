@@ -2,6 +2,7 @@ import { interpolated } from '../../lib/statistics.ts'
 import type { PlacedColumn } from '../fold.ts'
 import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
+import { CompensatedSum, type Spread, widthOf, writeSpread } from './spread.ts'
 
 /** Quantiles of coded numbers: how often each number occurs is enough, and no number has to be kept. */
 export class NumberHistogram implements Accumulator<Uint32Array> {
@@ -12,7 +13,7 @@ export class NumberHistogram implements Accumulator<Uint32Array> {
   constructor(
     private readonly size: number,
     private readonly column: PlacedColumn,
-    private readonly level: number,
+    private readonly spread: Spread,
   ) {
     this.numbers = column.column.numbers!
   }
@@ -51,23 +52,35 @@ export class NumberHistogram implements Accumulator<Uint32Array> {
   }
 
   finish(groups: number): Float64Array {
-    const { numbers, counts, level } = this
+    const { numbers, counts, size, spread } = this
     const inOrder = Int32Array.from(numbers.keys())
       .filter((code) => !Number.isNaN(numbers[code]!))
       .sort((a, b) => (numbers[a]! < numbers[b]! ? -1 : 1))
-    return Float64Array.from({ length: groups * this.size }, (_, cell) => {
+    const results = new Float64Array(groups * size * widthOf(spread))
+    for (let cell = 0; cell < groups * size; cell++) {
       const first = cell * numbers.length
       let count = 0
-      for (let i = 0; i < inOrder.length; i++) count += counts[first + inOrder[i]!]!
-      if (count === 0) return 0
-      const at = level * (count - 1)
-      /** How many numbers are in the order up to `place`. */
-      let before = 0
-      let place = -1
-      while (before <= Math.floor(at)) before += counts[first + inOrder[++place]!]!
-      const low = numbers[inOrder[place]!]!
-      while (before <= Math.ceil(at)) before += counts[first + inOrder[++place]!]!
-      return interpolated(low, numbers[inOrder[place]!]!, at - Math.floor(at))
-    })
+      for (const code of inOrder) count += counts[first + code]!
+      if (count === 0) continue
+      writeSpread(results, cell, spread, {
+        count,
+        quantile(level) {
+          const at = level * (count - 1)
+          /** How many numbers are in the order up to `place`. */
+          let before = 0
+          let place = -1
+          while (before <= Math.floor(at)) before += counts[first + inOrder[++place]!]!
+          const low = numbers[inOrder[place]!]!
+          while (before <= Math.ceil(at)) before += counts[first + inOrder[++place]!]!
+          return interpolated(low, numbers[inOrder[place]!]!, at - Math.floor(at))
+        },
+        sum() {
+          const sum = new CompensatedSum()
+          for (const code of inOrder) if (counts[first + code]! > 0) sum.add(counts[first + code]! * numbers[code]!)
+          return sum.value
+        },
+      })
+    }
+    return results
   }
 }

@@ -4,6 +4,7 @@ import type { Matches } from '../matches.ts'
 import type { Accumulator } from './accumulator.ts'
 import { CellValues, type KeptValues } from './cell-values.ts'
 import type { NumberOrder } from './number-order.ts'
+import { CompensatedSum, type Spread, widthOf, writeSpread } from './spread.ts'
 
 const valuesBetweenPauses = 1 << 20
 
@@ -17,7 +18,7 @@ export class RankQuantile implements Accumulator<readonly KeptValues<Uint16Array
     private readonly size: number,
     private readonly column: PlacedColumn,
     private readonly order: NumberOrder,
-    private readonly level: number,
+    private readonly spread: Spread,
   ) {}
 
   get kept(): number {
@@ -60,12 +61,16 @@ export class RankQuantile implements Accumulator<readonly KeptValues<Uint16Array
 
   *prepare(groups: number): Generator<void, void, void> {
     const cells = groups * this.size
-    this.results = new Float64Array(cells)
+    this.results = new Float64Array(cells * widthOf(this.spread))
     let unpaused = 0
     for (const [cell, pieces] of this.ranks.pieces(cells).entries()) {
       if (pieces.length === 0) continue
       const count = pieces.reduce((sum, { length }) => sum + length, 0)
-      this.results[cell] = this.quantile(pieces, count)
+      writeSpread(this.results, cell, this.spread, {
+        count,
+        quantile: (level) => this.quantile(pieces, count, level),
+        sum: () => this.sum(pieces),
+      })
       unpaused += count
       if (unpaused < valuesBetweenPauses) continue
       unpaused = 0
@@ -77,8 +82,15 @@ export class RankQuantile implements Accumulator<readonly KeptValues<Uint16Array
     return this.results
   }
 
-  private quantile(pieces: readonly Uint16Array[], count: number): number {
-    const at = this.level * (count - 1)
+  private sum(pieces: readonly Uint16Array[]): number {
+    const { numbers } = this.order
+    const sum = new CompensatedSum()
+    for (const ranks of pieces) for (let i = 0; i < ranks.length; i++) sum.add(numbers[ranks[i]!]!)
+    return sum.value
+  }
+
+  private quantile(pieces: readonly Uint16Array[], count: number, level: number): number {
+    const at = level * (count - 1)
     const index = Math.floor(at)
     const { numbers } = this.order
     const [low, high] = this.ranksAt(pieces, index, at !== index)

@@ -1,8 +1,9 @@
 import { quantile } from '../../lib/statistics.ts'
 import { CellValues, type KeptValues } from './cell-values.ts'
+import { CompensatedSum, oneLevel, type Spread, widthOf, writeSpread } from './spread.ts'
 
-/** How numbers become one; a number is the level of a quantile. */
-export type Reduction = 'sum' | 'avg' | 'min' | 'max' | number
+/** How numbers become one, or the numbers of a spread; a number is the level of a quantile. */
+export type Reduction = 'sum' | 'avg' | 'min' | 'max' | number | Spread
 
 /** Reduces the numbers of each cell. NaN is not a number and is left out; a cell without numbers is 0. */
 export interface Reducer<S = unknown> {
@@ -22,7 +23,8 @@ export interface Reducer<S = unknown> {
 }
 
 export function reducerOf(reduction: Reduction): Reducer {
-  if (typeof reduction === 'number') return new Quantile(reduction)
+  if (typeof reduction === 'number') return new Quantiles(oneLevel(reduction))
+  if (typeof reduction === 'object') return new Quantiles(reduction)
   return reduction === 'sum' || reduction === 'avg' ? new Sum(reduction) : new Extreme(reduction)
 }
 
@@ -128,11 +130,11 @@ class Extreme implements Reducer<Float64Array> {
 const valuesBetweenPauses = 1 << 18
 
 /** Interpolates between the two nearest numbers. */
-class Quantile implements Reducer<readonly KeptValues<Float64Array>[]> {
+class Quantiles implements Reducer<readonly KeptValues<Float64Array>[]> {
   private readonly numbers = new CellValues<Float64Array>((length) => new Float64Array(length))
   private results: Float64Array = new Float64Array(0)
 
-  constructor(private readonly level: number) {}
+  constructor(private readonly spread: Spread) {}
 
   get kept(): number {
     return this.numbers.kept
@@ -161,12 +163,13 @@ class Quantile implements Reducer<readonly KeptValues<Float64Array>[]> {
   }
 
   *prepare(cells: number): Generator<void, void, void> {
-    this.results = new Float64Array(cells)
+    this.results = new Float64Array(cells * widthOf(this.spread))
     let unpaused = 0
     for (const [cell, pieces] of this.numbers.pieces(cells).entries()) {
       if (pieces.length === 0) continue
-      this.results[cell] = quantile(pieces, this.level)
-      unpaused += pieces.reduce((sum, { length }) => sum + length, 0)
+      const count = pieces.reduce((sum, { length }) => sum + length, 0)
+      writeSpread(this.results, cell, this.spread, { count, quantile: (level) => quantile(pieces, level), sum: () => sumOf(pieces) })
+      unpaused += count
       if (unpaused < valuesBetweenPauses) continue
       unpaused = 0
       yield
@@ -176,6 +179,12 @@ class Quantile implements Reducer<readonly KeptValues<Float64Array>[]> {
   finish(): Float64Array {
     return this.results
   }
+}
+
+function sumOf(pieces: readonly Float64Array[]): number {
+  const sum = new CompensatedSum()
+  for (const values of pieces) for (let i = 0; i < values.length; i++) sum.add(values[i]!)
+  return sum.value
 }
 
 export function grown(values: Float64Array, length: number, empty = 0): Float64Array {

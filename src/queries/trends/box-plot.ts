@@ -1,14 +1,19 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
+import { ofBox } from '../../folds/series/spread.ts'
+import { noBreakdown } from '../breakdown.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { bucketDay, bucketLabel } from '../buckets.ts'
 import { type PeriodLabel, periodLabel } from '../comparison.ts'
-import type { QueryContext, StatementAsk } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryRun, type StatementAsk } from '../kind.ts'
 import { at, eventsTable } from '../scope.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { doubles, integers } from '../vectors.ts'
 import { numberOf } from './aggregate-math.ts'
+import type { Measure } from './expression-measures.ts'
+import type { Group } from './groups.ts'
+import { listedUnit } from './listed.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 import { eventsOf, timeFilter, type Unit } from './unit.ts'
 
@@ -27,7 +32,13 @@ export interface BoxPlotDatum extends PeriodLabel {
 }
 
 const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
-const quartile = (level: number, number: Expr) => callWith('quantile', { params: [literal(level)], args: [number] })
+type MeasureName = (typeof measures)[number]
+type Box = Readonly<Record<MeasureName, number>> & { readonly bucket: number }
+
+/** A number is the level of a quantile. */
+const reductions: Readonly<Record<MeasureName, string | number>> = { min: 'min', q1: 0.25, median: 0.5, q3: 0.75, max: 'max', mean: 'avg' }
+const reduced = (reduction: string | number, number: Expr): Expr =>
+  typeof reduction === 'number' ? callWith('quantile', { params: [literal(reduction)], args: [number] }) : call(reduction, number)
 
 /** A box is about the numbers of the events, whatever its series would count. */
 export const plainBoxes = (query: TrendsQuery): TrendsQuery =>
@@ -38,16 +49,47 @@ export const plainBoxes = (query: TrendsQuery): TrendsQuery =>
 /** The events whose number is in a box. */
 export const isInBox = (unit: Unit, env: QueryContext): Expr => call('isNotNull', numberOf(unit, env))
 
-export function boxPlotOf(unit: Unit, query: TrendsQuery, env: QueryContext): StatementAsk {
-  const number = field('number')
-  const values: Readonly<Record<(typeof measures)[number], Expr>> = {
-    min: call('min', number),
-    q1: quartile(0.25, number),
-    median: quartile(0.5, number),
-    q3: quartile(0.75, number),
-    max: call('max', number),
-    mean: call('avg', number),
+/** The boxes of each unit, from the lists of the core where these know them. */
+export function* boxPlots(units: readonly Unit[], query: TrendsQuery, env: QueryContext): QueryRun<readonly BoxPlotDatum[]> {
+  const found = new Map<Unit, readonly Box[]>()
+  for (const unit of units) {
+    const boxes = yield* foldBoxes(unit, query, env)
+    if (boxes) found.set(unit, boxes)
   }
+  const asked = units.filter((unit) => !found.has(unit))
+  if (asked.length > 0) {
+    const tables = (yield asked.map((unit) => boxStatement(unit, query, env))) as readonly Table[]
+    for (const [i, unit] of asked.entries()) found.set(unit, readBoxes(tables[i]!))
+  }
+  return units.flatMap((unit) => found.get(unit)!.map((box) => datumOf(box, unit, query, env)))
+}
+
+const labelOf = ({ order, period }: Unit): string => `box plot of series ${order}, ${period} period`
+
+/** The numbers of a bucket as the fold writes them. */
+const folded = ['min', 'q1', 'median', 'q3', 'max', 'count', 'mean'] as const
+
+/** Null: the lists cannot count them. */
+function* foldBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<readonly Box[] | null> {
+  let boxes: readonly Box[] | null = null
+  const take = (groups: readonly Group[]) => {
+    const data = groups[0]?.data ?? []
+    const numberAt = (bucket: number, name: (typeof folded)[number]) => data[bucket * folded.length + folded.indexOf(name)]!
+    const buckets = Array.from({ length: data.length / folded.length }, (_, bucket) => bucket)
+    boxes = buckets.filter((bucket) => numberAt(bucket, 'count') > 0).map((bucket) => boxOf(bucket, (name) => numberAt(bucket, name)))
+  }
+  const measure: Measure = { condition: literal(true), value: { number: numberOf(unit, env), reduction: ofBox } }
+  yield listsAsk(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, take, measure))
+  return boxes
+}
+
+const boxOf = (bucket: number, value: (name: MeasureName) => number): Box => ({
+  bucket,
+  ...(Object.fromEntries(measures.map((name) => [name, value(name)])) as Record<MeasureName, number>),
+})
+
+function boxStatement(unit: Unit, query: TrendsQuery, env: QueryContext): StatementAsk {
+  const number = field('number')
   const numbers = select({
     columns: [alias(bucketNumber(at, unit.edges!), 'bucket'), alias(numberOf(unit, env), 'number')],
     from: eventsTable(query.samplingFactor),
@@ -55,9 +97,9 @@ export function boxPlotOf(unit: Unit, query: TrendsQuery, env: QueryContext): St
   })
   return {
     kind: 'statement',
-    label: `box plot of series ${unit.order}`,
+    label: labelOf(unit),
     query: select({
-      columns: [field('bucket'), ...measures.map((name) => alias(values[name], `${name}_value`))],
+      columns: [field('bucket'), ...measures.map((name) => alias(reduced(reductions[name], number), `${name}_value`))],
       from: from(numbers, 'numbers_found'),
       where: call('isNotNull', number),
       groupBy: groupBy(field('bucket')),
@@ -65,22 +107,23 @@ export function boxPlotOf(unit: Unit, query: TrendsQuery, env: QueryContext): St
   }
 }
 
-export function readBoxPlot(
-  table: Table,
+function readBoxes(table: Table): readonly Box[] {
+  const columns = Object.fromEntries(measures.map((name) => [name, doubles(table, `${name}_value`)])) as Record<MeasureName, Float64Array>
+  return Array.from(integers(table, 'bucket'), (bucket, row) => boxOf(bucket, (name) => columns[name][row]!)).sort(
+    (a, b) => a.bucket - b.bucket,
+  )
+}
+
+const datumOf = (
+  { bucket, ...values }: Box,
   { order, period, edges, range, node }: Unit,
   query: TrendsQuery,
   env: QueryContext,
-): BoxPlotDatum[] {
-  const buckets = integers(table, 'bucket')
-  const columns = measures.map((name) => doubles(table, `${name}_value`))
-  return Array.from(buckets, (bucket, row) => ({ bucket, row }))
-    .sort((a, b) => a.bucket - b.bucket)
-    .map(({ bucket, row }) => ({
-      day: bucketDay(edges![bucket]!, range),
-      label: bucketLabel(edges![bucket]!, range),
-      ...(Object.fromEntries(measures.map((name, i) => [name, columns[i]![row]!])) as Record<(typeof measures)[number], number>),
-      series_index: order,
-      series_label: nodeName(node, env) ?? 'All events',
-      ...periodLabel(period, query.compareFilter?.compare === true),
-    }))
-}
+): BoxPlotDatum => ({
+  day: bucketDay(edges![bucket]!, range),
+  label: bucketLabel(edges![bucket]!, range),
+  ...values,
+  series_index: order,
+  series_label: nodeName(node, env) ?? 'All events',
+  ...periodLabel(period, query.compareFilter?.compare === true),
+})

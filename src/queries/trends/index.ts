@@ -9,7 +9,7 @@ import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, ty
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
-import { type BoxPlotDatum, boxPlotOf, readBoxPlot } from './box-plot.ts'
+import { type BoxPlotDatum, boxPlots, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import type { Group } from './groups.ts'
@@ -40,7 +40,7 @@ export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
   run: (query, env) => {
     const display = displayOf(query)
     return display === 'BoxPlot'
-      ? runBoxPlot(query, env)
+      ? runBoxPlot(plainBoxes(query), env)
       : display === 'CalendarHeatmap'
         ? runHeatmap(query, env)
         : runTrends(plainSlope(query), env)
@@ -203,19 +203,8 @@ function shownAxis(range: ResolvedRange, query: TrendsQuery): Axis {
 
 function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const ranges = yield* rangesOf(query, env)
-  const units = unitsOf(query, env, noBreakdown, ranges)
-  yield* notFolded('a box plot', units)
-  const answers = tables(yield units.map((unit) => boxPlotOf(unit, query, env)))
-  return {
-    results: [],
-    boxplot_data: units.flatMap((unit, i) => readBoxPlot(answers[i]!, unit, query, env)),
-    hasMore: false,
-    ...shownRanges(ranges),
-  }
-}
-
-function* notFolded(display: string, units: readonly Unit[]): Generator<Ask, void, Answer> {
-  for (const unit of units) yield listsAsk(labelOf(unit), `the lists have no fold for ${display}`)
+  const boxplot_data = yield* boxPlots(unitsOf(query, env, noBreakdown, ranges), query, env)
+  return { results: [], boxplot_data, hasMore: false, ...shownRanges(ranges) }
 }
 
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {

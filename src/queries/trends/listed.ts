@@ -5,6 +5,7 @@ import type { SeriesValue } from '../../folds/series/accumulators.ts'
 import { type Series, type SeriesPart, seriesData, seriesFold } from '../../folds/series/fold.ts'
 import { numberOrder } from '../../folds/series/number-order.ts'
 import type { Reduction } from '../../folds/series/reduce.ts'
+import { oneLevel } from '../../folds/series/spread.ts'
 import { own } from '../../lib/own.ts'
 import type { Breakdown } from '../breakdown.ts'
 import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
@@ -126,9 +127,14 @@ function measuredBy({ value }: Measure, { range }: Unit, columns: AskedColumns):
 const reduced =
   (number: AskedColumn, reduction: Reduction): Counted['value'] =>
   (listed) =>
-    typeof reduction === 'number'
-      ? { kind: 'quantile', number: placed(number, listed), order: numberOrder(listed.columns[number.index]!), level: reduction }
-      : { kind: 'numbers', number: placed(number, listed), reduction }
+    typeof reduction === 'string'
+      ? { kind: 'numbers', number: placed(number, listed), reduction }
+      : {
+          kind: 'quantiles',
+          number: placed(number, listed),
+          order: numberOrder(listed.columns[number.index]!),
+          spread: typeof reduction === 'number' ? oneLevel(reduction) : reduction,
+        }
 
 /** Text: why the lists cannot count it. */
 function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted | string {

@@ -1,9 +1,8 @@
+import { firstMoment, lastMoment } from '../lib/calendar.ts'
 import { isoText, parseTime } from './parse-time.ts'
 import type { Warning } from './warnings.ts'
 
 const hour = 3_600_000_000
-const firstMoment = -62_167_219_200_000_000 // year 0
-const lastMoment = 253_402_300_800_000_000 // year 10000
 
 export interface SentTime {
   readonly timestamp?: unknown

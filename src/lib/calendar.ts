@@ -34,6 +34,16 @@ export function readWall(wall: Micros): WallTime {
 export const writeWall = ({ year, month, day: dayOfMonth, time }: WallTime): Micros =>
   new Date(0).setUTCFullYear(year, month - 1, dayOfMonth) * 1000 + time
 
+/** Times of events are in the years 0 to 9999: from the first moment on, before the last one. */
+export const firstMoment = writeWall({ year: 0, month: 1, day: 1, time: 0 })
+export const lastMoment = writeWall({ year: 10_000, month: 1, day: 1, time: 0 })
+
+/** As in ISO 8601: four digits, or a sign and six. */
+export const yearText = (year: number): string => {
+  if (year >= 0 && year <= 9999) return String(year).padStart(4, '0')
+  return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}`
+}
+
 export function daysInMonth(year: number, month: number): number {
   const last = new Date(0)
   last.setUTCFullYear(year, month, 0)

@@ -1,5 +1,5 @@
 import { QueryError } from '../errors/errors.ts'
-import { endOf, type Interval, readWall, startOf } from '../lib/calendar.ts'
+import { endOf, type Interval, readWall, startOf, yearText } from '../lib/calendar.ts'
 import { day, type Micros } from '../lib/zone.ts'
 import { clock, type ResolvedRange } from './dates.ts'
 
@@ -57,7 +57,7 @@ const isClock = (interval: Interval) => interval === 'second' || interval === 'm
 /** The bucket in `days`: its first local date, with the time for intervals shorter than a day. */
 export function bucketDay(start: Micros, { interval, calendar }: ResolvedRange): string {
   const { year, month, day: date, time } = readWall(calendar.zone.toWall(start))
-  const text = `${String(year).padStart(4, '0')}-${pad(month)}-${pad(date)}`
+  const text = `${yearText(year)}-${pad(month)}-${pad(date)}`
   return isClock(interval) ? `${text} ${clock(time)}` : text
 }
 

@@ -6,11 +6,14 @@ import {
   calendarOf,
   clampDay,
   endOf,
+  firstMoment,
   type Interval,
+  lastMoment,
   readWall,
   startOf,
   startOfWall,
   writeWall,
+  yearText,
 } from '../lib/calendar.ts'
 import { hour, type Micros, second, type Zone } from '../lib/zone.ts'
 import type { QueryContext } from './kind.ts'
@@ -102,11 +105,18 @@ function parseIso(text: string, zone: Zone): AbsoluteDate | null {
   return { kind: 'absolute', at: wall - (offset[0] === '-' ? -1 : 1) * ahead * 60 * second }
 }
 
-/** The instant of a parsed date, rounded only if the text asks for it. */
-export function instantOf(date: ParsedDate, now: Micros, calendar: Calendar): Micros {
-  if (date.kind === 'absolute') return date.at
-  const moved = date.unit ? add(date.unit, -date.count, now, calendar) : now
-  return date.edge && date.unit ? edgeOf(date.unit, date.edge, moved, calendar) : moved
+/** The instant of a parsed date, rounded only if the text asks for it. Null: its local time is outside of the years that events can have. */
+function instantOf(date: ParsedDate, now: Micros, calendar: Calendar): Micros | null {
+  if (date.kind === 'absolute') return isWithinYears(calendar.zone.toWall(date.at)) ? date.at : null
+  const moved = date.unit ? movedBack(date, date.unit, now, calendar) : now
+  return moved !== null && date.edge && date.unit ? edgeOf(date.unit, date.edge, moved, calendar) : moved
+}
+
+const isWithinYears = (wall: Micros): boolean => wall >= firstMoment && wall < lastMoment
+
+/** Null: before the years that events can have. Dates of JavaScript, and with them time zones, end at the year -271821. */
+function movedBack({ count }: RelativeDate, unit: Interval, at: Micros, calendar: Calendar): Micros | null {
+  return isWithinYears(addWall(unit, -count, calendar.zone.toWall(at))) ? add(unit, -count, at, calendar) : null
 }
 
 function edgeOf(unit: Interval, edge: 'Start' | 'End', at: Micros, calendar: Calendar): Micros {
@@ -117,7 +127,7 @@ function edgeOf(unit: Interval, edge: 'Start' | 'End', at: Micros, calendar: Cal
   return calendar.zone.toInstant(writeWall(clampDay({ ...wall, month, day: edge === 'Start' ? 1 : 31 })))
 }
 
-/** The instant of a text, for filters: absolute, or relative to now. */
+/** The instant of a text, for filters: absolute, or relative to now. Null: not a date in the years 0 to 9999. */
 export function dateInstant(text: string, now: Micros, calendar: Calendar): Micros | null {
   const parsed = parseDate(text, calendar.zone)
   return parsed && instantOf(parsed, now, calendar)
@@ -132,7 +142,7 @@ export interface RangeOptions {
   readonly isExact?: boolean
 }
 
-const defaultFrom: RelativeDate = { kind: 'relative', unit: 'day', count: 7, edge: null }
+const defaultFrom = '-7d'
 const isShort = (interval: Interval) => interval === 'second' || interval === 'minute' || interval === 'hour'
 
 export const micros = (date: Date): Micros => date.getTime() * 1000
@@ -146,24 +156,34 @@ export function resolveDateRange(
   const calendar = calendarOf(env.project)
   const now = micros(env.now)
   const isExplicit = range?.explicitDate === true
-  const to = range?.date_to ? parseField(range.date_to, 'date_to', calendar) : null
-  const end = roundEnd(to, to ? instantOf(to, now, calendar) : now, { interval, calendar, isExplicit, isExact: options.isExact === true })
+  const to = range?.date_to ? parseField(range.date_to, 'date_to', now, calendar) : null
+  const end = roundEnd(to?.parsed ?? null, to?.at ?? now, { interval, calendar, isExplicit, isExact: options.isExact === true })
   if (range?.date_from === 'all') {
     const from = options.earliest ?? now
-    return finish(from, end, interval, calendar, { from: 'all', to, isExplicit })
+    return finish(from, end, interval, calendar, { from: 'all', to: to?.parsed ?? null, isExplicit })
   }
-  const from = range?.date_from ? parseField(range.date_from, 'date_from', calendar) : defaultFrom
-  const start = instantOf(from, now, calendar)
-  if (from === defaultFrom) return finish(startOf('day', start, calendar), end, interval, calendar, { from, to, isExplicit })
+  const { parsed: from, at: start } = parseField(range?.date_from || defaultFrom, 'date_from', now, calendar)
+  const parsed = { from, to: to?.parsed ?? null, isExplicit }
+  if (!range?.date_from) return finish(startOf('day', start, calendar), end, interval, calendar, parsed)
   const isRounded = from.kind === 'relative' && !isExplicit && !options.isExact && interval !== 'minute' && interval !== 'second'
   const rounded = isRounded ? startOf(from.kind === 'relative' && from.unit === 'hour' ? 'hour' : 'day', start, calendar) : start
-  return finish(rounded, end, interval, calendar, { from, to, isExplicit })
+  return finish(rounded, end, interval, calendar, parsed)
 }
 
-function parseField(text: string, name: 'date_from' | 'date_to', { zone }: Calendar): ParsedDate {
-  const parsed = parseDate(text, zone)
-  if (parsed) return parsed
-  throw notADate(text, `dateRange__${name}`)
+function parseField(
+  text: string,
+  name: 'date_from' | 'date_to',
+  now: Micros,
+  calendar: Calendar,
+): { readonly parsed: ParsedDate; readonly at: Micros } {
+  const parsed = parseDate(text, calendar.zone)
+  if (!parsed) throw notADate(text, `dateRange__${name}`)
+  const at = instantOf(parsed, now, calendar)
+  if (at !== null) return { parsed, at }
+  throw new QueryError('validation-failed', {
+    message: `${JSON.stringify(text)} is outside of the years 0 to 9999, which events can have. Write a date in these years.`,
+    attr: `dateRange__${name}`,
+  })
 }
 
 export const notADate = (text: string, attr: string): QueryError => {
@@ -203,7 +223,13 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
         message: `${JSON.stringify(compareTo)} is not a period to compare with. Write -1d, -2w, -1m or -1y.`,
         attr: 'compareFilter__compare_to',
       })
-    return moved(add(shift.unit, -shift.count, range.from, calendar), add(shift.unit, -shift.count, range.to, calendar))
+    const to = movedBack(shift, shift.unit, range.to, calendar)
+    if (to === null)
+      throw new QueryError('validation-failed', {
+        message: `${JSON.stringify(compareTo)} moves the range to before the year 0, where no event can be. Write a shorter period.`,
+        attr: 'compareFilter__compare_to',
+      })
+    return moved(add(shift.unit, -shift.count, range.from, calendar), to)
   }
   const length = range.to - range.from
   if (parsed.from === 'all') return moved(range.from - 1 - length, range.from - 1)
@@ -241,7 +267,7 @@ export function isoInstant(at: Micros, zone: Zone): string {
   const fraction = time % second
   const minutes = Math.abs(offset) / (60 * second)
   const suffix = offset === 0 ? 'Z' : `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(Math.floor(minutes % 60))}`
-  return `${pad(year, 4)}-${pad(month)}-${pad(date)}T${clock(time)}${fraction ? `.${pad(fraction, 6)}` : ''}${suffix}`
+  return `${yearText(year)}-${pad(month)}-${pad(date)}T${clock(time)}${fraction ? `.${pad(fraction, 6)}` : ''}${suffix}`
 }
 
 export function clock(time: Micros): string {

@@ -2,6 +2,7 @@ import { call, equals, field, inQuery, literal, select, table } from '../ast/bui
 import type { Expr, TableSource } from '../ast/nodes.ts'
 import { samplePlaces } from '../catalog/tables.ts'
 import { noSpan } from '../errors/span.ts'
+import { firstMoment, lastMoment } from '../lib/calendar.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
 import { isoInstant } from './dates.ts'
 
@@ -10,8 +11,14 @@ import { isoInstant } from './dates.ts'
 export const person: Expr = field('@person_no')
 export const at: Expr = field('@micros')
 
-/** The text is a constant of the type of `timestamp`, so that the store can skip parts by their times. */
-export const instant = (micros: Micros): Expr => literal(isoInstant(micros, zoneOf('UTC')))
+/** The number before the last moment: so far from 1970, microseconds are multiples of 32. */
+const lastInstant = lastMoment - 32
+
+/**
+ * The text is a constant of the type of `timestamp`, so that the store can skip parts by their times. All events are between the first and the
+ * last moment; a range may reach beyond them, such as the last day of the year 9999 west of Greenwich.
+ */
+export const instant = (micros: Micros): Expr => literal(isoInstant(Math.min(Math.max(micros, firstMoment), lastInstant), zoneOf('UTC')))
 export const since = (from: Micros): Expr => call('greaterOrEquals', field('timestamp'), instant(from))
 export const until = (to: Micros): Expr => call('lessOrEquals', field('timestamp'), instant(to))
 

@@ -155,6 +155,28 @@ describe('a range', () => {
     const wrong = () => resolveDateRange({ date_from: '2026-02-31' }, 'day', env('UTC', '2026-03-31T10:20:30Z'))
     expect(wrong).toThrow(expect.objectContaining({ code: 'validation-failed', attr: 'dateRange__date_from' }))
   })
+
+  test.each<[string, DateRange]>([
+    ['date_from', { date_from: '-2100y' }],
+    ['date_from', { date_from: '-999999999y' }],
+    ['date_from', { date_from: '-999999999d' }],
+    ['date_from', { date_from: '-999999999mStart' }],
+    ['date_from', { date_from: '0000-01-01T03:00:00+04:00' }],
+    ['date_to', { date_to: '-999999999y' }],
+    ['date_to', { date_to: '9999-12-31T23:00:00-02:00' }],
+  ])('%s outside of the years that events can have is refused: %j', (name, range) => {
+    const resolved = () => resolveDateRange(range, 'day', env('UTC', '2026-03-31T10:20:30Z'))
+    expect(resolved).toThrow(expect.objectContaining({ code: 'validation-failed', attr: `dateRange__${name}` }))
+    expect(resolved).toThrow(/years 0 to 9999/)
+  })
+
+  test('the first and the last day of these years are allowed in all time zones', () => {
+    for (const zone of ['America/New_York', 'Asia/Tokyo'])
+      expect(ends({ date_from: '0000-01-01', date_to: '9999-12-31T10:00:00', explicitDate: true }, 'year', zone)).toEqual([
+        '0000-01-01T00:00:00',
+        '9999-12-31T10:00:00',
+      ])
+  })
 })
 
 describe('buckets', () => {
@@ -313,5 +335,14 @@ describe('the period to compare with', () => {
 
   test('something else than a length of time is refused', () => {
     expect(() => previous({}, 'day', '2026-01-01')).toThrow(expect.objectContaining({ attr: 'compareFilter__compare_to' }))
+  })
+
+  test.each(['-2100y', '-999999999y', '-999999999d'])('a length that leads to before the year 0 is refused: %s', (compareTo) => {
+    const wrong = expect.objectContaining({ code: 'validation-failed', attr: 'compareFilter__compare_to' })
+    expect(() => previous({}, 'day', compareTo)).toThrow(wrong)
+  })
+
+  test('a long range is compared with one before the year 0', () => {
+    expect(previous({ date_from: '0100-01-01', date_to: '2026-01-01' }, 'year', undefined)[0]).toBe('-001827-12-31T00:00:00')
   })
 })

@@ -8,7 +8,7 @@ import { type ActorList, type ActorOptions, type Asking, type Choice, defineActo
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
-import { instantOf, isoInstant, micros, parseDate, type ResolvedRange } from '../dates.ts'
+import { dateInstant, isoInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import type { QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
@@ -127,10 +127,9 @@ interface Bucket {
 /** In the period to compare with, a day of the current one means the bucket at the same place. */
 function bucketAt(day: string | number, { range }: Unit, current: ResolvedRange, env: QueryContext): Bucket {
   const calendar = calendarOf(env.project)
-  const parsed = typeof day === 'string' ? parseDate(day, calendar.zone) : null
-  if (!parsed)
+  const instant = typeof day === 'string' ? dateInstant(day, micros(env.now), calendar) : null
+  if (instant === null)
     throw new QueryError('validation-failed', { message: `${JSON.stringify(day)} is not a day of the chart.`, attr: 'source__day' })
-  const instant = instantOf(parsed, micros(env.now), calendar)
   const place = bucketIndex(instant, range) < 0 ? bucketIndex(instant, current) : -1
   const start = place < 0 ? startOf(range.interval, instant, calendar) : bucketEdges(range)[place]
   if (start === undefined) return { start: instant, end: instant }

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { open, type Project, type Waymark } from '../../src/index.ts'
+
+// Every kind with a comparison, in the first and last years that a range can have.
+
+let waymark: Waymark
+let project: Project
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-05T20:00:00Z') })
+  project = await waymark.createProject({ name: 'comparison', timezone: 'America/New_York' })
+  const at = ['0000-06-01T12:00:00Z', '2026-03-01T12:00:00Z']
+  await project.ingest({
+    batch: at.flatMap((timestamp) =>
+      ['$pageview', 'buy'].map((event) => ({ event, distinct_id: 'ana', timestamp, properties: { price: 1, $current_url: '/' } })),
+    ),
+  })
+})
+afterAll(() => waymark.close())
+
+const series = [
+  { kind: 'EventsNode', event: '$pageview', math_property: 'price' },
+  { kind: 'EventsNode', event: 'buy', math_property: 'price' },
+]
+const funnel = (funnelVizType: string) => ({ kind: 'FunnelsQuery', series, funnelsFilter: { funnelVizType } })
+const trend = (display: string) => ({ kind: 'TrendsQuery', series: series.slice(0, 1), interval: 'year', trendsFilter: { display } })
+const queries: Readonly<Record<string, { readonly kind: string }>> = {
+  line: trend('ActionsLineGraph'),
+  number: trend('BoldNumber'),
+  'box plot': trend('BoxPlot'),
+  'heat map': trend('CalendarHeatmap'),
+  stickiness: { kind: 'StickinessQuery', series, interval: 'year' } as { kind: string },
+  steps: funnel('steps'),
+  'time to convert': funnel('time_to_convert'),
+  retention: { kind: 'RetentionQuery', retentionFilter: { period: 'Month' } } as { kind: string },
+  paths: { kind: 'PathsQuery' },
+  web: { kind: 'WebOverviewQuery', properties: [] } as { kind: string },
+}
+
+describe.each(Object.entries(queries))('%s', (name, query) => {
+  const roads = name === 'box plot' ? ['sql'] : ['core', 'sql']
+  const answers = (more: object) =>
+    Promise.all(roads.map(async (road) => (await project.answer({ ...query, ...more, modifiers: { road } })) as { results: unknown }))
+
+  test('a comparison that ends before the year 0 is refused by its field', async () => {
+    for (const compare_to of ['-2100y', '-999999999y'])
+      await expect(answers({ compareFilter: { compare: true, compare_to } })).rejects.toMatchObject({
+        code: 'validation-failed',
+        attr: 'compareFilter__compare_to',
+      })
+  })
+
+  test.each([
+    ['the last day', { date_from: '9999-12-31', date_to: '9999-12-31' }],
+    ['the first year', { date_from: '0000-06-01', date_to: '0000-12-31' }],
+  ])('both roads answer %s', async (_, dateRange) => {
+    const [first, ...others] = await answers({ dateRange, compareFilter: { compare: true } })
+    expect(first).toBeDefined()
+    for (const other of others) expect(other.results).toEqual(first!.results)
+  })
+})
+
+test('an event of the year 0 is counted', async () => {
+  const dateRange = { date_from: '0000-06-01', date_to: '0000-12-31' }
+  const { results } = (await project.answer({ ...queries.number, dateRange, compareFilter: { compare: true } })) as { results: object[] }
+  expect(results).toMatchObject([{ aggregated_value: 1 }, { aggregated_value: 0 }])
+})

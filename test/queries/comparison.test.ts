@@ -3,6 +3,11 @@ import { open, type Project, type Waymark } from '../../src/index.ts'
 
 // Every kind with a comparison, in the first and last years that a range can have.
 
+interface Answer {
+  readonly results: unknown
+  readonly boxplot_data?: unknown
+}
+
 let waymark: Waymark
 let project: Project
 beforeAll(async () => {
@@ -36,10 +41,12 @@ const queries: Readonly<Record<string, { readonly kind: string }>> = {
   web: { kind: 'WebOverviewQuery', properties: [] } as { kind: string },
 }
 
-describe.each(Object.entries(queries))('%s', (name, query) => {
-  const roads = name === 'box plot' ? ['sql'] : ['core', 'sql']
+/** The numbers of an answer, without what says when and where they were counted. */
+const numbersOf = ({ results, boxplot_data }: Answer) => ({ results, boxplot_data })
+
+describe.each(Object.entries(queries))('%s', (_, query) => {
   const answers = (more: object) =>
-    Promise.all(roads.map(async (road) => (await project.answer({ ...query, ...more, modifiers: { road } })) as { results: unknown }))
+    Promise.all(['core', 'sql'].map(async (road) => (await project.answer({ ...query, ...more, modifiers: { road } })) as Answer))
 
   test('a comparison that ends before the year 0 is refused by its field', async () => {
     for (const compare_to of ['-2100y', '-999999999y'])
@@ -52,10 +59,9 @@ describe.each(Object.entries(queries))('%s', (name, query) => {
   test.each([
     ['the last day', { date_from: '9999-12-31', date_to: '9999-12-31' }],
     ['the first year', { date_from: '0000-06-01', date_to: '0000-12-31' }],
-  ])('both roads answer %s', async (_, dateRange) => {
-    const [first, ...others] = await answers({ dateRange, compareFilter: { compare: true } })
-    expect(first).toBeDefined()
-    for (const other of others) expect(other.results).toEqual(first!.results)
+  ])('both roads answer %s', async (_day, dateRange) => {
+    const [core, sql] = await answers({ dateRange, compareFilter: { compare: true } })
+    expect(numbersOf(core!)).toEqual(numbersOf(sql!))
   })
 })
 

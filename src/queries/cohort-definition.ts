@@ -4,10 +4,10 @@ import type { Expr, FrameBound, Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { noSpan } from '../errors/span.ts'
 import { readAs } from '../errors/validation.ts'
-import { add, calendarOf, type Interval } from '../lib/calendar.ts'
+import { add, calendarOf, firstMoment, type Interval, lastMoment } from '../lib/calendar.ts'
 import { own } from '../lib/own.ts'
 import { type Micros, zoneOf } from '../lib/zone.ts'
-import { dateInstant, isoInstant, micros } from './dates.ts'
+import { dateInstant, isoInstant, micros, movedBack } from './dates.ts'
 import { fields } from './fields.ts'
 import type { QueryContext } from './kind.ts'
 import { actionCondition, compileFilters } from './property-filters.ts'
@@ -146,13 +146,14 @@ function windowOf(behaviour: Behaviour, env: QueryContext): Window {
   return { from: before(now, behaviour.time_value, behaviour.time_interval, env), to }
 }
 
+/** Longer ago than events can be: all of them. */
 function before(
   instant: Micros,
   value: number | null | undefined,
   interval: Interval | null | undefined,
   env: QueryContext,
 ): Micros | null {
-  return value == null || interval == null ? null : add(interval, -value, instant, calendarOf(env.project))
+  return value == null || interval == null ? null : (movedBack(value, interval, instant, calendarOf(env.project)) ?? firstMoment)
 }
 
 const inWindow = ({ from: start, to }: Window): Expr =>
@@ -245,7 +246,9 @@ const bound = (type: FrameBound['type'], offset: number | null = null): FrameBou
 /** A second event within a time after the first one: for each event, the time of the latest first event before it. */
 function sequence(behaviour: Behaviour, match: Expr, window: Window, env: Scope): Expr {
   const next = matchOf(behaviour.seq_event ?? '', behaviour.seq_event_type, env)
-  const within = add(behaviour.seq_time_interval ?? 'day', behaviour.seq_time_value ?? 1, 0, { zone: zoneOf('UTC'), weekStartDay: 0 })
+  const asked = add(behaviour.seq_time_interval ?? 'day', behaviour.seq_time_value ?? 1, 0, { zone: zoneOf('UTC'), weekStartDay: 0 })
+  // Not longer than events can be apart.
+  const within = asked < lastMoment ? asked : lastMoment
   const time = field('@micros')
   const rows = select({
     columns: [

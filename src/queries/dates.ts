@@ -108,14 +108,14 @@ function parseIso(text: string, zone: Zone): AbsoluteDate | null {
 /** The instant of a parsed date, rounded only if the text asks for it. Null: its local time is outside of the years that events can have. */
 function instantOf(date: ParsedDate, now: Micros, calendar: Calendar): Micros | null {
   if (date.kind === 'absolute') return isWithinYears(calendar.zone.toWall(date.at)) ? date.at : null
-  const moved = date.unit ? movedBack(date, date.unit, now, calendar) : now
+  const moved = date.unit ? movedBack(date.count, date.unit, now, calendar) : now
   return moved !== null && date.edge && date.unit ? edgeOf(date.unit, date.edge, moved, calendar) : moved
 }
 
 const isWithinYears = (wall: Micros): boolean => wall >= firstMoment && wall < lastMoment
 
 /** Null: before the years that events can have. Dates of JavaScript, and with them time zones, end at the year -271821. */
-function movedBack({ count }: RelativeDate, unit: Interval, at: Micros, calendar: Calendar): Micros | null {
+export function movedBack(count: number, unit: Interval, at: Micros, calendar: Calendar): Micros | null {
   return isWithinYears(addWall(unit, -count, calendar.zone.toWall(at))) ? add(unit, -count, at, calendar) : null
 }
 
@@ -223,7 +223,7 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
         message: `${JSON.stringify(compareTo)} is not a period to compare with. Write -1d, -2w, -1m or -1y.`,
         attr: 'compareFilter__compare_to',
       })
-    const to = movedBack(shift, shift.unit, range.to, calendar)
+    const to = movedBack(shift.count, shift.unit, range.to, calendar)
     if (to === null)
       throw new QueryError('validation-failed', {
         message: `${JSON.stringify(compareTo)} moves the range to before the year 0, where no event can be. Write a shorter period.`,

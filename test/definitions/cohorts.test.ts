@@ -68,6 +68,45 @@ describe('a dynamic cohort', () => {
     ],
     ['did it lately', group('AND', did('performed_event', 'view', last(7))), ['ann']],
     ['did it lately, from a text', group('AND', did('performed_event', 'view', { explicit_datetime: '-30d' })), ['ann', 'bob']],
+    [
+      'did it in more years than there are',
+      group('AND', did('performed_event', 'view', { time_value: 1e9, time_interval: 'year' })),
+      ['ann', 'bob', 'cid'],
+    ],
+    [
+      'one after the other, within more years than there are',
+      group(
+        'AND',
+        did('performed_event_sequence', 'view', {
+          time_value: 3000,
+          time_interval: 'year',
+          seq_event: 'buy',
+          seq_time_value: 1e9,
+          seq_time_interval: 'year',
+        }),
+      ),
+      ['ann', 'bob'],
+    ],
+    [
+      'regularly, in more years than there are',
+      group(
+        'AND',
+        did('performed_event_regularly', 'view', {
+          time_value: 1e9,
+          time_interval: 'year',
+          total_periods: 2,
+          min_periods: 1,
+          operator: 'gte',
+          operator_value: 1,
+        }),
+      ),
+      ['ann', 'bob', 'cid'],
+    ],
+    [
+      'has stopped for more years than there are',
+      group('AND', did('stopped_performing_event', 'view', { ...last(60), seq_time_value: 1e9, seq_time_interval: 'year' })),
+      [],
+    ],
     ['did it at all', group('AND', did('performed_event', 'view')), ['ann', 'bob', 'cid']],
     [
       'did it with a property',

@@ -1,23 +1,10 @@
 import { isObject } from '../lib/is-object.ts'
+import { chartFields } from '../queries/answer-fields.ts'
 import type { SharedInsight, SharedView } from './shared-view.ts'
 
 // The JSON of a public link: answers, and not the questions, whose filters may hold values that are not for readers.
 
-const answerFields = [
-  'columns',
-  'types',
-  'hasMore',
-  'limit',
-  'offset',
-  'mean',
-  'boxplot_data',
-  'resolved_date_range',
-  'resolved_compare_date_range',
-  'compare_results',
-  'total_median_conversion_time',
-  'timezone',
-  'last_refresh',
-] as const
+const answerFields = ['columns', 'types', 'hasMore', 'limit', 'offset', ...chartFields, 'timezone', 'last_refresh'] as const
 
 /** Rows of charts repeat the query. */
 const ofTheQuestion = new Set(['filter', 'action', 'action_id', 'people', 'persons_urls'])

@@ -76,6 +76,47 @@ describe('answers', () => {
     expect((await ask('GET', `${id}/?refresh=true`)).body.is_cached).toBe(false)
   })
 
+  test('have the numbers that charts answer beside their results, alone and on a dashboard', async () => {
+    const compareFilter = { compare: true }
+    const funnel = { kind: 'FunnelsQuery', series: [...trends.series, ...trends.series], compareFilter }
+    const previous = { resolved_compare_date_range: { date_from: expect.any(String) as string } }
+    const shown = [
+      [
+        {
+          ...trends,
+          series: [{ ...trends.series[0], math: 'avg', math_property: 'price' }],
+          trendsFilter: { display: 'BoxPlot' },
+          compareFilter,
+        },
+        { boxplot_data: [], ...previous },
+      ],
+      [{ kind: 'RetentionQuery', retentionFilter: { meanRetentionCalculation: 'simple' } }, { mean: [{ breakdown_value: null }] }],
+      [
+        { ...funnel, funnelsFilter: { funnelVizType: 'time_to_convert' } },
+        { compare_results: { bins: [] }, ...previous },
+      ],
+      [funnel, { total_median_conversion_time: null, ...previous }],
+      [
+        { kind: 'PathsQuery', compareFilter },
+        { unconnected: 0, hasMore: false, ...previous },
+      ],
+    ] as const
+    const { body: dashboard } = await held.home.call('POST', '/api/projects/@current/dashboards/', {
+      as: held.home.member,
+      body: { name: 'Charts' },
+    })
+    for (const [source, fields] of shown) {
+      const { id } = await made({ query: { kind: 'InsightVizNode', source }, dashboards: [dashboard.id] })
+      expect(await ask('GET', `${id}/?refresh=blocking`)).toMatchObject({ status: 200, body: { error: null, ...fields } })
+    }
+    const { body } = await held.home.call('GET', `/api/projects/@current/dashboards/${dashboard.id}/?refresh=blocking`, {
+      as: held.home.member,
+    })
+    expect(body.tiles.map(({ insight }: { insight: object }) => insight)).toMatchObject(shown.map(([, fields]) => fields))
+    const { id } = await made()
+    expect((await ask('GET', `${id}/?refresh=blocking`)).body).not.toHaveProperty('boxplot_data')
+  })
+
   test('of statements are cached too', async () => {
     const { id } = await made({ query: { kind: 'DataVisualizationNode', source: statement } })
     expect((await ask('GET', `${id}/?refresh=blocking`)).body).toMatchObject({ is_cached: false, result: [[3]], columns: ['count()'] })

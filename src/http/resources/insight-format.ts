@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { QueryStatus } from '../../execution/asking/query-runs.ts'
 import { presentRun } from '../../execution/asking/query-runs.ts'
+import { chartFields } from '../../queries/answer-fields.ts'
 import type { InsightAnswer } from '../../saved/answers.ts'
 import type { PlacedInsight } from '../../saved/insights.ts'
 import { tagsOf } from '../../saved/tags.ts'
@@ -25,6 +26,13 @@ export const answerSchema = z.object({
   next_allowed_client_refresh: timeSchema.nullable(),
   timezone: z.string().nullable(),
   resolved_date_range: freeSchema,
+  // Only of the queries that answer them.
+  resolved_compare_date_range: freeSchema.optional(),
+  compare_results: freeSchema.optional(),
+  boxplot_data: freeSchema.optional(),
+  mean: freeSchema.optional(),
+  total_median_conversion_time: z.number().nullable().optional(),
+  unconnected: z.int().optional(),
   query_status: freeSchema,
   error: z.object({ type: z.string(), message: z.string() }).nullable(),
 })
@@ -83,7 +91,9 @@ const statusOf = (status: NonNullable<InsightAnswer['status']>): Omit<QueryStatu
 
 export const presentAnswer = ({ answer, status, error }: InsightAnswer): z.infer<typeof answerSchema> => {
   const { results, ...facts } = (answer?.object ?? {}) as Fields
-  const known = Object.keys(nothing).flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]] as const]))
+  const known = [...new Set([...Object.keys(nothing), ...chartFields])].flatMap((name) =>
+    facts[name] === undefined ? [] : [[name, facts[name]] as const],
+  )
   return {
     ...nothing,
     ...Object.fromEntries(known),

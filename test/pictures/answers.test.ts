@@ -230,6 +230,17 @@ test('a compared retention names the period of each row, and both have the same 
   ])
 })
 
+test('a split retention names the values without a row of their own, and no value', async () => {
+  const [, query] = queries['split retention']!
+  const labels = async (limit: number) => {
+    const breakdownFilter = { ...(query as { breakdownFilter: object }).breakdownFilter, breakdown_limit: limit }
+    const { rows } = chartRows(readChart(query, await project.answer({ ...query, breakdownFilter }), 'Europe/Berlin'))
+    return new Set(rows.map(([label]) => String(label).replace(/ \d+ \w+$/, '')))
+  }
+  expect(await labels(1)).toContain('Other')
+  expect([...(await labels(25))].join()).not.toMatch(/\$\$/)
+})
+
 test('compared paths have the numbers of both periods', async () => {
   const { columns, rows } = await rowsOf('compared paths')
   expect(columns).toEqual(['From', 'To', 'Paths', 'Previous'])

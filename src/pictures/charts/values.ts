@@ -17,10 +17,16 @@ export const numberOf = (value: unknown): number | null =>
 export const numbersOf = (value: unknown): readonly (number | null)[] => listOf(value).map(numberOf)
 export const isPreviousRow = (row: Fields): boolean => row.compare_label === 'previous'
 
+/** What answers have in place of no value, and of all values without a row of their own. */
+const breakdownNames: ReadonlyMap<string, string> = new Map([
+  ['', '(none)'],
+  ['$$_posthog_breakdown_null_$$', '(none)'],
+  ['$$_posthog_breakdown_other_$$', 'Other'],
+])
+
 /** A value of a breakdown, or several. */
-export const breakdownText = (value: unknown): string =>
-  Array.isArray(value)
-    ? value.map(breakdownText).join(', ')
-    : value === null || value === undefined || value === ''
-      ? '(none)'
-      : textOf(value)
+export const breakdownText = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(breakdownText).join(', ')
+  const text = value === null || value === undefined ? '' : textOf(value)
+  return breakdownNames.get(text) ?? text
+}

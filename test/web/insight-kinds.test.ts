@@ -339,6 +339,8 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     await type('Property with numbers of A', '$revenue')
     await choose('Chart', 'BoxPlot')
     await expect.poll(asked).toMatchObject({ compareFilter: { compare: true }, trendsFilter: { display: 'BoxPlot' } })
+    // What it would refuse is not offered.
+    for (const name of ['+ Add a formula', '+ Add a breakdown']) await expect.poll(() => page.getByRole('button', { name }).count()).toBe(0)
     await page.locator('.answer[aria-busy=false] .result svg title').first().waitFor({ state: 'attached' })
     const plot = { query: await asked() }
     const { boxplot_data: boxes } = await web.api<{ boxplot_data: readonly { day: string; compare_label: string }[] }>(

@@ -1,10 +1,10 @@
 import type { Query } from '../lib/api.ts'
 import { Breakdown } from './breakdown.tsx'
-import { actorMaths, maths } from './choices.ts'
+import { actorMaths, isSpread, maths } from './choices.ts'
 import { FilterGroups } from './filter-groups.tsx'
 import { Formulas } from './formulas.tsx'
 import { FunnelParts, LifecycleParts, PathParts, RetentionParts, StickinessParts } from './kind-parts.tsx'
-import { listIn, type SeriesNode, withField } from './query.ts'
+import { listIn, objectIn, type SeriesNode, textIn, withField } from './query.ts'
 import { Section } from './section.tsx'
 import { Series } from './series.tsx'
 
@@ -17,13 +17,16 @@ interface Props {
 export function Builder({ query, onChange }: Props) {
   const setSeries = (series: readonly SeriesNode[]) => onChange({ ...query, series })
   const series = listIn<SeriesNode>(query, 'series')
-  const hasBreakdown = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery'].includes(query.kind)
+  const ofSpread = query.kind === 'TrendsQuery' && isSpread(textIn(objectIn(query, 'trendsFilter'), 'display'))
+  // One that was pasted can be taken away.
+  const hasBreakdown =
+    ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery'].includes(query.kind) && (!ofSpread || query.breakdownFilter != null)
   return (
     <form class="builder" aria-label="Question" onSubmit={(event) => event.preventDefault()}>
       {query.kind === 'TrendsQuery' && (
         <Section title="Series">
           <Series series={series} onChange={setSeries} most={26} maths={maths} marks="letters" addLabel="Add a series" />
-          <Formulas query={query} onChange={onChange} />
+          {!ofSpread && <Formulas query={query} onChange={onChange} />}
         </Section>
       )}
       {query.kind === 'FunnelsQuery' && <FunnelParts query={query} onChange={onChange} />}

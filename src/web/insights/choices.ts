@@ -142,6 +142,8 @@ export const displays: readonly Option[] = [
 /** One number for each row instead of one for each interval. */
 export const isTotal = (display: string): boolean =>
   ['BoldNumber', 'ActionsBarValue', 'ActionsPie', 'ActionsTable', 'WorldMap', 'CalendarHeatmap'].includes(display)
+/** It shows how numbers are spread, and takes neither a breakdown nor formulas. */
+export const isSpread = (display: string): boolean => display === 'CalendarHeatmap' || display === 'BoxPlot'
 export const numberFormats = options({
   numeric: 'Plain',
   percentage: 'Percent',

@@ -11,6 +11,7 @@ import {
   displays,
   funnelShapes,
   intervals,
+  isSpread,
   isTotal,
   numberFormats,
   rollingUnits,
@@ -71,7 +72,7 @@ function withDisplay(query: Query, display: string): Query {
   const shown = within(query, 'trendsFilter', 'display', display)
   if (display === 'WorldMap')
     return { ...withField(shown, 'compareFilter', undefined), breakdownFilter: query.breakdownFilter ?? countryCode }
-  if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return shown
+  if (!isSpread(display)) return shown
   const plain = withField(shown, 'breakdownFilter', undefined)
   return ['formula', 'formulas', 'formulaNodes'].reduce((before, name) => within(before, 'trendsFilter', name, undefined), plain)
 }

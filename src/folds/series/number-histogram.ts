@@ -62,7 +62,7 @@ export class NumberHistogram implements Accumulator<Uint32Array> {
       let count = 0
       for (const code of inOrder) count += counts[first + code]!
       if (count === 0) continue
-      writeSpread(results, cell, spread, {
+      const written = writeSpread(results, cell, spread, {
         count,
         quantile(level) {
           const at = level * (count - 1)
@@ -80,6 +80,8 @@ export class NumberHistogram implements Accumulator<Uint32Array> {
           return sum.value
         },
       })
+      // Few numbers: without pauses.
+      for (const _ of written);
     }
     return results
   }

@@ -66,15 +66,17 @@ export class RankQuantile implements Accumulator<readonly KeptValues<Uint16Array
     for (const [cell, pieces] of this.ranks.pieces(cells).entries()) {
       if (pieces.length === 0) continue
       const count = pieces.reduce((sum, { length }) => sum + length, 0)
-      writeSpread(this.results, cell, this.spread, {
+      const written = writeSpread(this.results, cell, this.spread, {
         count,
         quantile: (level) => this.quantile(pieces, count, level),
         sum: () => this.sum(pieces),
       })
-      unpaused += count
-      if (unpaused < valuesBetweenPauses) continue
-      unpaused = 0
-      yield
+      for (const _ of written) {
+        unpaused += count
+        if (unpaused < valuesBetweenPauses) continue
+        unpaused = 0
+        yield
+      }
     }
   }
 

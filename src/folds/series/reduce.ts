@@ -168,11 +168,17 @@ class Quantiles implements Reducer<readonly KeptValues<Float64Array>[]> {
     for (const [cell, pieces] of this.numbers.pieces(cells).entries()) {
       if (pieces.length === 0) continue
       const count = pieces.reduce((sum, { length }) => sum + length, 0)
-      writeSpread(this.results, cell, this.spread, { count, quantile: (level) => quantile(pieces, level), sum: () => sumOf(pieces) })
-      unpaused += count
-      if (unpaused < valuesBetweenPauses) continue
-      unpaused = 0
-      yield
+      const written = writeSpread(this.results, cell, this.spread, {
+        count,
+        quantile: (level) => quantile(pieces, level),
+        sum: () => sumOf(pieces),
+      })
+      for (const _ of written) {
+        unpaused += count
+        if (unpaused < valuesBetweenPauses) continue
+        unpaused = 0
+        yield
+      }
     }
   }
 

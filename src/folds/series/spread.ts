@@ -18,12 +18,17 @@ interface CellNumbers {
   sum(): number
 }
 
-export function writeSpread(results: Float64Array, cell: number, spread: Spread, numbers: CellNumbers): void {
+/** Yields after each time that it has read all numbers. */
+export function* writeSpread(results: Float64Array, cell: number, spread: Spread, numbers: CellNumbers): Generator<void, void, void> {
   let at = cell * widthOf(spread)
-  for (const level of spread.levels) results[at++] = numbers.quantile(level)
+  for (const level of spread.levels) {
+    results[at++] = numbers.quantile(level)
+    yield
+  }
   if (!spread.hasMean) return
   results[at++] = numbers.count
   results[at] = numbers.sum() / numbers.count
+  yield
 }
 
 /** A sum with compensation: the order of the numbers does not change it, but for the last digit at most. */

@@ -22,6 +22,18 @@ function Scrolling({ label, children }: { label: string; children: ComponentChil
   )
 }
 
+/** Under a chart. */
+function Numbers({ isOpen = false, isByName = false, children }: { isOpen?: boolean; isByName?: boolean; children: ComponentChildren }) {
+  return (
+    <details open={isOpen}>
+      <summary>Numbers</summary>
+      <Scrolling label="Numbers">
+        <table class={isByName ? 'rows by-name' : 'rows'}>{children}</table>
+      </Scrolling>
+    </details>
+  )
+}
+
 function PeopleButton({ children, label, onClick }: { children: ComponentChildren; label?: string; onClick: () => void }) {
   return (
     <button type="button" class="plain cell" {...(label !== undefined && { 'aria-label': label })} onClick={onClick}>
@@ -61,57 +73,52 @@ export function SeriesTable({
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
   return (
-    <details open={isOpen && rows.length * labels.length <= mostAtOnce}>
-      <summary>Numbers</summary>
-      <Scrolling label="Numbers">
-        <table class="rows by-name">
-          <thead>
-            <tr>
-              <th>Series</th>
-              {isTrend && <th class="number">Total</th>}
-              {heads.map((head, i) => (
-                <th class="number" key={i}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, i) => {
-              const name = query.kind === 'FunnelsQuery' ? shareName(row) : String(row.status ?? labelOf(row))
-              const data = listOf(row.data)
-              return (
-                <tr key={i}>
-                  <td>
-                    {isTrend && row.action !== null ? (
-                      <PeopleButton onClick={() => onChoose({ series: i, index: -1 })}>{name}</PeopleButton>
+    <Numbers isByName isOpen={isOpen && rows.length * labels.length <= mostAtOnce}>
+      <thead>
+        <tr>
+          <th>Series</th>
+          {isTrend && <th class="number">Total</th>}
+          {heads.map((head, i) => (
+            <th class="number" key={i}>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, i) => {
+          const name = query.kind === 'FunnelsQuery' ? shareName(row) : String(row.status ?? labelOf(row))
+          const data = listOf(row.data)
+          return (
+            <tr key={i}>
+              <td>
+                {isTrend && row.action !== null ? (
+                  <PeopleButton onClick={() => onChoose({ series: i, index: -1 })}>{name}</PeopleButton>
+                ) : (
+                  name
+                )}
+              </td>
+              {isTrend && <td class="number">{numberText(numberOf(row.aggregated_value ?? row.count), format)}</td>}
+              {labels.map((label, at) => {
+                const value = step === 1 ? numberOf(data[at]) : largestOf(data.slice(at * step, (at + 1) * step))
+                const text = numberText(value, format)
+                return (
+                  <td class="number" key={at}>
+                    {value === null || value === 0 || row.action === null ? (
+                      text
                     ) : (
-                      name
+                      <PeopleButton label={`${text}: ${name}, ${label}`} onClick={() => onChoose({ series: i, index: at })}>
+                        {text}
+                      </PeopleButton>
                     )}
                   </td>
-                  {isTrend && <td class="number">{numberText(numberOf(row.aggregated_value ?? row.count), format)}</td>}
-                  {labels.map((label, at) => {
-                    const value = step === 1 ? numberOf(data[at]) : largestOf(data.slice(at * step, (at + 1) * step))
-                    const text = numberText(value, format)
-                    return (
-                      <td class="number" key={at}>
-                        {value === null || value === 0 || row.action === null ? (
-                          text
-                        ) : (
-                          <PeopleButton label={`${text}: ${name}, ${label}`} onClick={() => onChoose({ series: i, index: at })}>
-                            {text}
-                          </PeopleButton>
-                        )}
-                      </td>
-                    )
-                  })}
-                </tr>
-              )
-            })}
-          </tbody>
-        </table>
-      </Scrolling>
-    </details>
+                )
+              })}
+            </tr>
+          )
+        })}
+      </tbody>
+    </Numbers>
   )
 }
 const largestOf = (values: readonly unknown[]): number | null =>
@@ -130,41 +137,36 @@ export function BoxTable({
   onChoose: (row: number) => void
 }) {
   return (
-    <details open={isOpen}>
-      <summary>Numbers</summary>
-      <Scrolling label="Numbers">
-        <table class="rows by-name">
-          <thead>
-            <tr>
-              <th>Series</th>
-              <th>Interval</th>
-              {boxColumns.map((name) => (
-                <th class="number" key={name}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {chart.boxes.map((box) => (
-              <tr key={box.row}>
-                <td>{box.label}</td>
-                <td>
-                  <PeopleButton label={`${box.when}: ${box.label}`} onClick={() => onChoose(box.row)}>
-                    {box.when}
-                  </PeopleButton>
-                </td>
-                {boxNumbers(box, chart.format).map((text, i) => (
-                  <td class="number" key={i}>
-                    {text}
-                  </td>
-                ))}
-              </tr>
+    <Numbers isByName isOpen={isOpen}>
+      <thead>
+        <tr>
+          <th>Series</th>
+          <th>Interval</th>
+          {boxColumns.map((name) => (
+            <th class="number" key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {chart.boxes.map((box) => (
+          <tr key={box.row}>
+            <td>{box.label}</td>
+            <td>
+              <PeopleButton label={`${box.when}: ${box.label}`} onClick={() => onChoose(box.row)}>
+                {box.when}
+              </PeopleButton>
+            </td>
+            {boxNumbers(box, chart.format).map((text, i) => (
+              <td class="number" key={i}>
+                {text}
+              </td>
             ))}
-          </tbody>
-        </table>
-      </Scrolling>
-    </details>
+          </tr>
+        ))}
+      </tbody>
+    </Numbers>
   )
 }
 
@@ -269,39 +271,34 @@ export function PathTable({ answer, onChoose }: { answer: Answer; onChoose: (row
   const count = (row: number | null) =>
     row === null ? '–' : <PeopleButton onClick={() => onChoose(row)}>{numberText(numberOf(edges[row]!.value))}</PeopleButton>
   return (
-    <details>
-      <summary>Numbers</summary>
-      <Scrolling label="Numbers">
-        <table class="rows">
-          <thead>
-            <tr>
-              <th class="number">Step</th>
-              <th>From</th>
-              <th>To</th>
-              <th class="number">Paths</th>
-              {isCompared && <th class="number">Previous</th>}
-              <th class="number">Average time</th>
-            </tr>
-          </thead>
-          <tbody>
-            {edgeRows(edges).map(({ edge, current, previous }, i) => (
-              <tr key={i}>
-                <td class="number">{/^\d*/.exec(String(edge.source))![0]}</td>
-                <td class="clip">{itemName(String(edge.source))}</td>
-                <td class="clip">{itemName(String(edge.target))}</td>
-                <td class="number">{count(current)}</td>
-                {isCompared && <td class="number">{count(previous)}</td>}
-                <td class="number">
-                  {current !== null && typeof edge.average_conversion_time === 'number'
-                    ? durationText(edge.average_conversion_time / 1000)
-                    : '–'}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrolling>
-    </details>
+    <Numbers>
+      <thead>
+        <tr>
+          <th class="number">Step</th>
+          <th>From</th>
+          <th>To</th>
+          <th class="number">Paths</th>
+          {isCompared && <th class="number">Previous</th>}
+          <th class="number">Average time</th>
+        </tr>
+      </thead>
+      <tbody>
+        {edgeRows(edges).map(({ edge, current, previous }, i) => (
+          <tr key={i}>
+            <td class="number">{/^\d*/.exec(String(edge.source))![0]}</td>
+            <td class="clip">{itemName(String(edge.source))}</td>
+            <td class="clip">{itemName(String(edge.target))}</td>
+            <td class="number">{count(current)}</td>
+            {isCompared && <td class="number">{count(previous)}</td>}
+            <td class="number">
+              {current !== null && typeof edge.average_conversion_time === 'number'
+                ? durationText(edge.average_conversion_time / 1000)
+                : '–'}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </Numbers>
   )
 }
 

@@ -255,6 +255,13 @@ describe.skipIf(!hasBrowser)('insights by clicks', () => {
     expect(await page.getByRole('region', { name: 'Answer' }).getByRole('alert').count()).toBe(0)
     await choose('Comparison with another time', 'previous')
     await page.locator('.result svg').getByText('Conversions (previous)').waitFor()
+    const { results, compare_results: before } = await web.api<
+      Record<'results' | 'compare_results', { bins: readonly (readonly number[])[] }>
+    >('POST', `/api/projects/${web.demo}/query/`, { query: await asked() })
+    await openNumbers(page)
+    await expect
+      .poll(async () => (await cells(numbers())).map(([, ...counts]) => counts))
+      .toEqual(results.bins.map(([, count], i) => [shown(count!), shown(before.bins[i]?.[1] ?? 0)]))
   })
 
   test('the people behind the numbers of the previous period: a funnel, a trend, hours of the week, boxes, a stickiness', async () => {

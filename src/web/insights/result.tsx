@@ -6,7 +6,7 @@ import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { People } from './people.tsx'
 import { type Chosen, inStep, onEdge, peopleAt, retained, rowsOf } from './people-of.ts'
-import { BoxTable, CountryTable, FunnelTable, PathTable, RetentionGrid, SeriesTable } from './tables.tsx'
+import { BinTable, BoxTable, CountryTable, FunnelTable, PathTable, RetentionGrid, SeriesTable } from './tables.tsx'
 
 /** The answer to an insight: its chart, its numbers, and the people behind each of them. */
 export function Result({
@@ -53,6 +53,7 @@ export function Result({
         <SeriesTable query={query} answer={answer} chart={chart} isOpen={isOpen} onChoose={(picked) => pick?.(picked)} />
       )}
       {!isPlain && chart.kind === 'boxes' && <BoxTable chart={chart} isOpen={isOpen} onChoose={ofRow} />}
+      {!isPlain && query.kind === 'FunnelsQuery' && chart.kind === 'bars' && <BinTable chart={chart} />}
       {!isPlain && query.kind === 'FunnelsQuery' && chart.kind === 'funnel' && (
         <FunnelTable answer={answer} onChoose={(step, row) => setChosen(inStep(query, step, row))} />
       )}

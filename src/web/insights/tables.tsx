@@ -170,6 +170,36 @@ export function BoxTable({
   )
 }
 
+/** How many took how long: a row for each bin, a column for each period. */
+export function BinTable({ chart }: { chart: Extract<Chart, { kind: 'bars' }> }) {
+  return (
+    <Numbers>
+      <thead>
+        <tr>
+          <th>From</th>
+          {chart.series.map(({ label }) => (
+            <th class="number" key={label}>
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {chart.labels.map((label, bin) => (
+          <tr key={bin}>
+            <td>{label}</td>
+            {chart.series.map(({ label: period, values }) => (
+              <td class="number" key={period}>
+                {numberText(values[bin] ?? null)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </Numbers>
+  )
+}
+
 export function CountryTable({ chart, onChoose }: { chart: Extract<Chart, { kind: 'map' }>; onChoose: (row: number) => void }) {
   return (
     <Scrolling label="Countries">

@@ -7,6 +7,7 @@ import { maxNames } from './ignored-fields.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
+import { lookAheadLimits } from './queries/streamed.ts'
 import { hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
 import { requestBodyDefaults } from './request-bodies.ts'
@@ -27,6 +28,7 @@ const scope = (row: Row): string => {
 
 const { bytes, bytesPerSecond, measuredMs, longestMs } = requestBodyDefaults
 const number = (value: number) => value.toLocaleString('en')
+const mebibytes = (value: number) => `${value / 1024 / 1024} MiB`
 
 const times = ({ failures, seconds }: { readonly failures: number; readonly seconds: number }) =>
   `${failures} at once, and another one every ${seconds} seconds`
@@ -99,7 +101,8 @@ beyond that a request gets 503 with \`Retry-After\`. [ingestion.md](ingestion.md
 **Other formats.** A query with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is streamed as the engine produces the rows, with backpressure from the client. A chart is small and
 sent at once, one row per point (\`label\`, \`date\`, \`value\`), total (\`label\`, \`value\`), funnel step (\`order\`, \`name\`, \`count\`, times in seconds) or bin (\`from_seconds\`,
 \`people\`), with \`breakdown_value\`, \`compare_label\` and \`status\` if the chart has them. \`X-Row-Limit\` is the maximum number of rows, without the row of WITH TOTALS. \`X-Has-More\` says
-whether more rows exist, if that is known before the first megabyte is sent; without the header, a full answer may be truncated. A stream that fails ends with its connection, never with a final
+whether more rows exist: \`true\`, \`false\`, or \`unknown\` if that is not known when the answer begins: for rows of more than ${mebibytes(lookAheadLimits.perAnswer)}, and for more than
+${mebibytes(lookAheadLimits.always)} while ${mebibytes(lookAheadLimits.together)} of rows wait for other readers. Such an answer with \`X-Row-Limit\` rows may be truncated. A stream that fails ends with its connection, never with a final
 chunk. A client that reads nothing for 30 seconds is disconnected. If the JSON answer has \`warnings\`, \`X-Warning-Count\` has their number and \`X-Warnings\` a JSON array of them in ASCII,
 without messages and with at most 4,096 characters. [arrow.md](arrow.md) shows how to read Arrow.
 

@@ -239,7 +239,7 @@ test.each(['csv', 'arrow'] as const)('%s: what goes wrong after the first byte e
   let chunks = 0
   vi.spyOn(DuckDBResult.prototype, 'fetchChunk').mockImplementation(async function (this: DuckDBResult) {
     const chunk = await fetchChunk.call(this)
-    if (chunk && chunk.rowCount > 1000 && ++chunks === 3) throw new Error('Out of Memory Error: no')
+    if (chunk && chunk.rowCount > 1000 && ++chunks === 5) throw new Error('Out of Memory Error: no')
     return chunk
   })
   const { socket, head } = await slowClient(wide, media[form], 'late')

@@ -5,7 +5,6 @@ import type { ApplyFailures } from './apply-failures.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { CommitWaiters } from './commit-waiters.ts'
 import type { EventWriter, IngestLog } from './ports.ts'
-import { TransactionTooLarge } from './property-size.ts'
 import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
 import type { RecentWaits } from './recent-waits.ts'
@@ -20,8 +19,6 @@ export interface GroupLimits {
 
 /** A transaction that does not fit into memory is retried with fewer rows, down to this. After several that fit, the size grows again. */
 const minRows = 1_024
-/** The same for transactions whose persons do not fit. */
-const minRowsForPeople = 128
 const transactionsBeforeGrowth = 16
 /** Events of a transaction while queries come: each waits for the one being committed, and for its own. */
 const rowsAheadOfQueries = 16_384
@@ -139,6 +136,7 @@ export class ApplyLoop {
     }
     // The limit may grow meanwhile, and rows beyond the old one were not loaded.
     const groupRows = queries.areThere ? Math.min(this.groupRows, rowsAheadOfQueries) : this.groupRows
+    let removesIds = false
     const isFull = () => group.events >= groupRows || applier.changedPeople >= limits.groupPeople || applier.isHeavy
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const rows = groupRows - group.events
@@ -146,20 +144,24 @@ export class ApplyLoop {
       const isAlone = readsStore(next[0]!) // earlier records must be applied first
       if (isAlone && (done.length > 0 || group.events > 0)) break
       if (isAlone) await this.writing
-      await applier.load(
+      removesIds = next[0]!.kind === 'person_changes'
+      const ends = await applier.load(
         next.map(({ work, next: from }) => ({ work: work!, from })),
         rows,
-        rows > minRowsForPeople,
       )
-      for (const waiting of next) {
+      let isWhole = true
+      for (const [i, waiting] of next.entries()) {
         if (isFull() || this.isAskedFor(done)) break
+        const to = ends[i]!
+        isWhole = to === waiting.count
+        if (to === waiting.next) break
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
-          const { next: reached, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
+          const { next: reached, uuids } = applier.apply(waiting.work!, { from: waiting.next, to }, group, upTo)
           waiting.next = reached
-          waiting.uuids = uuids
-          if (reached >= waiting.count || isFull()) break
+          waiting.uuids = [...waiting.uuids, ...uuids]
+          if (reached >= to || isFull()) break
           await pause()
         }
         if (waiting.next < waiting.count) break
@@ -170,9 +172,8 @@ export class ApplyLoop {
         done.push(waiting)
         await pause()
       }
-      if (isAlone) break
+      if (isAlone || !isWhole) break // the rest needs more than fits beside this
     }
-    const removesIds = done.some(({ kind }) => kind === 'person_changes')
     await applier.stage(group)
     const seq = applier.appliedSeq
     await this.writing
@@ -252,13 +253,10 @@ export class ApplyLoop {
     await this.writing.catch(() => undefined) // what is being committed must not be applied a second time
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
-      if (cause instanceof TransactionTooLarge) this.shrinkGroups(minRowsForPeople)
-      else {
-        if (writer.isTooMuch(cause)) this.shrinkGroups(minRows)
-        failures.failed(cause)
-        if (failures.isAbandoned) return
-        await failures.pause()
-      }
+      if (writer.isTooMuch(cause)) this.shrinkGroups()
+      failures.failed(cause)
+      if (failures.isAbandoned) return
+      await failures.pause()
       if (failures.isAbandoned) return
       try {
         this.applier = await Applier.open(writer, projectId, limits.groupPeople)
@@ -270,8 +268,8 @@ export class ApplyLoop {
     }
   }
 
-  private shrinkGroups(fewest: number): void {
-    this.groupRows = Math.min(this.groupRows, Math.max(fewest, this.groupRows >> 1))
+  private shrinkGroups(): void {
+    this.groupRows = Math.min(this.groupRows, Math.max(minRows, this.groupRows >> 1))
     this.transactionsSinceFailure = 0
   }
 
@@ -297,6 +295,7 @@ export class ApplyLoop {
         if (work.content.kind === 'event') work.content.duplicates = waiting.duplicates
         waiting.work = transform.isOn() ? (await transform.transform([work]))[0]! : work
         Object.assign(waiting, { firstSeq: batch.firstSeq, count: batch.payloads.length, next: 0 })
+        waiting.uuids = waiting.uuids.slice(0, batch.firstSeq - waiting.startSeq)
       }
     }
     this.queue.sort((a, b) => a.firstSeq - b.firstSeq)

@@ -3,8 +3,8 @@ import { BoundedCache } from '../lib/bounded-cache.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
-import type { EventWriter, FoundPerson, StagedGroup, WriterState } from './ports.ts'
-import { lengthOf, TransactionTooLarge, usualLength } from './property-size.ts'
+import type { EventWriter, FoundPerson, SizedPerson, StagedGroup, WriterState } from './ports.ts'
+import { lengthOf, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
@@ -12,6 +12,7 @@ const idsKept = 200_000
 const movesKept = 200_000
 /** Rows that are staged before the event loop gets a turn. Their text is large. */
 const rowsOfSlice = 512
+const lengthOfSlice = 4_000_000
 const idsOfLook = 1_024
 /** Budget for versions: characters per byte of an event. Most persons need much less. */
 const historyOfByte = 8
@@ -54,8 +55,8 @@ export class People {
   private readonly movedIds = new Set<string>()
   private readonly removedIds = new Set<string>()
   private changedLength = 0
-  /** Characters read by the current `load`. */
-  private loaded = 0
+  /** Sizes of located persons that are not loaded. */
+  private readonly sizes = new Map<number, number>()
   private readonly history = new Allowance(historyAtFirst, maxHistory)
   // Read and cleared by the apply stage:
   /** Changes without a version, because versions would take far more memory than the events that cause them. */
@@ -73,35 +74,70 @@ export class People {
     this.keptUuids = new Set(keptUuids)
   }
 
-  /** Throws `TransactionTooLarge` if `mayRefuse` and these persons exceed the memory limit. */
-  async load(distinctIds: Iterable<string>, inFull: ReadonlySet<string>, mayRefuse: boolean): Promise<void> {
+  /** Finds the numbers of ids, and the sizes of the persons that `load` would read for them. */
+  async locate(distinctIds: Iterable<string>, inFull: ReadonlySet<string>): Promise<void> {
     const unknown: string[] = []
     const absent = new Set<number>()
+    this.sizes.clear()
     for (const id of distinctIds) {
       const no = this.numberOf(id)
       if (no === undefined) unknown.push(id)
-      else if (inFull.has(id) && !this.people.get(no)) absent.add(no)
+      else if ((inFull.has(id) || !this.hasRecord(id)) && !this.people.get(no)) absent.add(no)
     }
     for (const ids of portions(unknown))
-      for (const found of await this.store.personsOfIds(ids)) {
+      for (const { distinctId, personNo, hasRecord, size } of await this.store.ownersOfIds(ids)) {
         // The store may lag behind a group that is being committed. The cache never does.
-        if (this.numberOf(found.distinctId) === undefined)
-          this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
-        this.keep(found, mayRefuse)
-        const no = this.current(found.personNo)
-        if (!this.people.get(no)) absent.add(no)
+        if (this.numberOf(distinctId) === undefined) this.ids.set(distinctId, hasRecord ? personNo : -personNo)
+        const no = this.current(personNo)
+        if (this.people.get(no) || (hasRecord && !inFull.has(distinctId))) continue
+        if (no === personNo) this.sizes.set(no, size)
+        else absent.add(no)
       }
-    for (const numbers of portions([...absent])) for (const found of await this.store.personsByNo(numbers)) this.keep(found, mayRefuse)
-    this.loaded = 0
+    for (const numbers of portions([...absent]))
+      for (const { personNo, size } of await this.store.sizesOf(numbers)) this.sizes.set(personNo, size)
   }
 
-  /** Loads persons by their numbers. Returns all their ids. */
-  async loadPersons(numbers: readonly number[]): Promise<string[]> {
-    for (const some of portions(numbers)) for (const found of await this.store.personsByNo(some)) this.keep(found, false)
+  /** Bytes that `load` would read for a person; 0: it is loaded, or does not exist. */
+  sizeOf(no: number): number {
+    const size = this.sizes.get(no)
+    return size === undefined ? 0 : Math.max(size, usualLength)
+  }
+
+  /** Bytes that `load` would read for all located persons. */
+  get located(): number {
+    let sum = 0
+    for (const size of this.sizes.values()) sum += Math.max(size, usualLength)
+    return sum
+  }
+
+  /** Loads located persons: all of them, or those among these numbers. */
+  async load(among: ReadonlySet<number> | null): Promise<void> {
+    const wanted: SizedPerson[] = []
+    for (const [personNo, size] of this.sizes) if (!among || among.has(personNo)) wanted.push({ personNo, size })
+    for (const some of portions(wanted)) for (const found of await this.store.personsByNo(some)) this.keep(found)
+    this.sizes.clear()
+  }
+
+  /** Bytes that a group may load. */
+  get room(): number {
+    return this.keptLength
+  }
+
+  /** Locates persons by their numbers as well. Returns all their ids. */
+  async locatePersons(numbers: readonly number[]): Promise<string[]> {
+    const hasRecord = new Map<number, boolean>()
+    for (const some of portions(numbers))
+      for (const found of await this.store.sizesOf(some)) {
+        hasRecord.set(found.personNo, found.hasRecord)
+        const isKnown = this.moved.has(found.personNo) || this.people.get(found.personNo)
+        if (!isKnown) this.sizes.set(found.personNo, found.size)
+      }
     const owned = await this.store.idsOf(numbers)
     for (const { personNo, distinctId } of owned)
-      if (this.numberOf(distinctId) === undefined)
-        this.ids.set(distinctId, this.people.get(this.current(personNo))?.hasRecord ? personNo : -personNo)
+      if (this.numberOf(distinctId) === undefined) {
+        const known = this.people.get(this.current(personNo))
+        this.ids.set(distinctId, (known ? known.hasRecord : hasRecord.get(personNo)) ? personNo : -personNo)
+      }
     return owned.map(({ distinctId }) => distinctId)
   }
 
@@ -142,11 +178,8 @@ export class People {
     return [...all].filter((id) => this.numberOf(id) === undefined || this.numberOf(id) === no)
   }
 
-  private keep(found: FoundPerson, mayRefuse: boolean): void {
+  private keep(found: FoundPerson): void {
     if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
-    this.loaded += found.properties.length
-    if (mayRefuse && this.loaded > this.keptLength * 4)
-      throw new TransactionTooLarge('the persons of these events need too much memory at a time')
     this.people.set(found.personNo, {
       no: found.personNo,
       uuid: found.uuid,
@@ -293,6 +326,7 @@ export class People {
     const properties = JSON.stringify(person.properties)
     person.length = person.counted = properties.length
     this.history.spend(properties.length)
+    this.changedLength += properties.length
     this.versions.push({ person_no: person.no, log_seq: seq, properties })
   }
 
@@ -344,13 +378,17 @@ export class People {
 
   async stage(group: StagedGroup): Promise<void> {
     let staged = 0
-    const isSliceFull = () => ++staged % rowsOfSlice === 0
+    let length = 0
+    const isSliceFull = () => ++staged % rowsOfSlice === 0 || length > lengthOfSlice
     const pass = async () => {
+      length = 0
       await group.drain()
       await setImmediate()
     }
     for (const person of this.changed.values()) {
       if (isSliceFull()) await pass()
+      const properties = JSON.stringify(person.properties)
+      length += properties.length
       group.put(
         'persons',
         {
@@ -361,7 +399,7 @@ export class People {
           is_identified: person.isIdentified,
           version: person.version,
           updated_at: person.updatedAt,
-          properties: JSON.stringify(person.properties),
+          properties,
           property_times: person.times ? timesText(person.times) : '',
           imported_at: person.importedAt,
           changed_seq: this.changedSeqs.get(person.no)!,
@@ -375,6 +413,7 @@ export class People {
     }
     for (const version of this.versions) {
       if (isSliceFull()) await pass()
+      length += version.properties.length
       group.put('person_versions', version, true)
     }
     if (this.removedIds.size > 0) group.removeIds([...this.removedIds])

@@ -53,6 +53,17 @@ export interface EventRow {
   readonly to: number
 }
 
+/** Where the person of an id is, and what loading it takes. */
+export interface FoundOwner {
+  personNo: number
+  hasRecord: boolean
+  /** Bytes of its texts. */
+  size: number
+}
+
+/** A person to load, with its size. */
+export type SizedPerson = Pick<FoundOwner, 'personNo' | 'size'>
+
 export interface FoundPerson {
   personNo: number
   uuid: string
@@ -102,8 +113,10 @@ export interface EventWriter {
   state(): Promise<WriterState>
   /** True if an error means that a group was too large. */
   isTooMuch(error: unknown): boolean
-  personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
-  personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
+  /** Reads no properties: what a transaction must load is known before it is loaded. */
+  ownersOfIds(distinctIds: readonly string[]): Promise<(FoundOwner & { distinctId: string })[]>
+  sizesOf(numbers: readonly number[]): Promise<FoundOwner[]>
+  personsByNo(persons: readonly SizedPerson[]): Promise<FoundPerson[]>
   /** The distinct ids of numbers. */
   idsOf(numbers: readonly number[]): Promise<{ personNo: number; distinctId: string }[]>
   /** The numbers that were merged into these. */
@@ -111,7 +124,8 @@ export interface EventWriter {
   /** The families of imported persons that contain these numbers. */
   families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
-  groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
+  groupSizes(keys: readonly (readonly [index: number, key: string])[]): Promise<SizedGroup[]>
+  groups(groups: readonly SizedGroup[]): Promise<FoundGroup[]>
   /**
    * Small statements that fill `slots` in the rows of a scope's table (events: those up to `toSeq`). Run them one by one, never
    * concurrently with a commit.
@@ -126,6 +140,13 @@ export interface EventWriter {
   /** A group may be staged while the previous one is being committed. Commits are serialized. */
   openGroup(): Promise<StagedGroup>
   close(): Promise<void>
+}
+
+export interface SizedGroup {
+  index: number
+  key: string
+  /** Bytes of its texts. */
+  size: number
 }
 
 export interface FoundGroup {

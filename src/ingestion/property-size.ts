@@ -41,8 +41,3 @@ export const isTooLarge = (set: Readonly<Record<string, unknown>>, now: Readonly
 
 /** Typical number of characters of a person's properties. The memory budget assumes this much per cached person. */
 export const usualLength = 640
-
-/** The transaction needs too much memory and must be made smaller. */
-export class TransactionTooLarge extends Error {
-  override readonly name = 'TransactionTooLarge'
-}

@@ -50,7 +50,21 @@ const removedEvents: Migration = {
   statements: (database) => [`CREATE TABLE "${database}".main.removed_events (uuid UUID NOT NULL, log_seq BIGINT NOT NULL)`],
 }
 
+/** What a transaction must load is known before it is loaded. DuckDB does not commit a transaction that both alters a table and writes to it. */
+const sizes: readonly Migration[] = [
+  {
+    to: 5,
+    statements: (database) =>
+      ['persons', 'groups'].map((table) => `ALTER TABLE "${database}".main.${table} ADD COLUMN size BIGINT DEFAULT 0`),
+  },
+  {
+    to: 6,
+    statements: (database) =>
+      ['persons', 'groups'].map((table) => `UPDATE "${database}".main.${table} SET size = strlen(properties) + strlen(property_times)`),
+  },
+]
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, ...sizes]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

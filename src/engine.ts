@@ -245,7 +245,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       options: exportOptions,
       network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !settings().isHosted),
       refusal: options.engine ? noExports : null,
-      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.get(id)).exportRows : null),
+      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
       report: onError,
     })
     const pluginOptions = options.plugins ?? {}
@@ -256,12 +256,12 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
-      ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
+      ingest: async (id, events) => void (await (await projects.find(id)).take({ batch: events })),
       report: onError,
     })
     const deliveries = await openDeliveries({
       context: accounts.context,
-      project: async (id) => ((await accounts.projects.byId(id)) ? projects.get(id) : null),
+      project: async (id) => ((await accounts.projects.byId(id)) ? projects.find(id) : null),
       deliver: host.runtime.deliver,
       log: host.log,
       report: onError,
@@ -277,7 +277,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     })
     const saved = openSaved({
       context: accounts.context,
-      project: ({ id }) => projects.get(id),
+      project: ({ id }) => projects.find(id),
       options: options.insights ?? {},
       report: onError,
     })
@@ -557,8 +557,8 @@ export class Waymark {
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
-    const lag = [...ready].reduce((sum, project) => sum + project.lag, 0)
-    const known = { isOpen: this.closing === null, projects: ready.size, lag, failures }
+    const lag = ready.reduce((sum, project) => sum + project.lag, 0)
+    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures }
     if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0 }
     const [isWritable, freeBytes] = await Promise.all([
       access(this.dataDir, constants.W_OK).then(
@@ -594,7 +594,7 @@ export class Waymark {
   /** Plugins may capture events until acknowledged ones have passed them. */
   private async transformed(): Promise<void> {
     const { projects, plugins } = this.parts
-    const passing = [...projects.ready].filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
+    const passing = projects.ready.filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
     // What cannot be applied is reported by the closing of the project.
     await Promise.allSettled(passing.map((project) => project.warnings()))
   }

@@ -74,7 +74,8 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
   const { clock, onError, signal, stores } = home
   const started = performance.now()
   const { id, ingested_event } = home.record()
-  const storage = await stores.open(id, { hadEvents: ingested_event, ...(isThorough ? { isThorough } : {}) })
+  const thoroughly = isThorough ? { isThorough } : home.wasClosed ? { isThorough: false } : {}
+  const storage = await stores.open(id, { hadEvents: ingested_event, ...thoroughly })
   try {
     const { recovery, engine, log, cacheFolder } = storage
     for (const report of storage.reports) home.onRecovery(report)
@@ -317,8 +318,11 @@ export class LocalBackend implements ProjectBackend {
     this.closing.abort(new Error('The project is closed'))
     await this.loading
     await this.lists?.close()
-    await this.pipeline.close()
-    await this.storage.close()
+    try {
+      await this.pipeline.close()
+    } finally {
+      await this.storage.close()
+    }
   }
 
   private folding(statements: Statements): Pick<QueryProject, 'fold' | 'loads' | 'threads'> {

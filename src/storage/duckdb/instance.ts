@@ -63,6 +63,10 @@ const isOutsideFault = (error: unknown): boolean =>
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && /Out of Memory Error|failed to (pin|allocate)|could not allocate/.test(error.message)
 
+/** DuckDB gives up a database whose checkpoint failed: it must be detached and attached again. */
+export const isInvalidated = (error: unknown): boolean =>
+  error instanceof Error && (/has been invalidated/.test(error.message) || isInvalidated(error.cause))
+
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && /No space left on device|Disk quota exceeded/.test(error.message)
 
@@ -244,6 +248,18 @@ export class Instance implements Sql {
   async detach(name: string): Promise<void> {
     if (!this.attached.delete(name)) return
     await this.run(`DETACH ${identifier(name)}`)
+  }
+
+  /** Releases a file that nobody uses any more, with its contents in it. In memory it stays. */
+  async closeFile(name: string): Promise<void> {
+    const path = this.attached.get(name)
+    if (path === undefined || this.isInMemory) return
+    try {
+      const log = await stat(`${path}.wal`).catch(() => null)
+      if (log !== null && log.size > 0) await this.checkpoint(name)
+    } finally {
+      await this.detach(name)
+    }
   }
 
   /** Releases a file without changing it, even if attaching it failed. */

@@ -29,6 +29,7 @@ import type { Project } from './project.ts'
 import { type InsightOptions, openSaved, type Saved } from './saved/open-saved.ts'
 import { type OpenedSharing, openSharing } from './sharing/open-sharing.ts'
 import { answerFiles } from './storage/answer-files.ts'
+import { type Aside, allAside } from './storage/attempts-file.ts'
 import { exists } from './storage/exists.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
@@ -430,6 +431,10 @@ export interface Condition {
   readonly lag: number
   /** Projects that were requested and failed to open. */
   readonly failures: readonly ProjectFailure[]
+  /** Records that ended the engine whenever they were applied. */
+  readonly aside: readonly Aside[]
+  /** How often the engine has ended by itself within the last minute. */
+  readonly recentEnds: number
 }
 
 interface Parts {
@@ -558,16 +563,18 @@ export class Waymark {
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
     const lag = ready.reduce((sum, project) => sum + project.lag, 0)
-    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures }
-    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0 }
-    const [isWritable, freeBytes] = await Promise.all([
+    const { recentEnds } = this.parts.backends
+    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds }
+    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0, aside: [] }
+    const [aside, isWritable, freeBytes] = await Promise.all([
+      allAside(this.dataDir),
       access(this.dataDir, constants.W_OK).then(
         () => true,
         () => false,
       ),
       disk.freeBytes(this.dataDir).catch(() => null),
     ])
-    return { ...known, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
+    return { ...known, aside, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
   /** Applies acknowledged events, checkpoints all files and releases the directory. A second call waits for the first one. */

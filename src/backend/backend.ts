@@ -90,6 +90,8 @@ export interface Backends {
   isOutOfMemory(error: unknown): boolean
   /** True if an error means that a project must be closed and opened again. */
   isLost(error: unknown): boolean
+  /** How often the engine has ended by itself within the last minute. */
+  readonly recentEnds: number
   /** What a slow close is waiting for. */
   readonly stillOpen: readonly string[]
   /** Releases shared resources after all backends are closed. */

@@ -33,6 +33,7 @@ import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
 import { viewsNamedIn } from '../queries/views.ts'
+import { openAttempts } from '../storage/attempts-file.ts'
 import { listFiles } from '../storage/list-files.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
@@ -85,7 +86,19 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
       const settings = () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true })
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
       const transform = home.transform ?? (await ownTransform(home, storage))
-      const pipeline = await Pipeline.open({ log, writer, uuidFolder, projectId: id, clock, settings, onError, signal, transform })
+      const attempts = cacheFolder === null ? undefined : openAttempts(cacheFolder)
+      const pipeline = await Pipeline.open({
+        log,
+        writer,
+        uuidFolder,
+        projectId: id,
+        clock,
+        settings,
+        onError,
+        signal,
+        transform,
+        attempts,
+      })
       const reports = [...storage.reports]
       if (recovery) {
         const report = { ...recovery, ...(await engine.count()), seconds: (performance.now() - started) / 1000 }

@@ -21,6 +21,7 @@ export const localBackends = (
     drop: (id) => stores.drop(id),
     mostOpen: instance.isInMemory ? Number.POSITIVE_INFINITY : mostOpenProjects(instance.memoryLimit),
     positionOf: (id) => (instance.isInMemory ? 0 : closedPosition(filesOf(instance.dataDir, id).position)),
+    recentEnds: 0, // this process would have ended with it
     isOutOfMemory: isMemoryShort,
     isLost: isStoreLost,
     load: () => ({ waiting: admission.waiting, running: admission.running }),

@@ -147,7 +147,7 @@ export class Applier {
     await this.groups.locate(all.groups)
     if (this.people.located + this.groups.located <= this.people.room) {
       await this.loadNeeds(all, null)
-      return works.map(({ work }) => work.count)
+      return works.map(({ work, to = work.count }) => to)
     }
     const part = this.fitting(works, rows)
     const needs = needsOf(
@@ -172,8 +172,8 @@ export class Applier {
     const fitting: Fitting = { ends: works.map(({ from }) => from), persons: new Set(), groups: new Set() }
     let room = people.room
     let left = rows
-    for (const [k, { work, from }] of works.entries())
-      for (let i = from; i < work.count; i++) {
+    for (const [k, { work, from, to = work.count }] of works.entries())
+      for (let i = from; i < to; i++) {
         const need = needOf(work.content, i)
         if (need && left-- <= 0) return fitting
         const numbers = new Set(need?.ids.flatMap((id) => people.numberOf(id) ?? []))

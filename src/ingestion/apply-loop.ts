@@ -2,6 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { Applier } from './applier.ts'
 import type { ApplyFailures } from './apply-failures.ts'
+import type { Attempts } from './attempts.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { CommitWaiters } from './commit-waiters.ts'
 import type { EventWriter, IngestLog } from './ports.ts'
@@ -38,6 +39,7 @@ interface Parts {
   readonly waiters: CommitWaiters
   readonly queries: RecentWaits
   readonly transform: Transform
+  readonly attempts: Attempts
   /** Everything up to this record is processed. */
   processed(seq: number): void
   /** Everything up to this record is applied. */
@@ -119,7 +121,7 @@ export class ApplyLoop {
   /** Processes the events of one transaction while the previous one commits. */
   private async applyGroup(): Promise<void> {
     const { applier } = this
-    const { writer, backpressure, limits, queries } = this.parts
+    const { writer, backpressure, limits, queries, attempts } = this.parts
     if (applier.isFull) {
       await this.writing
       applier.forget()
@@ -143,16 +145,21 @@ export class ApplyLoop {
       const next = this.peek(rows)
       const isAlone = readsStore(next[0]!) // earlier records must be applied first
       if (isAlone && (done.length > 0 || group.events > 0)) break
-      if (isAlone) await this.writing
+      const from = applier.appliedSeq + 1
+      const most = attempts.most(from)
+      const isSuspicious = Number.isFinite(most)
+      if (isSuspicious && (done.length > 0 || group.events > 0)) break
+      if (isAlone || isSuspicious) await this.writing
       removesIds = next[0]!.kind === 'person_changes'
-      const ends = await applier.load(
-        next.map(({ work, next: from }) => ({ work: work!, from })),
-        rows,
-      )
+      const last = lastSeqOf(next.at(-1)!)
+      attempts.begin(isSuspicious ? from : this.parts.waiters.seq + 1, isSuspicious ? Math.min(last, from + most - 1) : last)
+      const parts = next.map(({ work, next: from }) => ({ work: work!, from, to: Math.min(work!.count, from + most) }))
+      const ends = await applier.load(isSuspicious ? parts.slice(0, 1) : parts, rows)
       let isWhole = true
       for (const [i, waiting] of next.entries()) {
         if (isFull() || this.isAskedFor(done)) break
-        const to = ends[i]!
+        const to = ends[i]
+        if (to === undefined) break
         isWhole = to === waiting.count
         if (to === waiting.next) break
         this.taken.add(waiting)
@@ -172,7 +179,7 @@ export class ApplyLoop {
         done.push(waiting)
         await pause()
       }
-      if (isAlone || !isWhole) break // the rest needs more than fits beside this
+      if (isAlone || isSuspicious || !isWhole) break // the rest needs more than fits beside this
     }
     await applier.stage(group)
     const seq = applier.appliedSeq
@@ -241,6 +248,7 @@ export class ApplyLoop {
       this.groupRows = Math.min(limits.groupRows, this.groupRows * 2)
     for (const waiting of done) this.taken.delete(waiting)
     waiters.seq = seq
+    this.parts.attempts.end(seq, this.taken.size === 0)
     this.parts.committed(seq)
     if (writer.tidy && waiters.isAwaited(seq)) this.inTurn(() => writer.tidy!())
     for (const waiting of done) waiting.applied.resolve(waiting.uuids)
@@ -290,7 +298,7 @@ export class ApplyLoop {
         }
         // For a batch that was stored in part, the log returns the rest.
         const before = batch.firstSeq - waiting.firstSeq
-        const work = readWork(batch)
+        const work = readWork(batch, this.parts.attempts.aside)
         waiting.duplicates = new Set([...waiting.duplicates].map((index) => index - before).filter((index) => index >= 0))
         if (work.content.kind === 'event') work.content.duplicates = waiting.duplicates
         waiting.work = transform.isOn() ? (await transform.transform([work]))[0]! : work

@@ -119,6 +119,10 @@ export class RemoteBackends implements Backends {
     return closedPosition(filesOf(this.start.dataDir, id).position)
   }
 
+  get recentEnds(): number {
+    return this.engine.recentEnds
+  }
+
   readonly isOutOfMemory = isMemoryShort
   readonly isLost = isStoreLost
 

@@ -1,5 +1,5 @@
-import type { ParquetOfRows } from '../execution/ports.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { ParquetOfRows } from '../execution/ports.ts'
 import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
 import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
 import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'

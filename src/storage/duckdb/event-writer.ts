@@ -96,7 +96,9 @@ export async function openEventWriter(
         `SELECT ${personFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no WHERE p.size <= ${largeSize}`,
       )
       for (const { personNo } of large)
-        found.push(...((await inTurn(() => rows(`SELECT ${personFields} FROM ${main}.persons p WHERE p.person_no = ${personNo}`))) as never[]))
+        found.push(
+          ...((await inTurn(() => rows(`SELECT ${personFields} FROM ${main}.persons p WHERE p.person_no = ${personNo}`))) as never[]),
+        )
       return found
     },
     idsOf: (numbers) =>

@@ -117,17 +117,20 @@ export class Applier {
   private records = new Map<string, RecordWrite>()
   appliedSeq: number
   private latest = 0
+  /** Large properties, as they are stored. */
+  private large: string
 
   private constructor(store: EventWriter, projectId: number, peopleKept: number, state: WriterState) {
     this.store = store
     this.people = new People(store, projectId, state, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
-    this.groups = new Groups(store, state.groupTypes, peopleKept)
+    this.groups = new Groups(store, state, peopleKept)
     this.names = new EventNames(state.eventNames)
     this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
     this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
     this.storedWarnings = new Set(this.warnings.keys())
     this.appliedSeq = state.appliedSeq
+    this.large = JSON.stringify(state.large)
   }
 
   /** `peopleKept`: how many persons it may cache, in addition to those of uncommitted groups. */
@@ -407,7 +410,15 @@ export class Applier {
       this.storedWarnings.add(type)
     }
     this.changedWarnings.clear()
+    this.stageLarge(group)
     group.setMeta('applied_seq', String(this.appliedSeq))
+  }
+
+  private stageLarge(group: StagedGroup): void {
+    const large = JSON.stringify({ ...this.people.largeCounts, groups: this.groups.large.taken } satisfies WriterState['large'])
+    if (large === this.large) return
+    this.large = large
+    group.setMeta('large', large)
   }
 
   private settleFamilies(group: StagedGroup): void {

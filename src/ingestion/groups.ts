@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
 import type { Arrival } from './identify.ts'
 import { write, writeInThePast } from './person.ts'
-import type { EventWriter, SizedGroup, StagedGroup } from './ports.ts'
-import { fits, lengthOf, type Measured, noteWritten, usualLength } from './property-size.ts'
+import type { EventWriter, SizedGroup, StagedGroup, WriterState } from './ports.ts'
+import { excessOf, fits, LargeRoom, lengthOf, type Measured, noteWritten, usualLength } from './property-size.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 interface Group extends Measured {
@@ -50,13 +50,16 @@ export class Groups {
   private readonly groups = new BoundedCache<string, Group>(groupsKept)
   /** Sizes of located groups that are not loaded. */
   private readonly sizes = new Map<string, SizedGroup>()
+  /** Properties that are larger than usual. */
+  readonly large: LargeRoom
   private changedLength = 0
   private readonly changed = new Set<Group>()
   private readonly fresh = new Set<Group>()
   private readonly newTypes: number[] = []
 
   /** `kept`: about how many of usual size may be cached. */
-  constructor(store: EventWriter, types: readonly string[], kept: number) {
+  constructor(store: EventWriter, { groupTypes: types, large }: WriterState, kept: number) {
+    this.large = new LargeRoom(large.groups, store.largeRoom)
     this.store = store
     this.keptLength = Math.min(groupsKept, kept) * usualLength
     this.types = [...types]
@@ -134,6 +137,7 @@ export class Groups {
         properties: JSON.parse(properties) as Record<string, unknown>,
         length: properties.length,
         counted: properties.length,
+        large: excessOf(properties.length),
         times: propertyTimes ? readTimes(propertyTimes) : null,
       })
     }
@@ -147,7 +151,7 @@ export class Groups {
       this.groups.set(cacheKey(index, key), group)
       this.fresh.add(group)
     }
-    const isRoom = fits(group, length)
+    const isRoom = fits(group, length) && this.large.has(group, length)
     const writes = { set: isRoom ? set : null, setOnce: null, unset }
     let isChanged: boolean
     if (arrival.isHistorical) {
@@ -156,7 +160,10 @@ export class Groups {
     } else {
       isChanged = write(group.properties, writes).size > 0
     }
-    if (isChanged) noteWritten(group, length)
+    if (isChanged) {
+      noteWritten(group, length)
+      this.large.count(group)
+    }
     if (!isChanged && !(this.fresh.has(group) && group.version === 0)) return isRoom
     group.version++
     group.updatedAt = arrival.receivedAt
@@ -176,6 +183,8 @@ export class Groups {
     for (const group of this.changed) {
       const properties = JSON.stringify(group.properties)
       length += properties.length
+      group.length = group.counted = properties.length
+      this.large.count(group)
       if (length > lengthOfSlice) {
         length = 0
         await staged.drain()

@@ -4,7 +4,7 @@ import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
 import type { EventWriter, FoundPerson, SizedPerson, StagedGroup, WriterState } from './ports.ts'
-import { lengthOf, usualLength } from './property-size.ts'
+import { excessOf, LargeRoom, lengthOf, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
@@ -63,9 +63,14 @@ export class People {
   skippedVersions = 0
   /** Writes beyond the size limit of a person. */
   refusedWrites = 0
+  /** Properties that are larger than usual. */
+  readonly large: LargeRoom
+  private largeVersions: number
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
-  constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids }: WriterState, kept: number) {
+  constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids, large }: WriterState, kept: number) {
+    this.large = new LargeRoom(large.persons, store.largeRoom)
+    this.largeVersions = large.versions
     this.store = store
     this.people = new BoundedCache(kept)
     this.keptLength = kept * usualLength
@@ -191,6 +196,7 @@ export class People {
       properties: JSON.parse(found.properties) as Record<string, unknown>,
       length: found.properties.length,
       counted: found.properties.length,
+      large: excessOf(found.properties.length),
       times: found.propertyTimes ? readTimes(found.propertyTimes) : null,
       importedAt: found.importedAt,
     })
@@ -282,6 +288,7 @@ export class People {
 
   /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */
   empty(person: Person, id: string | undefined): void {
+    this.large.free(person)
     Object.assign(person, { hasRecord: false, isIdentified: false, properties: {}, times: null, importedAt: null, length: undefined })
     if (id !== undefined) this.ids.set(id, -person.no)
     this.touch(person)
@@ -289,6 +296,7 @@ export class People {
 
   /** Forgets the number as well. */
   drop(person: Person): void {
+    this.large.free(person)
     this.people.delete(person.no)
     this.changed.delete(person.no)
     if (this.keptUuids.delete(person.uuid)) this.hasOtherUuids = true
@@ -319,13 +327,15 @@ export class People {
 
   /** Sets the properties that `person` has from the record `seq` on. */
   addVersion(person: Person, seq: number): void {
-    if (!this.history.has(person.length ?? 0)) {
+    const large = excessOf(person.length ?? 0)
+    if (!this.history.has(person.length ?? 0) || (large > 0 && this.largeVersions + large > this.store.largeRoom)) {
       this.skippedVersions++
       return
     }
     const properties = JSON.stringify(person.properties)
     person.length = person.counted = properties.length
     this.history.spend(properties.length)
+    this.largeVersions += excessOf(properties.length)
     this.changedLength += properties.length
     this.versions.push({ person_no: person.no, log_seq: seq, properties })
   }
@@ -340,8 +350,13 @@ export class People {
     this.changedLength += length
   }
 
+  get largeCounts(): { readonly persons: number; readonly versions: number } {
+    return { persons: this.large.taken, versions: this.largeVersions }
+  }
+
   /** Moves everything from `source` to `target`. */
   merge(source: Person, target: Person): void {
+    this.large.free(source)
     this.moved.set(source.no, target.no)
     append(this.addedIds, target.no, this.addedIds.get(source.no) ?? [])
     append(this.addedMerges, target.no, [source.no, ...(this.addedMerges.get(source.no) ?? [])])
@@ -358,6 +373,8 @@ export class People {
     for (const no of numbers) {
       this.rewritten.add(no)
       this.placed.add(no)
+      const known = this.people.get(no)
+      if (known) this.large.free(known)
       this.people.delete(no)
       this.changed.delete(no)
       if (no === person.no) this.moved.delete(no)
@@ -367,6 +384,7 @@ export class People {
       this.ids.set(id, person.hasRecord ? person.no : -person.no)
       this.movedIds.add(id)
     }
+    person.large = 0
     this.people.set(person.no, person)
     this.touch(person)
     this.addedIds.set(person.no, ids)
@@ -389,6 +407,8 @@ export class People {
       if (isSliceFull()) await pass()
       const properties = JSON.stringify(person.properties)
       length += properties.length
+      person.length = person.counted = properties.length
+      this.large.count(person)
       group.put(
         'persons',
         {

@@ -109,6 +109,8 @@ export interface EventWriter {
   readonly groupRows: number
   /** Persons that one transaction changes, and that stay cached after it. */
   readonly groupPeople: number
+  /** Characters of large properties that a table may have: more of them cannot be read, or written to the file, at a time. */
+  readonly largeRoom: number
   /** The state before the first group. */
   state(): Promise<WriterState>
   /** True if an error means that a group was too large. */
@@ -167,6 +169,8 @@ export interface WriterState {
   /** Uuids that persons kept when the id that they were made from left them. */
   readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
+  /** Characters of large properties, by the table that has them. */
+  readonly large: Readonly<Record<'persons' | 'versions' | 'groups', number>>
   readonly groupTypes: string[]
   readonly eventNames: readonly {
     readonly id: number

@@ -57,6 +57,7 @@ export function openEventWriter(store: ProjectStore): EventWriter {
   return {
     groupRows,
     groupPeople,
+    largeRoom: Number.POSITIVE_INFINITY, // the server reads few rows at a time where they are large
     isTooMuch: isOutOfMemory,
     async state() {
       const appliedSeq = await recover(store)
@@ -187,6 +188,7 @@ async function readState(
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    large: { persons: 0, versions: 0, groups: 0, ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>) },
     groupTypes,
     eventNames: names.map(([id, name, firstSeen, lastSeen, count]) => ({ id, name, firstSeen, lastSeen, count })),
     propertyKeys: keys.map(([scope, name, type, slots, ready, firstSeen, lastSeen, ...counts]) => ({

@@ -78,6 +78,7 @@ export async function openEventWriter(
   return {
     groupRows: rowGroupRows,
     groupPeople: peopleOf(instance.memoryLimit),
+    largeRoom: Math.floor(instance.memoryLimit / 4),
     isTooMuch: isOutOfMemory,
     state: () => inTurn(() => readState(rows, main)),
     ownersOfIds: (ids) =>
@@ -418,6 +419,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    large: { persons: 0, versions: 0, groups: 0, ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>) },
     groupTypes,
     eventNames: eventNames.map((row) => ({
       id: row.event_id as number,

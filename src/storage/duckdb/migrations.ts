@@ -1,4 +1,5 @@
 import { numberText } from '../../types/property-values.ts'
+import { ordinaryLength } from '../../ingestion/property-size.ts'
 import type { FileFormat, Migration } from '../format.ts'
 import { createStore, storeFormat } from './schema.ts'
 
@@ -59,8 +60,16 @@ const sizes: readonly Migration[] = [
   },
   {
     to: 6,
-    statements: (database) =>
-      ['persons', 'groups'].map((table) => `UPDATE "${database}".main.${table} SET size = strlen(properties) + strlen(property_times)`),
+    statements: (database) => {
+      const main = `"${database}".main`
+      const large = (table: string) =>
+        `(SELECT coalesce(sum(greatest(0, strlen(properties) - ${ordinaryLength})), 0)::BIGINT FROM ${main}.${table})`
+      return [
+        ...['persons', 'groups'].map((table) => `UPDATE ${main}.${table} SET size = strlen(properties) + strlen(property_times)`),
+        `INSERT INTO ${main}.meta SELECT 'large',
+           json_object('persons', ${large('persons')}, 'versions', ${large('person_versions')}, 'groups', ${large('groups')})::VARCHAR`,
+      ]
+    },
   },
 ]
 

@@ -1,8 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { deferred } from '../lib/deferred.ts'
 
-/** How long an opening waits for another project to become idle, before it goes beyond the limit. */
+/** How long an opening waits for another project to become idle, before it goes a little beyond the limit, and before it goes beyond that. */
 const patienceMs = 1_000
+const longPatienceMs = 60_000
+/** What a little is. */
+const shareBeyond = 1 / 4
 
 /** An open project, as the limit sees it. */
 export interface Closable {
@@ -34,17 +37,18 @@ export class OpenLimit {
 
   /** Call it before a project is opened: closes others if there are too many. */
   async enter(one: Closable): Promise<void> {
-    this.open.add(one)
-    const until = performance.now() + patienceMs
-    while (this.open.size > this.most) {
+    const since = performance.now()
+    while (this.open.size >= this.most) {
       const idle = this.leastRecent(one)
       if (idle && (await this.retire(idle))) continue
-      const rest = until - performance.now()
-      if (rest <= 0) return
+      const isFarBeyond = this.open.size >= this.most * (1 + shareBeyond)
+      const rest = since + (isFarBeyond ? longPatienceMs : patienceMs) - performance.now()
+      if (rest <= 0) break
       const timer = new AbortController()
       await Promise.race([this.change.promise, setTimeout(rest, undefined, { signal: timer.signal, ref: false }).catch(() => undefined)])
       timer.abort()
     }
+    this.open.add(one)
   }
 
   /** Call it when a project is closed, or could not be opened. */

@@ -80,6 +80,9 @@ const checkpointBytes = (memoryLimit: number): number => Math.min(256e6, memoryL
 /** An early checkpoint happens above this part of them. */
 const shareOfEarly = 0.75
 
+/** Between two looks at the write-ahead logs of all files. */
+const betweenLooksMs = 500
+
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
 
@@ -108,6 +111,8 @@ export class Instance implements Sql {
   private readonly attached = new Map<string, string>()
   private readonly readers = new Set<() => Promise<void>>()
   private readonly connections = new Set<DuckDBConnection>()
+  private isLooking = false
+  private lookedAt = 0
   readonly isReadOnly: boolean
   private readonly forgetAtExit: () => void
 
@@ -279,6 +284,39 @@ export class Instance implements Sql {
     if (path === undefined || this.isInMemory || this.isReadOnly) return
     const log = await stat(`${path}.wal`).catch(() => null)
     if (log !== null && log.size > checkpointBytes(this.memoryLimit) * shareOfEarly) await this.checkpoint(name)
+  }
+
+  /** Bytes of the write-ahead logs of all files, whose contents are in memory as well. */
+  private async walSizes(): Promise<readonly { readonly name: string; readonly bytes: number }[]> {
+    const sizes = [...this.attached].map(async ([name, path]) => ({
+      name,
+      bytes: (await stat(`${path}.wal`).catch(() => null))?.size ?? 0,
+    }))
+    return Promise.all(sizes)
+  }
+
+  /** After a commit: checkpoints the files with the largest write-ahead logs while all of them together are too large. Once at a time, and not often. */
+  async checkpointLargest(): Promise<void> {
+    if (this.isInMemory || this.isReadOnly || this.isLooking || performance.now() - this.lookedAt < betweenLooksMs) return
+    this.isLooking = true
+    try {
+      const largestFirst = [...(await this.walSizes())].sort((a, b) => b.bytes - a.bytes)
+      let sum = largestFirst.reduce((total, { bytes }) => total + bytes, 0)
+      for (const { name, bytes } of largestFirst) {
+        if (sum <= checkpointBytes(this.memoryLimit) * shareOfEarly) break
+        // One that is being written cannot be checkpointed: it does it itself, or the next look finds it idle.
+        if (
+          await this.checkpoint(name).then(
+            () => true,
+            () => false,
+          )
+        )
+          sum -= bytes
+      }
+    } finally {
+      this.lookedAt = performance.now()
+      this.isLooking = false
+    }
   }
 
   /** Detaches a project's store and removes its whole folder. */

@@ -50,6 +50,8 @@ const hasProperties = ({ properties }: OldGroup): boolean => Object.keys((proper
 /** The same as filters; not validated yet. */
 export const filtersOfGroups = (groups: readonly OldGroup[]): CohortFilters => ({
   properties: any(
-    groups.map((group) => all(hasProperties(group) || !(group.event_id || group.action_id) ? conditionsOf(group.properties) : [behaviorOf(group)])),
+    groups.map((group) =>
+      all(hasProperties(group) || !(group.event_id || group.action_id) ? conditionsOf(group.properties) : [behaviorOf(group)]),
+    ),
   ),
 })

@@ -1,4 +1,4 @@
-import { makeData, RecordBatch, Schema, Field, List, Map_, Struct, Utf8, Int32 } from 'apache-arrow'
+import { Field, Int32, List, Map_, makeData, RecordBatch, Schema, Struct, Utf8 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
 import { InternalError, WaymarkError } from '../../src/errors/errors.ts'
 import { faultText, isFault } from '../../src/errors/faults.ts'
@@ -63,7 +63,10 @@ test.each(outside)('%s is no fault', (_, error) => {
 })
 
 test('what a destination or the engine says of itself stays', () => {
-  expect(failureOf(new DestinationError('No such bucket.', { isRetryable: false }))).toEqual({ message: 'No such bucket.', isRetryable: false })
+  expect(failureOf(new DestinationError('No such bucket.', { isRetryable: false }))).toEqual({
+    message: 'No such bucket.',
+    isRetryable: false,
+  })
   const busy = new WaymarkError('busy', { what: 'queries' })
   expect(connectionError(busy)).toBe(busy)
   expect(isFault(new InternalError('no rows', { cause: new Error('closed') }))).toBe(false)

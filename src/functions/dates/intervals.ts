@@ -72,7 +72,10 @@ const interval = (unit: IntervalUnit): ScalarSpec => ({
   returns: ([amount]) => ({ ...scalar('Interval', amount !== undefined && isNullable(amount)), unit }),
   summary: `An interval of so many ${unit.toLowerCase()}s, to be added to a date or moment. The number may be written as a text.`,
   duckdb: ([amount], context) =>
-    intervalOf(unit, isText(amount!.type) ? { sql: numberInText(amount!, context), type: scalar('Int64', isNullable(amount!.type)) } : amount!),
+    intervalOf(
+      unit,
+      isText(amount!.type) ? { sql: numberInText(amount!, context), type: scalar('Int64', isNullable(amount!.type)) } : amount!,
+    ),
   clickhouse: `toInterval${unit}`,
   differences:
     unit === 'Day'

@@ -1,4 +1,4 @@
-import { isInteger, isNamed, isNullable, isNumeric, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
+import { isNamed, isNullable, isNumeric, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { asInteger, once, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { always, orNull, whenAll } from '../results.ts'
 import type { Arg, CellContext, SqlCell } from '../row.ts'
@@ -144,10 +144,14 @@ const isInRange: SqlCell = ([x, range], context) => {
     [numberOfV4(x!.sql, context), numberOfV4(network, context), `CAST(pow(2.0, 32 - ${bits}) AS BIGINT)`],
     (a, b, size) => `(${a} // ${size} = ${b} // ${size})`,
   )
-  const v6s = onceAll(context, [digitsOfV6(`CAST(${x!.sql} AS VARCHAR)`, context, false), digitsOfV6(network, context, false), bits], (a, b, n) => {
-    const nibble = (digits: string) => `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER) >> (4 - ${n} % 4)`
-    return `(left(${a}, ${n} // 4) = left(${b}, ${n} // 4) AND (${n} % 4 = 0 OR (${nibble(a!)}) = (${nibble(b!)})))`
-  })
+  const v6s = onceAll(
+    context,
+    [digitsOfV6(`CAST(${x!.sql} AS VARCHAR)`, context, false), digitsOfV6(network, context, false), bits],
+    (a, b, n) => {
+      const nibble = (digits: string) => `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER) >> (4 - ${n} % 4)`
+      return `(left(${a}, ${n} // 4) = left(${b}, ${n} // 4) AND (${n} % 4 = 0 OR (${nibble(a!)}) = (${nibble(b!)})))`
+    },
+  )
   return `coalesce(${v4s}, ${v6s}, false)`
 }
 

@@ -87,7 +87,8 @@ function* actorsBehind(point: RetentionPoint, env: QueryContext, mayRead: (colum
   const days = [...units]
     .flatMap((unit) => Array.from({ length: plan.columns }, (_, i) => ({ name: `${unit}_${i}`, i })))
     .filter(({ name }) => mayRead(name))
-  const appearsOn = (i: number) => call('if', call('greater', call('countIf', equals(value, literal(i))), literal(0)), literal(1), literal(0))
+  const appearsOn = (i: number) =>
+    call('if', call('greater', call('countIf', equals(value, literal(i))), literal(0)), literal(1), literal(0))
   const query = select({
     columns: [
       field('actor'),

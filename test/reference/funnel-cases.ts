@@ -44,7 +44,7 @@ const stepArb: fc.Arbitrary<ReferenceStep> = fc.constantFrom(
   { event: null },
 )
 /** Some with the same event and other filters, so that several of them concern the same steps. */
-const excludingArb: fc.Arbitrary<ReferenceStep> = fc.constantFrom(
+export const excludingArb: fc.Arbitrary<ReferenceStep> = fc.constantFrom(
   { event: 'x' },
   { event: 'x', k: '0' },
   { event: 'x', k: '1' },
@@ -102,8 +102,13 @@ export const funnelArb: fc.Arbitrary<ReferenceFunnel> = shapeArb
 export const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1, properties: personProperties(person) }))
 
 const filter = (key: string, value: string, type: string) => ({ key, value: [value], operator: 'exact', type })
-const node = ({ event, k, p }: ReferenceStep) => {
-  const properties = [...(k === undefined ? [] : [filter('k', k, 'event')]), ...(p === undefined ? [] : [filter('p', p, 'person')])]
+export const filtersOfStep = ({ k, p }: ReferenceStep) => [
+  ...(k === undefined ? [] : [filter('k', k, 'event')]),
+  ...(p === undefined ? [] : [filter('p', p, 'person')]),
+]
+const node = (step: ReferenceStep) => {
+  const properties = filtersOfStep(step)
+  const { event } = step
   return { kind: 'EventsNode', event, ...(properties.length && { properties }) }
 }
 const iso = (micros: number) => new Date(micros / 1000).toISOString().slice(0, 10)

@@ -79,11 +79,13 @@ function actorOf(event: StoreEvent, { actor }: ReferenceFunnel): string {
   return actor === 'group' ? (event.groups?.[0] ?? '') : propertyText(event, 'v')
 }
 
+export const isStep = (event: StoreEvent, { event: name, k, p }: ReferenceStep): boolean =>
+  (name === null || name === event.event) &&
+  (k === undefined || propertyText(event, 'k') === k) &&
+  (p === undefined || personProperties(event.person).p === p)
+
 function naiveEvent(event: StoreEvent, query: ReferenceFunnel): NaiveEvent {
-  const isAt = ({ event: name, k, p }: ReferenceStep) =>
-    (name === null || name === event.event) &&
-    (k === undefined || propertyText(event, 'k') === k) &&
-    (p === undefined || personProperties(event.person).p === p)
+  const isAt = (step: ReferenceStep) => isStep(event, step)
   const excludes = query.exclusions.filter(isAt).flatMap(({ from, to }) => range(from, to))
   return {
     time: event.at,

@@ -15,6 +15,19 @@ const asked = (display: string, more: object = {}) => ({ kind: 'TrendsQuery', se
 test.each<[name: string, query: object, attr: string, words: string]>([
   ['no property', asked('BoxPlot'), 'series__0__math_property', 'property'],
   ['a breakdown', asked('CalendarHeatmap', { breakdownFilter: { breakdown: 'k' } }), 'breakdownFilter', 'breakdown'],
+  [
+    'a goal',
+    asked('BoxPlot', { series: [{ ...view, math_property: 'n' }], conversionGoal: { customEventName: 'buy' } }),
+    'conversionGoal',
+    'goal',
+  ],
+  [
+    'an action that is gone as the goal',
+    asked('CalendarHeatmap', { conversionGoal: { actionId: 77 } }),
+    'conversionGoal__actionId',
+    'no action 77',
+  ],
+  ['two goals', asked('CalendarHeatmap', { conversionGoal: { actionId: 77, customEventName: 'buy' } }), 'conversionGoal', 'either'],
   ['a formula', asked('x', { trendsFilter: { display: 'CalendarHeatmap', formula: 'A' } }), 'trendsFilter__formula', 'formulas'],
   [
     'a math over several days',

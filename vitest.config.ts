@@ -33,7 +33,7 @@ const long = [
   'test/fuzz/**',
   'test/http/capture/abuse.test.ts',
   'test/http/{downloads-served,fuzz,matrix,odd-fields,readiness,restart,rights}.test.ts',
-  'test/ingestion/{amplification,historical,person-room}.test.ts',
+  'test/ingestion/{amplification,cookieless.generated,historical,person-room}.test.ts',
   'test/isolation/**',
   'test/leaving.test.ts',
   'test/memory/**',

@@ -6,6 +6,7 @@ import { findVisitor, type VisitorFacts, type VisitorRules } from '../../src/ing
 import { Visits } from '../../src/ingestion/cookieless/visits.ts'
 import type { PreparedEvent } from '../../src/ingestion/prepare.ts'
 import { isUuid } from '../../src/lib/time-ordered-uuid.ts'
+import { assertVisitsHold } from './cookieless-commands.ts'
 import { openWorld, type World } from './harness.ts'
 
 // Visitors of pages that set no cookies, from the event to the store.
@@ -489,3 +490,5 @@ describe('from the event to the store', () => {
     expect(known.event.mergeWith).toBeNull()
   })
 })
+
+test('a few random visitors, against the model and from the log alone', () => assertVisitsHold({ open: () => openWorld(), numRuns: 5 }))

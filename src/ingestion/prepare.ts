@@ -331,13 +331,13 @@ function visitOf({ name, id, uuid, time, whole, ip, receipt }: Arrived): Visit {
     if (isAnonymous) return { ...ofOthers, dropped: told }
     return { ...ofOthers, found: name === '$identify' ? told : [] }
   }
-  const { hash, day, isClaimed } = visitor
+  const { hash, day, isUnconfirmed } = visitor
   const anonymous = whole.$anon_distinct_id
   const isIdentifying = name === '$identify' && !isAnonymous && !receipt.isHistorical && (isAbsent(anonymous) || anonymous === cookielessId)
   return {
     visitor: { hash, day, isIdentifying },
     found: [
-      ...(isClaimed ? note('cookieless_address_unconfirmed') : []),
+      ...(isUnconfirmed ? note('cookieless_address_unconfirmed') : []),
       ...(name === '$identify' && !isAnonymous && !isIdentifying ? note('cookieless_merge_ignored') : []),
     ],
     dropped: [],

@@ -82,7 +82,7 @@ export const warningKinds = {
   cookieless_address_unconfirmed: {
     effect: 'altered',
     means:
-      'A visitor without cookies behind a proxy that is not trusted: told apart by the first address of `X-Forwarded-For`, which anybody can write. Set `--trusted-proxies`.',
+      'A visitor without cookies came through a proxy that is not trusted: visitors behind it may count as one, or be made up. Set `--trusted-proxies`.',
   },
   cookieless_merge: { effect: 'dropped', means: '`$create_alias` or `$merge_dangerously` without cookies: visitors are never merged.' },
   cookieless_merge_ignored: {

@@ -184,7 +184,8 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
 function senderOf(request: Request, services: CaptureServices, address: string | null): Sender {
   const seen = services.callerOf(request, address)
   const claimedAddress = seen === null ? (forwardedFor(request.headers) ?? address) : null
-  return { address: seen, claimedAddress, userAgent: request.headers.get('user-agent') }
+  const isUnconfirmed = request.headers.has('x-forwarded-for') && (seen === null || seen === address)
+  return { address: seen, claimedAddress, isUnconfirmed, userAgent: request.headers.get('user-agent') }
 }
 
 const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)

@@ -38,6 +38,8 @@ export interface Sender {
   readonly address: string | null
   /** An address that the request names and that nobody confirms. */
   readonly claimedAddress?: string | null
+  /** The address may be that of a proxy. */
+  readonly isUnconfirmed?: boolean
   readonly userAgent: string | null
 }
 
@@ -61,7 +63,7 @@ export interface VisitorFacts {
 }
 
 export type FoundVisitor =
-  | { readonly hash: string; readonly day: number; readonly isClaimed: boolean }
+  | { readonly hash: string; readonly day: number; readonly isUnconfirmed: boolean }
   | { readonly missing: 'address' | 'user agent' | 'day' }
 
 const longestAgent = 1_000
@@ -101,7 +103,7 @@ export function findVisitor({ project, timezone, salts, sender, receivedAt }: Vi
   const extra = textOf(properties.$cookieless_extra).slice(0, longestExtra)
   const text = JSON.stringify([project, source, address, siteOf(properties), agent, extra])
   const hash = createHmac('sha256', salts.of(day)).update(text).digest().subarray(0, hashBytes).toString('base64url')
-  return { hash, day, isClaimed: claimed !== '' }
+  return { hash, day, isUnconfirmed: claimed !== '' || (source === 'seen' && sender.isUnconfirmed === true) }
 }
 
 /** A visitor from the log; null if it is none. */

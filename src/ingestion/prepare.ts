@@ -8,6 +8,7 @@ import {
   findVisitor,
   isCookieless,
   isVisitorId,
+  type Sender,
   storedVisitor,
   type Visitor,
   type VisitorRules,
@@ -316,6 +317,7 @@ interface Visit {
   /** Why the event is not stored. */
   readonly dropped: readonly Warning[]
 }
+const nobody: Sender = { address: null, userAgent: null }
 const ofOthers: Visit = { visitor: null, found: [], dropped: [] }
 
 /** The visitor of an event without cookies. */
@@ -324,7 +326,9 @@ function visitOf({ name, id, uuid, time, whole, ip, receipt }: Arrived): Visit {
   const note = (type: WarningType, details: object = {}): Warning[] => [{ type, details: { eventUuid: uuid, event: name, ...details } }]
   if (aliasEvents.has(name)) return { ...ofOthers, dropped: note('cookieless_merge') }
   if (id !== cookielessId && isVisitorId(id)) return ofOthers // exported from here, or made up: it stays what it is
-  const visitor = receipt.visitors ? findVisitor(receipt.visitors, { properties: whole, ip, time }) : ({ missing: 'address' } as const)
+  // Past events are sent by somebody else than their visitors.
+  const rules = receipt.visitors && receipt.isHistorical ? { ...receipt.visitors, sender: nobody } : receipt.visitors
+  const visitor = rules ? findVisitor(rules, { properties: whole, ip, time }) : ({ missing: 'address' } as const)
   const isAnonymous = id === cookielessId
   if ('missing' in visitor) {
     const told = visitor.missing === 'day' ? note('cookieless_too_late') : note('cookieless_visitor_unknown', { missing: visitor.missing })

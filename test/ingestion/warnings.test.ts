@@ -121,6 +121,10 @@ const earned: { readonly [K in WarningType]: readonly (readonly [what: string, s
     ['no address', (world) => world.pipeline.ingest(visit(), { userAgent: 'Firefox' })],
     ['no agent', (world) => world.pipeline.ingest(visit(), { ip: '192.0.2.1' })],
     ['neither', past({ event: 'e', distinct_id: '$posthog_cookieless', timestamp: '2026-01-15T11:00:00Z' })],
+    [
+      'past events of somebody else',
+      (world) => world.pipeline.ingest({ batch: [visit({ timestamp: '2026-01-15T11:00:00Z' })], historical_migration: true }, sender),
+    ],
   ],
   cookieless_too_late: [
     ['last week', (world) => world.pipeline.ingest(visit({ timestamp: '2026-01-08T12:00:00Z' }), sender)],

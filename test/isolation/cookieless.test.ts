@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type * as engine from '../../src/engine.ts'
 import type { OpenOptions, Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
+import { type Served, startServe } from '../clients/served.ts'
 import { runPlugin } from '../harness/plugin-rows.ts'
 import { program } from '../harness/programs.ts'
 
@@ -131,6 +133,8 @@ describe.each([
       fewMinutes()
     }
     const before = await visits(made)
+    expect(new Set(before.map(([, , person]) => person)).size).toBe(2)
+    expect(before.map(([, id]) => id)).not.toContain('$posthog_cookieless')
     await end(waymark)
     const store = join(dataDir, 'projects', String(made.id), 'store.duckdb')
     for (const file of [store, `${store}.wal`]) rmSync(file, { force: true })
@@ -199,6 +203,34 @@ test('salts are in a folder of their own, which backups leave out, and are erase
   now = new Date(noon.getTime() + 3 * 86_400_000 + 1)
   await start(dataDir)
   expect(days()).toEqual([])
+})
+
+test('a visitor stays one when the whole server is killed within the day', async () => {
+  const dataDir = folder()
+  const send = async ({ url, projectKey }: Served, event: string, agent: string) => {
+    const properties = { $cookieless_mode: true, $host: 'shop.example' }
+    const response = await fetch(`${url}/e/`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': agent },
+      body: JSON.stringify({ api_key: projectKey, event, distinct_id: '$posthog_cookieless', properties }),
+    })
+    expect(response.status).toBe(200)
+  }
+  const first = await startServe({ dataDir })
+  await send(first, 'a', 'Firefox')
+  await send(first, 'b', 'Chrome')
+  first.process.kill('SIGKILL')
+  await once(first.process, 'exit')
+  const second = await startServe({ dataDir, personalKey: first.personalKey })
+  try {
+    await send(second, 'c', 'Firefox')
+    await send(second, 'd', 'Chrome')
+    const [a, b, c, d] = (await second.rows('select event, distinct_id, $session_id from events order by event')).map((row) => row.slice(1))
+    expect([c, d]).toEqual([a, b])
+    expect(a).not.toEqual(b)
+  } finally {
+    await second.stop()
+  }
 })
 
 test('a copy of a directory that is in use does not have the salts', async () => {

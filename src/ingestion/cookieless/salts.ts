@@ -50,6 +50,7 @@ export class DailySalts implements Salts {
 
   /** Erases the salts of days that are over. */
   sweep(): void {
+    if (this.salts.size === 0) return
     const now = this.clock().getTime()
     const over = [...this.salts.keys()].filter((day) => now >= day * dayMs + saltMs)
     if (over.length === 0) return

@@ -22,6 +22,7 @@ const alone = [
 const long = [
   'test/bench/compare-revisions.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
+  'test/clients/cookieless.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
   'test/crash/**',
@@ -33,7 +34,7 @@ const long = [
   'test/fuzz/**',
   'test/http/capture/abuse.test.ts',
   'test/http/{downloads-served,fuzz,matrix,odd-fields,readiness,restart,rights}.test.ts',
-  'test/ingestion/{amplification,historical,person-room}.test.ts',
+  'test/ingestion/{amplification,cookieless.generated,historical,person-room}.test.ts',
   'test/isolation/**',
   'test/leaving.test.ts',
   'test/memory/**',

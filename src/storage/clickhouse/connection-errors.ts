@@ -36,7 +36,7 @@ const tooManyQueries = 202
 /** The server is starting, stopping or overloaded. */
 const unavailable: ReadonlySet<number> = new Set([198, 209, 210, 236, 279])
 
-/** The connection error behind a failed request if neither the statement nor a fault of ours caused it; else the error itself, or the internal error. */
+/** The connection error behind a failed request if the statement did not cause it; an internal error for a fault of this program; else the error itself. */
 export function connectionError(error: unknown): unknown {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
   if (isFault(error)) return new InternalError(String(error), { cause: error })

@@ -22,6 +22,7 @@ const alone = [
 const long = [
   'test/bench/compare-revisions.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
+  'test/catalog/channels.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
   'test/crash/**',
@@ -51,7 +52,7 @@ const long = [
 
 // The same of files that may share a process.
 const longTogether = [
-  'test/catalog/{channels,surveys}.test.ts',
+  'test/catalog/surveys.test.ts',
   'test/cli/{closed-output,mistakes}.test.ts',
   'test/core/roads.test.ts',
   'test/exports/scheduler.test.ts',

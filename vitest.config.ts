@@ -40,7 +40,7 @@ const long = [
   'test/memory/**',
   'test/notifications/kills.test.ts',
   'test/odd-names.test.ts',
-  'test/plan/budgets.test.ts',
+  'test/plan/{budgets,plan-memory}.test.ts',
   'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
   'test/queries/funnels/{compared.generated,correlation.generated,engines,memory}.test.ts',
   'test/queries/{paths,retention,stickiness}/generated.test.ts',

@@ -110,18 +110,34 @@ interface Texts {
 type Kinds = Readonly<Record<`${'paid' | 'unpaid'}_${'source' | 'medium' | 'domain'}`, Expr>>
 
 /** What the channel depends on, in numbers. */
-function marksOf({ campaign, medium, source }: Texts, { referringDomain, gclid, gadSource, fbclid }: Visit, kinds: Kinds) {
+const campaignMarks = (campaign: Expr) => ({
+  is_cross_network: number(matches(campaign, 'cross-network')),
+  is_shop: number(matches(campaign, '(^|[^a-df-z])shop|shopping')),
+  is_video: number(matches(campaign, 'video')),
+})
+/** Whether the medium is paid for, a push, or missing. */
+const mediumTests = (medium: Expr): readonly [isPaid: Expr, isPush: Expr, isMissing: Expr] => [
+  or(oneOf(medium, paidMediums), call('startsWith', medium, literal('paid'))),
+  call('endsWith', medium, literal('push')),
+  equals(medium, literal('')),
+]
+const isNoSource = (source: Expr): Expr => oneOf(source, ['', 'direct', '(direct)', '$direct'])
+const clickMarks = ({ referringDomain, gclid, gadSource, fbclid }: Visit) => ({
+  is_paid_click: number(or(isSet(gclid), isSet(gadSource))),
+  is_google_ad: number(equals(orEmpty(gadSource), literal('1'))),
+  is_facebook_click: number(isSet(fbclid)),
+  is_direct: number(equals(orEmpty(referringDomain), literal('$direct'))),
+  is_referred: number(isSet(referringDomain)),
+})
+function marksOf({ campaign, medium, source }: Texts, visit: Visit, kinds: Kinds) {
+  const [isPaid, isPush, isMissing] = mediumTests(medium)
+  const { is_paid_click, ...clicks } = clickMarks(visit)
   return {
-    is_cross_network: number(matches(campaign, 'cross-network')),
-    is_paid: number(or(oneOf(medium, paidMediums), call('startsWith', medium, literal('paid')), isSet(gclid), isSet(gadSource))),
-    is_shop: number(matches(campaign, '(^|[^a-df-z])shop|shopping')),
-    is_video: number(matches(campaign, 'video')),
-    is_push: number(call('endsWith', medium, literal('push'))),
-    is_plain: number(and(equals(medium, literal('')), oneOf(source, ['', 'direct', '(direct)', '$direct']))),
-    is_google_ad: number(equals(orEmpty(gadSource), literal('1'))),
-    is_facebook_click: number(isSet(fbclid)),
-    is_direct: number(equals(orEmpty(referringDomain), literal('$direct'))),
-    is_referred: number(isSet(referringDomain)),
+    ...campaignMarks(campaign),
+    is_paid: number(or(isPaid, isSet(visit.gclid), isSet(visit.gadSource))),
+    is_push: number(isPush),
+    is_plain: number(and(isMissing, isNoSource(source))),
+    ...clicks,
     ...kinds,
   }
 }
@@ -197,22 +213,52 @@ export function channelType(visit: Visit, column: (name: string) => Expr): { rea
   return { steps: steps.map(prefixed), channel: channelName(read('number')) }
 }
 
-/** The same as one expression, whose steps are parameters of lambdas. They are numbers: those have a size that is known. */
+/**
+ * The same as one expression, whose steps are parameters of lambdas. They are numbers: those have a size that is known. Each text is prepared once, and what
+ * it says is packed into one number: its paid kind, its unpaid kind, and marks as bits.
+ */
 export function channelExpression(visit: Visit): Expr {
-  const texts = { campaign: lowered(visit.campaign), medium: lowered(visit.medium), source: hostOf(lowered(visit.source)) }
-  const both = (kinds: Expr): Expr => call('plus', call('multiply', paid(kinds), literal(kindsTogether)), unpaid(kinds))
-  const packed = [ofSource(visit.source, both), ofMedium(visit.medium, both), ofSource(visit.referringDomain, both)]
-  const marks: Readonly<Record<string, Expr>> = marksOf(texts, visit, {} as Kinds)
-  const places = Object.keys(marks)
-  const read = (values: Expr) => (mark: Mark) => {
-    const [side, of] = mark.split('_') as [string, string]
-    const pack = ['source', 'medium', 'domain'].indexOf(of)
-    if (side === 'paid') return call('intDiv', item(values, pack), literal(kindsTogether))
-    if (side === 'unpaid') return call('modulo', item(values, pack), literal(kindsTogether))
-    return item(values, packed.length + places.indexOf(mark))
-  }
-  const channel = once(call('array', ...packed, ...Object.values(marks)), '@marks', (values) => channelNumber(read(values)))
+  const packed = (kinds: Expr, bits: readonly Expr[]): Expr =>
+    sum(
+      ...bits.map((bit, i) => call('if', bit, literal(2 ** i), literal(0))),
+      once(kinds, '@kinds', (all) =>
+        sum(call('multiply', unpaid(all), literal(kindOffset)), call('multiply', paid(all), literal(kindOffset * kindsTogether))),
+      ),
+    )
+  const campaign = once(lowered(visit.campaign), '@campaign', (text) =>
+    sum(...Object.values(campaignMarks(text)).map((mark, i) => call('multiply', mark, literal(2 ** i)))),
+  )
+  const medium = once(lowered(visit.medium), '@medium', (text) => packed(kindsOfMedium(text), mediumTests(text)))
+  const ofHost = (text: Expr, bits: (host: Expr) => readonly Expr[]): Expr =>
+    once(hostOf(lowered(text)), '@host', (host) => packed(kindsOfSource(host, siteOf(host)), bits(host)))
+  const source = ofHost(visit.source, (host) => [isNoSource(host)])
+  const domain = ofHost(visit.referringDomain, () => [])
+  const clicks = Object.values(clickMarks(visit))
+  const places = { source: 0, medium: 1, domain: 2, campaign: 3 } as const
+  const channel = once(call('array', source, medium, domain, campaign, ...clicks), '@marks', (values) => {
+    const bit = (of: keyof typeof places, i: number) => call('bitAnd', item(values, places[of]), literal(2 ** i))
+    const kindOf = (of: 'source' | 'medium' | 'domain', side: number) =>
+      call('modulo', call('intDiv', item(values, places[of]), literal(side)), literal(kindsTogether))
+    const click = Object.keys(clickMarks(visit))
+    const each = (names: readonly string[], read: (i: number) => Expr) => names.map((name, i) => [name, read(i)] as const)
+    const kinds = (['source', 'medium', 'domain'] as const).flatMap((of) => [
+      [`unpaid_${of}`, kindOf(of, kindOffset)] as const,
+      [`paid_${of}`, kindOf(of, kindOffset * kindsTogether)] as const,
+    ])
+    const marks = Object.fromEntries([
+      ...each(Object.keys(campaignMarks(campaign)), (i) => bit('campaign', i)),
+      ...each(click, (i) => item(values, 4 + i)),
+      ...kinds,
+      ['is_paid', call('plus', bit('medium', 0), item(values, 4 + click.indexOf('is_paid_click')))],
+      ['is_push', bit('medium', 1)],
+      ['is_plain', call('multiply', bit('medium', 2), bit('source', 0))],
+    ]) as Readonly<Record<Mark, Expr>>
+    return channelNumber((mark) => marks[mark])
+  })
   return once(channel, '@channel', channelName)
 }
-/** More than there are kinds: two of them are one number. */
+const sum = (...parts: readonly Expr[]): Expr => parts.reduce((left, right) => call('plus', left, right))
+/** More than there are kinds. */
 const kindsTogether = 16
+/** Above the bits. */
+const kindOffset = 8

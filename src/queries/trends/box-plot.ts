@@ -32,6 +32,8 @@ export interface BoxPlotDatum extends PeriodLabel {
 }
 
 const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
+/** Numbers of each box. */
+export const boxNumbers = measures.length
 type MeasureName = (typeof measures)[number]
 type Box = Readonly<Record<MeasureName, number>> & { readonly bucket: number }
 

@@ -13,6 +13,7 @@ export const accountShapes = {
     password_hash: 'text?',
     is_active: 'boolean',
     is_email_verified: 'boolean?',
+    unproven_since: 'time?', // the address belongs to whoever proves it; null: proven, or from before there were proofs
     has_second_factor: 'boolean',
     has_social_login: 'boolean',
     current_organization_id: 'text?',
@@ -499,6 +500,15 @@ export const accountShapes = {
     hash: 'text', // of the secret in the link
     user_id: 'integer',
     is_mailed: 'boolean', // false: made by the operator
+    keeps_access: 'boolean?', // the operator knows that the account is used by its owner
+    created_at: 'time',
+    expires_at: 'time',
+  },
+  /** Proofs of an address that are on their way, at most one for a user. */
+  email_links: {
+    hash: 'text', // of the secret in the link
+    user_id: 'integer',
+    email: 'text', // the present address, or the one that replaces it
     created_at: 'time',
     expires_at: 'time',
   },
@@ -578,6 +588,7 @@ export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
+export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>

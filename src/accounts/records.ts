@@ -309,8 +309,19 @@ export const accountShapes = {
     capabilities: 'json',
     metrics: 'json',
     public_jobs: 'json',
+    code_hash: 'text?', // of the code as it is now; null: not computed yet
     created_at: 'time',
     updated_at: 'time',
+  },
+  /** Code that was changed, as projects run it that have not agreed to the change. */
+  plugin_versions: {
+    id: 'text',
+    plugin_id: 'integer',
+    hash: 'text',
+    files: 'json',
+    capabilities: 'json',
+    config_schema: 'json',
+    created_at: 'time',
   },
   plugin_files: {
     id: 'text',
@@ -335,6 +346,7 @@ export const accountShapes = {
     description: 'text?',
     is_deleted: 'boolean',
     error: 'text?', // why the server disabled it
+    agreed_hash: 'text?', // of the code that an administrator agreed to; empty: none; null: from before, and as the code is
     created_at: 'time',
     updated_at: 'time',
   },
@@ -574,6 +586,7 @@ export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
 export type BatchExportBackfill = RowOf<Shapes['batch_export_backfills']>
 export type BatchExportLog = RowOf<Shapes['batch_export_logs']>
 export type Plugin = RowOf<Shapes['plugins']>
+export type PluginVersionRow = RowOf<Shapes['plugin_versions']>
 export type PluginFile = RowOf<Shapes['plugin_files']>
 export type PluginConfig = RowOf<Shapes['plugin_configs']>
 export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
@@ -608,6 +621,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'batch_export_runs',
   'batch_export_logs',
   'plugin_files',
+  'plugin_versions',
   'plugin_attachments',
   'plugin_failed_deliveries',
   'alert_checks',

@@ -37,13 +37,10 @@ const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeo
 })
 
 const sentSchema = inviteSchema.extend({
-  secret: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
-    }),
+  secret: z.string().nullable().meta({
+    description:
+      'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
+  }),
 })
 const presentSent = async (app: App, { invite, secret }: Sent): Promise<z.infer<typeof sentSchema>> => ({
   ...(await present(app, invite)),

@@ -30,6 +30,7 @@ import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
 import type { AnswerOptions } from './execution/checkpoint.ts'
 import type { Download, DownloadFormat } from './execution/download.ts'
 import type { ExportRows } from './exports/ports.ts'
+import type { Salts } from './ingestion/cookieless/salts.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
@@ -64,6 +65,8 @@ export interface ProjectHome {
   countImported(id: number, events: number): Promise<void>
   /** Of the plugins of a project. Absent: events are stored as they were sent. */
   transformations?(id: number): Transformations
+  /** For visitors without cookies. */
+  readonly salts?: Salts | undefined
   /** Executes the queries of all projects of the directory. */
   asking(): Asking
   onError(error: unknown): void
@@ -93,11 +96,11 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
 
 /** Its first use opens it. */
 export function newProject(home: ProjectHome, record: ProjectRecord, limit: OpenLimit): Project {
-  const { clock, onError, signal, backends } = home
+  const { clock, onError, signal, backends, salts } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
-  const ofProject = { clock, onError, signal, onRecovery, transformations, record: () => current.record }
+  const ofProject = { clock, onError, signal, onRecovery, transformations, salts, record: () => current.record }
   return new Project(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
 }
 
@@ -136,16 +139,17 @@ export class Project {
   }
 
   /**
-   * Accepts the body of `POST /batch/` without the key. Resolves when the batch is durable.
+   * Accepts the body of `POST /batch/` without the key. Resolves when the batch is durable. `ip` and `userAgent`: of the sender, for events that do not
+   * name them.
    *
    * @example await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', properties: { plan: 'pro' } }] })
    */
-  async ingest(body: IngestInput, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+  async ingest(body: IngestInput, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     return this.take(body, about)
   }
 
   /** @internal A batch as received over HTTP. */
-  async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+  async take(body: unknown, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
     const answer = await this.backend.ingest(body, about)
     if (isHistorical(body)) await this.home.countImported(this.id, answer.accepted)

@@ -83,7 +83,10 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
     if (recovery) home.onRecovery({ ...recovery, kind: 'store-recovering' })
     const writer = await engine.openWriter()
     try {
-      const settings = () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true })
+      const settings = () => ({
+        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
+        timezone: home.record().timezone,
+      })
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
       const transform = home.transform ?? (await ownTransform(home, storage))
       const attempts = cacheFolder === null ? undefined : openAttempts(cacheFolder)
@@ -94,10 +97,11 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
         projectId: id,
         clock,
         settings,
+        salts: home.salts,
         onError,
         signal,
         transform,
-        attempts,
+          attempts,
       })
       const reports = [...storage.reports]
       if (recovery) {
@@ -179,7 +183,7 @@ export class LocalBackend implements ProjectBackend {
     return this.pipeline.failure
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer> {
     return this.pipeline.ingest(body, about)
   }
 

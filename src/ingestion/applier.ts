@@ -1,5 +1,6 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { changePerson } from './change-person.ts'
+import { isVisiting, type Visiting, Visits, visitsLimit } from './cookieless/visits.ts'
 import { EventNames, nameLimit } from './event-names.ts'
 import { Families } from './families.ts'
 import { Groups, groupTypeLimit, type NamedGroup } from './groups.ts'
@@ -51,13 +52,17 @@ interface Need {
   readonly group?: NamedGroup | null
 }
 
+type Guesses = ReadonlyMap<PreparedEvent, readonly PreparedEvent[]>
+
+const idsOf = ({ distinctId, mergeWith }: PreparedEvent): string[] => (mergeWith === null ? [distinctId] : [distinctId, mergeWith])
+
 /** Null: the row needs nothing, because it is not stored. */
-function needOf(content: Content, i: number): Need | null {
+function needOf(content: Content, i: number, guesses: Guesses): Need | null {
   switch (content.kind) {
     case 'event': {
       const event = content.events[i]!
       if (event.isDropped || content.duplicates.has(i)) return null
-      return { ids: event.mergeWith === null ? [event.distinctId] : [event.distinctId, event.mergeWith], group: event.group }
+      return { ids: (guesses.get(event) ?? [event]).flatMap(idsOf), group: event.group }
     }
     case 'persons':
       return { ids: content.persons[i]!.distinct_ids }
@@ -78,7 +83,7 @@ function needOf(content: Content, i: number): Need | null {
   }
 }
 
-function needsOf(works: readonly Part[], rows: number): Needs {
+function needsOf(works: readonly Part[], rows: number, guesses: Guesses): Needs {
   const needs: Needs = { ids: new Set(), inFull: new Set(), groups: [], uuids: [], hasPastMerges: false, isChange: false }
   const { ids, inFull } = needs
   let left = rows
@@ -86,13 +91,16 @@ function needsOf(works: readonly Part[], rows: number): Needs {
     const { content, isHistorical } = work
     needs.isChange ||= content.kind === 'person_changes'
     for (let i = from; i < to; i++) {
-      const need = needOf(content, i)
+      const need = needOf(content, i, guesses)
       if (!need) continue
       if (content.kind === 'event') {
         if (left-- <= 0) return needs
-        const { isPersonless, set, setOnce, unset, mergeWith } = content.events[i]!
-        needs.hasPastMerges ||= isHistorical && mergeWith !== null
-        if (isHistorical || isPersonless || set || setOnce || unset || mergeWith !== null) for (const id of need.ids) inFull.add(id)
+        const event = content.events[i]!
+        for (const guess of guesses.get(event) ?? [event]) {
+          const { isPersonless, set, setOnce, unset, mergeWith } = guess
+          needs.hasPastMerges ||= isHistorical && mergeWith !== null
+          if (isHistorical || isPersonless || set || setOnce || unset || mergeWith !== null) for (const id of idsOf(guess)) inFull.add(id)
+        }
       } else for (const id of need.ids) inFull.add(id)
       for (const id of need.ids) ids.add(id)
       if (need.uuids) for (const uuid of need.uuids) needs.uuids.push(uuid)
@@ -109,6 +117,7 @@ export class Applier {
   private readonly people: People
   private readonly families: Families
   private readonly groups: Groups
+  private readonly visits: Visits
   private readonly names: EventNames
   private readonly warnings: Map<string, WarningSummary>
   private readonly storedWarnings: Set<string>
@@ -125,6 +134,7 @@ export class Applier {
     this.people = new People(store, projectId, state, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
     this.groups = new Groups(store, state, peopleKept)
+    this.visits = new Visits(store, state.visitsOfDays)
     this.names = new EventNames(state.eventNames)
     this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
     this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
@@ -143,7 +153,8 @@ export class Applier {
    * one. Returns for each batch where that ends.
    */
   async load(works: readonly Part[], rows: number): Promise<readonly number[]> {
-    const all = needsOf(works, rows)
+    const guesses = await this.guesses(works, rows)
+    const all = needsOf(works, rows, guesses)
     this.personNos = new Map((await this.store.personNosOfUuids(all.uuids.filter(isUuid))).map((found) => [found.uuid, found.personNo]))
     await this.people.locate(all.ids, all.inFull)
     if (all.isChange) for (const id of await this.people.locatePersons([...this.personNos.values()])) all.inFull.add(id)
@@ -152,14 +163,34 @@ export class Applier {
       await this.loadNeeds(all, null)
       return works.map(({ work, to = work.count }) => to)
     }
-    const part = this.fitting(works, rows)
+    const part = this.fitting(works, rows, guesses)
     const needs = needsOf(
       works.map((one, i) => ({ ...one, to: part.ends[i]! })),
       rows,
+      guesses,
     )
     if (all.isChange) needs.inFull = all.inFull
     await this.loadNeeds(needs, part)
     return part.ends
+  }
+
+  /** The ids that events of visitors without cookies may get. */
+  private async guesses(works: readonly Part[], rows: number): Promise<Guesses> {
+    const visiting: Visiting[] = []
+    let left = rows
+    for (const { work, from, to = work.count } of works)
+      if (work.content.kind === 'event')
+        for (let i = from; i < to && left > 0; i++) {
+          const event = work.content.events[i]!
+          if (event.isDropped || work.content.duplicates.has(i)) continue
+          left--
+          if (isVisiting(event)) visiting.push(event)
+        }
+    const guesses = new Map<PreparedEvent, PreparedEvent[]>()
+    if (visiting.length === 0) return guesses
+    await this.visits.load(visiting)
+    for (const [event, guess] of this.visits.ahead(visiting)) guesses.set(event, [...(guesses.get(event) ?? []), guess])
+    return guesses
   }
 
   private async loadNeeds(needs: Needs, part: Pick<Fitting, 'persons' | 'groups'> | null): Promise<void> {
@@ -170,14 +201,14 @@ export class Applier {
   }
 
   /** The rows that fit: what they need is counted before any of it is loaded. */
-  private fitting(works: readonly Part[], rows: number): Fitting {
+  private fitting(works: readonly Part[], rows: number, guesses: Guesses): Fitting {
     const { people, groups } = this
     const fitting: Fitting = { ends: works.map(({ from }) => from), persons: new Set(), groups: new Set() }
     let room = people.room
     let left = rows
     for (const [k, { work, from, to = work.count }] of works.entries())
       for (let i = from; i < to; i++) {
-        const need = needOf(work.content, i)
+        const need = needOf(work.content, i, guesses)
         if (need && left-- <= 0) return fitting
         const numbers = new Set(need?.ids.flatMap((id) => people.numberOf(id) ?? []))
         for (const uuid of need?.uuids ?? []) if (this.personNos.has(uuid)) numbers.add(this.personNos.get(uuid)!)
@@ -212,6 +243,7 @@ export class Applier {
     }
     const arrival = (i: number): Arrival => ({ seq: work.firstSeq + i, receivedAt: work.receivedAt, isHistorical: work.isHistorical })
     this.latest = work.receivedAt
+    this.visits.startsAt(work.receivedAt)
     let next = to
     const uuids: string[] = []
     switch (content.kind) {
@@ -238,9 +270,14 @@ export class Applier {
     return { next, uuids }
   }
 
-  private applyEvent(event: PreparedEvent, bytes: Uint8Array, arrival: Arrival, group: StagedGroup): void {
-    for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
-    if (event.isDropped) return
+  private applyEvent(prepared: PreparedEvent, given: Uint8Array, arrival: Arrival, group: StagedGroup): void {
+    for (const warning of prepared.warnings) this.warn(warning, arrival.receivedAt)
+    if (prepared.isDropped) return
+    const { event, bytes, isBeyondLimit } = isVisiting(prepared)
+      ? this.visits.apply(prepared, given)
+      : { event: prepared, bytes: given, isBeyondLimit: false }
+    if (isBeyondLimit)
+      this.warn({ type: 'too_many_cookieless_visitors', details: { eventUuid: event.uuid, limit: visitsLimit } }, arrival.receivedAt)
     this.people.seq = arrival.seq
     this.people.noteEvent(event.propertiesTo - event.propertiesFrom + headBytes)
     const who = identify(this.people, this.families, event, arrival)
@@ -400,6 +437,7 @@ export class Applier {
     await this.people.stage(group)
     this.families.stage(group)
     await this.groups.stage(group)
+    this.visits.stage(group)
     this.names.stage(group)
     this.keys.stage(group)
     this.keys.storedSeq = this.appliedSeq
@@ -492,6 +530,7 @@ export class Applier {
   trim(): void {
     this.people.trim()
     this.groups.trim()
+    this.visits.trim()
   }
 }
 

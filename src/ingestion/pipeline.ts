@@ -7,6 +7,7 @@ import { ApplyLoop, type GroupLimits } from './apply-loop.ts'
 import { type AttemptStore, Attempts, noAttempts } from './attempts.ts'
 import { Backpressure, defaultQueueBytes } from './backpressure.ts'
 import { CommitWaiters } from './commit-waiters.ts'
+import type { Salts } from './cookieless/salts.ts'
 import { DuplicateOrder } from './duplicate-order.ts'
 import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
@@ -37,7 +38,9 @@ export interface PipelineOptions {
   readonly projectId: number
   readonly clock: () => Date
   /** Read again for each batch. */
-  readonly settings: () => { readonly anonymizeIps: boolean }
+  readonly settings: () => { readonly anonymizeIps: boolean; readonly timezone?: string }
+  /** For visitors without cookies. Default: salts that end with the process. */
+  readonly salts?: Salts | undefined
   /** Default: events are stored as they were sent. */
   readonly transform?: Transform | undefined
   /** What outlives a process that ended while it applied records. Default: nothing. */
@@ -118,6 +121,8 @@ export class Pipeline {
       backpressure,
       clock: options.clock,
       settings: options.settings,
+      projectId,
+      salts: options.salts,
       mustBeOpen: () => this.mustBeOpen(),
       handOver: (work) => handed(this.follower ? this.follower.entered(work.firstSeq) : Promise.resolve(this.enter(work))),
     })
@@ -245,7 +250,7 @@ export class Pipeline {
   }
 
   /** Takes the body of `POST /batch/` without the key. Resolves when the batch is durable and its duplicates are counted. */
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt'> = {}): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 

@@ -69,7 +69,7 @@ test('it is tried alone twice, then set aside; it is named, and can be sent agai
     // The file is the body of a request.
     expect(await project.ingest(JSON.parse(readFileSync(join(folder, '41.json'), 'utf8')) as never)).toMatchObject({ accepted: 1 })
     rmSync(join(folder, '41.json'))
-    expect(await rows("select uuid, properties.i, distinct_id from events where event = 'ends'")).toEqual([[batch[40]!.uuid, 40, 'u40']])
+    expect(await rows("select uuid, properties.i, distinct_id from events where event = 'ends'")).toEqual([[batch[40]!.uuid, '40', 'u40']])
     expect(await ready()).toEqual([200, { isOk: true, detail: 0, reasons: [] }])
   } finally {
     await waymark.close()

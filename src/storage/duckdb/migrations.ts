@@ -51,15 +51,23 @@ const removedEvents: Migration = {
   statements: (database) => [`CREATE TABLE "${database}".main.removed_events (uuid UUID NOT NULL, log_seq BIGINT NOT NULL)`],
 }
 
+/** For visitors without cookies. */
+const cookielessVisits: Migration = {
+  to: 5,
+  statements: (database) => [
+    `CREATE TABLE "${database}".main.cookieless_visits (key VARCHAR NOT NULL, day INTEGER NOT NULL, state VARCHAR NOT NULL)`,
+  ],
+}
+
 /** What a transaction must load is known before it is loaded. DuckDB does not commit a transaction that both alters a table and writes to it. */
 const sizes: readonly Migration[] = [
   {
-    to: 5,
+    to: 6,
     statements: (database) =>
       ['persons', 'groups'].map((table) => `ALTER TABLE "${database}".main.${table} ADD COLUMN size BIGINT DEFAULT 0`),
   },
   {
-    to: 6,
+    to: 7,
     statements: (database) => {
       const main = `"${database}".main`
       const large = (table: string) =>
@@ -74,6 +82,6 @@ const sizes: readonly Migration[] = [
 ]
 
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, ...sizes]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, cookielessVisits, ...sizes]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

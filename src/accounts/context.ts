@@ -110,6 +110,18 @@ export interface ActivityEntry {
   readonly trigger?: Json
 }
 
+/** What an entry of the log may have of its changes: they repeat the values before and after. */
+const longestChanges = 16_000
+const longestValue = 160
+const excerptOf = (value: Json): Json => {
+  const written = JSON.stringify(value)
+  return written.length <= longestValue ? value : `${written.slice(0, longestValue)}… (${written.length} characters)`
+}
+const shortened = (changes: readonly Change[]): readonly Change[] =>
+  JSON.stringify(changes).length <= longestChanges
+    ? changes
+    : changes.slice(0, 40).map((change) => ({ ...change, before: excerptOf(change.before), after: excerptOf(change.after) }))
+
 /** Writes one entry of the activity log, in the transaction of the change itself. */
 export const log = (context: AccountContext, tables: AccountTables, entry: ActivityEntry): Promise<void> =>
   tables.activity.insert({
@@ -125,7 +137,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
       short_id: entry.short_id ?? null,
       type: null,
       trigger: entry.trigger ?? null,
-      changes: entry.changes ? (entry.changes as unknown as Json) : null,
+      changes: entry.changes ? (shortened(entry.changes) as unknown as Json) : null,
     },
     is_system: entry.by === null,
     was_impersonated: false,

@@ -16,8 +16,8 @@ export const inviteInput = z.object({
   target_email: email(),
   first_name: text({ max: 30, blank: true }).optional(),
   level: integerOf(levels).optional(),
-  message: text({ blank: true }).nullable().optional(),
-  private_project_access: listOf(projectAccess).nullable().optional(),
+  message: text({ size: 'message', blank: true }).nullable().optional(),
+  private_project_access: listOf(projectAccess).max(100).nullable().optional(),
   send_email: flag().optional(),
 })
 type InviteInput = z.infer<typeof inviteInput>

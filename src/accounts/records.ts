@@ -1,6 +1,6 @@
 import type { RowOf, Store, WriteAll } from './store.ts'
 
-// The tables of account data. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
+// The tables of account data. Each needs a row in `rowLimits` of limits/limits.ts: its largest size, its largest number, and the column of its owner. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
 
 export const accountShapes = {
   users: {
@@ -504,6 +504,7 @@ export const accountShapes = {
   },
   idempotent_answers: {
     key: 'text',
+    user_id: 'integer?',
     request: 'text',
     status: 'integer',
     body: 'json',

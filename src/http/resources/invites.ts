@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Sent } from '../../accounts/invites.ts'
 import { inviteInput } from '../../accounts/invites.ts'
 import type { Invite } from '../../accounts/records.ts'
+import { fieldLimits } from '../../limits/limits.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
@@ -82,7 +83,7 @@ export const invites = defineResource({
       path: 'bulk',
       name: 'create_many',
       summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
-      body: z.array(inviteInput),
+      body: z.array(inviteInput).max(fieldLimits.list.most),
       isCreating: true,
       answer: z.array(sentSchema),
       secrets: ['secret'],

@@ -36,6 +36,7 @@ const long = [
   'test/ingestion/{amplification,historical,person-room}.test.ts',
   'test/isolation/**',
   'test/leaving.test.ts',
+  'test/limits/full-store.test.ts',
   'test/memory/**',
   'test/notifications/kills.test.ts',
   'test/odd-names.test.ts',

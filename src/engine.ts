@@ -209,7 +209,11 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       dataDir,
       ...(options.isolate
         ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
-        : { memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit, listMemory, threads }),
+        : {
+            memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
+            listMemory,
+            threads,
+          }),
     })
     const opened =
       backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
@@ -262,7 +266,14 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
-      ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
+      ingest: async (id, events) => {
+        const record = await accounts.projects.byId(id)
+        if (!record) return
+        const refused = await accounts.eventQuotas.refusal(record, events.length)
+        if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
+        await (await projects.get(id)).take({ batch: events })
+        await accounts.eventQuotas.count(record, events.length)
+      },
       report: onError,
     })
     const deliveries = await openDeliveries({
@@ -611,7 +622,7 @@ export class Waymark {
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
-    const counts = () => this.accounts.historicalImports.flush()
+    const counts = () => Promise.all([this.accounts.historicalImports.flush(), this.accounts.eventQuotas.flush()])
     for (const step of [
       () => parts.saved.close(),
       () => parts.notifications.close(),

@@ -42,7 +42,11 @@ const fitting = (limit: RowLimit, row: Row, before: number): Row => {
   if (length <= limit.size || length <= before) return row
   const cut = limit.cuts ? cutToFit(row, limit) : row
   if (lengthOfRow(cut) <= limit.size) return cut
-  throw invalid(`This is too large to be kept: ${count(length)} characters, where ${limit.what} can have ${count(limit.size)}.`, null, 'max_length')
+  throw invalid(
+    `This is too large to be kept: ${count(length)} characters, where ${limit.what} can have ${count(limit.size)}.`,
+    null,
+    'max_length',
+  )
 }
 
 /** A table without a row does not compile. */

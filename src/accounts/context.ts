@@ -1,3 +1,4 @@
+import { otherLimits } from '../limits/limits.ts'
 import type { OutboundCalls } from './outbound-calls.ts'
 import type { Passwords } from './passwords.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
@@ -32,6 +33,8 @@ export interface AccountSettings {
   readonly instanceTag: string
   /** Managed proxies have names below this one. */
   readonly proxyBase: string
+  /** Events of clients that each project takes on one day; null: no limit. */
+  readonly eventsPerDay: number | null
 }
 export const defaultSettings: AccountSettings = {
   isHosted: false,
@@ -39,6 +42,7 @@ export const defaultSettings: AccountSettings = {
   siteUrl: 'http://127.0.0.1:8000',
   instanceTag: 'none',
   proxyBase: 'proxy.localhost',
+  eventsPerDay: otherLimits.eventsPerDay.number,
 }
 
 /** The stores of projects: created and removed together with the records. */

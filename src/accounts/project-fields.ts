@@ -155,6 +155,7 @@ export const projectSettings: Readonly<Record<string, Setting>> = {
   heatmaps_opt_in: onOff(),
   flags_persistence_default: onOff(),
   groups_on_events_querying_enabled: onOff(true),
+  daily_event_limit: setting(integer(0).nullable(), null),
   base_currency: setting(choice(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'CNY', 'INR', 'BRL']), 'USD'),
 }
 
@@ -218,6 +219,8 @@ export interface NewProjectSettings {
   readonly heatmaps_opt_in?: Flag
   readonly flags_persistence_default?: Flag
   readonly groups_on_events_querying_enabled?: Flag
+  /** Events of clients that the project takes on one day, at most what the operator allows; null: as many as that. */
+  readonly daily_event_limit?: number | null
 }
 
 const defaults: Record<string, Json> = Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default]))

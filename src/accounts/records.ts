@@ -97,6 +97,7 @@ export const accountShapes = {
     timezone: 'text',
     week_start_day: 'integer?',
     settings: 'json', // the other writable fields that differ from their defaults
+    events_per_day: 'integer?', // set by the operator; null: as the server, 0: no limit
   },
   project_memberships: {
     id: 'text',
@@ -475,6 +476,14 @@ export const accountShapes = {
     approved_at: 'time?',
     imported_events: 'integer',
   },
+  /** Events of clients of one day, for the limit of a project. */
+  event_counts: {
+    project_id: 'integer',
+    day: 'text',
+    events: 'integer',
+    refused: 'integer',
+    is_told: 'boolean', // the owners, on that day
+  },
   personal_keys: {
     id: 'text',
     user_id: 'integer',
@@ -577,6 +586,7 @@ export type Subscription = RowOf<Shapes['subscriptions']>
 export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
+export type EventCount = RowOf<Shapes['event_counts']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
 export type PasswordLink = RowOf<Shapes['password_links']>

@@ -9,9 +9,11 @@ import { approveImports } from './imports-approve.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
 import { listKeys, listProjects, listUsers } from './list.ts'
+import { limitProject } from './projects-limit.ts'
 import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
+import { trim } from './trim.ts'
 import { createUser } from './users-create.ts'
 import { linkUser } from './users-link.ts'
 
@@ -21,6 +23,7 @@ export const commands: readonly Command[] = [
   importFiles,
   query,
   listProjects,
+  limitProject,
   listUsers,
   createUser,
   linkUser,
@@ -30,6 +33,7 @@ export const commands: readonly Command[] = [
   defineProperty,
   approveImports,
   doctor,
+  trim,
 ]
 
 const help = () =>

@@ -34,7 +34,12 @@ export async function openAccounts(instance: Instance, options: Partial<Omit<Acc
     onChange: () => instance.checkpoint('control'), // such statements do not stay in the write-ahead log, where their replay is at its weakest
     isReadOnly: instance.isReadOnly,
   })
-  return createAccounts({ store: await boundedStore(refusingWhenFull(store)), lookupTxt: createTxtLookup(), lookupCname: createCnameLookup(), ...options })
+  return createAccounts({
+    store: await boundedStore(refusingWhenFull(store)),
+    lookupTxt: createTxtLookup(),
+    lookupCname: createCnameLookup(),
+    ...options,
+  })
 }
 
 /** A change that fails because the disk is full has no effect and can be retried. */

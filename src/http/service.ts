@@ -206,6 +206,14 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
     },
+    quota: async (token, events, isHistorical) => {
+      const record = await app.accounts.projects.byToken(token)
+      if (!record) return null
+      // An import that the operator approved has limits of its own.
+      if (isHistorical && (await app.accounts.historicalImports.of(record.id)).approved_by !== null) return null
+      const refused = await app.accounts.eventQuotas.refusal(record, events)
+      return { refused, count: (taken) => app.accounts.eventQuotas.count(record, taken) }
+    },
     onRefused: ({ reason, path, token }) => {
       metrics.captureRefused(codeOf(reason))
       if (reason !== 'unknown-project') return

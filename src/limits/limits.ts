@@ -57,20 +57,26 @@ export interface RowLimit {
   readonly reason: string
 }
 
-const refused = (what: string, size: number, per: RowLimit['per'], reason: string, more: Partial<RowLimit> = {}): RowLimit => ({
+const refused = <P extends RowLimit['per']>(
+  what: string,
+  size: number,
+  per: P,
+  reason: string,
+  more: Partial<Omit<RowLimit, 'per'>> = {},
+) => ({
   what,
   size,
   per,
-  full: 'refuse',
+  full: 'refuse' as const,
   reason,
   ...more,
 })
-const replaced = (what: string, size: number, per: RowLimit['per'], oldest: string, reason: string): RowLimit => ({
+const replaced = <P extends RowLimit['per']>(what: string, size: number, per: P, oldest: string, reason: string) => ({
   what,
   size,
   per,
   full: { oldest },
-  cuts: true,
+  cuts: true as const,
   reason,
 })
 
@@ -122,9 +128,16 @@ export const rowLimits = {
   alerts: refused('alerts', 60_000, { project_id: 500 }, 'Each asks a query by itself.'),
   alert_checks: replaced('checks of alerts', 12_000, { alert_id: 10_000 }, 'created_at', 'Removed after 90 days.'),
   subscriptions: refused('subscriptions', 20_000, { project_id: 500 }, 'Each asks queries and sends mails by itself.'),
-  notices: replaced('notices', 300_000, { project_id: 10_000 }, 'created_at', 'What alerts and subscriptions said; removed after 30 days.'),
+  notices: replaced(
+    'notices',
+    4 * mebibyte,
+    { project_id: 10_000 },
+    'created_at',
+    'What alerts and subscriptions said; removed after 30 days.',
+  ),
   notice_deliveries: replaced('deliveries of notices', 12_000, { project_id: 50_000 }, 'created_at', 'Removed after 30 days.'),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
+  event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
   personal_keys: refused('personal API keys', 60_000, { user_id: 10 }, 'Compared at every request.'),
   sessions: replaced(
     'signed-in sessions',
@@ -176,6 +189,14 @@ export const otherLimits = {
     'project',
     'its fields',
     'Their sum is what an opening loads.',
+  ),
+  definitionsInAll: other(
+    'the JSON of all actions, or of all cohorts',
+    8 * mebibyte,
+    'characters',
+    'project',
+    'a definition',
+    'Every query loads them.',
   ),
   eventsPerDay: other('events a day', 20_000_000, 'events', 'project', '1 MiB each', 'The project key is public.'),
   mailsPerDay: other('mails a day', 500, 'mails', 'organization', '1 MiB each', 'Whoever is in the organization decides who gets them.'),

@@ -18,14 +18,17 @@ interface Def {
   readonly catchall?: z.ZodType
   readonly valueType?: z.ZodType
   readonly getter?: () => z.ZodType
-  readonly checks?: readonly { readonly _zod: { readonly def: { readonly check: string; readonly maximum?: number; readonly params?: { readonly limit?: string } } } }[]
+  readonly checks?: readonly {
+    readonly _zod: { readonly def: { readonly check: string; readonly maximum?: number; readonly params?: { readonly limit?: string } } }
+  }[]
 }
 const defOf = (schema: z.ZodType) => schema._zod.def as unknown as Def
 const checksOf = (schema: z.ZodType) => (defOf(schema).checks ?? []).map((one) => one._zod.def)
 
 const mostOf = (unit: string) => Math.max(...Object.values(fieldLimits).map((one) => (one.unit === unit ? one.most : 0)))
 const longest = Math.max(mostOf('characters'), mostOf('characters as JSON'))
-const isJsonBounded = (schema: z.ZodType) => checksOf(schema).some(({ params }) => params?.limit !== undefined && params.limit in fieldLimits)
+const isJsonBounded = (schema: z.ZodType) =>
+  checksOf(schema).some(({ params }) => params?.limit !== undefined && params.limit in fieldLimits)
 const isLengthBounded = (schema: z.ZodType, most: number) =>
   checksOf(schema).some(({ check, maximum }) => check === 'max_length' && maximum !== undefined && maximum <= most)
 
@@ -40,7 +43,7 @@ const missing = (path: string, type: string) =>
   `${path} (${type}) has no largest size. Use ${advice[type] ?? advice.unknown}. LIMIT is a row of \`fieldLimits\` in src/limits/limits.ts: ${Object.keys(fieldLimits).join(', ')}; add one if none fits.`
 
 /** Places without a bound. What is bounded as a whole needs none inside. */
-export function* unbounded(schema: z.ZodType, path: string, depth = 0): Generator<string> {
+function* unbounded(schema: z.ZodType, path: string, depth = 0): Generator<string> {
   const def = defOf(schema)
   if (isJsonBounded(schema)) return
   switch (def.type) {
@@ -105,10 +108,16 @@ test('the walk finds what has none, wherever it stands', () => {
     [z.object({ a: z.preprocess((value) => value, z.string()) }), ['x.a (string)']],
     [z.object({ a: z.string().max(longest + 1) }), ['x.a (string)']],
     [z.object({ a: text(), b: listOf(text({ max: 3 })), c: anyJson(), d: jsonObject(), e: jsonList(), f: uuid(), g: time() }), []],
-    [z.object({ a: withinJson(z.looseObject({ b: z.string() }), 'json').nullish().meta({ description: 'b' }) }), []],
+    [
+      z.object({
+        a: withinJson(z.looseObject({ b: z.string() }), 'json')
+          .nullish()
+          .meta({ description: 'b' }),
+      }),
+      [],
+    ],
   ]
-  for (const [schema, wanted] of cases)
-    expect([...unbounded(schema, 'x')].map((one) => one.slice(0, one.indexOf(')') + 1))).toEqual(wanted)
+  for (const [schema, wanted] of cases) expect([...unbounded(schema, 'x')].map((one) => one.slice(0, one.indexOf(')') + 1))).toEqual(wanted)
 })
 
 const repeated = (length: number) => 'x'.repeat(length)
@@ -121,9 +130,9 @@ test.each<[FieldLimitName, z.ZodType, (length: number) => unknown]>([
   ['json', jsonObject(), (length) => ({ a: repeated(length - 8) })],
   ['config', jsonObject('config'), (length) => ({ a: repeated(length - 8) })],
   ['json', jsonList(), (length) => [repeated(length - 4)]],
-])('%s: taken at its largest size, refused above', (limit, schema, valueOf) => {
+])('%s: taken at its largest size, refused above', (limit, schema, make) => {
   const { most } = fieldLimits[limit]
-  expect(schema.safeParse(valueOf(most)).success).toBe(true)
-  const read = () => check(z.object({ field: schema }), { field: valueOf(most + 1) })
+  expect(schema.safeParse(make(most)).success).toBe(true)
+  const read = () => check(z.object({ field: schema }), { field: make(most + 1) })
   expect(read).toThrow(new RegExp(`^Ensure this field has no more than ${most} (characters|items)`))
 })

@@ -7,10 +7,16 @@ import { type RowLimit, rowLimits } from '../../src/limits/limits.ts'
 const limits = Object.entries<RowLimit>(rowLimits)
 
 test('every table has a largest number of rows, and an owner', () => {
-  const write = (table: string) => `add \`${table}: refused('what it holds', SIZE, { OWNER_id: NUMBER }, 'why')\` to \`rowLimits\` in src/limits/limits.ts`
-  expect(Object.keys(accountShapes).filter((table) => !(table in rowLimits)).map(write)).toEqual([])
+  const write = (table: string) =>
+    `add \`${table}: refused('what it holds', SIZE, { OWNER_id: NUMBER }, 'why')\` to \`rowLimits\` in src/limits/limits.ts`
+  expect(
+    Object.keys(accountShapes)
+      .filter((table) => !(table in rowLimits))
+      .map(write),
+  ).toEqual([])
   expect(Object.keys(rowLimits).filter((table) => !(table in accountShapes))).toEqual([])
-  for (const [table, { per, inAll }] of limits) expect(Object.keys(per).length + (inAll ?? 0), `${table} has neither an owner nor a number`).toBeGreaterThan(0)
+  for (const [table, { per, inAll }] of limits)
+    expect(Object.keys(per).length + (inAll ?? 0), `${table} has neither an owner nor a number`).toBeGreaterThan(0)
 })
 
 test('columns of owners, and of ages, are columns of the table', () => {

@@ -1,12 +1,8 @@
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Accounts, createAccounts } from '../../src/accounts/accounts.ts'
+import { createAccounts } from '../../src/accounts/accounts.ts'
 import { boundedStore } from '../../src/accounts/bounded-store.ts'
 import { log } from '../../src/accounts/context.ts'
 import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/accounts/records.ts'
-import { open } from '../../src/index.ts'
 import { rowLimits } from '../../src/limits/limits.ts'
 import { openControl } from '../../src/storage/control/control-store.ts'
 import { controlFile } from '../../src/storage/control/format.ts'
@@ -20,8 +16,8 @@ afterAll(async () => {
 })
 
 /** Account data without the rules of the store, as they were before. */
-const bareStore = async (dataDir = ':memory:'): Promise<AccountStore> => {
-  const instance = await openInstance({ dataDir, memoryLimit: '1GB', threads: 1, concurrency: 1 })
+const bareStore = async (): Promise<AccountStore> => {
+  const instance = await openInstance({ dataDir: ':memory:', memoryLimit: '1GB', threads: 1, concurrency: 1 })
   await instance.attach('control', 'control.duckdb', controlFile)
   closing.push(() => instance.close())
   return openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
@@ -144,7 +140,14 @@ test('a session more than a user can have ends the oldest one', async () => {
 test('histories in statements drop their oldest rows', async () => {
   const { bare, store } = await start()
   const most = rowLimits.idempotent_answers.per.user_id
-  const answer = (id: number) => ({ key: `a${id}`, user_id: 3, request: '', status: 200, body: null, created_at: new Date(now.getTime() + id) })
+  const answer = (id: number) => ({
+    key: `a${id}`,
+    user_id: 3,
+    request: '',
+    status: 200,
+    body: null,
+    created_at: new Date(now.getTime() + id),
+  })
   await bare.write(async (tables) => {
     for (let id = 0; id < most; id++) await tables.idempotent_answers.insert(answer(id))
   })
@@ -195,44 +198,11 @@ test('four preferences of ten megabytes and sixteen messages are refused, and th
   const large = 'x'.repeat(10e6)
   const attempts = [
     ...Array.from({ length: 4 }, () => () => accounts.users.update(user, { events_column_config: large }, async () => true)),
-    ...Array.from({ length: 16 }, (_, i) => () => accounts.invites.create(by, organization, { target_email: `a${i}@b.test`, message: large })),
+    ...Array.from(
+      { length: 16 },
+      (_, i) => () => accounts.invites.create(by, organization, { target_email: `a${i}@b.test`, message: large }),
+    ),
   ]
   for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: 'invalid-value', data: { rule: 'max_length' } })
   await accounts.organizations.create(user, { name: 'Another' })
-})
-
-test('a directory whose account data is larger than its memory opens, is listed, and is shortened', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'waymark-full-'))
-  closing.push(() => rm(root, { recursive: true, force: true }))
-  const [made, killed] = [join(root, 'made'), join(root, 'killed')]
-  await mkdir(made)
-  await mkdir(join(killed, 'projects'), { recursive: true })
-  const bare = await bareStore(made)
-  const accounts = createAccounts({ store: bare })
-  const { organization } = await accounts.firstStart({ email: 'owner@acme.test' })
-  const message = 'x'.repeat(10e6)
-  for (let i = 0; i < 16; i++)
-    await bare.write((tables) =>
-      tables.invites.insert({
-        id: `i${i}`,
-        organization_id: organization.id,
-        target_email: `a${i}@b.test`,
-        first_name: '',
-        message,
-        level: 1,
-        emailing_attempt_made: false,
-        private_project_access: [],
-        created_by_id: null,
-        created_at: now,
-        updated_at: now,
-        secret_hash: null,
-      }),
-    )
-  for (const file of ['control.duckdb', 'control.duckdb.wal']) await copyFile(join(made, file), join(killed, file)).catch(() => undefined)
-
-  const waymark = await open({ dataDir: killed, isolate: true })
-  const read: Accounts['context']['store']['read'] = waymark.accounts.context.store.read
-  expect(await read.invites.count({})).toBe(16)
-  await waymark.createProject({ name: 'another' })
-  await waymark.close()
 })

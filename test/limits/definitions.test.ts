@@ -1,18 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
 import { largestStanding, loadableDefinition, mustFit } from '../../src/limits/definitions.ts'
 import { otherLimits } from '../../src/limits/limits.ts'
 
 // Definitions are loaded by every query and by every opening of a project, so they have a largest size, one by one and together.
-
-const folders: string[] = []
-afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true })
-})
 
 test('a definition that is too large is refused, in the library too', async () => {
   const waymark = await open({ dataDir: ':memory:' })
@@ -50,33 +41,4 @@ test('a larger one that stands keeps its condition, if that can be loaded', () =
     is_static: false,
   })
   expect(JSON.parse(loadableDefinition(huge))).toMatchObject({ name: 'n', filters: { properties: { type: 'AND', values: [] } } })
-})
-
-test('a project with large descriptions from before opens within its memory', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-definitions-'))
-  folders.push(dataDir)
-  const made = await open({ dataDir })
-  const { id } = await made.createProject({ name: 'a' })
-  await (await made.project(id)).ingest({ batch: [{ event: 'e', distinct_id: 'd' }] })
-  await (await made.project(id)).query({ kind: 'HogQLQuery', query: 'select 1 from events' })
-  await made.close()
-  const database = await DuckDBInstance.create(':memory:', { memory_limit: '2GB', threads: '1' })
-  const connection = await database.connect()
-  await connection.run(`ATTACH '${join(dataDir, 'projects', String(id), 'store.duckdb')}' AS p`)
-  await connection.run("DELETE FROM p.main.meta WHERE key = 'definitions_bounded'")
-  for (let i = 1; i <= 14; i++)
-    await connection.run(
-      `INSERT INTO p.main.cohorts VALUES (${i}, '{"name":"c${i}","is_static":true,"created_at":"2024-01-01","updated_at":"2024-01-01","description":"' || repeat('x', 10000000) || '"}')`,
-    )
-  await connection.run('CHECKPOINT p')
-  connection.closeSync()
-  database.closeSync()
-
-  const waymark = await open({ dataDir, memoryLimit: '96MB', threads: 1 })
-  const project = await waymark.project(id)
-  expect((await project.cohorts.list()).map(({ name, description }) => `${name} ${description}`)).toEqual(
-    Array.from({ length: 14 }, (_, i) => `c${i + 1} `),
-  )
-  expect((await project.query({ kind: 'HogQLQuery', query: 'select count() from events' })).results).toEqual([[1]])
-  await waymark.close()
 })

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, expect, test } from 'vitest'
 import { type Accounts, createAccounts } from '../../src/accounts/accounts.ts'
 import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/accounts/records.ts'
@@ -79,4 +80,33 @@ test('a directory whose account data is larger than its memory opens, is listed,
   expect(left.map((invite) => invite.message?.length)).toEqual(Array.from({ length: 15 }, () => expect.any(Number)))
   expect(Math.max(...left.map((invite) => invite.message!.length))).toBeLessThanOrEqual(12_000)
   await again.close()
+})
+
+test('a project with large descriptions from before opens within its memory', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-definitions-'))
+  closing.push(() => rm(dataDir, { recursive: true, force: true }))
+  const made = await open({ dataDir })
+  const { id } = await made.createProject({ name: 'a' })
+  await (await made.project(id)).ingest({ batch: [{ event: 'e', distinct_id: 'd' }] })
+  await (await made.project(id)).query({ kind: 'HogQLQuery', query: 'select 1 from events' })
+  await made.close()
+  const database = await DuckDBInstance.create(':memory:', { memory_limit: '2GB', threads: '1' })
+  const connection = await database.connect()
+  await connection.run(`ATTACH '${join(dataDir, 'projects', String(id), 'store.duckdb')}' AS p`)
+  await connection.run("DELETE FROM p.main.meta WHERE key = 'definitions_bounded'")
+  for (let i = 1; i <= 14; i++)
+    await connection.run(
+      `INSERT INTO p.main.cohorts VALUES (${i}, '{"name":"c${i}","is_static":true,"created_at":"2024-01-01","updated_at":"2024-01-01","description":"' || repeat('x', 10000000) || '"}')`,
+    )
+  await connection.run('CHECKPOINT p')
+  connection.closeSync()
+  database.closeSync()
+
+  const waymark = await open({ dataDir, memoryLimit: '96MB', threads: 1 })
+  const project = await waymark.project(id)
+  expect((await project.cohorts.list()).map(({ name, description }) => `${name} ${description}`)).toEqual(
+    Array.from({ length: 14 }, (_, i) => `c${i + 1} `),
+  )
+  expect((await project.query({ kind: 'HogQLQuery', query: 'select count() from events' })).results).toEqual([[1]])
+  await waymark.close()
 })

@@ -23,6 +23,7 @@ const long = [
   'test/bench/compare-revisions.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
   'test/clients/cookieless.test.ts',
+  'test/catalog/channels.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
   'test/crash/**',
@@ -40,7 +41,7 @@ const long = [
   'test/memory/**',
   'test/notifications/kills.test.ts',
   'test/odd-names.test.ts',
-  'test/plan/budgets.test.ts',
+  'test/plan/{budgets,plan-memory}.test.ts',
   'test/plugins/{attacks,escapes,delivery/failing-destinations,delivery/kills}.test.ts',
   'test/queries/funnels/{compared.generated,correlation.generated,engines,memory}.test.ts',
   'test/queries/{paths,retention,stickiness}/generated.test.ts',
@@ -53,7 +54,7 @@ const long = [
 
 // The same of files that may share a process.
 const longTogether = [
-  'test/catalog/{channels,surveys}.test.ts',
+  'test/catalog/surveys.test.ts',
   'test/cli/{closed-output,mistakes}.test.ts',
   'test/core/roads.test.ts',
   'test/exports/scheduler.test.ts',

@@ -210,10 +210,13 @@ export function sessionsQuery(
 /** The columns that `columns` need, from the last step to the measures. A step without any is left out. */
 function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[], measured: (names: readonly string[]) => Query): Query {
   const read = new Set<string>(['id'])
+  const parameters = new Set<string>()
   for (const column of columns)
     walk(column, (node) => {
-      if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
+      if (node.kind === 'lambda') for (const name of node.params) parameters.add(name.slice(1))
+      else if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
     })
+  for (const name of parameters) read.delete(name)
   if (!step) return measured([...read])
   if (![...read].some((name) => name in step)) return stepQuery(columns, before, measured)
   const made = [...read].map((name) => alias(step[name] ?? measure(name), measureName(name)))

@@ -1,6 +1,7 @@
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
 import { fieldsOfEvents, fieldsOfPersons } from '../catalog/computed-fields.ts'
+import { once } from '../catalog/expansion.ts'
 import { sessionFields } from '../catalog/sessions.ts'
 import { noSpan } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
@@ -61,7 +62,11 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryC
     case 'person':
       if (key === 'distinct_id') return distinctIdCondition(filter, scope, env)
   }
-  return operatorCondition(readOf(filter, scope, env), filter, env)
+  const read = readOf(filter, scope, env)
+  // Operators read a value several times, and a computed one is a long expression.
+  if (type === 'person' && Object.hasOwn(fieldsOfPersons, key))
+    return once(read.expr, '@filtered', (value) => operatorCondition({ ...read, expr: value }, filter, env))
+  return operatorCondition(read, filter, env)
 }
 
 const groupIndices = [0, 1, 2, 3, 4]

@@ -34,6 +34,8 @@ export interface BoxPlotDatum extends PeriodLabel {
 }
 
 const measures = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'count'] as const
+/** Numbers of each box. */
+export const boxNumbers = measures.length
 type MeasureName = (typeof measures)[number]
 type Box = Readonly<Record<MeasureName, number>> & { readonly bucket: number }
 

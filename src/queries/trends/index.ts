@@ -3,13 +3,14 @@ import { InternalError, QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, noBreakdown, partValue } from '../breakdown.ts'
 import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
+import { allowCells } from '../cells.ts'
 import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
 import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
-import { type BoxPlotDatum, boxPlots, plainBoxes } from './box-plot.ts'
+import { type BoxPlotDatum, boxNumbers, boxPlots, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
 import { conversionsOf, ratesOf, unitIn, withRates } from './goal.ts'
@@ -59,6 +60,14 @@ export const rangesOf = (query: TrendsQuery, env: QueryContext): QueryRun<readon
 
 export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakdown, ranges: readonly PeriodRange[]): Unit[] {
   const cohorts = breakdown.cohorts.length ? breakdown.cohorts : [null]
+  if (!isTotal(query))
+    for (const { range } of ranges)
+      allowCells({
+        buckets: bucketEdges(range).length - 1,
+        interval: range.interval,
+        series: query.series.length * ranges.length * cohorts.length * (displayOf(query) === 'BoxPlot' ? boxNumbers : 1),
+        values: breakdown.parts.length > 0 ? breakdown.limit + 1 : 1,
+      })
   return ranges.flatMap(({ period, range }) => {
     const edges = isTotal(query) ? null : bucketEdges(range)
     return query.series.flatMap((node, order) =>

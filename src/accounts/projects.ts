@@ -1,6 +1,7 @@
 import { isObject } from '../lib/is-object.ts'
+import { isMaskOf, maskedAddress } from '../lib/masked-address.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
-import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { type AccountContext, type Change, changesOf, log, nextNumber } from './context.ts'
 import { newDashboard } from './dashboard-rows.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
@@ -86,6 +87,16 @@ export const insertProject = async (
   return project
 }
 
+/** The address of a webhook is its token. */
+const withoutToken = (change: Change): Change =>
+  change.field === 'slack_incoming_webhook'
+    ? {
+        ...change,
+        before: change.before && maskedAddress(String(change.before)),
+        after: change.after && maskedAddress(String(change.after)),
+      }
+    : change
+
 export const createProjects = (context: AccountContext) => {
   const { store } = context
   const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
@@ -163,6 +174,8 @@ export const createProjects = (context: AccountContext) => {
         if (by) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
+        const hook = settingsWithDefaults(project.settings).slack_incoming_webhook
+        if (typeof hook === 'string' && isMaskOf(settings.slack_incoming_webhook, hook)) delete settings.slack_incoming_webhook
         if (settings.daily_event_limit !== undefined) mustBeAllowedToLimit(project, membership, by === null, settings.daily_event_limit)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
         // Its keys are set one by one: others stay unchanged.
@@ -173,7 +186,7 @@ export const createProjects = (context: AccountContext) => {
           updated_at: context.clock(),
         }
         await tables.projects.update({ id: project.id }, updated)
-        const changes = changesOf('Team', flat(project), { ...columns, ...settings })
+        const changes = changesOf('Team', flat(project), { ...columns, ...settings }).map(withoutToken)
         if (changes.length > 0)
           await log(context, tables, {
             by: by?.user ?? null,

@@ -13,6 +13,7 @@ import { limitProject } from './projects-limit.ts'
 import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
+import { confirmUser } from './users-confirm.ts'
 import { trim } from './trim.ts'
 import { createUser } from './users-create.ts'
 import { linkUser } from './users-link.ts'
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   listUsers,
   createUser,
   linkUser,
+  confirmUser,
   listKeys,
   createKey,
   listProperties,

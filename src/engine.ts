@@ -16,6 +16,7 @@ import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import { answersInMemory } from './execution/asking/kept-answers.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './exports/open-exports.ts'
+import { DailySalts } from './ingestion/cookieless/salts.ts'
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
@@ -38,6 +39,7 @@ import { type EngineChoice, openStores } from './storage/open-stores.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
+import { openSaltFile } from './storage/salt-file.ts'
 import { readSecretKeys } from './storage/secret-key-file.ts'
 
 export type { ExportOptions } from './exports/open-exports.ts'
@@ -194,6 +196,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   let instance: Instance | null = null
   let backends: Backends | null = null
   let host: PluginHost | null = null
+  let endSweeping = () => {}
   try {
     const onError = options.onError ?? warn
     if (lock) {
@@ -211,6 +214,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     let accounts: Accounts
     let asking: Asking
     let plugins: OpenedPlugins
+    const salts = new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
+    endSweeping = salts.sweepRegularly(onError)
     const projects = new OpenProjects({
       backends: opened,
       clock,
@@ -219,6 +224,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       countImported: (id, events) => accounts.historicalImports.count(id, events),
       transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
+      salts,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
@@ -310,8 +316,10 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       resealing,
       clock,
       minFreeBytes,
+      endSweeping,
     })
   } catch (error) {
+    endSweeping()
     await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
@@ -448,6 +456,8 @@ interface Parts {
   readonly notifications: OpenedNotifications
   readonly resealing: Resealing
   readonly clock: () => Date
+  /** No salts are erased any more. */
+  endSweeping(): void
 }
 
 /** An open data directory. */
@@ -602,6 +612,7 @@ export class Waymark {
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
+    parts.endSweeping()
     const counts = () => this.accounts.historicalImports.flush()
     for (const step of [
       () => parts.saved.close(),

@@ -28,6 +28,7 @@ import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
 import type { AnswerOptions } from './execution/checkpoint.ts'
 import type { Download, DownloadFormat } from './execution/download.ts'
 import type { ExportRows } from './exports/ports.ts'
+import type { Salts } from './ingestion/cookieless/salts.ts'
 import { isHistorical } from './ingestion/decode-batch.ts'
 import type { EventSource } from './ingestion/event-source.ts'
 import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
@@ -62,6 +63,8 @@ export interface ProjectHome {
   countImported(id: number, events: number): Promise<void>
   /** Of the plugins of a project. Absent: events are stored as they were sent. */
   transformations?(id: number): Transformations
+  /** For visitors without cookies. */
+  readonly salts?: Salts | undefined
   /** Executes the queries of all projects of the directory. */
   asking(): Asking
   onError(error: unknown): void
@@ -88,11 +91,11 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
 }
 
 export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
-  const { clock, onError, signal, backends } = home
+  const { clock, onError, signal, backends, salts } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
-  const backend = await backends.open({ clock, onError, signal, onRecovery, transformations, record: () => current.record })
+  const backend = await backends.open({ clock, onError, signal, onRecovery, transformations, salts, record: () => current.record })
   return new Project(home, backend, current)
 }
 
@@ -131,16 +134,17 @@ export class Project {
   }
 
   /**
-   * Accepts the body of `POST /batch/` without the key. Resolves when the batch is durable.
+   * Accepts the body of `POST /batch/` without the key. Resolves when the batch is durable. `ip` and `userAgent`: of the sender, for events that do not
+   * name them.
    *
    * @example await project.ingest({ batch: [{ event: 'signup', distinct_id: 'u1', properties: { plan: 'pro' } }] })
    */
-  async ingest(body: IngestInput, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+  async ingest(body: IngestInput, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     return this.take(body, about)
   }
 
   /** @internal A batch as received over HTTP. */
-  async take(body: unknown, about: { readonly ip?: string | null } = {}): Promise<IngestAnswer> {
+  async take(body: unknown, about: { readonly ip?: string | null; readonly userAgent?: string | null } = {}): Promise<IngestAnswer> {
     await this.refresh()
     const answer = await this.backend.ingest(body, about)
     if (isHistorical(body)) await this.home.countImported(this.id, answer.accepted)

@@ -55,6 +55,14 @@ export const mustBeAbleToInvite = async (
   }
 }
 
+/**
+ * Who sends an invitation. A key that has not all scopes may invite by mail, to the mailbox of the invited. It gets no secret: whoever has the secret signs in, which allows more than the key. Without
+ * a mail the invitation waits until somebody who is signed in sends it again.
+ */
+export interface Inviter extends ActingMember {
+  readonly hidesSecrets?: boolean
+}
+
 /** An invitation that was just created or sent. */
 export interface Sent {
   readonly invite: Invite
@@ -74,18 +82,19 @@ export const createInvites = (context: AccountContext) => {
   })
 
   /** The fields that change each time an invitation is sent. Previous secrets become invalid. */
-  const sending = (by: ActingMember, secret: string, wantsMail: boolean) => {
+  const sending = (by: Inviter, secret: string, wantsMail: boolean) => {
     const now = context.clock()
+    const isMailed = context.mailer() !== null && wantsMail
     return {
-      secret_hash: hashKey(secret),
-      emailing_attempt_made: context.mailer() !== null && wantsMail,
+      secret_hash: by.hidesSecrets && !isMailed ? null : hashKey(secret),
+      emailing_attempt_made: isMailed,
       created_by_id: by.user.id,
       created_at: now,
       updated_at: now,
     }
   }
 
-  const insert = async (tables: AccountTables, by: ActingMember, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
+  const insert = async (tables: AccountTables, by: Inviter, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
     const [wanted, grants] = [input.level ?? level.member, input.private_project_access ?? []]
     await mustBeAbleToInvite(tables, own, wanted, grants)
     const existing = await findUserByEmail(tables, input.target_email)
@@ -130,11 +139,14 @@ export const createInvites = (context: AccountContext) => {
       organization.id,
       mailed.map(({ invite, secret }) => inviteMail(invite, secret, organization, by.user)),
     )
-    return made.map(({ invite, secret }) => ({ invite, secret: invite.emailing_attempt_made ? null : secret }))
+    return made.map(({ invite, secret }) => ({
+      invite,
+      secret: invite.emailing_attempt_made || invite.secret_hash === null ? null : secret,
+    }))
   }
 
   const create = async (
-    by: ActingMember,
+    by: Inviter,
     organization: Organization,
     inputs: readonly InviteInput[],
     refusal = (error: unknown, _item: number): unknown => error,
@@ -164,11 +176,11 @@ export const createInvites = (context: AccountContext) => {
     list: (organizationId: string) => store.read.invites.find({ organization_id: organizationId }, { newestFirst: 'created_at' }),
     byId: (organizationId: string, id: string) => store.read.invites.first({ id, organization_id: organizationId }),
 
-    create: async (by: ActingMember, organization: Organization, body: unknown): Promise<Sent> =>
+    create: async (by: Inviter, organization: Organization, body: unknown): Promise<Sent> =>
       (await create(by, organization, [check(inviteInput, body)]))[0]!,
 
     /** All or none. */
-    createMany(by: ActingMember, organization: Organization, body: unknown): Promise<Sent[]> {
+    createMany(by: Inviter, organization: Organization, body: unknown): Promise<Sent[]> {
       if (!Array.isArray(body)) throw invalid('This endpoint needs an array of data for bulk invite creation.')
       if (body.length > largestBulk)
         throw invalid(`A maximum of ${largestBulk} invites can be sent in a single request.`, null, 'max_length')
@@ -183,7 +195,7 @@ export const createInvites = (context: AccountContext) => {
     },
 
     /** Sends the same invitation again, if the sender may still invite. */
-    async resend(by: ActingMember, organization: Organization, { id }: Invite): Promise<Sent> {
+    async resend(by: Inviter, organization: Organization, { id }: Invite): Promise<Sent> {
       const secret = randomToken()
       const invite = await writeAs(context, by, async (tables, own) => {
         const before = await asItIs(tables, id)

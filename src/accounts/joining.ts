@@ -3,6 +3,7 @@ import { type AccountContext, log, post } from './context.ts'
 import { check, newPassword, text } from './fields.ts'
 import { grantsOf, isExpired, mustBeAbleToInvite, projectLevels } from './invites.ts'
 import { insertMembership } from './organizations.ts'
+import { provenAddress } from './proof.ts'
 import { type AccountTables, type Invite, level, type Organization, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashKey, longestSecret } from './secrets.ts'
@@ -113,10 +114,17 @@ export const createJoining = (context: AccountContext) => {
       const password_hash = password === null ? null : await context.passwords.hash(password, `invite ${invite.id}`)
       const { joined, organization } = await store.write(async (tables) => {
         const found = await usable(tables, secret, user)
-        const member = user ?? (await insertUser(context, tables, { ...input, password_hash, email: found.invite.target_email }))
+        const member =
+          user ??
+          (await insertUser(context, tables, {
+            ...input,
+            password_hash,
+            email: found.invite.target_email,
+            isProven: found.invite.emailing_attempt_made,
+          }))
         await join(tables, member, found.invite)
-        // Opening the link of the e-mail proves access to the mailbox.
-        if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, { is_email_verified: true })
+        // Opening the link of the e-mail proves access to the mailbox, and whoever has the account does it.
+        if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, provenAddress)
         return { joined: (await tables.users.first({ id: member.id }))!, organization: found.organization }
       })
       await tellOthers(organization, joined)

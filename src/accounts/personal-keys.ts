@@ -68,6 +68,11 @@ export interface PersonalKeyOptions {
 export const largestKeyCount = 10
 const hour = 3_600_000
 
+export const hasAllScopes = ({ scopes, scoped_teams, scoped_organizations }: PersonalKey): boolean => {
+  const isLimited = (list: unknown) => Array.isArray(list) && list.length > 0
+  return (scopes === null || (scopes as readonly string[]).includes('*')) && !isLimited(scoped_teams) && !isLimited(scoped_organizations)
+}
+
 /** `*`, and keys without scopes from older versions, allow everything; writing includes reading. */
 export const allows = (key: PersonalKey, wanted: Scope): boolean => {
   const scopes = key.scopes as readonly string[] | null

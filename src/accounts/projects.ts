@@ -1,6 +1,7 @@
 import { isObject } from '../lib/is-object.ts'
+import { isMaskOf, maskedAddress } from '../lib/masked-address.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
-import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { type AccountContext, type Change, changesOf, log, nextNumber } from './context.ts'
 import { newDashboard } from './dashboard-rows.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
@@ -85,6 +86,16 @@ export const insertProject = async (
   return project
 }
 
+/** The address of a webhook is its token. */
+const withoutToken = (change: Change): Change =>
+  change.field === 'slack_incoming_webhook'
+    ? {
+        ...change,
+        before: change.before && maskedAddress(String(change.before)),
+        after: change.after && maskedAddress(String(change.after)),
+      }
+    : change
+
 export const createProjects = (context: AccountContext) => {
   const { store } = context
   const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
@@ -155,6 +166,8 @@ export const createProjects = (context: AccountContext) => {
         if (by) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
+        const hook = settingsWithDefaults(project.settings).slack_incoming_webhook
+        if (typeof hook === 'string' && isMaskOf(settings.slack_incoming_webhook, hook)) delete settings.slack_incoming_webhook
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
         // Its keys are set one by one: others stay unchanged.
         if (isObject(old) && isObject(asked)) settings.session_replay_config = { ...old, ...asked } as Json
@@ -164,7 +177,7 @@ export const createProjects = (context: AccountContext) => {
           updated_at: context.clock(),
         }
         await tables.projects.update({ id: project.id }, updated)
-        const changes = changesOf('Team', flat(project), { ...columns, ...settings })
+        const changes = changesOf('Team', flat(project), { ...columns, ...settings }).map(withoutToken)
         if (changes.length > 0)
           await log(context, tables, {
             by: by?.user ?? null,

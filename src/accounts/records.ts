@@ -13,6 +13,7 @@ export const accountShapes = {
     password_hash: 'text?',
     is_active: 'boolean',
     is_email_verified: 'boolean?',
+    unproven_since: 'time?', // the address belongs to whoever proves it; null: proven, or from before there were proofs
     has_second_factor: 'boolean',
     has_social_login: 'boolean',
     current_organization_id: 'text?',
@@ -308,8 +309,19 @@ export const accountShapes = {
     capabilities: 'json',
     metrics: 'json',
     public_jobs: 'json',
+    code_hash: 'text?', // of the code as it is now; null: not computed yet
     created_at: 'time',
     updated_at: 'time',
+  },
+  /** Code that was changed, as projects run it that have not agreed to the change. */
+  plugin_versions: {
+    id: 'text',
+    plugin_id: 'integer',
+    hash: 'text',
+    files: 'json',
+    capabilities: 'json',
+    config_schema: 'json',
+    created_at: 'time',
   },
   plugin_files: {
     id: 'text',
@@ -334,6 +346,7 @@ export const accountShapes = {
     description: 'text?',
     is_deleted: 'boolean',
     error: 'text?', // why the server disabled it
+    agreed_hash: 'text?', // of the code that an administrator agreed to; empty: none; null: from before, and as the code is
     created_at: 'time',
     updated_at: 'time',
   },
@@ -499,6 +512,15 @@ export const accountShapes = {
     hash: 'text', // of the secret in the link
     user_id: 'integer',
     is_mailed: 'boolean', // false: made by the operator
+    keeps_access: 'boolean?', // the operator knows that the account is used by its owner
+    created_at: 'time',
+    expires_at: 'time',
+  },
+  /** Proofs of an address that are on their way, at most one for a user. */
+  email_links: {
+    hash: 'text', // of the secret in the link
+    user_id: 'integer',
+    email: 'text', // the present address, or the one that replaces it
     created_at: 'time',
     expires_at: 'time',
   },
@@ -564,6 +586,7 @@ export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
 export type BatchExportBackfill = RowOf<Shapes['batch_export_backfills']>
 export type BatchExportLog = RowOf<Shapes['batch_export_logs']>
 export type Plugin = RowOf<Shapes['plugins']>
+export type PluginVersionRow = RowOf<Shapes['plugin_versions']>
 export type PluginFile = RowOf<Shapes['plugin_files']>
 export type PluginConfig = RowOf<Shapes['plugin_configs']>
 export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
@@ -578,6 +601,7 @@ export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
+export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
@@ -597,6 +621,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'batch_export_runs',
   'batch_export_logs',
   'plugin_files',
+  'plugin_versions',
   'plugin_attachments',
   'plugin_failed_deliveries',
   'alert_checks',

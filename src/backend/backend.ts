@@ -9,6 +9,7 @@ import type { Wanted } from '../execution/asking/admission.ts'
 import type { Computed, Computing, Load } from '../execution/asking/asking.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { ExportRows } from '../exports/ports.ts'
+import type { Salts } from '../ingestion/cookieless/salts.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
@@ -32,7 +33,7 @@ export interface ProjectBackend {
   readonly lag: number
   /** Why acknowledged events cannot be applied; null while they can. */
   readonly failure: unknown
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer>
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer>
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
   importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }>
   importGroups(rows: unknown, options: GroupImportOptions): Promise<void>
@@ -68,6 +69,8 @@ export interface BackendHome {
   readonly record: () => ProjectRecord
   /** Of its plugins; absent: events are stored as they were sent. */
   readonly transformations?: Transformations | undefined
+  /** For visitors without cookies. Absent: they end with the process. */
+  readonly salts?: Salts | undefined
   onError(error: unknown): void
   onRecovery(notice: RecoveryNotice): void
   /** Aborts if the directory is closed before the project is open. */

@@ -81,10 +81,24 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
     if (recovery) home.onRecovery({ ...recovery, kind: 'store-recovering' })
     const writer = await engine.openWriter()
     try {
-      const settings = () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true })
+      const settings = () => ({
+        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
+        timezone: home.record().timezone,
+      })
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
       const transform = home.transform ?? (await ownTransform(home, storage))
-      const pipeline = await Pipeline.open({ log, writer, uuidFolder, projectId: id, clock, settings, onError, signal, transform })
+      const pipeline = await Pipeline.open({
+        log,
+        writer,
+        uuidFolder,
+        projectId: id,
+        clock,
+        settings,
+        salts: home.salts,
+        onError,
+        signal,
+        transform,
+      })
       const reports = [...storage.reports]
       if (recovery) {
         const report = { ...recovery, ...(await engine.count()), seconds: (performance.now() - started) / 1000 }
@@ -165,7 +179,7 @@ export class LocalBackend implements ProjectBackend {
     return this.pipeline.failure
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer> {
     return this.pipeline.ingest(body, about)
   }
 

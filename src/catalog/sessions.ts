@@ -76,6 +76,7 @@ const measures: Readonly<Record<string, Expr>> = {
   started: call('min', timestamp),
   ended: call('max', timestamp),
   inserted: call('max', field('created_at')),
+  team: call('any', field('team_id')),
   id_v7: call('any', field('$session_id_uuid')),
   who: call('argMin', field('distinct_id'), timestamp),
   person: call('argMin', field('person_id'), timestamp),
@@ -137,6 +138,7 @@ const duration = is(scalar('Int64'), seconds)
 
 export const sessionFields: Readonly<Record<string, SessionField>> = {
   id: hidden(id),
+  team_id: hidden(is(scalar('Int32'), measure('team'))),
   session_id: id,
   session_id_v7: is(nullable(scalar('UUID')), measure('id_v7')),
   distinct_id: is(scalar('String'), measure('who')),

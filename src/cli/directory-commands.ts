@@ -18,6 +18,8 @@ interface NewLink {
   readonly email: string
   /** Null: as the server is configured. */
   readonly public_url: string | null
+  /** The user is who has used the account so far, although nobody has proven the address. */
+  readonly keeps_access: boolean
 }
 interface NewKey {
   readonly user: string
@@ -54,9 +56,14 @@ export const directoryCommands = {
     return { user_id: user.id, user_uuid: user.uuid, email: user.email, level: level[at], personal_api_key: value }
   },
 
-  'create-password-link': async ({ accounts }: Waymark, { email, public_url }: NewLink) => {
-    const { user, url, expires_at } = await accounts.passwordLinks.create(email, public_url ?? undefined)
-    return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString() }
+  'create-password-link': async ({ accounts }: Waymark, { email, public_url, keeps_access }: NewLink) => {
+    const { user, url, expires_at, ends } = await accounts.passwordLinks.create(email, public_url ?? undefined, keeps_access)
+    return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString(), ends }
+  },
+
+  'confirm-address': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+    const user = await accounts.emailLinks.confirmFor(email)
+    return { user_id: user.id, email: user.email }
   },
 
   'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {

@@ -12,6 +12,7 @@ import { listKeys, listProjects, listUsers } from './list.ts'
 import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
+import { confirmUser } from './users-confirm.ts'
 import { createUser } from './users-create.ts'
 import { linkUser } from './users-link.ts'
 
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   listUsers,
   createUser,
   linkUser,
+  confirmUser,
   listKeys,
   createKey,
   listProperties,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ActingMember } from '../accounts/acting-member.ts'
 import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
-import type { LevelName, Membership, Organization, ProjectRecord } from '../accounts/records.ts'
+import { type LevelName, level, type Membership, type Organization, type ProjectRecord } from '../accounts/records.ts'
 import type { App } from './app.ts'
 import type { Caller } from './authenticate.ts'
 import type { LimitName } from './rate-limits.ts'
@@ -52,6 +52,10 @@ export interface Visits {
   readonly project: ProjectVisit
   readonly 'project record': ProjectVisit
 }
+
+/** Administrators, and whoever made a record, see addresses that may hold a token. */
+export const seesAddresses = ({ membership, caller }: ProjectVisit, madeBy: number | null): boolean =>
+  membership.level >= level.admin || madeBy === caller.user.id
 
 /** A response with more than a body and the row's status. */
 export class Reply {

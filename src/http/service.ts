@@ -195,6 +195,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   })
   const capture: CaptureServices = {
     clock: app.clock,
+    callerOf: (request, address) => siteOf(request, new URL(request.url), address).client,
     intake: app.requestBodies,
     siteApps: app.plugins.siteApps,
     settingsOf: async (token) => settingsWithDefaults((await app.accounts.projects.byToken(token))?.settings ?? {}),

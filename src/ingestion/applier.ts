@@ -1,5 +1,6 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { changePerson } from './change-person.ts'
+import { isVisiting, Visits, visitsLimit } from './cookieless/visits.ts'
 import { EventNames, nameLimit } from './event-names.ts'
 import { Families } from './families.ts'
 import { Groups, groupTypeLimit } from './groups.ts'
@@ -26,6 +27,7 @@ export class Applier {
   private readonly people: People
   private readonly families: Families
   private readonly groups: Groups
+  private readonly visits: Visits
   private readonly names: EventNames
   private readonly warnings: Map<string, WarningSummary>
   private readonly storedWarnings: Set<string>
@@ -40,6 +42,7 @@ export class Applier {
     this.people = new People(store, projectId, state, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
     this.groups = new Groups(store, state.groupTypes)
+    this.visits = new Visits(store, state.visitsOfDays)
     this.names = new EventNames(state.eventNames)
     this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
     this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
@@ -58,8 +61,19 @@ export class Applier {
     const inFull = new Set<string>()
     const groups: { type: string; key: string }[] = []
     const uuids: string[] = []
+    const visiting: PreparedEvent[] = []
     let hasPastMerges = false
     let left = rows
+    const want = (event: PreparedEvent, isHistorical: boolean) => {
+      ids.add(event.distinctId)
+      if (event.mergeWith !== null) ids.add(event.mergeWith)
+      if (isHistorical && event.mergeWith !== null) hasPastMerges = true
+      if (isHistorical || event.isPersonless || event.set || event.setOnce || event.unset || event.mergeWith !== null) {
+        inFull.add(event.distinctId)
+        if (event.mergeWith !== null) inFull.add(event.mergeWith)
+      }
+      if (event.group) groups.push(event.group)
+    }
     for (const { work, from } of works) {
       const { content, isHistorical } = work
       if (content.kind === 'event')
@@ -67,14 +81,8 @@ export class Applier {
           const event = content.events[i]!
           if (event.isDropped || content.duplicates.has(i)) continue
           left--
-          ids.add(event.distinctId)
-          if (event.mergeWith !== null) ids.add(event.mergeWith)
-          if (isHistorical && event.mergeWith !== null) hasPastMerges = true
-          if (isHistorical || event.isPersonless || event.set || event.setOnce || event.unset || event.mergeWith !== null) {
-            inFull.add(event.distinctId)
-            if (event.mergeWith !== null) inFull.add(event.mergeWith)
-          }
-          if (event.group) groups.push(event.group)
+          if (event.visitor !== null) visiting.push(event)
+          else want(event, isHistorical)
         }
       else if (content.kind === 'persons')
         for (const id of content.persons.flatMap((person) => person.distinct_ids)) {
@@ -94,6 +102,12 @@ export class Applier {
     this.personNos = new Map((await this.store.personNosOfUuids(uuids.filter(isUuid))).map((found) => [found.uuid, found.personNo]))
     const isChange = works.some(({ work }) => work.content.kind === 'person_changes')
     if (isChange) for (const id of await this.people.loadPersons([...this.personNos.values()])) inFull.add(id)
+    if (visiting.length > 0) {
+      const events = visiting.filter(isVisiting)
+      await this.visits.load(events)
+      const isHistorical = works.some(({ work }) => work.isHistorical)
+      for (const event of this.visits.ahead(events)) want(event, isHistorical)
+    }
     await this.people.load(ids, inFull, mayRefuse)
     await this.families.load([...inFull].flatMap((id) => this.people.numberOf(id) ?? []))
     if (hasPastMerges || isChange) await this.people.loadWhole(inFull)
@@ -108,6 +122,7 @@ export class Applier {
     const { content } = work
     const arrival = (i: number): Arrival => ({ seq: work.firstSeq + i, receivedAt: work.receivedAt, isHistorical: work.isHistorical })
     this.latest = work.receivedAt
+    this.visits.startsAt(work.receivedAt)
     let next = work.count
     let uuids: string[] = []
     switch (content.kind) {
@@ -134,9 +149,14 @@ export class Applier {
     return { next, uuids }
   }
 
-  private applyEvent(event: PreparedEvent, bytes: Uint8Array, arrival: Arrival, group: StagedGroup): void {
-    for (const warning of event.warnings) this.warn(warning, arrival.receivedAt)
-    if (event.isDropped) return
+  private applyEvent(prepared: PreparedEvent, given: Uint8Array, arrival: Arrival, group: StagedGroup): void {
+    for (const warning of prepared.warnings) this.warn(warning, arrival.receivedAt)
+    if (prepared.isDropped) return
+    const { event, bytes, isBeyondLimit } = isVisiting(prepared)
+      ? this.visits.apply(prepared, given)
+      : { event: prepared, bytes: given, isBeyondLimit: false }
+    if (isBeyondLimit)
+      this.warn({ type: 'too_many_cookieless_visitors', details: { eventUuid: event.uuid, limit: visitsLimit } }, arrival.receivedAt)
     this.people.seq = arrival.seq
     this.people.noteEvent(event.propertiesTo - event.propertiesFrom + headBytes)
     const who = identify(this.people, this.families, event, arrival)
@@ -296,6 +316,7 @@ export class Applier {
     await this.people.stage(group)
     this.families.stage(group)
     this.groups.stage(group)
+    this.visits.stage(group)
     this.names.stage(group)
     this.keys.stage(group)
     this.keys.storedSeq = this.appliedSeq
@@ -380,6 +401,7 @@ export class Applier {
   trim(): void {
     this.people.trim()
     this.groups.trim()
+    this.visits.trim()
   }
 }
 

@@ -65,7 +65,7 @@ const leftOut = [
   'window_id',
 ] as const
 /** Fields of an event in the log. */
-const ofLog = ['$noted', '$dropped'] as const
+const ofLog = ['$noted', '$dropped', '$cookieless'] as const
 
 const inEvent: ReadonlySet<string> = new Set([...ofEvent, ...ofBatch, ...leftOut, ...ofLog])
 const inBatch: ReadonlySet<string> = new Set([...ofBatch, ...leftOut])

@@ -67,7 +67,7 @@ function identifyPast(people: People, families: Families, event: PreparedEvent, 
   else if (isChanged) people.change(person)
 
   const other = event.mergeWith
-  const illegal = other === null ? undefined : [event.distinctId, other].find(isIllegalId)
+  const illegal = other === null ? undefined : illegalOf(event, other)
   const warnings = illegal === undefined || other === event.distinctId ? [] : [illegalId(event, other!, illegal)]
   if (other !== null && other !== event.distinctId && illegal === undefined) {
     if (people.numberOf(other) === undefined) people.add(other, nobody(event), arrival.receivedAt)
@@ -178,6 +178,10 @@ function withoutVisitFacts({ set, setOnce, unset }: PropertyWrites): PropertyWri
 
 const sideOf = (person: Person | undefined): Side => (!person?.hasRecord ? 'unknown' : person.isIdentified ? 'identified' : 'anonymous')
 
+/** The server itself names the visitor that an event without cookies identifies. */
+const illegalOf = (event: PreparedEvent, otherId: string): string | undefined =>
+  (event.visitor?.isIdentifying ? [event.distinctId] : [event.distinctId, otherId]).find(isIllegalId)
+
 const illegalId = (event: PreparedEvent, otherId: string, illegal: string): Warning => ({
   type: 'cannot_merge_with_illegal_distinct_id',
   details: {
@@ -206,7 +210,7 @@ const notMerged: Merge = { person: null, isIdentifying: false, isVersioned: fals
 function merge(people: People, event: PreparedEvent, otherId: string, arrival: Arrival): Merge {
   const [targetId, sourceId] = [event.distinctId, otherId]
   const [target, source] = [people.find(targetId), people.find(sourceId)]
-  const illegal = [targetId, sourceId].find(isIllegalId)
+  const illegal = illegalOf(event, otherId)
   const outcome = mergeOutcome({
     isSameId: targetId === sourceId,
     isLegal: illegal === undefined,

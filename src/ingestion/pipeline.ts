@@ -6,6 +6,7 @@ import { ApplyFailures, closed, notWritten } from './apply-failures.ts'
 import { ApplyLoop, type GroupLimits } from './apply-loop.ts'
 import { Backpressure, defaultQueueBytes } from './backpressure.ts'
 import { CommitWaiters } from './commit-waiters.ts'
+import type { Salts } from './cookieless/salts.ts'
 import { DuplicateOrder } from './duplicate-order.ts'
 import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
@@ -36,7 +37,9 @@ export interface PipelineOptions {
   readonly projectId: number
   readonly clock: () => Date
   /** Read again for each batch. */
-  readonly settings: () => { readonly anonymizeIps: boolean }
+  readonly settings: () => { readonly anonymizeIps: boolean; readonly timezone?: string }
+  /** For visitors without cookies. Default: salts that end with the process. */
+  readonly salts?: Salts | undefined
   /** Default: events are stored as they were sent. */
   readonly transform?: Transform | undefined
   readonly limits?: Partial<Limits>
@@ -113,6 +116,8 @@ export class Pipeline {
       backpressure,
       clock: options.clock,
       settings: options.settings,
+      projectId,
+      salts: options.salts,
       mustBeOpen: () => this.mustBeOpen(),
       handOver: (work) => handed(this.follower ? this.follower.entered(work.firstSeq) : Promise.resolve(this.enter(work))),
     })
@@ -226,7 +231,7 @@ export class Pipeline {
   }
 
   /** Takes the body of `POST /batch/` without the key. Resolves when the batch is durable and its duplicates are counted. */
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt'> = {}): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 

@@ -88,6 +88,8 @@ export interface StagedGroup {
   removeIds(distinctIds: readonly string[]): void
   /** Removes what is known about numbers: earlier properties and cohorts; `withEvents`: also the numbers themselves and their events. */
   removePeople(numbers: readonly number[], withEvents: boolean): void
+  /** Removes what visitors without cookies have done before a day (days since 1970). */
+  removeVisits(beforeDay: number): void
   remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
   commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
 }
@@ -112,6 +114,8 @@ export interface EventWriter {
   families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
   groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
+  /** What visitors without cookies have done. */
+  visits(keys: readonly string[]): Promise<StoredVisit[]>
   /**
    * Small statements that fill `slots` in the rows of a scope's table (events: those up to `toSeq`). Run them one by one, never
    * concurrently with a commit.
@@ -138,6 +142,20 @@ export interface FoundGroup {
   propertyTimes: string
 }
 
+/** Where the salts of visitors without cookies survive the process, by day. */
+export interface SaltStore {
+  read(): ReadonlyMap<number, Buffer>
+  /** Replaces all of them. They are durable when it returns. */
+  write(salts: ReadonlyMap<number, Buffer>): void
+}
+
+/** What a visitor without cookies has done on one day. */
+export interface StoredVisit {
+  readonly key: string
+  readonly day: number
+  readonly state: string
+}
+
 /** Replaces the cached rows of a table. */
 export interface WriterState {
   readonly appliedSeq: number
@@ -147,6 +165,8 @@ export interface WriterState {
   readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
   readonly groupTypes: string[]
+  /** Numbers of visitors without cookies. */
+  readonly visitsOfDays: readonly (readonly [day: number, count: number])[]
   readonly eventNames: readonly {
     readonly id: number
     readonly name: string

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { isFault } from '../errors/faults.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { type CallOptions, Channel, Gone, type Message, type Port } from './channel.ts'
 import { HeadStart } from './head-start.ts'
@@ -97,7 +98,7 @@ export class EngineChild {
   private failure: unknown = null
   private hasEverStarted = false
   /** Why the next engine could not start yet; null while it starts or runs. */
-  private outage: WaymarkError | null = null
+  private outage: WaymarkError | InternalError | null = null
   private readonly works = new Set<Work>()
   private readonly headStart = new HeadStart()
   private readonly spare = new SpareProcess(launch)
@@ -277,7 +278,9 @@ export class EngineChild {
     if (error instanceof Gone) return
     if (this.hasEverStarted) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.outage = new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
+      this.outage = isFault(error)
+        ? new InternalError(reason, { cause: error })
+        : new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
       this.up.reject(this.outage) // callers would wait for the whole outage
       this.up = deferred()
       this.options.report(error)

@@ -93,7 +93,12 @@ export class RemoteBackend implements ProjectBackend {
       log: { append: (batch) => this.mustHaveLog().append(batch) },
       backpressure: this.room,
       clock: home.clock,
-      settings: () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true }),
+      settings: () => ({
+        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
+        timezone: home.record().timezone,
+      }),
+      projectId: this.id,
+      salts: home.salts,
       mustBeOpen: () => this.mustBeOpen(),
       handOver: (batch) => this.handOver(batch),
     })
@@ -178,7 +183,7 @@ export class RemoteBackend implements ProjectBackend {
     })
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 

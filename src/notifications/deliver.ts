@@ -1,6 +1,7 @@
 import type { Notice, NoticeDelivery } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { faultText, isFault } from '../errors/faults.ts'
 import type { NotificationParts } from './parts.ts'
 import type { NoticeContent } from './records.ts'
 import { mostAttempts, retryWait } from './retry.ts'
@@ -65,6 +66,7 @@ const isFinalError = (error: unknown): boolean => {
 }
 
 const messageOf = (error: unknown, { target, target_type }: NoticeDelivery): string => {
+  if (isFault(error)) return faultText
   const text = error instanceof WaymarkError ? error.detail : error instanceof Error ? error.message : String(error)
   // The path of an address may hold a token.
   const shown = target_type === 'webhook' ? text.replaceAll(target, new URL(target).host) : text
@@ -100,6 +102,7 @@ export async function deliver(parts: NotificationParts, id: string, signal: Abor
   } catch (error) {
     // The server is being closed: the next one sends it.
     if (signal.aborted) return void (await end({ attempts: claimed.attempts - 1 }))
+    if (isFault(error)) context.report('failed to deliver a notification', error)
     const isOver = isFinalError(error) || claimed.attempts >= mostAttempts
     const due_at = new Date(context.clock().getTime() + retryWait(claimed.attempts))
     await end({ status: isOver ? 'failed' : 'waiting', due_at, latest_error: messageOf(error, claimed) })

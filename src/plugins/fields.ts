@@ -103,6 +103,8 @@ export const configInput = z.object({
 export const configChange = configInput.omit({ plugin: true }).partial()
 export type ConfigChange = z.infer<typeof configChange>
 
+export const agreementInput = z.object({ version: text({ max: 64 }) })
+
 export const ordersInput = z.object({ orders: z.record(z.string(), integer(), { error: 'Expected an object of orders by plugin id.' }) })
 
 export const jobInput = z.object({

@@ -116,5 +116,7 @@ export interface PluginPorts {
   api?(projectId: number, request: OutboundRequest): Promise<OutboundResponse>
   /** The config must not be used again until it changes. */
   disabled?(config: PluginConfig, reason: string): void
+  /** A fault of the server, not of a plugin. */
+  report?(error: unknown): void
   clock(): Date
 }

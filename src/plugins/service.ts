@@ -21,6 +21,7 @@ import {
   type Transpiled,
 } from './host-ports.ts'
 import { columnsOf, ManifestError, readManifest } from './manifest.ts'
+import { keepVersion, noteVersion } from './versions.ts'
 
 // The rules of plugins. Reading needs the plugin access level `config`, changes need `install` and the organization that owns the plugin.
 
@@ -216,6 +217,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           capabilities: {},
           metrics: {},
           public_jobs: {},
+          code_hash: null,
           created_at: now,
           updated_at: now,
           ...columnsFrom(input),
@@ -228,7 +230,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           ...note(by, plugin, 'installed'),
           changes: changesOf('Plugin', {}, { url: plugin.url, tag: plugin.tag }),
         })
-        return plugin
+        return noteVersion(tables, by.membership, plugin, null)
       })
       return made
     },
@@ -237,11 +239,12 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const input = check(pluginChange, body)
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current, organization) => {
         if (input.is_global !== undefined && input.is_global !== current.is_global) mustBeGlobalManager(organization)
+        const before = await keepVersion(context, tables, current)
         const after = { ...current, ...columnsFrom(input), updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
         const changes = changesOf('Plugin', shown(current), shown(after))
         if (changes.length > 0) await log(context, tables, { ...note(by, after, 'updated'), changes })
-        return [after, await projectsWith(tables, current.id)]
+        return [await noteVersion(tables, by.membership, after, before), await projectsWith(tables, current.id)]
       })
       await runtime.changed(projects)
       return updated
@@ -276,6 +279,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const after = Object.fromEntries(Object.entries({ ...before, ...Object.fromEntries(given) }).filter(([, text]) => text !== null))
       const loaded = await load(after as PluginSource)
       const [files, projects] = await writeOwned(by, plugin, async (tables, current) => {
+        const hashBefore = await keepVersion(context, tables, current)
         for (const [name, text] of given) {
           await tables.plugin_files.remove({ plugin_id: current.id, name })
           if (text !== null) await insertFile(tables, current.id, name, text, loaded)
@@ -291,6 +295,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           ...changesOf('Plugin', shown(current), shown(changed)),
           ...given.map(([field]) => ({ type: 'Plugin', action: 'changed', field, before: null, after: null }) as const),
         ]
+        await noteVersion(tables, by.membership, changed, hashBefore)
         await log(context, tables, { ...note(by, changed, 'updated'), changes })
         return [textsOf(await filesOf(tables, current.id)), await projectsWith(tables, current.id)]
       })
@@ -309,9 +314,11 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const code = read ? await loadedFrom(read) : null
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current) => {
         if (!code) return [current, []]
+        const before = await keepVersion(context, tables, current)
         const after = { ...current, ...code.columns, updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
         await replaceFiles(tables, current.id, code)
+        await noteVersion(tables, by.membership, after, before)
         await log(context, tables, { ...note(by, after, 'updated'), changes: changesOf('Plugin', shown(current), shown(after)) })
         return [after, await projectsWith(tables, current.id)]
       })

@@ -11,7 +11,7 @@ import { attributeIs, hasAttribute, type Matching, selectorMatches, selectorMist
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryContext } from './kind.ts'
-import { exprOf, named } from './origin.ts'
+import { eventExprOf, exprOf, named } from './origin.ts'
 import { eventProperty, personProperty } from './property-reads.ts'
 
 // From filters and actions to conditions.
@@ -56,7 +56,7 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryC
   if (cohortTypes.has(type)) return cohortCondition(filter, scope, env)
   switch (type) {
     case 'hogql':
-      return exprOf(key, `${path}__key`, env)
+      return scope === 'event' ? eventExprOf(key, `${path}__key`, env) : exprOf(key, `${path}__key`, env)
     case 'element':
       return elementCondition(filter)
     case 'person':

@@ -22,6 +22,8 @@ const changesNothing = new Set([
   'login.remove',
   'password_links.mail', // its entries: test/http/password-links.test.ts
   'password_links.use',
+  'users.ask_confirmation', // the entries of the proof: test/http/first-proof.test.ts
+  'users.confirm_email',
   'users.end_sessions',
   'users.end_session',
   'organization_batch_exports.run_test_step_new',

@@ -198,7 +198,25 @@ describe('cohorts', () => {
       [{ properties: [plan('pro')] }, { properties: [{ key: 'name', value: 'cid', operator: 'exact' }] }],
       ['ann', 'cid'],
     ],
+    ['properties of persons that are called those of events', [{ properties: [{ ...plan('pro'), type: 'event' }] }], ['ann']],
+    [
+      'the same in groups',
+      [
+        {
+          properties: {
+            type: 'OR',
+            values: [
+              { ...plan('pro'), type: 'event' },
+              { key: 'name', value: 'cid' },
+            ],
+          },
+        },
+      ],
+      ['ann', 'cid'],
+    ],
     ['something done', [{ event_id: 'view', days: 7 }], ['ann', 'bob']],
+    ['something done, of no number of times', [{ event_id: 'view', days: 7, count: 0, count_operator: 'gte' }], ['ann', 'bob']],
+    ['something done in the year before', [{ event_id: 'view' }], ['ann', 'bob']],
     ['something done that often', [{ event_id: 'view', days: 7, count: 2, count_operator: 'gte' }], []],
   ])('the older words: %s', async (_, groups, expected) => {
     const { body } = await send('POST', cohorts, { name: 'Old', groups })

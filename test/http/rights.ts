@@ -269,6 +269,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 ok 400 401 400 | 403 ok ok | ok 403 ok 403 | 403 403 ok ok | 403 401 400': ['project_list.create'],
   '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
   '401 401 ok ok 401 ok | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+    'users.ask_confirmation',
+    'users.confirm_email',
     'users.sessions',
     'users.end_session',
     'users.end_sessions',

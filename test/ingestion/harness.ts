@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { DailySalts } from '../../src/ingestion/cookieless/salts.ts'
 import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
 import type { EventWriter, IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
 import { BackgroundStatements } from '../../src/storage/duckdb/background-statements.ts'
@@ -61,6 +62,7 @@ export interface World {
   readonly connection: DuckDBConnection
   now: Date
   anonymizeIps: boolean
+  timezone: string
   /** Number of next transactions that fail. */
   failCommits: number
   /** Called before each transaction. */
@@ -90,11 +92,13 @@ export async function openWorld(
   const world = {
     now: new Date(options.now ?? '2026-01-15T12:00:00Z'),
     anonymizeIps: false,
+    timezone: 'UTC',
     failCommits: 0,
     commits: 0,
     beforeCommit: null as World['beforeCommit'],
   }
   const errors: unknown[] = []
+  const salts = new DailySalts(() => world.now)
   let database = ''
   const { store } = options
   const emptyDatabase = async () => {
@@ -122,7 +126,8 @@ export async function openWorld(
       uuidFolder: options.uuidFolder ?? null,
       projectId: options.projectId ?? 1,
       clock: () => world.now,
-      settings: () => ({ anonymizeIps: world.anonymizeIps }),
+      settings: () => ({ anonymizeIps: world.anonymizeIps, timezone: world.timezone }),
+      salts,
       ...(options.limits && { limits: options.limits }),
       onError: (error) => errors.push(error),
       ...(signal && { signal }),
@@ -158,6 +163,12 @@ export async function openWorld(
     },
     set anonymizeIps(value) {
       world.anonymizeIps = value
+    },
+    get timezone() {
+      return world.timezone
+    },
+    set timezone(value) {
+      world.timezone = value
     },
     get failCommits() {
       return world.failCommits

@@ -163,7 +163,7 @@ function sentAtOf(query: URLSearchParams, body: Json | null, form: URLSearchPara
 const longestAddress = 64
 
 /** The first address of X-Forwarded-For, without its port; null if it is invalid. */
-function forwardedFor(headers: Headers): string | null {
+export function forwardedFor(headers: Headers): string | null {
   const [first = ''] = (headers.get('x-forwarded-for') ?? '').split(',', 1).map((part) => part.trim())
   if (first.length > longestAddress) return null
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(first)

@@ -1,6 +1,7 @@
 import type { Scope } from '../../accounts/personal-keys.ts'
 import type { Json } from '../../accounts/store.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import type { Sender } from '../../ingestion/cookieless/visitor.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
@@ -9,7 +10,7 @@ import { failureBody, failureOf } from '../errors.ts'
 import type { Body, RequestBodies } from '../request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
 import { clientConfigAnswer } from './client-config.ts'
-import { readCapture } from './events.ts'
+import { forwardedFor, readCapture } from './events.ts'
 import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
@@ -31,6 +32,8 @@ export interface CaptureServices {
   /** The project with this key; null if there is none. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
+  /** The address of the caller, from the connection or a trusted proxy; null: unknown. */
+  callerOf(request: Request, address: string | null): string | null
   readonly intake: RequestBodies
   /** Refuses an import beyond the approved limits; null if it may continue. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
@@ -149,7 +152,8 @@ async function takeAll(
   services: CaptureServices,
   options: { isEngage: boolean; address: string | null },
 ): Promise<Response> {
-  const { token, events, ...facts } = await readCapture(capture, services.clock(), options)
+  const { token, events, ...read } = await readCapture(capture, services.clock(), options)
+  const facts = { ...read, sender: senderOf(request, services, options.address) }
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
   const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
@@ -171,9 +175,17 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
     return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
   const countsDuplicates = capture.query.get('summary') === '1'
-  const about = { ...said, ip: address, countsDuplicates }
+  const about = { ...said, ip: address, countsDuplicates, sender: senderOf(request, services, address) }
   const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
   return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
+}
+
+/** For visitors without cookies. An address that only the caller names is no proof, and better than one address for all visitors behind a proxy. */
+function senderOf(request: Request, services: CaptureServices, address: string | null): Sender {
+  const seen = services.callerOf(request, address)
+  const claimedAddress = seen === null ? (forwardedFor(request.headers) ?? address) : null
+  const isUnconfirmed = request.headers.has('x-forwarded-for') && (seen === null || seen === address)
+  return { address: seen, claimedAddress, isUnconfirmed, userAgent: request.headers.get('user-agent') }
 }
 
 const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)

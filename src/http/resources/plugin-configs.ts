@@ -3,7 +3,7 @@ import { invalid } from '../../accounts/refusals.ts'
 import { mayConfigure } from '../../plugins/access.ts'
 import { failedStates } from '../../plugins/delivery/records.ts'
 import { type Family, isIn } from '../../plugins/families.ts'
-import { configChange, configInput, jobInput, ordersInput } from '../../plugins/fields.ts'
+import { agreementInput, configChange, configInput, jobInput, ordersInput } from '../../plugins/fields.ts'
 import { logTypes } from '../../plugins/log-entries.ts'
 import { failures } from '../errors.ts'
 import { moment } from '../moment.ts'
@@ -44,9 +44,8 @@ const findDelivery = async (visit: ProjectVisit, family: Family): Promise<[Plugi
 
 /** The compiled script of a plugin for the pages of an app. */
 const frontend = async (visit: ProjectVisit, family: Family): Promise<Reply> => {
-  const { configs, plugins } = visit.app.plugins
-  const plugin = await configs.pluginOf(await find(visit, family))
-  const file = await plugins.fileOf(plugin, 'frontend.tsx')
+  const { configs } = visit.app.plugins
+  const file = await configs.runningFile(await find(visit, family), 'frontend.tsx')
   if (!file) throw failures.notFound('The plugin has no frontend.tsx.')
   if (file.transpiled === null) throw invalid(`frontend.tsx cannot be compiled: ${file.error}`)
   return new Reply(200, new TextEncoder().encode(file.transpiled), { 'content-type': 'text/javascript; charset=utf-8' })
@@ -118,6 +117,17 @@ const configResource = (name: string, path: string, family: Family, words: strin
         name: 'remove',
         summary: 'Disables a plugin config; its settings are kept',
         handle: async (visit) => visit.app.plugins.configs.remove(visit.by, await find(visit, family)),
+      }),
+      row({
+        method: 'POST',
+        path: ':id/agree',
+        name: 'agree',
+        summary: 'Agrees to the code of the plugin as it is now: from then on this version runs in the project',
+        level: 'admin',
+        body: agreementInput,
+        answer: configSchema,
+        handle: async (visit) =>
+          presentConfig(visit.app, await visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body), false),
       }),
       row({
         method: 'POST',

@@ -1,14 +1,14 @@
 import { alias, and, call, equals, field, from, isIn, literal, or, select, unionAll } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../catalog/sessions.ts'
-import { QueryError } from '../../errors/errors.ts'
 import type { Interval } from '../../lib/calendar.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { day, type Micros } from '../../lib/zone.ts'
 import { type Period, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
+import { goalCondition } from '../conversion-goal.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
-import { actionCondition, compileFilters } from '../property-filters.ts'
+import { compileFilters } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { madeMeasures } from './made-sessions.ts'
@@ -52,7 +52,7 @@ export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
     inPeriods: or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to)))),
     filters: eventFilters(query, env),
     sessions: sessionFilters(query, env),
-    goal: goalOf(query, env),
+    goal: query.conversionGoal ? goalCondition(query.conversionGoal, env) : null,
     sample: sampleOf(query),
   }
 }
@@ -78,14 +78,6 @@ function sessionFilters({ properties }: Pick<Asked, 'properties'>, env: QueryCon
   const own = Array.isArray(properties) ? properties.filter(isOfSession) : []
   if (own.length === 0) return { condition: literal(true), fields: [] }
   return { condition: compileFilters(listed(properties, isOfSession), 'session', env), fields: own.map(({ key }) => key) }
-}
-
-function goalOf({ conversionGoal: goal }: Asked, env: QueryContext): Expr | null {
-  if (!goal) return null
-  if (goal.customEventName != null) return isNamed(goal.customEventName)
-  const action = env.action(goal.actionId!)
-  if (action) return actionCondition(action, env)
-  throw new QueryError('validation-failed', { message: `There is no action ${goal.actionId}.`, attr: 'conversionGoal__actionId' })
 }
 
 function sampleOf({ sampling, samplingFactor }: Asked): number | null {

@@ -116,6 +116,13 @@ export function openEventWriter(store: ProjectStore): EventWriter {
             propertyTimes,
           }))
       }),
+    visits: (keys) =>
+      among(keys, async () => {
+        const found = await look<[string, number, string]>(
+          `SELECT key, day, state ${ofProject('cookieless_visits')} AND key IN (${literals(keys)})`,
+        )
+        return found.map(([key, day, state]) => ({ key, day, state }))
+      }),
     fillSteps: async () => [], // properties have no columns of their own here
     async *uuids(fromSeq, toSeq) {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
@@ -152,6 +159,7 @@ async function readState(
   const groupTypes: string[] = []
   for (const [index, name] of await look<[number, string]>(`SELECT group_type_index, group_type ${ofProject('group_types')}`))
     groupTypes[index] = name
+  const visitsOfDays = await look<[number, number]>(`SELECT day, count() ${ofProject('cookieless_visits')} GROUP BY day`)
   const seen = `${micros('first_seen')}, ${micros('last_seen')}`
   const names = await look<[number, string, number, number, number]>(`SELECT event_id, name, ${seen}, count ${ofProject('event_names')}`)
   const keys = await look<[string, string, WriterState['propertyKeys'][number]['type'], string, string, number, number, ...number[]]>(
@@ -168,6 +176,7 @@ async function readState(
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,
+    visitsOfDays,
     eventNames: names.map(([id, name, firstSeen, lastSeen, count]) => ({ id, name, firstSeen, lastSeen, count })),
     propertyKeys: keys.map(([scope, name, type, slots, ready, firstSeen, lastSeen, ...counts]) => ({
       scope,

@@ -105,6 +105,12 @@ export async function openEventWriter(
            g.version::DOUBLE AS version, g.properties, g.property_times AS "propertyTimes"
          FROM ${main}.groups g JOIN temp.main.wanted_texts w ON w.text = g.group_key AND w.number = g.group_type_index`,
       ),
+    visits: (keys) =>
+      look(
+        wanted.texts,
+        keys.map((key) => [key, 0]),
+        `SELECT v.key, v.day, v.state FROM ${main}.cookieless_visits v JOIN temp.main.wanted_texts w ON w.text = v.key`,
+      ),
     async *uuids(fromSeq, toSeq) {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
@@ -253,6 +259,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
         removePeople(numbers, withEvents) {
           for (const no of numbers) (withEvents ? changes.removed : changes.emptied).push(no)
         },
+        removeVisits: (beforeDay) => removals.push(`DELETE FROM ${main}.cookieless_visits WHERE day < ${beforeDay}`),
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
         commit: (slots) => commit(touched, metas, removals, changes, slots),
@@ -362,6 +369,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
   const groupTypes: string[] = []
   for (const row of await rows(`SELECT group_type_index::INTEGER AS index, group_type FROM ${tables}.group_types`))
     groupTypes[row.index as number] = row.group_type as string
+  const visits = await rows(`SELECT day, count(*)::DOUBLE AS count FROM ${tables}.cookieless_visits GROUP BY day`)
   const eventNames = await rows(
     `SELECT event_id, name, epoch_us(first_seen)::DOUBLE AS first, epoch_us(last_seen)::DOUBLE AS last, count::DOUBLE AS count FROM ${tables}.event_names`,
   )
@@ -377,6 +385,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
     groupTypes,
+    visitsOfDays: visits.map((row) => [row.day as number, row.count as number]),
     eventNames: eventNames.map((row) => ({
       id: row.event_id as number,
       name: row.name as string,

@@ -50,7 +50,15 @@ const removedEvents: Migration = {
   statements: (database) => [`CREATE TABLE "${database}".main.removed_events (uuid UUID NOT NULL, log_seq BIGINT NOT NULL)`],
 }
 
+/** For visitors without cookies. */
+const cookielessVisits: Migration = {
+  to: 5,
+  statements: (database) => [
+    `CREATE TABLE "${database}".main.cookieless_visits (key VARCHAR NOT NULL, day INTEGER NOT NULL, state VARCHAR NOT NULL)`,
+  ],
+}
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, cookielessVisits]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

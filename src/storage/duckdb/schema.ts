@@ -10,7 +10,7 @@ import { type SlotKind, slotNames } from '../../catalog/slots.ts'
 export const rowGroupRows = 61_440
 
 /** Increase it with each change below, and add the step to `migrations.ts`. */
-export const storeFormat = 4
+export const storeFormat = 5
 
 const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 const slotColumns = (Object.keys(slotTypes) as SlotKind[]).flatMap((kind) => slotNames(kind).map((name) => `${name} ${slotTypes[kind]}`))
@@ -92,6 +92,9 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'properties VARCHAR NOT NULL',
     "property_times VARCHAR NOT NULL DEFAULT ''",
   ],
+  // What visitors without cookies have done today: `key` is a hash, `day` counts from 1970, `state` (JSON) has how often the visitor was identified, and
+  // the session. Rows are removed after three days.
+  cookieless_visits: ['key VARCHAR NOT NULL', 'day INTEGER NOT NULL', 'state VARCHAR NOT NULL'],
   // scope: event, person, group_0 … group_4. Slots are columns of that scope's table.
   property_keys: [
     'scope VARCHAR NOT NULL',

@@ -80,6 +80,15 @@ export const directoryCommands = {
     return {}
   },
 
+  'limit-project': async (
+    { accounts }: Waymark,
+    { project: id, events_per_day }: { readonly project: number; readonly events_per_day: number | null },
+  ): Promise<object> => {
+    if (!(await accounts.projects.byId(id))) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    await accounts.eventQuotas.setByOperator(id, events_per_day)
+    return {}
+  },
+
   'list-projects': async ({ accounts }: Waymark, _: object) => {
     const { projects, organizations } = accounts.context.store.read
     const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))

@@ -9,10 +9,12 @@ import { approveImports } from './imports-approve.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
 import { listKeys, listProjects, listUsers } from './list.ts'
+import { limitProject } from './projects-limit.ts'
 import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
 import { serve } from './serve.ts'
 import { confirmUser } from './users-confirm.ts'
+import { trim } from './trim.ts'
 import { createUser } from './users-create.ts'
 import { linkUser } from './users-link.ts'
 
@@ -22,6 +24,7 @@ export const commands: readonly Command[] = [
   importFiles,
   query,
   listProjects,
+  limitProject,
   listUsers,
   createUser,
   linkUser,
@@ -32,6 +35,7 @@ export const commands: readonly Command[] = [
   defineProperty,
   approveImports,
   doctor,
+  trim,
 ]
 
 const help = () =>

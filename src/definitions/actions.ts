@@ -1,4 +1,5 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { mustFit } from '../limits/definitions.ts'
 import { type ActionFields, actionFieldsSchema } from '../queries/action-definition.ts'
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionStore } from './store.ts'
@@ -31,8 +32,10 @@ export function actionService(store: DefinitionStore): ActionService {
     return found
   }
   const save = async (action: StoredAction): Promise<StoredAction> => {
-    const { id, ...definition } = action
-    await store.write([{ table: 'actions', id, definition: JSON.stringify(definition) }])
+    const { id, ...rest } = action
+    const definition = JSON.stringify(rest)
+    mustFit('actions', await store.definitions('actions'), id, definition)
+    await store.write([{ table: 'actions', id, definition }])
     return action
   }
   return {

@@ -120,6 +120,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
+    else if (caller?.via === 'session') throttle(['session'], sessionOf(caller.user.id))
     else if (caller?.via === 'key') onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
     let admitted = await enter(caller)
     if (!row) {
@@ -153,13 +154,18 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     { project_id: id }: Record<string, string>,
   ): Promise<Callers> => {
     const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
-    return { api: key.id, draft: String(user.id), query: `${user.id} ${project}`, shared: key.id }
+    return { api: key.id, draft: String(user.id), query: `${user.id} ${project}`, shared: key.id, session: key.id }
+  }
+
+  const sessionOf = (userId: number): Callers => {
+    const user = String(userId)
+    return { api: user, draft: user, query: user, shared: user, session: user }
   }
 
   /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */
   const readerOf = ({ client }: Site, { token = '' }: Record<string, string>): Callers => {
     const reader = client === null ? `token ${token.slice(0, 64)}` : networkOf(client).host
-    return { api: reader, draft: reader, query: reader, shared: reader }
+    return { api: reader, draft: reader, query: reader, shared: reader, session: reader }
   }
 
   const failed = (error: unknown, id: string): Response => {
@@ -206,6 +212,14 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     importLimit: async (token, events) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
+    },
+    quota: async (token, events, isHistorical) => {
+      const record = await app.accounts.projects.byToken(token)
+      if (!record) return null
+      // An import that the operator approved has limits of its own.
+      if (isHistorical && (await app.accounts.historicalImports.of(record.id)).approved_by !== null) return null
+      const refused = await app.accounts.eventQuotas.refusal(record, events)
+      return { refused, count: (taken) => app.accounts.eventQuotas.count(record, taken) }
     },
     onRefused: ({ reason, path, token }) => {
       metrics.captureRefused(codeOf(reason))

@@ -3,14 +3,17 @@ import { invalid } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { checkRequest } from '../execution/request.ts'
 import { isObject } from '../lib/is-object.ts'
+import { withinJson } from '../limits/bounds.ts'
+import { fieldLimits } from '../limits/limits.ts'
 import { type AskedQuery, queryAsked } from '../queries/asked-query.ts'
 
 // The query of a saved record, checked when it is written, so that it can be asked later.
 
 /** Characters of its JSON: a page has up to a thousand. */
-const longest = 50_000
+const longest = fieldLimits.query.most
 
-export const savedQuerySchema = z.record(z.string(), z.unknown(), { error: 'Expected an object.' }).meta({
+/** `checkedQuery` names what is too long. */
+export const savedQuerySchema = withinJson(z.record(z.string(), z.unknown(), { error: 'Expected an object.' }), 'body').meta({
   description: 'A query with its `kind`, possibly in a node that says how it is shown (`InsightVizNode`, `DataVisualizationNode`)',
 })
 

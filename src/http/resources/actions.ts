@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { DefinitionState } from '../../accounts/definition-log.ts'
 import { check, flag, text } from '../../accounts/fields.ts'
+import { withinJson } from '../../limits/bounds.ts'
 import { actionStepSchema } from '../../queries/action-definition.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import type { App } from '../app.ts'
@@ -13,7 +14,7 @@ import { searched, searchParameter } from '../search.ts'
 const actionInput = z.object({
   name: text({ max: 400 }),
   description: text({ blank: true }).nullish(),
-  steps: z.array(actionStepSchema, { error: 'Expected a list of items.' }).optional(),
+  steps: withinJson(z.array(actionStepSchema, { error: 'Expected a list of items.' }), 'definition').optional(),
 })
 const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
 /** How client tools delete definitions. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Note, noNote } from '../../accounts/definition-notes.ts'
 import { flag, listOf, text } from '../../accounts/fields.ts'
 import type { Json } from '../../accounts/store.ts'
+import { runInSlices } from '../../lib/run-in-slices.ts'
 import { maybeTime, presentAuthor, timeSchema, userSchema } from '../present.ts'
 import type { ProjectVisit } from '../resource.ts'
 
@@ -44,9 +45,21 @@ export interface Noted<D extends Counted> {
 
 export const withNotes = async <D extends Counted>(visit: ProjectVisit, definitions: readonly D[]): Promise<Noted<D>[]> => {
   const notes = await visit.app.accounts.definitionNotes.of(visit.project.id)
-  return definitions
-    .map((definition) => ({ definition, note: notes.get(definition.id) ?? noNote }))
-    .filter(({ definition, note }) => !isRemoved(note, definition))
+  if (notes.size === 0) return definitions.map((definition) => ({ definition, note: noNote }))
+  return runInSlices(noted(definitions, notes), sliceMs)
+}
+
+/** A project can have 200,000 names, and the id of each is a hash: other requests have their turn meanwhile. */
+const sliceMs = 20
+const someRows = 500
+function* noted<D extends Counted>(definitions: readonly D[], notes: ReadonlyMap<string, Note>): Generator<void, Noted<D>[]> {
+  const found: Noted<D>[] = []
+  for (const [i, definition] of definitions.entries()) {
+    if (i % someRows === 0) yield
+    const note = notes.get(definition.id) ?? noNote
+    if (!isRemoved(note, definition)) found.push({ definition, note })
+  }
+  return found
 }
 
 export const presentNote = async ({ app }: ProjectVisit, { description, fields, updated_at, updated_by_id }: Note) => {

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { check } from '../../accounts/fields.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
+import { runInSlices } from '../../lib/run-in-slices.ts'
+import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
@@ -61,7 +63,9 @@ const all = async (visit: ProjectVisit): Promise<Noted<Definition>[]> => {
   return withNotes(
     visit,
     events.map(({ name, count, first_seen, last_seen }) => ({
-      id: idOf(project.id, name),
+      get id() {
+        return idOf(project.id, name)
+      },
       name,
       count,
       first: first_seen,
@@ -70,9 +74,20 @@ const all = async (visit: ProjectVisit): Promise<Noted<Definition>[]> => {
   )
 }
 
+function* withId(definitions: readonly Noted<Definition>[], wanted: string): Generator<void, Noted<Definition> | undefined> {
+  for (const [i, noted] of definitions.entries()) {
+    if (i % 500 === 0) yield
+    if (noted.definition.id === wanted) return noted
+  }
+  return undefined
+}
+
 const one = async (visit: ProjectVisit): Promise<Noted<Definition>> => {
   const wanted = visit.params.id
-  const found = (await all(visit)).find(({ definition: { id, name } }) => id === wanted || name === wanted)
+  const definitions = await all(visit)
+  const found =
+    definitions.find(({ definition: { name } }) => name === wanted) ??
+    (isUuid(wanted ?? '') ? await runInSlices(withId(definitions, wanted!), 20) : undefined)
   if (!found) throw failures.notFound()
   return found
 }

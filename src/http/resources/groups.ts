@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { noNote } from '../../accounts/definition-notes.ts'
-import { check, integer, text } from '../../accounts/fields.ts'
+import { anyJson, check, integer, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'
 import { isTooLarge } from '../../ingestion/property-size.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
+import { fieldLimits } from '../../limits/limits.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
@@ -28,7 +29,7 @@ const typeSchema = z.object({
 })
 const name = text({ max: 400, blank: true }).nullish()
 const typeInput = z.object({ group_type_index: integer(0, groupTypeLimit - 1), name_singular: name, name_plural: name })
-const typesInput = z.array(typeInput)
+const typesInput = z.array(typeInput).max(fieldLimits.list.most)
 
 const givenTypes = (body: unknown): z.infer<typeof typesInput> => {
   if (!Array.isArray(body)) throw failures.parse('Expected a list of objects with `group_type_index`, `name_singular` and `name_plural`.')
@@ -118,7 +119,7 @@ const relatedSchema = z.object({
 })
 type Related = z.infer<typeof relatedSchema>
 
-const setInput = z.object({ key: text({ max: 10_000 }), value: freeSchema })
+const setInput = z.object({ key: text({ max: 10_000 }), value: anyJson('body') })
 const unsetInput = z.object({ $unset: text({ max: 10_000 }) })
 const typeParameter = { group_type_index: 'The group type, 0 to 4' }
 const groupParameters = { ...typeParameter, group_key: 'The group' }

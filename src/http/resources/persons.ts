@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
+import { anyJson, check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'
 import { isTooLarge } from '../../ingestion/property-size.ts'
 import type { PersonChange } from '../../ingestion/work.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
+import { tokenLength } from '../../limits/bounds.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
@@ -34,23 +35,25 @@ const personSchema = z.object({
 type PresentedPerson = z.infer<typeof personSchema>
 const doneSchema = z.object({ success: z.literal(true), person: personSchema })
 
-const propertiesInput = z.object({ properties: jsonObject().meta({ description: 'Those to set; the others stay' }) })
-const propertyInput = z.object({ key: text({ max: 10_000 }), value: freeSchema })
+/** An id that is looked up. */
+const givenId = z.string().max(tokenLength)
+const propertiesInput = z.object({ properties: jsonObject('body').meta({ description: 'Those to set; the others stay' }) })
+const propertyInput = z.object({ key: text({ max: 10_000 }), value: anyJson('body') })
 const unsetInput = z.object({ $unset: text({ max: 10_000 }) })
 const splitInput = z.object({
   main_distinct_id: text({ max: 200 }).nullish().meta({
     description: 'The id that the person keeps, with its properties; all others leave it. Default: its first id, without properties',
   }),
-  distinct_ids_to_split: listOf(z.string()).nullish().meta({ description: 'Only these leave it' }),
+  distinct_ids_to_split: listOf(givenId, 'ids').nullish().meta({ description: 'Only these leave it' }),
 })
 const mergeInput = z.object({
-  ids: listOf(z.string()).meta({ description: `Uuids of the persons that become part of it, at most ${mostMerged}` }),
+  ids: listOf(givenId, 'ids').meta({ description: `Uuids of the persons that become part of it, at most ${mostMerged}` }),
 })
 const bulkInput = z.object({
-  ids: listOf(z.string())
+  ids: listOf(givenId, 'ids')
     .nullish()
     .meta({ description: `Uuids, at most ${mostDeleted}` }),
-  distinct_ids: listOf(z.string()).nullish().meta({ description: 'Instead of `ids`' }),
+  distinct_ids: listOf(givenId, 'ids').nullish().meta({ description: 'Instead of `ids`' }),
   delete_events: flag().optional(),
 })
 const eventsToo = { delete_events: '`true`: with all its events, which cannot be undone' }

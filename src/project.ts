@@ -266,6 +266,12 @@ export class Project {
     return this.home.asking().cached(this.current.record, query)
   }
 
+  /** @internal When the cached answer of a query was computed. */
+  async cachedAt(query: AskedRequest['query']): Promise<Date | null> {
+    await this.refresh()
+    return this.home.asking().cachedAt(this.current.record, query)
+  }
+
   /**
    * The status of an async query, with its answer at the end; kept for ten minutes. Unknown ids reject.
    *

@@ -18,6 +18,7 @@ import { createImportThrottle } from './import-throttle.ts'
 import { createMetrics } from './metrics.ts'
 import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
+import { checkParameters } from './query-parameters.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
 import { Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
@@ -27,7 +28,7 @@ import { createSites, type Site, type SiteOptions } from './site.ts'
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Waymark-Not-Kept',
+    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Ignored-Parameters, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -127,6 +128,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       const { missing } = route.resource
       throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)
     }
+    checkParameters(row, url.searchParams)
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive, so access is checked again.
     if (method !== 'GET') admitted = await enter(await identify())

@@ -8,7 +8,7 @@ import { openResealing, type Resealing } from './accounts/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey } from './accounts/secret-box.ts'
 import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
-import { openAccounts } from './directory/control.ts'
+import { accountsMemory, openAccounts } from './directory/control.ts'
 import { OpenProjects, type ProjectFailure } from './directory/open-projects.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -36,7 +36,7 @@ import { BrokenFileError, type Instance, openInstance } from './storage/instance
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
 import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
-import { type EngineChoice, openStores } from './storage/open-stores.ts'
+import { type EngineChoice, memoryLimitOf, openStores } from './storage/open-stores.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
@@ -208,7 +208,17 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
-    instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, listMemory, threads }) })
+    const forAccounts = isInMemory ? 0 : await accountsMemory(dataDir)
+    instance = await openInstance({
+      dataDir,
+      ...(options.isolate
+        ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
+        : {
+            memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
+            listMemory,
+            threads,
+          }),
+    })
     const opened =
       backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
     backends = opened
@@ -263,7 +273,14 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
-      ingest: async (id, events) => void (await (await projects.find(id)).take({ batch: events })),
+      ingest: async (id, events) => {
+        const record = await accounts.projects.byId(id)
+        if (!record) return
+        const refused = await accounts.eventQuotas.refusal(record, events.length)
+        if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
+        await (await projects.find(id)).take({ batch: events })
+        await accounts.eventQuotas.count(record, events.length)
+      },
       report: onError,
     })
     const deliveries = await openDeliveries({
@@ -339,7 +356,10 @@ const transformationsOf = (id: number, runtime: PluginRuntime, siteUrl: () => st
 })
 
 /** For a process without stores. */
-const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
+const accountsOnly = { threads: 1 } as const
+const leastForAccounts = 128e6
+/** Account data that was written before its rows had sizes: opening it may need more than the operator gave. */
+const fullerThanUsual = 512e6
 
 const noExports =
   'Batch exports are not available with events in ClickHouse: they need a store in the data directory. Use INSERT INTO FUNCTION s3(…) or another export of ClickHouse instead.'
@@ -620,7 +640,7 @@ export class Waymark {
     const failures: unknown[] = []
     const { asking, parts } = this
     parts.endSweeping()
-    const counts = () => this.accounts.historicalImports.flush()
+    const counts = () => Promise.all([this.accounts.historicalImports.flush(), this.accounts.eventQuotas.flush()])
     for (const step of [
       () => parts.saved.close(),
       () => parts.notifications.close(),

@@ -1,4 +1,5 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
+import { loadableDefinition } from '../limits/definitions.ts'
 import { changePerson } from './change-person.ts'
 import { isVisiting, type Visiting, Visits, visitsLimit } from './cookieless/visits.ts'
 import { EventNames, nameLimit } from './event-names.ts'
@@ -487,7 +488,8 @@ export class Applier {
         const no = this.personNos.get(uuid)
         if (no !== undefined) group.put('cohort_members', { cohort_id: record.id, person_no: this.people.current(no) }, true)
       }
-    } else if (record.definition !== null) group.put(record.table, { id: record.id, definition: record.definition }, true)
+    } else if (record.definition !== null)
+      group.put(record.table, { id: record.id, definition: loadableDefinition(record.definition) }, true)
   }
 
   commit(group: StagedGroup): Promise<void> {

@@ -1,5 +1,7 @@
-import type { Notice, NoticeDelivery } from '../accounts/records.ts'
+import { hasProvenOwner, takeMails } from '../accounts/mail-limits.ts'
+import type { Notice, NoticeDelivery, ProjectRecord } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/resealing.ts'
+import { findUserByEmail } from '../accounts/users.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { faultText, isFault } from '../errors/faults.ts'
 import type { NotificationParts } from './parts.ts'
@@ -45,6 +47,18 @@ async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, n
   throw new Refused(`${host} answered with status ${answer.status}.`, !isPassing(answer.status))
 }
 
+/** Until the address of an owner is proven, only members get mails: whoever asks for them chooses their words. */
+async function mustMayMail(context: NotificationParts['context'], { organization_id }: ProjectRecord, target: string): Promise<void> {
+  if (!(await hasProvenOwner(context, organization_id))) {
+    const user = await findUserByEmail(context.store.read, target)
+    const membership = user && (await context.store.read.memberships.first({ user_id: user.id, organization_id }))
+    if (!membership)
+      throw new Refused('Only members get e-mails until the address of an owner is proven, by a link for a new password.', true)
+  }
+  if ((await takeMails(context, organization_id, 1)) === 0)
+    throw new Refused('The organization has sent as many e-mails as it can on one day.', false)
+}
+
 async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
   const mailer = context.mailer()
   if (!mailer) throw new Refused('This server has no mail server. Start it with --smtp.', false)
@@ -53,6 +67,7 @@ async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery
   const host = URL.canParse(siteUrl) ? new URL(siteUrl).hostname : 'waymark.localhost'
   const what = delivery.alert_id === null ? `subscription ${delivery.subscription_id}` : `alert ${delivery.alert_id}`
   const how = `This is ${what} of the project ${project?.name ?? delivery.project_id}. Its members can change or delete it.`
+  if (project) await mustMayMail(context, project, delivery.target)
   const mail = mailOf(notice.content as unknown as NoticeContent, delivery.target, `<${delivery.id}@${host}>`, how)
   await context.outbound.mails(project?.organization_id ?? '', () => mailer.send(mail))
 }

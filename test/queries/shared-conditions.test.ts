@@ -92,7 +92,7 @@ async function answers(query: { readonly kind: string }): Promise<readonly { rea
 
 const seeds = [1, 2]
 describe.each(seeds)('seed %i', (seed) => {
-  const [events] = fc.sample(eventsArb, { numRuns: 1, seed }) as [readonly StoreEvent[]]
+  const events: readonly StoreEvent[] = fc.sample(eventsArb, { numRuns: 1, seed })[0]!
   const [merges] = fc.sample(mergesArb, { numRuns: 1, seed }) as [Merges]
   const questions = fc.sample(questionArb, { numRuns: 4, seed })
   const merged = inRange(afterMerges(events, merges))
@@ -154,10 +154,8 @@ describe.each(seeds)('seed %i', (seed) => {
     for (const question of questions) {
       await fill(events, merges, question)
       const { entities, scope } = question
-      const [seen, goal] = entities.map((entity) => merged.filter((event) => isIn(event, entity) && isInScope(event, scope))) as [
-        readonly StoreEvent[],
-        readonly StoreEvent[],
-      ]
+      const eventsOf = (entity: Entity) => merged.filter((event) => isIn(event, entity) && isInScope(event, scope))
+      const [seen, goal] = [eventsOf(entities[0]!), eventsOf(entities[1]!)]
       for (const math of ['total', 'dau'] as const) {
         const numberOf = (some: readonly StoreEvent[]) => (math === 'total' ? some.length : peopleOf(some).size)
         const rate = (some: readonly StoreEvent[], all: readonly StoreEvent[]) => (all.length === 0 ? 0 : numberOf(some) / numberOf(all))
@@ -227,11 +225,11 @@ describe.each(seeds)('seed %i', (seed) => {
     for (const viz of ['steps', 'trends', 'time_to_convert'] as const)
       for (const order of ['ordered', 'strict', 'unordered'] as const) {
         const asked = excluding.filter((funnel) => funnel.viz === viz && funnel.order === order)
-        for (const funnel of fc.sample(asked, { numRuns: 3, seed })) {
+        for (const funnel of fc.sample(asked, { numRuns: 1, seed })) {
           const right = referenceOutcomes(afterMerges(events, merges), funnel)
           const found = (await answers(asQuery(funnel))) as unknown as readonly FunnelsAnswer[]
           for (const answer of found) expectAnswer(answer, right, funnel)
         }
       }
-  })
+  }, 900_000)
 })

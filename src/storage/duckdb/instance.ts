@@ -8,6 +8,7 @@ import { MemoryShare } from '../../lib/memory-share.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
+import { boundDefinitions } from './bound-definitions.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
@@ -247,6 +248,7 @@ export class Instance implements Sql {
   async attachProject(id: number): Promise<string> {
     const name = projectDatabase(id)
     await this.attach(name, join('projects', String(id), 'store.duckdb'), storeFile)
+    if (!this.isReadOnly) await boundDefinitions(this, `${identifier(name)}.main`)
     return name
   }
 

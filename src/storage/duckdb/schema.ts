@@ -122,5 +122,5 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
 /** The statements that make an empty store in the attached database `database`. */
 export const createStore = (database: string): readonly string[] => [
   ...Object.entries(storeTables).map(([name, columns]) => `CREATE TABLE "${database}".main.${name} (${columns.join(', ')})`),
-  `INSERT INTO "${database}".main.meta VALUES ('format', '${storeFormat}'), ('applied_seq', '0')`,
+  `INSERT INTO "${database}".main.meta VALUES ('format', '${storeFormat}'), ('applied_seq', '0'), ('definitions_bounded', '1')`,
 ]

@@ -5,6 +5,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { DownloadFormat, IngestAnswer } from '../project.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
+import { asideText } from '../storage/recovery-report.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.
@@ -201,8 +202,11 @@ export const directoryCommands = {
 
   /** Projects that were requested and failed to open, with the reason. */
   failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
-    const { failures } = await waymark.condition()
-    return failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` }))
+    const { failures, aside } = await waymark.condition()
+    return [
+      ...failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` })),
+      ...aside.map(({ project, records }) => ({ project, message: asideText(records) })),
+    ]
   },
 
   imports: async ({ accounts }: Pick<Waymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {

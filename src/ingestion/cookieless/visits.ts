@@ -32,7 +32,7 @@ export interface Visited {
   readonly isBeyondLimit: boolean
 }
 
-type Visiting = PreparedEvent & { readonly visitor: Visitor }
+export type Visiting = PreparedEvent & { readonly visitor: Visitor }
 
 export const isVisiting = (event: PreparedEvent): event is Visiting => event.visitor !== null
 

@@ -25,6 +25,11 @@ export const effectless: Readonly<Record<string, Effectless>> = {
   personal_api_key: { values: null, reason: 'A key may stand here, and was checked before' },
   _: { values: null, reason: 'The time, which jQuery and the browser client add so that no cache answers' },
   token: { values: null, reason: "The project's public key, which the clients for browsers and servers add; the path names the project" },
+  limit: {
+    values: null,
+    reason:
+      'Clients that read all lists in pages send it; a list that has no pages answers everything, and pages with a cursor have their own size',
+  },
   format: { values: ['json'], reason: 'Clients written for Django REST framework ask for the format by name; answers are JSON' },
 }
 

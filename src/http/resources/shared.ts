@@ -26,7 +26,7 @@ const page = async (visit: Visit, isEmbedded: boolean): Promise<Reply> => {
   )
 }
 
-/** A link may have been changed on its way to the reader, who could not mend it. */
+/** A link may have been changed on its way to the reader, who could not repair it. */
 const appended = 'A page that people open: mail programs and advertising systems append parameters of their own to links'
 
 export const shared = defineResource({

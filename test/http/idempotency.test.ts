@@ -68,3 +68,19 @@ test('kept for a day, then forgotten', async () => {
   world.now = null
   expect(await world.accounts.context.store.read.idempotent_answers.count({}), 'those of the day before are gone').toBe(1)
 })
+
+test('@current is what it meant: the same key in another project or organization is another request', async () => {
+  const { call, owner, organization, project, world } = held.home
+  const next = await world.makeProject(organization.id, { name: 'Next' })
+  const headers = { 'idempotency-key': 'of two projects' }
+  const make = () => call('POST', '/api/projects/@current/annotations/', { as: owner, headers, body: { content: 'once' } })
+  const at = (id: number) => call('PATCH', '/api/users/@me/', { as: owner, body: { set_current_team: id } })
+  await at(project.id)
+  const first = await make()
+  expect(first.status).toBe(201)
+  expect((await make()).body).toEqual(first.body)
+  await at(next.id)
+  expect(await make()).toMatchObject(refused(409, 'conflict', 'This Idempotency-Key was used for another request.'))
+  await at(project.id)
+  expect((await make()).body).toEqual(first.body)
+})

@@ -16,11 +16,15 @@ beforeAll(async () => {
 })
 afterAll(() => home.world.close())
 
-const large = 'x'.repeat(3_000_000)
-const values: readonly unknown[] = [large, [large], { large }, Array.from({ length: 20_000 }, (_, i) => `${i} ${'y'.repeat(120)}`)]
+const large = 'x'.repeat(1_500_000)
+/** The largest value of the place's own type. */
+const valueFor = (type: string): unknown => (type === 'array' ? [large] : type === 'record' || type === 'object' ? { large } : large)
 
 /** What ends what the test stands on. */
-const isLeftOut = ({ name }: Row) => /^(query\.|events\.|login\.|password_links\.|setup\.|signup\.)|reset_token|remove|job/.test(name)
+const isLeftOut = ({ name }: Row) =>
+  /replace|^pipeline_|^organization_(batch|project)|^(query\.|events\.|login\.|password_links\.|setup\.|signup\.)|reset_token|remove|job/.test(
+    name,
+  )
 const rows = routes.flatMap(({ path, rows: all }) =>
   [...all.values()].filter((row) => row.body && !isLeftOut(row)).map((row) => ({ path, row })),
 )
@@ -59,18 +63,14 @@ test('no field of any route is kept larger than it may be', async () => {
   const taken: string[] = []
   for (const { path, row } of rows) {
     for (const place of placesOf(row.body!)) {
-      for (const value of values) {
-        if (typeof value !== 'string' && !/record|unknown|array|any/.test(place.schema._zod.def.type)) continue
-        const answer = await call(row.method, pathOf(path), { as: owner, body: place.body(value) }).catch((error: unknown) => {
-          wrong.push(`${row.name} ${place.path.join('.')}: ${String(error).slice(0, 200)}`)
-          return null
-        })
-        if (answer && answer.status >= 500 && answer.body?.code !== 'accounts_full')
-          wrong.push(`${row.name} ${place.path.join('.')}: ${answer.status}`)
-        if (answer && answer.status < 300) taken.push(`${row.name} ${place.path.join('.')}`)
-        const id = row.isCreating && answer?.status === 201 ? (answer.body?.id ?? answer.body?.short_id) : undefined
-        if (id !== undefined) made.set(path, String(id))
-      }
+      const { type } = place.schema._zod.def
+      if (!/^(string|array|record|unknown|any|object)$/.test(type)) continue
+      const answer = await call(row.method, pathOf(path), { as: owner, body: place.body(valueFor(type)) })
+      const name = `${row.name} ${place.path.join('.')}`
+      if (answer.status >= 500) wrong.push(`${name}: ${answer.status}`)
+      if (answer.status < 300) taken.push(name)
+      const id = row.isCreating && answer.status === 201 ? (answer.body?.id ?? answer.body?.short_id) : undefined
+      if (id !== undefined) made.set(path, String(id))
     }
     if (taken.length > 0) for (const one of await tooLarge()) wrong.push(`after ${row.name}: ${one}`)
     taken.length = 0

@@ -24,18 +24,18 @@ const day = 86_400
 /** Styles and requests of this server only, and of its scripts those that the page names and what they import. */
 const policyWith = (nonce: string) =>
   [
-  "default-src 'none'",
-  // Not 'self': this server also serves scripts that users wrote, for other sites.
-  `script-src 'nonce-${nonce}'`,
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self'", // a form whose answer is a download
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
+    "default-src 'none'",
+    // Not 'self': this server also serves scripts that users wrote, for other sites.
+    `script-src 'nonce-${nonce}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'", // a form whose answer is a download
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 
 /** Scripts of the page, and by the `meta` those that they load later. */
 const withNonce = (html: string, nonce: string): string =>
@@ -75,7 +75,11 @@ export const createWebPages = (folder = webFolder()) => {
       if (!page) return frontPage(request)
       const nonce = randomBytes(16).toString('base64')
       const html = withNonce(new TextDecoder().decode(page), nonce)
-      const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policyWith(nonce), 'cache-control': 'no-cache' }
+      const headers = {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policyWith(nonce),
+        'cache-control': 'no-cache',
+      }
       return new Response(html, { headers: { ...headers, vary: 'accept' } })
     },
     /** The name of each file contains a hash of its contents. Null: there is no such file. */

@@ -4,6 +4,7 @@ import { createDefinitionLog } from './definition-log.ts'
 import { createDefinitionNotes } from './definition-notes.ts'
 import { createDomains } from './domains.ts'
 import { createEmailLinks } from './email-links.ts'
+import { createEventQuotas } from './event-quotas.ts'
 import { createFirstOwner } from './first-owner.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
@@ -76,6 +77,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     projectMembers: createProjectMembers(context),
     proxyRecords: createProxyRecords(context),
     historicalImports: createHistoricalImports(context),
+    eventQuotas: createEventQuotas(context),
     definitionLog: createDefinitionLog(context),
     definitionNotes: createDefinitionNotes(context),
     personalKeys,

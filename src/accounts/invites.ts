@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { WaymarkError } from '../errors/errors.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, log, type Mail, post } from './context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from './fields.ts'
+import { hasProvenOwner, takeMails } from './mail-limits.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from './records.ts'
 import { invalid, notAllowed, notFound, ofItem } from './refusals.ts'
 import { hashKey, randomToken } from './secrets.ts'
@@ -16,8 +18,8 @@ export const inviteInput = z.object({
   target_email: email(),
   first_name: text({ max: 30, blank: true }).optional(),
   level: integerOf(levels).optional(),
-  message: text({ blank: true }).nullable().optional(),
-  private_project_access: listOf(projectAccess).nullable().optional(),
+  message: text({ size: 'message', blank: true }).nullable().optional(),
+  private_project_access: listOf(projectAccess).max(100).nullable().optional(),
   send_email: flag().optional(),
 })
 type InviteInput = z.infer<typeof inviteInput>
@@ -115,6 +117,25 @@ export const createInvites = (context: AccountContext) => {
     return invite
   }
 
+  const mustMayMail = async (organizationId: string, mails: number): Promise<void> => {
+    if (context.mailer() === null || (await takeMails(context, organizationId, mails)) === mails) return
+    throw new WaymarkError('limit-reached', {
+      message:
+        'Your organization has sent as many e-mails as it can on one day. Try again tomorrow, send fewer, or prove the address of an owner by a link for a new password.',
+    })
+  }
+
+  /** Until the address of an owner is proven: without words of the sender's choice. */
+  const plainMail = (invite: Invite, secret: string): Mail => ({
+    to: invite.target_email,
+    subject: 'You are invited to an organization on Waymark',
+    text: [
+      'Somebody invites you to join an organization on Waymark. If you do not expect this, ignore it.',
+      '',
+      `Accept: ${context.settings().siteUrl}/#/signup/${secret}`,
+      'The invitation is good for three days.',
+    ].join('\n'),
+  })
   const inviteMail = (invite: Invite, secret: string, organization: Organization, by: User): Mail => {
     const name = [by.first_name, by.last_name].filter(Boolean).join(' ') || by.email
     const lines = [
@@ -134,10 +155,11 @@ export const createInvites = (context: AccountContext) => {
     made: readonly { invite: Invite; secret: string }[],
   ): Promise<Sent[]> => {
     const mailed = made.filter(({ invite }) => invite.emailing_attempt_made)
+    const isProven = mailed.length === 0 || (await hasProvenOwner(context, organization.id))
     await post(
       context,
       organization.id,
-      mailed.map(({ invite, secret }) => inviteMail(invite, secret, organization, by.user)),
+      mailed.map(({ invite, secret }) => (isProven ? inviteMail(invite, secret, organization, by.user) : plainMail(invite, secret))),
     )
     return made.map(({ invite, secret }) => ({
       invite,
@@ -151,6 +173,7 @@ export const createInvites = (context: AccountContext) => {
     inputs: readonly InviteInput[],
     refusal = (error: unknown, _item: number): unknown => error,
   ): Promise<Sent[]> => {
+    await mustMayMail(organization.id, inputs.filter(({ send_email }) => send_email !== false).length)
     const made = await writeAs(context, by, async (tables, own) => {
       const rows: { invite: Invite; secret: string }[] = []
       for (const [i, input] of inputs.entries()) {
@@ -196,6 +219,7 @@ export const createInvites = (context: AccountContext) => {
 
     /** Sends the same invitation again, if the sender may still invite. */
     async resend(by: Inviter, organization: Organization, { id }: Invite): Promise<Sent> {
+      await mustMayMail(by.membership.organization_id, 1)
       const secret = randomToken()
       const invite = await writeAs(context, by, async (tables, own) => {
         const before = await asItIs(tables, id)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type AccountContext, log, post } from './context.ts'
 import { check, newPassword, text } from './fields.ts'
 import { grantsOf, isExpired, mustBeAbleToInvite, projectLevels } from './invites.ts'
+import { takeMails } from './mail-limits.ts'
 import { insertMembership } from './organizations.ts'
 import { provenAddress } from './proof.ts'
 import { type AccountTables, type Invite, level, type Organization, type User } from './records.ts'
@@ -93,10 +94,11 @@ export const createJoining = (context: AccountContext) => {
     const others = (await store.read.memberships.find({ organization_id: organization.id })).filter((one) => one.user_id !== joined.id)
     const users = await store.read.users.find({ id: others.map((one) => one.user_id), is_active: true })
     const who = joined.first_name || joined.email
+    const told = users.slice(0, await takeMails(context, organization.id, users.length))
     await post(
       context,
       organization.id,
-      users.map((user) => ({
+      told.map((user) => ({
         to: user.email,
         subject: `${who} joined ${organization.name}`,
         text: `${who} (${joined.email}) is now a member of ${organization.name}.`,

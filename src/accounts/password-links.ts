@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
+import { tokenLength } from '../limits/bounds.ts'
 import { type AccountContext, log, post } from './context.ts'
 import { check, newPassword, text } from './fields.ts'
 import { isProven, proveAddress, type Unproven, unprovenOf } from './proof.ts'
@@ -18,7 +19,10 @@ export const linkLifetime = { operator: 24 * hour, mail: hour }
 export const mostMailedLinks = 5
 
 export const mailedLinkInput = z.object({ email: text({ max: 254 }) })
-export const passwordLinkInput = z.object({ token: z.string({ error: 'Not a valid string.' }).min(1), password: newPassword() })
+export const passwordLinkInput = z.object({
+  token: z.string({ error: 'Not a valid string.' }).min(1).max(tokenLength),
+  password: newPassword(),
+})
 
 export interface MadePasswordLink {
   readonly user: User

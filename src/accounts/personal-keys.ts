@@ -46,7 +46,7 @@ export type Scope = `${ScopeObject}:${'read' | 'write'}`
 /** Everything a key can be allowed, but for `*`. */
 export const scopes: readonly string[] = scopeObjects.flatMap((object) => [`${object}:read`, `${object}:write`])
 const known = new Set<string>(['*', ...scopes])
-const scope = z.string({ error: 'Not a valid string.' })
+const scope = text({ max: 200, blank: true })
 
 export const keyInput = z.object({
   label: text({ max: 40 }),

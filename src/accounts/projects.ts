@@ -65,6 +65,7 @@ export const insertProject = async (
     ingested_event: false,
     timezone: 'UTC',
     week_start_day: null,
+    events_per_day: null,
     settings: {
       primary_dashboard: dashboard,
       ...(Array.isArray(people) && people.length > 0 ? { test_account_filters: people } : {}),
@@ -118,6 +119,13 @@ export const createProjects = (context: AccountContext) => {
     if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
   }
 
+  const mustBeAllowedToLimit = (project: ProjectRecord, membership: Membership | undefined, isOperator: boolean, limit: Json) => {
+    if (!isOperator && (membership?.level ?? 0) < level.admin) throw levelTooLow()
+    const most = project.events_per_day ?? context.settings().eventsPerDay
+    if (typeof limit === 'number' && most !== null && most !== 0 && limit > most)
+      throw invalid(`The operator of this server allows ${most} events a day.`, 'daily_event_limit', 'max_value')
+  }
+
   /** Null: the operator, who is not a member. */
   const writeBy = <T>(
     by: ActingMember | null,
@@ -168,6 +176,7 @@ export const createProjects = (context: AccountContext) => {
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
         const hook = settingsWithDefaults(project.settings).slack_incoming_webhook
         if (typeof hook === 'string' && isMaskOf(settings.slack_incoming_webhook, hook)) delete settings.slack_incoming_webhook
+        if (settings.daily_event_limit !== undefined) mustBeAllowedToLimit(project, membership, by === null, settings.daily_event_limit)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
         // Its keys are set one by one: others stay unchanged.
         if (isObject(old) && isObject(asked)) settings.session_replay_config = { ...old, ...asked } as Json

@@ -1,6 +1,6 @@
 import type { RowOf, Store, WriteAll } from './store.ts'
 
-// The tables of account data. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
+// The tables of account data. Each needs a row in `rowLimits` of limits/limits.ts: its largest size, its largest number, and the column of its owner. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
 
 export const accountShapes = {
   users: {
@@ -68,6 +68,8 @@ export const accountShapes = {
     saml_acs_url: 'text?',
     saml_x509_cert: 'text?',
     created_at: 'time',
+    is_assumed: 'boolean?', // not hosted: `verified_at` is the time of creation, and nobody proved it. null: of older versions
+    pending: 'json?', // settings that were asked for before it was proven
   },
   roles: {
     id: 'text',
@@ -98,6 +100,7 @@ export const accountShapes = {
     timezone: 'text',
     week_start_day: 'integer?',
     settings: 'json', // the other writable fields that differ from their defaults
+    events_per_day: 'integer?', // set by the operator; null: as the server, 0: no limit
   },
   project_memberships: {
     id: 'text',
@@ -123,6 +126,7 @@ export const accountShapes = {
     derived_name: 'text?',
     description: 'text',
     query: 'json', // as it was sent, with the nodes around it that say how it is shown
+    filters: 'json?', // the older form that the query was made from
     kind: 'text', // of the query inside
     position: 'integer?',
     favorited: 'boolean',
@@ -488,6 +492,14 @@ export const accountShapes = {
     approved_at: 'time?',
     imported_events: 'integer',
   },
+  /** Events of clients of one day, for the limit of a project. */
+  event_counts: {
+    project_id: 'integer',
+    day: 'text',
+    events: 'integer',
+    refused: 'integer',
+    is_told: 'boolean', // the owners, on that day
+  },
   personal_keys: {
     id: 'text',
     user_id: 'integer',
@@ -526,6 +538,7 @@ export const accountShapes = {
   },
   idempotent_answers: {
     key: 'text',
+    user_id: 'integer?',
     request: 'text',
     status: 'integer',
     body: 'json',
@@ -599,6 +612,7 @@ export type Subscription = RowOf<Shapes['subscriptions']>
 export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
+export type EventCount = RowOf<Shapes['event_counts']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
 export type EmailLink = RowOf<Shapes['email_links']>

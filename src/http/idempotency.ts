@@ -58,6 +58,7 @@ export const createIdempotency = (accounts: Accounts) => {
         await tables.idempotent_answers.remove({ key: id })
         await tables.idempotent_answers.insert({
           key: id,
+          user_id: Number(caller),
           request: print,
           status: answer.status,
           body: withoutSecrets(answer.body, request.secrets),

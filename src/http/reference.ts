@@ -2,11 +2,13 @@ import { downloadSeconds, longestQueryId, waitedForSeconds } from '../execution/
 import { lightMs } from '../execution/asking/lanes.ts'
 import { longestSeconds } from '../execution/asking/query-runs.ts'
 import { largestBody, maxLevels, maxValues } from './body.ts'
+import { differences } from './differences.ts'
 import { maxFormFields } from './form-fields.ts'
 import { maxNames } from './ignored-fields.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
+import { effectless } from './query-parameters.ts'
 import { hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
 import { requestBodyDefaults } from './request-bodies.ts'
@@ -30,6 +32,14 @@ const number = (value: number) => value.toLocaleString('en')
 
 const times = ({ failures, seconds }: { readonly failures: number; readonly seconds: number }) =>
   `${failures} at once, and another one every ${seconds} seconds`
+
+const cell = (text: string) => text.replaceAll('|', '\\|')
+const effectlessRows = Object.entries(effectless)
+  .map(([name, { values, reason }]) => `| \`${name}\` | ${values?.join(', ') ?? 'any'} | ${cell(reason)} |`)
+  .join('\n')
+const differenceRows = differences
+  .map(({ where, asked, here, reason }) => `| ${[where, asked, here, reason].map(cell).join(' | ')} |`)
+  .join('\n')
 
 const preface = `# The HTTP API
 
@@ -74,6 +84,13 @@ answer that they expect, with the header \`${notKeptHeader.replace(/\b[a-z]/g, (
 **Unknown fields** of a query, of an action's steps and of a cohort's filters are refused with their path and the likely name. Unknown fields of a record are ignored, as in PostHog, and
 \`X-Ignored-Fields\` lists them with the likely name: \`nme (name?), tile\`. It lists at most ${maxNames} and the number of the others; characters other than letters, digits and
 \`_.$-\` are percent-encoded. Read-only fields are ignored too, so you can write a record back as you read it.
+
+**Parameters** of URLs that a route does not have are refused (400) with their name and the likely one, and so is one that is sent several times with different values where one is
+expected: an answer that ignores a filter looks like an answer to it. \`GET /openapi.json\` lists those of each route. These may be sent to every route, without effect:
+
+| parameter | values | why it is taken |
+|---|---|---|
+${effectlessRows}
 
 **Headers.** Every answer has \`X-Request-Id\` (the caller's own if it sent one), \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`, \`Referrer-Policy: no-referrer\`, and
 \`X-Frame-Options\` and \`Content-Security-Policy\` that forbid framing. \`Idempotency-Key\` on a POST that creates something makes it idempotent: the same request with the same key within a day gets the
@@ -121,6 +138,14 @@ The command line has \`waymark query … --format parquet --out FILE\` ([quickst
 **Times** are ISO 8601 in UTC, with microseconds if they are not zero. Trailing slashes are optional.
 
 \`/api/environments/…\` is an alias of \`/api/projects/…\`.
+
+## Deliberate differences
+
+The API follows a published description of PostHog's. Where Waymark differs from it on purpose:
+
+| what | described as | here | why |
+|---|---|---|---|
+${differenceRows}
 
 For operators there are \`/_health\`, \`/_livez\`, \`/_readyz\` and \`/metrics\` (Prometheus), without a key.
 `

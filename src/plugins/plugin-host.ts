@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type AccountContext, type Change, log as logActivity } from '../accounts/context.ts'
 import type { PluginConfig as ConfigRow, Plugin, PluginAttachment } from '../accounts/records.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
+import { faultText, isFault } from '../errors/faults.ts'
 import { openAddressDatabase } from './address-database.ts'
 import { createCaptures } from './captures.ts'
 import { openSettings } from './config-fields.ts'
@@ -99,6 +100,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
       locate,
       clock,
       disabled: (config, reason) => void disable(config, reason).catch(report),
+      report,
     },
     sandbox,
   )
@@ -146,7 +148,10 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
         if (version === null) unusable.set(row.id, waitsForAgreement)
         else unusable.delete(row.id)
       } catch (error) {
-        unusable.set(row.id, `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+        unusable.set(
+          row.id,
+          isFault(error) ? faultText : `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        )
         report(error)
       }
     }

@@ -89,6 +89,8 @@ export interface Asking {
   ask(source: Source, asked: AskedRequest, asker: QueryCaller): Promise<Outcome>
   /** The cached answer, however old it is. */
   cached(project: ProjectRecord, query: AskedRequest['query']): Promise<Answer | null>
+  /** When the cached answer was computed. */
+  cachedAt(project: ProjectRecord, query: AskedRequest['query']): Date | null
 }
 
 export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
@@ -180,6 +182,8 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       const entry = results.entry(results.keyOf(query, project))
       return entry ? cachedAnswer(entry) : null
     },
+
+    cachedAt: (project, query) => results.entry(results.keyOf(query, project))?.computedAt ?? null,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Inviter, Sent } from '../../accounts/invites.ts'
 import { inviteInput } from '../../accounts/invites.ts'
 import { hasAllScopes } from '../../accounts/personal-keys.ts'
 import type { Invite } from '../../accounts/records.ts'
+import { fieldLimits } from '../../limits/limits.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
@@ -91,7 +92,7 @@ export const invites = defineResource({
       path: 'bulk',
       name: 'create_many',
       summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
-      body: z.array(inviteInput),
+      body: z.array(inviteInput).max(fieldLimits.list.most),
       isCreating: true,
       answer: z.array(sentSchema),
       secrets: ['secret'],

@@ -23,6 +23,11 @@ const withWeekStart = ({ headers }: Request, body: unknown): Record<string, unkn
   return guessed === null || Array.isArray(body) ? (body as Record<string, unknown>) : { week_start_day: guessed, ...(body as object) }
 }
 
+const quotaSchema = z.object({
+  limit: z.int().nullable().meta({ description: 'Of the operator and the owner, the lower one; null: none' }),
+  taken: z.int(),
+  resets_at: timeSchema,
+})
 const projectSchema = z.looseObject({
   id: z.int(),
   organization: uuidSchema,
@@ -39,6 +44,7 @@ const projectSchema = z.looseObject({
   effective_membership_level: z.int().nullable(),
   has_group_types: z.boolean(),
   group_types: z.array(freeSchema),
+  event_quota: quotaSchema.meta({ description: 'Events of clients on this day, in UTC' }),
 })
 
 const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membership'>, project: ProjectRecord) => {
@@ -66,6 +72,7 @@ const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membersh
     effective_membership_level: held,
     has_group_types: groupTypes.length > 0,
     group_types: groupTypes,
+    event_quota: await app.accounts.eventQuotas.of(project),
     live_events_token: null,
     person_on_events_querying_enabled: true,
     default_modifiers: {},

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { statusBody } from '../../execution/asking/asking.ts'
+import { withinJson } from '../../limits/bounds.ts'
 import { failures } from '../errors.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
@@ -116,7 +117,7 @@ export const query = defineResource({
       summary: 'A query as the newest version of its kind: there has been one version of each, so it comes back as it is',
       scope: 'query:read',
       limits: ['api'],
-      body: z.object({ query: z.record(z.string(), z.unknown()) }),
+      body: z.object({ query: withinJson(z.record(z.string(), z.unknown()), 'body') }),
       answer: z.object({ query: z.looseObject({ kind: z.string() }) }),
       handle: async ({ body }) => {
         readQueryRequest(body)

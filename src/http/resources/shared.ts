@@ -26,6 +26,9 @@ const page = async (visit: Visit, isEmbedded: boolean): Promise<Reply> => {
   )
 }
 
+/** A link may have been changed on its way to the reader, who could not mend it. */
+const appended = 'A page that people open: mail programs and advertising systems append parameters of their own to links'
+
 export const shared = defineResource({
   name: 'shared',
   summary: 'What a public link opens, for everybody who has its token ([sharing.md](sharing.md))',
@@ -39,6 +42,7 @@ export const shared = defineResource({
       path: 'shared/:token',
       name: 'page',
       summary: 'A page with the answers of one insight or one dashboard, as pictures; with `.json` behind the token, the answers as JSON',
+      ignoresParameters: appended,
       handle: async (visit) => {
         const token = visit.params.token ?? ''
         if (!json.test(token)) return page(visit, false)
@@ -51,6 +55,7 @@ export const shared = defineResource({
       path: 'embedded/:token',
       name: 'embedded',
       summary: 'The same page, which other sites may show in a frame',
+      ignoresParameters: appended,
       handle: (visit) => page(visit, true),
     }),
   ],

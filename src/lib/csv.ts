@@ -28,4 +28,5 @@ function* lines(rows: Iterable<readonly unknown[]>, isForPeople: boolean): Gener
 }
 
 /** Rows as lines, in pieces of moderate size. */
-export const csvLines = (rows: Iterable<readonly unknown[]>, isForPeople = false): Generator<Uint8Array> => inPieces(lines(rows, isForPeople))
+export const csvLines = (rows: Iterable<readonly unknown[]>, isForPeople = false): Generator<Uint8Array> =>
+  inPieces(lines(rows, isForPeople))

@@ -125,7 +125,9 @@ describe('names and other spellings', () => {
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const own = createOutbound(allowedAddresses(() => true))
-    await expect(own({ url, method: 'GET', headers: {}, body: null }, AbortSignal.timeout(5_000))).rejects.toMatchObject({ code: 'private-address' })
+    await expect(own({ url, method: 'GET', headers: {}, body: null }, AbortSignal.timeout(5_000))).rejects.toMatchObject({
+      code: 'private-address',
+    })
     await new Promise((closed) => server.close(closed))
   })
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
 import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
 
 // Every package of a lock file has a hash: what the registry gives is what was locked.
 

@@ -58,13 +58,10 @@ export const configSchema = z.object({
   description: z.string().nullable(),
   deleted: z.boolean(),
   code_version: z.string().meta({ description: 'The hash of the code of the plugin as it is now' }),
-  running_version: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'The hash of the code that runs in the project: an older version until an administrator agrees to the one of now; null: none',
-    }),
+  running_version: z.string().nullable().meta({
+    description:
+      'The hash of the code that runs in the project: an older version until an administrator agrees to the one of now; null: none',
+  }),
 })
 /** Lists leave the plugin out. */
 export const presentConfig = async (app: App, config: PluginConfig, isInList: boolean): Promise<z.infer<typeof configSchema>> => {

@@ -101,7 +101,7 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
         onError,
         signal,
         transform,
-          attempts,
+        attempts,
       })
       const reports = [...storage.reports]
       if (recovery) {

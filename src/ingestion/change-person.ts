@@ -3,7 +3,7 @@ import type { Arrival } from './identify.ts'
 import type { People } from './people.ts'
 import { mergedProperties, type Person, write, writtenTimes } from './person.ts'
 import type { StagedGroup } from './ports.ts'
-import { fitTogether, fits, noteWritten } from './property-size.ts'
+import { fits, fitTogether, noteWritten } from './property-size.ts'
 import type { PersonChange } from './work.ts'
 
 // Changes of persons by users. What arrived before a change is changed by it, and what arrives later is not.

@@ -70,7 +70,17 @@ export async function openTestProject({
   const backend = await openLocalBackend({ stores, admission, clock, record: () => record, onError, onRecovery })
   const opens = { open: async () => backend, isOutOfMemory: () => false, isLost: () => false }
   const home = {
-    backends: { ...opens, ready: refuse, drop: refuse, close: refuse, load: refuse, stillOpen: [], mostOpen: 1, positionOf: () => 0, recentEnds: 0 },
+    backends: {
+      ...opens,
+      ready: refuse,
+      drop: refuse,
+      close: refuse,
+      load: refuse,
+      stillOpen: [],
+      mostOpen: 1,
+      positionOf: () => 0,
+      recentEnds: 0,
+    },
     clock,
     noteFirstEvents: async () => {},
     countImported: async () => {},

@@ -86,7 +86,14 @@ let databases = 0
 
 /** A project's store in memory with a pipeline before it. Tables are in the database `p`. */
 export async function openWorld(
-  options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number; uuidFolder?: string; store?: WorldStore; memoryLimit?: number } = {},
+  options: {
+    now?: string
+    limits?: PipelineOptions['limits']
+    projectId?: number
+    uuidFolder?: string
+    store?: WorldStore
+    memoryLimit?: number
+  } = {},
 ): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
@@ -146,7 +153,10 @@ export async function openWorld(
     }) as F
   const looks = (store: EventWriter) =>
     Object.fromEntries(
-      Object.entries(store).map(([name, value]) => [name, /^(persons|groups)/.test(name) && typeof value === 'function' ? counted(value) : value]),
+      Object.entries(store).map(([name, value]) => [
+        name,
+        /^(persons|groups)/.test(name) && typeof value === 'function' ? counted(value) : value,
+      ]),
     ) as unknown as EventWriter
   const failing = (store: EventWriter): EventWriter => ({
     ...looks(store),

@@ -45,7 +45,9 @@ describe('with memory for about 3 MB of them at a time', () => {
 
   test('a batch of merges', async () => {
     await store(person)
-    const merges = numbers.filter((i) => i % 2 === 0).map((i) => ({ event: '$merge_dangerously', distinct_id: `p${i}`, properties: { alias: `p${i + 1}` } }))
+    const merges = numbers
+      .filter((i) => i % 2 === 0)
+      .map((i) => ({ event: '$merge_dangerously', distinct_id: `p${i}`, properties: { alias: `p${i + 1}` } }))
     await world.pipeline.ingest({ batch: merges })
     await world.pipeline.caughtUp()
     expect(world.mostLoaded).toBeLessThanOrEqual(most + length)

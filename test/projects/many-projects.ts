@@ -94,7 +94,10 @@ async function fill(dataDir: string, options: ManyOptions): Promise<{ readonly p
       first = id
       const project = await waymark.project(id)
       for (let at = 0; at < events; at += 5_000)
-        await project.ingest({ historical_migration: events > 10_000, batch: Array.from({ length: Math.min(5_000, events - at) }, (_, j) => event(at + j)) })
+        await project.ingest({
+          historical_migration: events > 10_000,
+          batch: Array.from({ length: Math.min(5_000, events - at) }, (_, j) => event(at + j)),
+        })
     }
   }
   await waymark.close()
@@ -190,7 +193,8 @@ export async function manyProjects(options: ManyOptions): Promise<ManyResult> {
       const project = projects[Math.floor(random() * projects.length)]!
       const one: Promise<void> = (random() < 0.5 ? capture(project) : ask(project)).finally(() => running.delete(one))
       running.add(one)
-      if (n % (rate * 60) === 0) log(`${Math.round((performance.now() - since) / 1000)} s: ${running.size} requests run, ${Math.round(peakMemory / 1e6)} MB at most`)
+      if (n % (rate * 60) === 0)
+        log(`${Math.round((performance.now() - since) / 1000)} s: ${running.size} requests run, ${Math.round(peakMemory / 1e6)} MB at most`)
     }
     await Promise.all(running)
 

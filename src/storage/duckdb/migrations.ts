@@ -1,5 +1,5 @@
-import { numberText } from '../../types/property-values.ts'
 import { ordinaryLength } from '../../ingestion/property-size.ts'
+import { numberText } from '../../types/property-values.ts'
 import type { FileFormat, Migration } from '../format.ts'
 import { createStore, storeFormat } from './schema.ts'
 

@@ -2,7 +2,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import type { ProjectRecord } from './accounts/records.ts'
 import type { Backends, RowLimits } from './backend/backend.ts'
 import { OnDemandBackend } from './backend/on-demand.ts'
-import type { OpenLimit } from './backend/open-limit.ts'
+import { OpenLimit } from './backend/open-limit.ts'
 import type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 import type { StoreFacts } from './catalog/store-facts.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './definitions/actions.ts'
@@ -74,6 +74,8 @@ export interface ProjectHome {
   /** Aborts when the directory is closed. */
   readonly signal?: AbortSignal
 }
+
+export { OpenLimit }
 
 /** Only `Waymark` may open and close projects; it passes these keys. */
 export const closeProject = Symbol('closeProject')

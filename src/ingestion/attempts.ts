@@ -1,37 +1,7 @@
+import type { AsideRecord, AttemptNote, AttemptStore } from './ports.ts'
+
 // A record that ends the process whenever it is applied would end it at every replay. So the records that are being applied are noted before, and the note is
 // cleared after: a process that finds one applies these records in ever smaller parts, and sets a record aside that has ended the process alone again.
-
-/** Records `from` to `to` are being applied. */
-export interface AttemptNote {
-  readonly from: number
-  readonly to: number
-  /** How much speaks against the record, if it is one: see `weightOf`. */
-  readonly weight: number
-  /** Milliseconds for which it has been applied alone. */
-  readonly lasted: number
-}
-
-/** What is kept of attempts, beside a project's store. */
-export interface AttemptStore {
-  readonly found: AttemptNote | null
-  /** Written at once; null: nothing is being applied. */
-  note(attempt: AttemptNote | null): void
-  /** Numbers of the records that are set aside. */
-  readonly aside: ReadonlySet<number>
-  /** Keeps a record that is not applied. Returns the path of its file. */
-  setAside(record: AsideRecord): Promise<string>
-  close(): void
-}
-
-export interface AsideRecord {
-  readonly seq: number
-  readonly kind: string
-  readonly uuid: string
-  /** Milliseconds. */
-  readonly receivedAt: number
-  readonly sentAt: string | null
-  readonly payload: string
-}
 
 /** Suspicious records are applied in this many parts, so a record is alone after few ends of the process. */
 const parts = 32

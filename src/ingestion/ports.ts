@@ -210,3 +210,35 @@ export interface WriterState {
   }[]
   readonly warnings: readonly { readonly type: string; readonly count: number; readonly samples: string; readonly lastSeen: number }[]
 }
+
+/** Records `from` to `to` are being applied. */
+export interface AttemptNote {
+  readonly from: number
+  readonly to: number
+  /** How much speaks against the record, if it is one: see `attempts.ts`. */
+  readonly weight: number
+  /** Milliseconds for which it has been applied alone. */
+  readonly lasted: number
+}
+
+/** What is kept of attempts, beside a project's store. */
+export interface AttemptStore {
+  readonly found: AttemptNote | null
+  /** Written at once; null: nothing is being applied. */
+  note(attempt: AttemptNote | null): void
+  /** Numbers of the records that are set aside. */
+  readonly aside: ReadonlySet<number>
+  /** Keeps a record that is not applied. Returns the path of its file. */
+  setAside(record: AsideRecord): Promise<string>
+  close(): void
+}
+
+export interface AsideRecord {
+  readonly seq: number
+  readonly kind: string
+  readonly uuid: string
+  /** Milliseconds. */
+  readonly receivedAt: number
+  readonly sentAt: string | null
+  readonly payload: string
+}

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { mkdir, open, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AsideRecord, AttemptNote, AttemptStore } from '../ingestion/attempts.ts'
+import type { AsideRecord, AttemptNote, AttemptStore } from '../ingestion/ports.ts'
 
 const width = 120
 const nothing = { from: 0, to: -1, weight: 0, lasted: 0 }

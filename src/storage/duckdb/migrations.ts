@@ -1,4 +1,3 @@
-import { ordinaryLength } from '../../ingestion/property-size.ts'
 import { numberText } from '../../types/property-values.ts'
 import type { FileFormat, Migration } from '../format.ts'
 import { createStore, storeFormat } from './schema.ts'
@@ -58,6 +57,9 @@ const cookielessVisits: Migration = {
     `CREATE TABLE "${database}".main.cookieless_visits (key VARCHAR NOT NULL, day INTEGER NOT NULL, state VARCHAR NOT NULL)`,
   ],
 }
+
+/** Characters of a row that do not count as large. */
+const ordinaryLength = 8_192
 
 /** What a transaction must load is known before it is loaded. DuckDB does not commit a transaction that both alters a table and writes to it. */
 const sizes: readonly Migration[] = [

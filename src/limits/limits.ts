@@ -201,7 +201,7 @@ export const otherLimits = {
     'Every query loads them.',
   ),
   eventsPerDay: other('events a day', 20_000_000, 'events', 'project', '1 MiB each', 'The project key is public.'),
-  mailsPerDay: other('mails a day', 500, 'mails', 'organization', '1 MiB each', 'Whoever is in the organization decides who gets them.'),
+  mailsPerDay: other('mails a day', 500, 'mails', 'organization', '1 MiB each', 'Its members decide who gets them.'),
   unprovenMailsPerDay: other(
     'mails a day, without an owner whose address is proven',
     20,

@@ -6,7 +6,7 @@ import { invalid } from './refusals.ts'
 import type { WritableRows } from './store.ts'
 
 // The table of limits, held by the store itself: a row that is too large, one too many for its owner, and a store that is too full are refused
-// whoever writes them. What stands already stays readable and removable, and may change as long as it does not grow.
+// by every road of writing. What stands already stays readable and removable, and may change as long as it does not grow.
 
 type Row = Readonly<Record<string, unknown>>
 type Rows = WritableRows<Row>

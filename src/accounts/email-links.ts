@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
+import { tokenLength } from '../limits/bounds.ts'
 import { type AccountContext, changesOf, log, type Mail, post } from './context.ts'
 import { check } from './fields.ts'
 import { provenAddress } from './proof.ts'
@@ -13,7 +14,7 @@ import { findUserByEmail, normalEmail, sameEmail } from './users.ts'
 
 const day = 86_400_000
 export const emailLinkLifetime = { mail: day, operator: 7 * day }
-export const emailLinkInput = z.object({ token: z.string({ error: 'Not a valid string.' }).min(1) })
+export const emailLinkInput = z.object({ token: z.string({ error: 'Not a valid string.' }).min(1).max(tokenLength) })
 
 const notUsable = () =>
   invalid(

@@ -1,5 +1,6 @@
 import { otherLimits } from '../limits/limits.ts'
 import type { AccountContext } from './context.ts'
+import { isProven } from './proof.ts'
 import { level } from './records.ts'
 
 // Mails that members cause: invitations, subscriptions, alerts. An organization has so many a day, and until the address of one of its owners is
@@ -17,7 +18,7 @@ export const hasProvenOwner = async ({ store, settings }: AccountContext, organi
   if (!settings().isHosted) return true
   const owners = await store.read.memberships.find({ organization_id: organizationId, level: level.owner })
   const users = await store.read.users.find({ id: owners.map(({ user_id }) => user_id) })
-  return users.some(({ is_active, is_email_verified }) => is_active && is_email_verified === true)
+  return users.some((user) => user.is_active && isProven(user))
 }
 
 /** How many of so many mails the organization may still send today; they count as sent. */

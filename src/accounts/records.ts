@@ -1,6 +1,7 @@
 import type { RowOf, Store, WriteAll } from './store.ts'
 
-// The tables of account data. Each needs a row in `rowLimits` of limits/limits.ts: its largest size, its largest number, and the column of its owner. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
+// The tables of account data. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers. Each
+// table needs a row in `rowLimits` of limits/limits.ts: its largest size, its largest number, and the column of its owner.
 
 export const accountShapes = {
   users: {

@@ -102,7 +102,7 @@ export const differences: readonly Difference[] = [
     where: '`jit_provisioning_enabled` and `sso_enforcement` of a new domain',
     asked: 'accepted',
     here: 'kept in `pending` until the domain is proven; a change of an unproven domain is refused with `verification_required`',
-    reason: 'Whoever adds a domain does not own it yet',
+    reason: 'An organization that adds a domain does not own it yet',
   },
   {
     id: 'domain-proof',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parametersOf, type QueryParameter, wordsOf } from './query-parameters.ts'
+import { type QueryParameter, wordsOf } from './query-parameter.ts'
+import { parametersOf } from './query-parameters.ts'
 import { querySchemas } from './query-schemas.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'

@@ -1,17 +1,11 @@
 import { invalid } from '../accounts/refusals.ts'
 import { likelyName } from '../lib/likely-name.ts'
 import { paging } from './pages.ts'
+import type { QueryParameter } from './query-parameter.ts'
 import type { Row } from './resource.ts'
 
 // The parameters of a URL are declared by the row of the route. One that is not declared, or that is sent twice where one value is expected, would be
 // dropped without a word, and the answer would be about something else than was asked: so it is refused, with its name.
-
-/** What a parameter means, as documentation. */
-export type QueryParameter = string | { readonly words: string; readonly isRepeatable: true }
-
-/** A parameter that may be sent several times. */
-export const repeatable = (words: string): QueryParameter => ({ words: `${words}; may be repeated`, isRepeatable: true })
-export const wordsOf = (parameter: QueryParameter): string => (typeof parameter === 'string' ? parameter : parameter.words)
 
 export const parametersOf = ({
   isPaged,
@@ -31,6 +25,11 @@ export const effectless: Readonly<Record<string, Effectless>> = {
   personal_api_key: { values: null, reason: 'A key may stand here, and was checked before' },
   _: { values: null, reason: 'The time, which jQuery and the browser client add so that no cache answers' },
   token: { values: null, reason: "The project's public key, which the clients for browsers and servers add; the path names the project" },
+  limit: {
+    values: null,
+    reason:
+      'Clients that read all lists in pages send it; a list that has no pages answers everything, and pages with a cursor have their own size',
+  },
   format: { values: ['json'], reason: 'Clients written for Django REST framework ask for the format by name; answers are JSON' },
 }
 

@@ -4,7 +4,7 @@ import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
 import { type LevelName, level, type Membership, type Organization, type ProjectRecord } from '../accounts/records.ts'
 import type { App } from './app.ts'
 import type { Caller } from './authenticate.ts'
-import type { QueryParameter } from './query-parameters.ts'
+import type { QueryParameter } from './query-parameter.ts'
 import type { LimitName } from './rate-limits.ts'
 import type { Site } from './site.ts'
 

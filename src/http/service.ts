@@ -20,7 +20,7 @@ import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
 import { checkParameters } from './query-parameters.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
-import { Reply, type Visit } from './resource.ts'
+import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type Site, type SiteOptions } from './site.ts'
@@ -139,7 +139,10 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], admitted) : result)
     }
     const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
-    const asked = { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
+    // `@current` is what it meant when the request arrived.
+    const { organization, project } = admitted as Partial<ProjectVisit>
+    const about = [organization?.id ?? null, project?.id ?? null]
+    const asked = { method, about, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
     const reply = key !== null ? await idempotent(`${caller!.user.id}`, key, asked, act) : await act()
     const { body: sent } = reply
     const headers = reply instanceof Reply ? reply.headers : {}

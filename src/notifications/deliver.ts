@@ -47,7 +47,7 @@ async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, n
   throw new Refused(`${host} answered with status ${answer.status}.`, !isPassing(answer.status))
 }
 
-/** Until the address of an owner is proven, only members get mails: whoever asks for them chooses their words. */
+/** Until the address of an owner is proven, only members get mails: the user who asks for them chooses their words. */
 async function mustMayMail(context: NotificationParts['context'], { organization_id }: ProjectRecord, target: string): Promise<void> {
   if (!(await hasProvenOwner(context, organization_id))) {
     const user = await findUserByEmail(context.store.read, target)

@@ -12,7 +12,7 @@ import { cursorPage, cursorPageSchema, cursorParameters } from '../cursor-pages.
 import { failures } from '../errors.ts'
 import { range } from '../moment.ts'
 import { pageSchema } from '../pages.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type OrganizationVisit, type ProjectVisit, type Resource } from '../resource.ts'
 import {
   backfillSchema,

@@ -7,7 +7,7 @@ import { compareCodePoints } from '../../lib/compare-code-points.ts'
 import { runInSlices } from '../../lib/run-in-slices.ts'
 import { failures } from '../errors.ts'
 import { maybeTime, presentAuthor, timeSchema, userSchema } from '../present.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 import type { ProjectVisit } from '../resource.ts'
 
 // What definitions of events and of properties have in common: what users wrote about them.

@@ -7,7 +7,7 @@ import { activityPage, activityParameters, activitySchema } from '../activity.ts
 import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
   chosen,

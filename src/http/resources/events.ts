@@ -7,7 +7,7 @@ import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { givenFilters, givenOrder } from '../queries/list-parameters.ts'
 import { eventValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { pageLink } from '../site.ts'
 

@@ -5,7 +5,7 @@ import { maskedAddress } from '../../lib/masked-address.ts'
 import { alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../notifications/records.ts'
 import { summaryOf } from '../../notifications/recurrence.ts'
 import { freeSchema, maybeTime, presentAuthor, presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 
 // Alerts, subscriptions and deliveries in answers.
 

@@ -8,7 +8,7 @@ import { logTypes } from '../../plugins/log-entries.ts'
 import { failures } from '../errors.ts'
 import { range } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
 import {
   changedDeliveriesSchema,

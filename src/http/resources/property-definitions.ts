@@ -10,7 +10,7 @@ import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
-import { repeatable } from '../query-parameters.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
   chosen,

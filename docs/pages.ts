@@ -2,6 +2,7 @@ import { httpReference } from '../src/http/reference.ts'
 import { differencesPage } from './differences-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { functionsPage } from './functions-page.ts'
+import { limitsPage } from './limits-page.ts'
 import { propertiesPage } from './properties-page.ts'
 
 /** Pages that are written from the registries, by their file in this folder. A test holds each against its file. */
@@ -10,5 +11,6 @@ export const pages: Readonly<Record<string, () => string>> = {
   'errors.md': errorsPage,
   'functions.md': functionsPage,
   'http.md': httpReference,
+  'limits.md': limitsPage,
   'properties.md': propertiesPage,
 }

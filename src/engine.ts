@@ -8,7 +8,7 @@ import { openResealing, type Resealing } from './accounts/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey } from './accounts/secret-box.ts'
 import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
-import { openAccounts } from './directory/control.ts'
+import { accountsMemory, openAccounts } from './directory/control.ts'
 import { OpenProjects, type ProjectFailure } from './directory/open-projects.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -16,6 +16,7 @@ import { createAdmission } from './execution/asking/admission.ts'
 import { type Asking, createAsking } from './execution/asking/asking.ts'
 import { answersInMemory } from './execution/asking/kept-answers.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './exports/open-exports.ts'
+import { DailySalts } from './ingestion/cookieless/salts.ts'
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
@@ -29,15 +30,17 @@ import type { Project } from './project.ts'
 import { type InsightOptions, openSaved, type Saved } from './saved/open-saved.ts'
 import { type OpenedSharing, openSharing } from './sharing/open-sharing.ts'
 import { answerFiles } from './storage/answer-files.ts'
+import { type Aside, allAside } from './storage/attempts-file.ts'
 import { exists } from './storage/exists.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
 import { disk } from './storage/log/disk.ts'
 import { logDefaults } from './storage/log/file-log.ts'
-import { type EngineChoice, openStores } from './storage/open-stores.ts'
+import { type EngineChoice, memoryLimitOf, openStores } from './storage/open-stores.ts'
 import { makeDirectoryPrivate } from './storage/private-files.ts'
 import { forgetPositions, type StorageOptions } from './storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './storage/recovery-report.ts'
+import { openSaltFile } from './storage/salt-file.ts'
 import { readSecretKeys } from './storage/secret-key-file.ts'
 
 export type { ExportOptions } from './exports/open-exports.ts'
@@ -194,6 +197,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   let instance: Instance | null = null
   let backends: Backends | null = null
   let host: PluginHost | null = null
+  let endSweeping = () => {}
   try {
     const onError = options.onError ?? warn
     if (lock) {
@@ -204,13 +208,25 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
-    instance = await openInstance({ dataDir, ...(options.isolate ? accountsOnly : { memoryLimit, listMemory, threads }) })
+    const forAccounts = isInMemory ? 0 : await accountsMemory(dataDir)
+    instance = await openInstance({
+      dataDir,
+      ...(options.isolate
+        ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
+        : {
+            memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
+            listMemory,
+            threads,
+          }),
+    })
     const opened =
       backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
     backends = opened
     let accounts: Accounts
     let asking: Asking
     let plugins: OpenedPlugins
+    const salts = new DailySalts(clock, lock && openSaltFile(dataDir, { isCopy: lock.lastOwner === 'copied' }))
+    endSweeping = salts.sweepRegularly(onError)
     const projects = new OpenProjects({
       backends: opened,
       clock,
@@ -219,6 +235,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       countImported: (id, events) => accounts.historicalImports.count(id, events),
       transformations: (id) => transformationsOf(id, plugins.host.runtime, () => accounts.context.settings().siteUrl),
       asking: () => asking,
+      salts,
       onError,
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
@@ -245,7 +262,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       options: exportOptions,
       network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !settings().isHosted),
       refusal: options.engine ? noExports : null,
-      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.get(id)).exportRows : null),
+      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
       report: onError,
     })
     const pluginOptions = options.plugins ?? {}
@@ -256,12 +273,19 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
-      ingest: async (id, events) => void (await (await projects.get(id)).take({ batch: events })),
+      ingest: async (id, events) => {
+        const record = await accounts.projects.byId(id)
+        if (!record) return
+        const refused = await accounts.eventQuotas.refusal(record, events.length)
+        if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
+        await (await projects.find(id)).take({ batch: events })
+        await accounts.eventQuotas.count(record, events.length)
+      },
       report: onError,
     })
     const deliveries = await openDeliveries({
       context: accounts.context,
-      project: async (id) => ((await accounts.projects.byId(id)) ? projects.get(id) : null),
+      project: async (id) => ((await accounts.projects.byId(id)) ? projects.find(id) : null),
       deliver: host.runtime.deliver,
       log: host.log,
       report: onError,
@@ -277,7 +301,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     })
     const saved = openSaved({
       context: accounts.context,
-      project: ({ id }) => projects.get(id),
+      project: ({ id }) => projects.find(id),
       options: options.insights ?? {},
       report: onError,
     })
@@ -310,8 +334,10 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       resealing,
       clock,
       minFreeBytes,
+      endSweeping,
     })
   } catch (error) {
+    endSweeping()
     await host?.close().catch(() => undefined)
     await backends?.close().catch(() => undefined)
     await instance?.close().catch(() => undefined) // why it could not be opened says more
@@ -330,7 +356,10 @@ const transformationsOf = (id: number, runtime: PluginRuntime, siteUrl: () => st
 })
 
 /** For a process without stores. */
-const accountsOnly = { memoryLimit: '128MB', threads: 1 } as const
+const accountsOnly = { threads: 1 } as const
+const leastForAccounts = 128e6
+/** Account data that was written before its rows had sizes: opening it may need more than the operator gave. */
+const fullerThanUsual = 512e6
 
 const noExports =
   'Batch exports are not available with events in ClickHouse: they need a store in the data directory. Use INSERT INTO FUNCTION s3(…) or another export of ClickHouse instead.'
@@ -430,6 +459,10 @@ export interface Condition {
   readonly lag: number
   /** Projects that were requested and failed to open. */
   readonly failures: readonly ProjectFailure[]
+  /** Records that ended the engine whenever they were applied. */
+  readonly aside: readonly Aside[]
+  /** How often the engine has ended by itself within the last minute. */
+  readonly recentEnds: number
 }
 
 interface Parts {
@@ -448,6 +481,8 @@ interface Parts {
   readonly notifications: OpenedNotifications
   readonly resealing: Resealing
   readonly clock: () => Date
+  /** No salts are erased any more. */
+  endSweeping(): void
 }
 
 /** An open data directory. */
@@ -557,17 +592,19 @@ export class Waymark {
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
-    const lag = [...ready].reduce((sum, project) => sum + project.lag, 0)
-    const known = { isOpen: this.closing === null, projects: ready.size, lag, failures }
-    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0 }
-    const [isWritable, freeBytes] = await Promise.all([
+    const lag = ready.reduce((sum, project) => sum + project.lag, 0)
+    const { recentEnds } = this.parts.backends
+    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds }
+    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0, aside: [] }
+    const [aside, isWritable, freeBytes] = await Promise.all([
+      allAside(this.dataDir),
       access(this.dataDir, constants.W_OK).then(
         () => true,
         () => false,
       ),
       disk.freeBytes(this.dataDir).catch(() => null),
     ])
-    return { ...known, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
+    return { ...known, aside, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
   /** Applies acknowledged events, checkpoints all files and releases the directory. A second call waits for the first one. */
@@ -594,7 +631,7 @@ export class Waymark {
   /** Plugins may capture events until acknowledged ones have passed them. */
   private async transformed(): Promise<void> {
     const { projects, plugins } = this.parts
-    const passing = [...projects.ready].filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
+    const passing = projects.ready.filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
     // What cannot be applied is reported by the closing of the project.
     await Promise.allSettled(passing.map((project) => project.warnings()))
   }
@@ -602,7 +639,8 @@ export class Waymark {
   private async shutDown(): Promise<void> {
     const failures: unknown[] = []
     const { asking, parts } = this
-    const counts = () => this.accounts.historicalImports.flush()
+    parts.endSweeping()
+    const counts = () => Promise.all([this.accounts.historicalImports.flush(), this.accounts.eventQuotas.flush()])
     for (const step of [
       () => parts.saved.close(),
       () => parts.notifications.close(),

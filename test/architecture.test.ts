@@ -4,12 +4,14 @@ import { expect, test } from 'vitest'
 
 // Which folder may import which. A folder left out of this table, or an import it does not allow, fails with the line that breaks it.
 
-const base = ['lib', 'errors']
+// `limits`: the table of what is kept.
+const base = ['lib', 'errors', 'limits']
 const tower = [...base, 'ast', 'types', 'parser', 'functions', 'catalog', 'resolver', 'plan']
 const root = 'engine.ts'
 const layers: Record<string, readonly string[]> = {
   lib: [],
   errors: ['lib'],
+  limits: ['lib', 'errors'],
   ast: base,
   types: base,
   parser: [...base, 'ast', 'types'],

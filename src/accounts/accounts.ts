@@ -3,6 +3,8 @@ import { type AccountContext, type AccountSettings, defaultSettings } from './co
 import { createDefinitionLog } from './definition-log.ts'
 import { createDefinitionNotes } from './definition-notes.ts'
 import { createDomains } from './domains.ts'
+import { createEmailLinks } from './email-links.ts'
+import { createEventQuotas } from './event-quotas.ts'
 import { createFirstOwner } from './first-owner.ts'
 import { createHistoricalImports } from './historical-imports.ts'
 import { createInvites } from './invites.ts'
@@ -68,12 +70,14 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     joining: createJoining(context),
     firstOwner: createFirstOwner(context),
     passwordLinks: createPasswordLinks(context),
+    emailLinks: createEmailLinks(context),
     domains: createDomains(context),
     roles: createRoles(context),
     projects: createProjects(context),
     projectMembers: createProjectMembers(context),
     proxyRecords: createProxyRecords(context),
     historicalImports: createHistoricalImports(context),
+    eventQuotas: createEventQuotas(context),
     definitionLog: createDefinitionLog(context),
     definitionNotes: createDefinitionNotes(context),
     personalKeys,
@@ -85,9 +89,10 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
       return project
     },
 
+    /** The operator says whose the address is. */
     createUser: (organizationId: string | null, user: NewUser, at: LevelName): Promise<User> =>
       store.write(async (tables) => {
-        const made = await insertUser(context, tables, user)
+        const made = await insertUser(context, tables, { isProven: true, ...user })
         if (organizationId === null) return made
         if (!(await tables.organizations.first({ id: organizationId }))) throw notFound(`There is no organization ${organizationId}.`)
         await insertMembership(context, tables, made, organizationId, level[at])
@@ -112,7 +117,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
         const owner =
           (owned && (await tables.users.first({ id: owned.user_id }))) ??
           (await findUserByEmail(tables, address)) ??
-          (await insertUser(context, tables, { email: address, first_name: 'Owner' }))
+          (await insertUser(context, tables, { email: address, first_name: 'Owner', isProven: true }))
         if (!owned) await insertMembership(context, tables, owner, home.id, level.owner)
         const first =
           (await tables.projects.first({ organization_id: home.id })) ??

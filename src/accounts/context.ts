@@ -1,3 +1,4 @@
+import { otherLimits } from '../limits/limits.ts'
 import type { OutboundCalls } from './outbound-calls.ts'
 import type { Passwords } from './passwords.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
@@ -32,6 +33,8 @@ export interface AccountSettings {
   readonly instanceTag: string
   /** Managed proxies have names below this one. */
   readonly proxyBase: string
+  /** Events of clients that each project takes on one day; null: no limit. */
+  readonly eventsPerDay: number | null
 }
 export const defaultSettings: AccountSettings = {
   isHosted: false,
@@ -39,6 +42,7 @@ export const defaultSettings: AccountSettings = {
   siteUrl: 'http://127.0.0.1:8000',
   instanceTag: 'none',
   proxyBase: 'proxy.localhost',
+  eventsPerDay: otherLimits.eventsPerDay.number,
 }
 
 /** The stores of projects: created and removed together with the records. */
@@ -110,6 +114,18 @@ export interface ActivityEntry {
   readonly trigger?: Json
 }
 
+/** What an entry of the log may have of its changes: they repeat the values before and after. */
+const longestChanges = 16_000
+const longestValue = 160
+const excerptOf = (value: Json): Json => {
+  const written = JSON.stringify(value)
+  return written.length <= longestValue ? value : `${written.slice(0, longestValue)}… (${written.length} characters)`
+}
+const shortened = (changes: readonly Change[]): readonly Change[] =>
+  JSON.stringify(changes).length <= longestChanges
+    ? changes
+    : changes.slice(0, 40).map((change) => ({ ...change, before: excerptOf(change.before), after: excerptOf(change.after) }))
+
 /** Writes one entry of the activity log, in the transaction of the change itself. */
 export const log = (context: AccountContext, tables: AccountTables, entry: ActivityEntry): Promise<void> =>
   tables.activity.insert({
@@ -125,7 +141,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
       short_id: entry.short_id ?? null,
       type: null,
       trigger: entry.trigger ?? null,
-      changes: entry.changes ? (entry.changes as unknown as Json) : null,
+      changes: entry.changes ? (shortened(entry.changes) as unknown as Json) : null,
     },
     is_system: entry.by === null,
     was_impersonated: false,

@@ -4,6 +4,8 @@ import { type Issue, issueToTell, problemOf, readOptions } from '../errors/valid
 import { excerpt } from '../lib/excerpt.ts'
 import { own } from '../lib/own.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
+import { tokenLength, withinJson } from '../limits/bounds.ts'
+import { type FieldLimitName, fieldLimits } from '../limits/limits.ts'
 import { type Choices, invalid } from './refusals.ts'
 import type { Json } from './store.ts'
 
@@ -33,10 +35,15 @@ interface TextRules {
   readonly min?: number
   /** '' is a valid value. */
   readonly blank?: boolean
+  /** Its row in the table of limits, where it may be longer than other texts. `max` can only lower it. */
+  readonly size?: FieldLimitName
 }
-export const text = ({ max, min, blank = false }: TextRules = {}) => {
-  const base = z.string({ error: 'Not a valid string.' }).min(min ?? (blank ? 0 : 1))
-  const limited = max === undefined ? base : base.max(max)
+export const text = ({ max, min, blank = false, size = 'text' }: TextRules = {}) => {
+  const most = Math.min(max ?? Number.POSITIVE_INFINITY, fieldLimits[size].most)
+  const limited = z
+    .string({ error: 'Not a valid string.' })
+    .min(min ?? (blank ? 0 : 1))
+    .max(most)
   // Not every database can store them.
   const isWhole = (value: string) => !value.includes('\0')
   return read(
@@ -60,6 +67,7 @@ export const choice = <const V extends readonly [string, ...string[]]>(values: V
 export const uuid = () =>
   z
     .string({ error: 'Must be a valid UUID.' })
+    .max(tokenLength, { error: 'Must be a valid UUID.' })
     .toLowerCase()
     .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'Must be a valid UUID.' })
 export const email = () =>
@@ -81,7 +89,11 @@ export const newPassword = () =>
     .max(1024)
 /** A password that is compared with the stored one. */
 export const givenPassword = () => z.string({ error: 'Not a valid string.' }).min(1).max(1024)
-export const listOf = <S extends z.ZodType>(of: S) => z.array(of, { error: 'Expected a list of items.' })
+/** `size`: its row in the table of limits, where it may be longer than other lists. */
+export const listOf = <S extends z.ZodType>(of: S, size: FieldLimitName = 'list') => {
+  const { most } = fieldLimits[size]
+  return z.array(of, { error: 'Expected a list of items.' }).max(most, { error: `Ensure this field has no more than ${most} items.` })
+}
 const isoForm = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?( ?(Z|[+-]\d\d:?\d\d))?)?$/i
 
 /** ISO 8601; without an offset it is UTC. Null for any other text. */
@@ -97,21 +109,28 @@ export function readTime(given: string): Date | null {
 const wrongTime = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'
 /** A time as text; read by `readTime`. */
 export const time = () =>
-  z.string({ error: wrongTime }).transform((given, context) => {
-    const read = readTime(given)
-    if (read) return read
-    context.addIssue({ code: 'custom', message: wrongTime, params: { rule: 'invalid_input' } })
-    return z.NEVER
-  })
+  z
+    .string({ error: wrongTime })
+    .max(tokenLength, { error: wrongTime })
+    .transform((given, context) => {
+      const read = readTime(given)
+      if (read) return read
+      context.addIssue({ code: 'custom', message: wrongTime, params: { rule: 'invalid_input' } })
+      return z.NEVER
+    })
 
 /** With these fields and no others. */
 export const objectOf = <S extends z.ZodRawShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? unknownField(issue.keys[0]!, Object.keys(shape)) : undefined),
   })
-/** Bodies are parsed from JSON, so every value in them is valid JSON. */
-export const anyJson = () => z.unknown() as z.ZodType<Json>
-export const jsonObject = () => z.record(z.string(), anyJson(), { error: 'Expected an object.' })
+/** Bodies are parsed from JSON, so every value in them is valid JSON. `size`: its row in the table of limits. */
+export const anyJson = (size: FieldLimitName = 'json') => withinJson(z.unknown(), size) as z.ZodType<Json>
+const jsonValue = z.unknown() as z.ZodType<Json>
+export const jsonObject = (size: FieldLimitName = 'json') =>
+  withinJson(z.record(z.string(), jsonValue, { error: 'Expected an object.' }), size)
+/** A list that is bounded as a whole. */
+export const jsonList = (size: FieldLimitName = 'json') => withinJson(z.array(jsonValue, { error: 'Expected a list of items.' }), size)
 
 /** A value that is not one of the choices. */
 export const noChoice = (value: string) => ({ rule: 'invalid_choice', message: `"${excerpt(value)}" is not a valid choice.` })

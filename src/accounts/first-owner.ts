@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, text } from './fields.ts'
 import { signupInput } from './joining.ts'
+import { provenAddress } from './proof.ts'
 import { type AccountTables, level, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashKey } from './secrets.ts'
@@ -46,10 +47,16 @@ export const createFirstOwner = (context: AccountContext) => {
         const { organization, user } = found
         const other = await findUserByEmail(tables, email)
         if (other && other.id !== user.id) throw invalid('There is already an account with this email address.', 'email', 'unique')
-        const change = { email: normalEmail(email), first_name, ...(last_name !== undefined && { last_name }), password_hash }
+        const change = {
+          email: normalEmail(email),
+          first_name,
+          ...(last_name !== undefined && { last_name }),
+          password_hash,
+          ...provenAddress,
+        }
         await tables.users.update({ id: user.id }, change)
         const about = { by: user, organization_id: organization.id, activity: 'updated' }
-        const { password_hash: _, ...shownChange } = change
+        const { password_hash: _, unproven_since: __, ...shownChange } = change
         const changes = changesOf('User', user as unknown as Record<string, unknown>, shownChange)
         await log(context, tables, { ...about, scope: 'User', item_id: user.id, name: change.email, changes })
         if (organization_name !== undefined && organization_name !== organization.name) {

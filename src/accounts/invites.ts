@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { WaymarkError } from '../errors/errors.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, log, type Mail, post } from './context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from './fields.ts'
+import { hasProvenOwner, takeMails } from './mail-limits.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from './records.ts'
 import { invalid, notAllowed, notFound, ofItem } from './refusals.ts'
 import { hashKey, randomToken } from './secrets.ts'
@@ -16,8 +18,8 @@ export const inviteInput = z.object({
   target_email: email(),
   first_name: text({ max: 30, blank: true }).optional(),
   level: integerOf(levels).optional(),
-  message: text({ blank: true }).nullable().optional(),
-  private_project_access: listOf(projectAccess).nullable().optional(),
+  message: text({ size: 'message', blank: true }).nullable().optional(),
+  private_project_access: listOf(projectAccess).max(100).nullable().optional(),
   send_email: flag().optional(),
 })
 type InviteInput = z.infer<typeof inviteInput>
@@ -55,6 +57,14 @@ export const mustBeAbleToInvite = async (
   }
 }
 
+/**
+ * Who sends an invitation. A key that has not all scopes may invite by mail, to the mailbox of the invited. It gets no secret: whoever has the secret signs in, which allows more than the key. Without
+ * a mail the invitation waits until somebody who is signed in sends it again.
+ */
+export interface Inviter extends ActingMember {
+  readonly hidesSecrets?: boolean
+}
+
 /** An invitation that was just created or sent. */
 export interface Sent {
   readonly invite: Invite
@@ -74,18 +84,19 @@ export const createInvites = (context: AccountContext) => {
   })
 
   /** The fields that change each time an invitation is sent. Previous secrets become invalid. */
-  const sending = (by: ActingMember, secret: string, wantsMail: boolean) => {
+  const sending = (by: Inviter, secret: string, wantsMail: boolean) => {
     const now = context.clock()
+    const isMailed = context.mailer() !== null && wantsMail
     return {
-      secret_hash: hashKey(secret),
-      emailing_attempt_made: context.mailer() !== null && wantsMail,
+      secret_hash: by.hidesSecrets && !isMailed ? null : hashKey(secret),
+      emailing_attempt_made: isMailed,
       created_by_id: by.user.id,
       created_at: now,
       updated_at: now,
     }
   }
 
-  const insert = async (tables: AccountTables, by: ActingMember, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
+  const insert = async (tables: AccountTables, by: Inviter, own: Membership, input: InviteInput, secret: string): Promise<Invite> => {
     const [wanted, grants] = [input.level ?? level.member, input.private_project_access ?? []]
     await mustBeAbleToInvite(tables, own, wanted, grants)
     const existing = await findUserByEmail(tables, input.target_email)
@@ -106,6 +117,25 @@ export const createInvites = (context: AccountContext) => {
     return invite
   }
 
+  const mustMayMail = async (organizationId: string, mails: number): Promise<void> => {
+    if (context.mailer() === null || (await takeMails(context, organizationId, mails)) === mails) return
+    throw new WaymarkError('limit-reached', {
+      message:
+        'Your organization has sent as many e-mails as it can on one day. Try again tomorrow, send fewer, or prove the address of an owner by a link for a new password.',
+    })
+  }
+
+  /** Until the address of an owner is proven: without words of the sender's choice. */
+  const plainMail = (invite: Invite, secret: string): Mail => ({
+    to: invite.target_email,
+    subject: 'You are invited to an organization on Waymark',
+    text: [
+      'Somebody invites you to join an organization on Waymark. If you do not expect this, ignore it.',
+      '',
+      `Accept: ${context.settings().siteUrl}/#/signup/${secret}`,
+      'The invitation is good for three days.',
+    ].join('\n'),
+  })
   const inviteMail = (invite: Invite, secret: string, organization: Organization, by: User): Mail => {
     const name = [by.first_name, by.last_name].filter(Boolean).join(' ') || by.email
     const lines = [
@@ -125,20 +155,25 @@ export const createInvites = (context: AccountContext) => {
     made: readonly { invite: Invite; secret: string }[],
   ): Promise<Sent[]> => {
     const mailed = made.filter(({ invite }) => invite.emailing_attempt_made)
+    const isProven = mailed.length === 0 || (await hasProvenOwner(context, organization.id))
     await post(
       context,
       organization.id,
-      mailed.map(({ invite, secret }) => inviteMail(invite, secret, organization, by.user)),
+      mailed.map(({ invite, secret }) => (isProven ? inviteMail(invite, secret, organization, by.user) : plainMail(invite, secret))),
     )
-    return made.map(({ invite, secret }) => ({ invite, secret: invite.emailing_attempt_made ? null : secret }))
+    return made.map(({ invite, secret }) => ({
+      invite,
+      secret: invite.emailing_attempt_made || invite.secret_hash === null ? null : secret,
+    }))
   }
 
   const create = async (
-    by: ActingMember,
+    by: Inviter,
     organization: Organization,
     inputs: readonly InviteInput[],
     refusal = (error: unknown, _item: number): unknown => error,
   ): Promise<Sent[]> => {
+    await mustMayMail(organization.id, inputs.filter(({ send_email }) => send_email !== false).length)
     const made = await writeAs(context, by, async (tables, own) => {
       const rows: { invite: Invite; secret: string }[] = []
       for (const [i, input] of inputs.entries()) {
@@ -164,11 +199,11 @@ export const createInvites = (context: AccountContext) => {
     list: (organizationId: string) => store.read.invites.find({ organization_id: organizationId }, { newestFirst: 'created_at' }),
     byId: (organizationId: string, id: string) => store.read.invites.first({ id, organization_id: organizationId }),
 
-    create: async (by: ActingMember, organization: Organization, body: unknown): Promise<Sent> =>
+    create: async (by: Inviter, organization: Organization, body: unknown): Promise<Sent> =>
       (await create(by, organization, [check(inviteInput, body)]))[0]!,
 
     /** All or none. */
-    createMany(by: ActingMember, organization: Organization, body: unknown): Promise<Sent[]> {
+    createMany(by: Inviter, organization: Organization, body: unknown): Promise<Sent[]> {
       if (!Array.isArray(body)) throw invalid('This endpoint needs an array of data for bulk invite creation.')
       if (body.length > largestBulk)
         throw invalid(`A maximum of ${largestBulk} invites can be sent in a single request.`, null, 'max_length')
@@ -183,7 +218,8 @@ export const createInvites = (context: AccountContext) => {
     },
 
     /** Sends the same invitation again, if the sender may still invite. */
-    async resend(by: ActingMember, organization: Organization, { id }: Invite): Promise<Sent> {
+    async resend(by: Inviter, organization: Organization, { id }: Invite): Promise<Sent> {
+      await mustMayMail(by.membership.organization_id, 1)
       const secret = randomToken()
       const invite = await writeAs(context, by, async (tables, own) => {
         const before = await asItIs(tables, id)

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type AccountContext, log, post } from './context.ts'
 import { check, newPassword, text } from './fields.ts'
 import { grantsOf, isExpired, mustBeAbleToInvite, projectLevels } from './invites.ts'
+import { takeMails } from './mail-limits.ts'
 import { insertMembership } from './organizations.ts'
+import { provenAddress } from './proof.ts'
 import { type AccountTables, type Invite, level, type Organization, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashKey, longestSecret } from './secrets.ts'
@@ -92,10 +94,11 @@ export const createJoining = (context: AccountContext) => {
     const others = (await store.read.memberships.find({ organization_id: organization.id })).filter((one) => one.user_id !== joined.id)
     const users = await store.read.users.find({ id: others.map((one) => one.user_id), is_active: true })
     const who = joined.first_name || joined.email
+    const told = users.slice(0, await takeMails(context, organization.id, users.length))
     await post(
       context,
       organization.id,
-      users.map((user) => ({
+      told.map((user) => ({
         to: user.email,
         subject: `${who} joined ${organization.name}`,
         text: `${who} (${joined.email}) is now a member of ${organization.name}.`,
@@ -113,10 +116,17 @@ export const createJoining = (context: AccountContext) => {
       const password_hash = password === null ? null : await context.passwords.hash(password, `invite ${invite.id}`)
       const { joined, organization } = await store.write(async (tables) => {
         const found = await usable(tables, secret, user)
-        const member = user ?? (await insertUser(context, tables, { ...input, password_hash, email: found.invite.target_email }))
+        const member =
+          user ??
+          (await insertUser(context, tables, {
+            ...input,
+            password_hash,
+            email: found.invite.target_email,
+            isProven: found.invite.emailing_attempt_made,
+          }))
         await join(tables, member, found.invite)
-        // Opening the link of the e-mail proves access to the mailbox.
-        if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, { is_email_verified: true })
+        // Opening the link of the e-mail proves access to the mailbox, and whoever has the account does it.
+        if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, provenAddress)
         return { joined: (await tables.users.first({ id: member.id }))!, organization: found.organization }
       })
       await tellOthers(organization, joined)

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
+import { tokenLength } from '../limits/bounds.ts'
 import { type AccountContext, log, post } from './context.ts'
 import { check, newPassword, text } from './fields.ts'
+import { isProven, proveAddress, type Unproven, unprovenOf } from './proof.ts'
 import type { AccountTables, PasswordLink, User } from './records.ts'
 import { invalid, notFound } from './refusals.ts'
 import { hashKey, longestSecret, randomToken } from './secrets.ts'
@@ -17,12 +19,17 @@ export const linkLifetime = { operator: 24 * hour, mail: hour }
 export const mostMailedLinks = 5
 
 export const mailedLinkInput = z.object({ email: text({ max: 254 }) })
-export const passwordLinkInput = z.object({ token: z.string({ error: 'Not a valid string.' }).min(1), password: newPassword() })
+export const passwordLinkInput = z.object({
+  token: z.string({ error: 'Not a valid string.' }).min(1).max(tokenLength),
+  password: newPassword(),
+})
 
 export interface MadePasswordLink {
   readonly user: User
   readonly url: string
   readonly expires_at: Date
+  /** What ends when the link is used, because nobody has proven the address so far. */
+  readonly ends: Unproven | null
 }
 
 const notUsable = () =>
@@ -33,7 +40,7 @@ const notUsable = () =>
   )
 export const isWrongLink = (error: unknown): boolean =>
   error instanceof WaymarkError && error.code === 'invalid-value' && error.attr === 'token'
-const noMailServer = () =>
+export const noMailServer = () =>
   invalid(
     'This server sends no mail. Ask its operator for a link: `waymark users link --email ADDRESS` prints one.',
     null,
@@ -44,7 +51,7 @@ export const createPasswordLinks = (context: AccountContext) => {
   const { store } = context
 
   /** Null: the user has the most mailed links already. */
-  const insert = async (tables: AccountTables, user: User, kind: keyof typeof linkLifetime) => {
+  const insert = async (tables: AccountTables, user: User, kind: keyof typeof linkLifetime, keeps_access = false) => {
     const now = context.clock()
     const is_mailed = kind === 'mail'
     const expired = (await tables.password_links.find({})).filter((one) => one.expires_at <= now)
@@ -56,6 +63,7 @@ export const createPasswordLinks = (context: AccountContext) => {
       hash: hashKey(secret),
       user_id: user.id,
       is_mailed,
+      keeps_access,
       created_at: now,
       expires_at: new Date(now.getTime() + linkLifetime[kind]),
     }
@@ -103,14 +111,15 @@ export const createPasswordLinks = (context: AccountContext) => {
   }
 
   return {
-    /** For the operator. Earlier links of the user end. `base`: the public URL of the server. */
-    create: (email: string, base?: string): Promise<MadePasswordLink> =>
+    /** For the operator. Earlier links of the user end. `base`: the public URL of the server. `keeps`: as for `proveAddress`. */
+    create: (email: string, base?: string, keeps = false): Promise<MadePasswordLink> =>
       store.write(async (tables) => {
         const user = await findUserByEmail(tables, email)
         if (!user) throw notFound(`There is no user ${email}. \`waymark users list\` shows them.`)
         if (!user.is_active) throw notFound(`The user ${email} is deactivated.`)
-        const { secret, link } = (await insert(tables, user, 'operator'))!
-        return { user, url: urlOf(user, secret, base), expires_at: link.expires_at }
+        const { secret, link } = (await insert(tables, user, 'operator', keeps))!
+        const ends = keeps || isProven(user) ? null : await unprovenOf(tables, user)
+        return { user, url: urlOf(user, secret, base), expires_at: link.expires_at, ends }
       }),
 
     /**
@@ -133,9 +142,8 @@ export const createPasswordLinks = (context: AccountContext) => {
       const user = await store.write(async (tables) => {
         const link = await tables.password_links.first({ hash: hashKey(token) })
         const found = await usable(tables, uuid, token)
+        await proveAddress(context, tables, found, link!.keeps_access === true)
         await setPassword(context, tables, found, password_hash)
-        // Opening the link of the e-mail proves access to the mailbox.
-        if (link!.is_mailed) await tables.users.update({ id }, { is_email_verified: true })
         return found
       })
       void mailPasswordChange(context, user)

@@ -46,7 +46,7 @@ export type Scope = `${ScopeObject}:${'read' | 'write'}`
 /** Everything a key can be allowed, but for `*`. */
 export const scopes: readonly string[] = scopeObjects.flatMap((object) => [`${object}:read`, `${object}:write`])
 const known = new Set<string>(['*', ...scopes])
-const scope = z.string({ error: 'Not a valid string.' })
+const scope = text({ max: 200, blank: true })
 
 export const keyInput = z.object({
   label: text({ max: 40 }),
@@ -67,6 +67,11 @@ export interface PersonalKeyOptions {
 }
 export const largestKeyCount = 10
 const hour = 3_600_000
+
+export const hasAllScopes = ({ scopes, scoped_teams, scoped_organizations }: PersonalKey): boolean => {
+  const isLimited = (list: unknown) => Array.isArray(list) && list.length > 0
+  return (scopes === null || (scopes as readonly string[]).includes('*')) && !isLimited(scoped_teams) && !isLimited(scoped_organizations)
+}
 
 /** `*`, and keys without scopes from older versions, allow everything; writing includes reading. */
 export const allows = (key: PersonalKey, wanted: Scope): boolean => {

@@ -8,6 +8,7 @@ export async function removePluginRows(tables: AccountTables, pluginIds: readonl
   await tables.plugin_deliveries.remove({ plugin_config_id: configIds })
   await tables.plugin_failed_deliveries.remove({ plugin_config_id: configIds })
   await tables.plugin_configs.remove({ plugin_id: pluginIds })
+  await tables.plugin_versions.remove({ plugin_id: pluginIds })
   await tables.plugin_files.remove({ plugin_id: pluginIds })
   await tables.plugins.remove({ id: pluginIds })
   return configs.map(({ project_id }) => project_id)

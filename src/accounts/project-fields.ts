@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nearestSpellings } from '../lib/spelling.ts'
-import { anyJson, choice, flag, integer, integerOf, jsonObject, listOf, noChoice, objectOf, text } from './fields.ts'
+import { tokenLength, withinJson } from '../limits/bounds.ts'
+import { anyJson, choice, flag, integer, integerOf, jsonList, jsonObject, listOf, noChoice, objectOf, text } from './fields.ts'
 import type { Json } from './store.ts'
 
 const zoneCache = new Map<string, boolean>()
@@ -29,6 +30,7 @@ const likelyZones = (name: string): string[] => {
 const timezone = () =>
   z
     .string({ error: 'Not a valid string.' })
+    .max(tokenLength)
     .superRefine((value, issues) => {
       if (isTimezone(value)) return
       const { rule, message } = noChoice(value)
@@ -37,16 +39,14 @@ const timezone = () =>
     .meta({ description: 'An IANA time zone name' })
 
 const notAMap = 'Must provide a dictionary or null.'
-const linkedFlag = z
-  .record(z.string(), anyJson(), { error: notAMap })
-  .refine((value) => Object.keys(value).sort().join() === 'id,key', { error: "Must provide a dictionary with only 'id' and 'key' keys." })
-const networkCapture = z
-  .record(z.string(), anyJson(), { error: notAMap })
-  .refine((value) => Object.keys(value).every((key) => key === 'recordHeaders' || key === 'recordBody'), {
-    error: "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys.",
-  })
-const errorsToIgnore = z
-  .array(anyJson(), { error: 'Must provide a list of errors to ignore.' })
+const freeMap = () => withinJson(z.record(z.string(), z.unknown() as z.ZodType<Json>, { error: notAMap }), 'json')
+const linkedFlag = freeMap().refine((value) => Object.keys(value).sort().join() === 'id,key', {
+  error: "Must provide a dictionary with only 'id' and 'key' keys.",
+})
+const networkCapture = freeMap().refine((value) => Object.keys(value).every((key) => key === 'recordHeaders' || key === 'recordBody'), {
+  error: "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys.",
+})
+const errorsToIgnore = withinJson(z.array(z.unknown() as z.ZodType<Json>, { error: 'Must provide a list of errors to ignore.' }), 'json')
   .refine((value) => value.every((one) => typeof one === 'string'), { error: 'Must provide a list of strings.', abort: true })
   .refine((value) => JSON.stringify(value).length <= 300, {
     error: 'Field must be less than 300 characters. Complex config should be provided in code.',
@@ -55,6 +55,7 @@ const sampleRate = z.preprocess(
   (value) => (typeof value === 'number' ? String(value) : value),
   z
     .string({ error: 'A valid number is required.' })
+    .max(tokenLength, { error: 'A valid number is required.' })
     .trim()
     .regex(/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, { error: 'A valid number is required.', abort: true })
     .refine((value) => Number(value) <= 1, {
@@ -75,9 +76,7 @@ const sampleRate = z.preprocess(
 )
 /** A map with only these keys. */
 const mapOf = (keys: readonly string[], refusal: string) =>
-  z
-    .record(z.string(), anyJson(), { error: notAMap })
-    .refine((value) => Object.keys(value).every((key) => keys.includes(key)), { error: `${refusal} ${keys.join(', ')}.` })
+  freeMap().refine((value) => Object.keys(value).every((key) => keys.includes(key)), { error: `${refusal} ${keys.join(', ')}.` })
 const aiConfig = mapOf(
   ['included_event_properties', 'opt_in', 'preferred_events', 'excluded_events', 'important_user_properties'],
   'Must provide a dictionary with only allowed keys:',
@@ -88,7 +87,10 @@ const replayConfig = mapOf(['record_canvas', 'ai_config'], 'Must provide a dicti
     if (problem) issues.addIssue({ code: 'custom', message: problem.message })
   },
 )
-const pathCleaning = listOf(objectOf({ regex: z.string().nullish(), alias: z.string().nullish() }))
+const pathCleaning = withinJson(
+  listOf(objectOf({ regex: text({ max: 1000, blank: true }).nullish(), alias: text({ max: 1000, blank: true }).nullish() })),
+  'config',
+)
 
 /** Fields with columns of their own. */
 const columnFields = {
@@ -109,15 +111,20 @@ const json = (fallback: Json = null) => setting(anyJson(), fallback)
 /** The other settings: stored in one column, each with its default. */
 export const projectSettings: Readonly<Record<string, Setting>> = {
   product_description: setting(text({ max: 1000, blank: true }).nullable(), null),
-  app_urls: setting(listOf(text({ max: 200, blank: true }).nullable()), []),
+  app_urls: setting(listOf(text({ max: 200, blank: true }).nullable()).max(200), []),
   slack_incoming_webhook: setting(text({ max: 500, blank: true }).nullable(), null),
   anonymize_ips: setting(flag(), false),
   completed_snippet_onboarding: setting(flag(), false),
-  test_account_filters: setting(listOf(anyJson()), []),
+  test_account_filters: setting(jsonList(), []),
   test_account_filters_default_checked: onOff(null),
   path_cleaning_filters: setting(pathCleaning.nullable(), []),
-  data_attributes: setting(listOf(anyJson()), ['data-attr']),
-  person_display_name_properties: setting(listOf(text({ max: 400 })).nullable(), null),
+  data_attributes: setting(jsonList(), ['data-attr']),
+  person_display_name_properties: setting(
+    listOf(text({ max: 400 }))
+      .max(100)
+      .nullable(),
+    null,
+  ),
   correlation_config: setting(jsonObject().nullable(), {}),
   autocapture_opt_out: onOff(),
   autocapture_exceptions_opt_in: onOff(),
@@ -133,8 +140,13 @@ export const projectSettings: Readonly<Record<string, Setting>> = {
   session_replay_config: setting(replayConfig.nullable(), null),
   survey_config: setting(jsonObject().nullable(), null),
   primary_dashboard: setting(integer().nullable(), null),
-  live_events_columns: setting(listOf(text()).nullable(), null),
-  recording_domains: setting(listOf(text({ max: 200, blank: true }).nullable()).nullable(), null),
+  live_events_columns: setting(withinJson(listOf(text()), 'json').nullable(), null),
+  recording_domains: setting(
+    listOf(text({ max: 200, blank: true }).nullable())
+      .max(200)
+      .nullable(),
+    null,
+  ),
   inject_web_apps: onOff(),
   extra_settings: json(),
   modifiers: json(),
@@ -143,6 +155,7 @@ export const projectSettings: Readonly<Record<string, Setting>> = {
   heatmaps_opt_in: onOff(),
   flags_persistence_default: onOff(),
   groups_on_events_querying_enabled: onOff(true),
+  daily_event_limit: setting(integer(0).nullable(), null),
   base_currency: setting(choice(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'CNY', 'INR', 'BRL']), 'USD'),
 }
 
@@ -206,6 +219,8 @@ export interface NewProjectSettings {
   readonly heatmaps_opt_in?: Flag
   readonly flags_persistence_default?: Flag
   readonly groups_on_events_querying_enabled?: Flag
+  /** Events of clients that the project takes on one day, at most what the operator allows; null: as many as that. */
+  readonly daily_event_limit?: number | null
 }
 
 const defaults: Record<string, Json> = Object.fromEntries(Object.entries(projectSettings).map(([name, one]) => [name, one.default]))

@@ -11,6 +11,7 @@ const tablesOfProjects = [
   'annotations',
   'definition_notes',
   'historical_imports',
+  'event_counts',
   'activity',
   'query_runs',
   'batch_exports',

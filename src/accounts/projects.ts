@@ -1,6 +1,7 @@
 import { isObject } from '../lib/is-object.ts'
+import { isMaskOf, maskedAddress } from '../lib/masked-address.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
-import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { type AccountContext, type Change, changesOf, log, nextNumber } from './context.ts'
 import { newDashboard } from './dashboard-rows.ts'
 import { featureLimit, hasFeature } from './features.ts'
 import { check } from './fields.ts'
@@ -64,6 +65,7 @@ export const insertProject = async (
     ingested_event: false,
     timezone: 'UTC',
     week_start_day: null,
+    events_per_day: null,
     settings: {
       primary_dashboard: dashboard,
       ...(Array.isArray(people) && people.length > 0 ? { test_account_filters: people } : {}),
@@ -85,6 +87,16 @@ export const insertProject = async (
   return project
 }
 
+/** The address of a webhook is its token. */
+const withoutToken = (change: Change): Change =>
+  change.field === 'slack_incoming_webhook'
+    ? {
+        ...change,
+        before: change.before && maskedAddress(String(change.before)),
+        after: change.after && maskedAddress(String(change.after)),
+      }
+    : change
+
 export const createProjects = (context: AccountContext) => {
   const { store } = context
   const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
@@ -105,6 +117,13 @@ export const createProjects = (context: AccountContext) => {
     if (typeof id === 'number' && (!found || found.deleted))
       throw invalid(`Invalid pk "${id}" - object does not exist.`, 'primary_dashboard', 'does_not_exist')
     if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
+  }
+
+  const mustBeAllowedToLimit = (project: ProjectRecord, membership: Membership | undefined, isOperator: boolean, limit: Json) => {
+    if (!isOperator && (membership?.level ?? 0) < level.admin) throw levelTooLow()
+    const most = project.events_per_day ?? context.settings().eventsPerDay
+    if (typeof limit === 'number' && most !== null && most !== 0 && limit > most)
+      throw invalid(`The operator of this server allows ${most} events a day.`, 'daily_event_limit', 'max_value')
   }
 
   /** Null: the operator, who is not a member. */
@@ -155,6 +174,9 @@ export const createProjects = (context: AccountContext) => {
         if (by) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
+        const hook = settingsWithDefaults(project.settings).slack_incoming_webhook
+        if (typeof hook === 'string' && isMaskOf(settings.slack_incoming_webhook, hook)) delete settings.slack_incoming_webhook
+        if (settings.daily_event_limit !== undefined) mustBeAllowedToLimit(project, membership, by === null, settings.daily_event_limit)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
         // Its keys are set one by one: others stay unchanged.
         if (isObject(old) && isObject(asked)) settings.session_replay_config = { ...old, ...asked } as Json
@@ -164,7 +186,7 @@ export const createProjects = (context: AccountContext) => {
           updated_at: context.clock(),
         }
         await tables.projects.update({ id: project.id }, updated)
-        const changes = changesOf('Team', flat(project), { ...columns, ...settings })
+        const changes = changesOf('Team', flat(project), { ...columns, ...settings }).map(withoutToken)
         if (changes.length > 0)
           await log(context, tables, {
             by: by?.user ?? null,

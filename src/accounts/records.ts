@@ -1,6 +1,7 @@
 import type { RowOf, Store, WriteAll } from './store.ts'
 
-// The tables of account data. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers.
+// The tables of account data. Times are UTC; ids are time-ordered UUIDs, except those of users and projects, which clients expect to be integers. Each
+// table needs a row in `rowLimits` of limits/limits.ts: its largest size, its largest number, and the column of its owner.
 
 export const accountShapes = {
   users: {
@@ -13,6 +14,7 @@ export const accountShapes = {
     password_hash: 'text?',
     is_active: 'boolean',
     is_email_verified: 'boolean?',
+    unproven_since: 'time?', // the address belongs to whoever proves it; null: proven, or from before there were proofs
     has_second_factor: 'boolean',
     has_social_login: 'boolean',
     current_organization_id: 'text?',
@@ -67,6 +69,8 @@ export const accountShapes = {
     saml_acs_url: 'text?',
     saml_x509_cert: 'text?',
     created_at: 'time',
+    is_assumed: 'boolean?', // not hosted: `verified_at` is the time of creation, and nobody proved it. null: of older versions
+    pending: 'json?', // settings that were asked for before it was proven
   },
   roles: {
     id: 'text',
@@ -97,6 +101,7 @@ export const accountShapes = {
     timezone: 'text',
     week_start_day: 'integer?',
     settings: 'json', // the other writable fields that differ from their defaults
+    events_per_day: 'integer?', // set by the operator; null: as the server, 0: no limit
   },
   project_memberships: {
     id: 'text',
@@ -122,6 +127,7 @@ export const accountShapes = {
     derived_name: 'text?',
     description: 'text',
     query: 'json', // as it was sent, with the nodes around it that say how it is shown
+    filters: 'json?', // the older form that the query was made from
     kind: 'text', // of the query inside
     position: 'integer?',
     favorited: 'boolean',
@@ -308,8 +314,19 @@ export const accountShapes = {
     capabilities: 'json',
     metrics: 'json',
     public_jobs: 'json',
+    code_hash: 'text?', // of the code as it is now; null: not computed yet
     created_at: 'time',
     updated_at: 'time',
+  },
+  /** Code that was changed, as projects run it that have not agreed to the change. */
+  plugin_versions: {
+    id: 'text',
+    plugin_id: 'integer',
+    hash: 'text',
+    files: 'json',
+    capabilities: 'json',
+    config_schema: 'json',
+    created_at: 'time',
   },
   plugin_files: {
     id: 'text',
@@ -334,6 +351,7 @@ export const accountShapes = {
     description: 'text?',
     is_deleted: 'boolean',
     error: 'text?', // why the server disabled it
+    agreed_hash: 'text?', // of the code that an administrator agreed to; empty: none; null: from before, and as the code is
     created_at: 'time',
     updated_at: 'time',
   },
@@ -475,6 +493,14 @@ export const accountShapes = {
     approved_at: 'time?',
     imported_events: 'integer',
   },
+  /** Events of clients of one day, for the limit of a project. */
+  event_counts: {
+    project_id: 'integer',
+    day: 'text',
+    events: 'integer',
+    refused: 'integer',
+    is_told: 'boolean', // the owners, on that day
+  },
   personal_keys: {
     id: 'text',
     user_id: 'integer',
@@ -499,11 +525,21 @@ export const accountShapes = {
     hash: 'text', // of the secret in the link
     user_id: 'integer',
     is_mailed: 'boolean', // false: made by the operator
+    keeps_access: 'boolean?', // the operator knows that the account is used by its owner
+    created_at: 'time',
+    expires_at: 'time',
+  },
+  /** Proofs of an address that are on their way, at most one for a user. */
+  email_links: {
+    hash: 'text', // of the secret in the link
+    user_id: 'integer',
+    email: 'text', // the present address, or the one that replaces it
     created_at: 'time',
     expires_at: 'time',
   },
   idempotent_answers: {
     key: 'text',
+    user_id: 'integer?',
     request: 'text',
     status: 'integer',
     body: 'json',
@@ -564,6 +600,7 @@ export type BatchExportRun = RowOf<Shapes['batch_export_runs']>
 export type BatchExportBackfill = RowOf<Shapes['batch_export_backfills']>
 export type BatchExportLog = RowOf<Shapes['batch_export_logs']>
 export type Plugin = RowOf<Shapes['plugins']>
+export type PluginVersionRow = RowOf<Shapes['plugin_versions']>
 export type PluginFile = RowOf<Shapes['plugin_files']>
 export type PluginConfig = RowOf<Shapes['plugin_configs']>
 export type PluginAttachment = RowOf<Shapes['plugin_attachments']>
@@ -576,8 +613,10 @@ export type Subscription = RowOf<Shapes['subscriptions']>
 export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
+export type EventCount = RowOf<Shapes['event_counts']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
+export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
@@ -597,6 +636,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'batch_export_runs',
   'batch_export_logs',
   'plugin_files',
+  'plugin_versions',
   'plugin_attachments',
   'plugin_failed_deliveries',
   'alert_checks',

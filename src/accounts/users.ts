@@ -3,6 +3,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
 import { anyJson, check, email, flag, givenPassword, integer, jsonObject, newPassword, text, uuid } from './fields.ts'
 import { unlimited } from './key-limits.ts'
+import { provenAddress, unprovenAddress } from './proof.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
 import { conflicting, invalid } from './refusals.ts'
 import { deviceToken, isDeviceToken, randomToken } from './secrets.ts'
@@ -43,6 +44,8 @@ export interface NewUser {
   readonly last_name?: string
   /** From `passwords.hash`: the expensive part is done before tables are written. */
   readonly password_hash?: string | null
+  /** Who says that the address is the user's: nobody yet, a mail that was sent to it, or the operator. */
+  readonly isProven?: boolean
 }
 
 /** Addresses are compared ignoring case, and stored with a lower-case domain. */
@@ -69,7 +72,7 @@ export const insertUser = async (context: AccountContext, tables: AccountTables,
     last_name: input.last_name ?? '',
     password_hash: input.password_hash ?? null,
     is_active: true,
-    is_email_verified: null,
+    ...(input.isProven ? provenAddress : unprovenAddress(context.clock())),
     has_second_factor: false,
     has_social_login: false,
     current_organization_id: null,
@@ -101,11 +104,6 @@ export interface Current {
 export const isWrongPassword = (error: unknown): boolean =>
   error instanceof WaymarkError && error.code === 'invalid-value' && error.attr === 'current_password'
 
-export interface NewPassword {
-  readonly password: string
-  readonly current_password?: string | null | undefined
-}
-
 export const createUsers = (context: AccountContext) => {
   const { store } = context
   return {
@@ -136,17 +134,17 @@ export const createUsers = (context: AccountContext) => {
       return { organization: undefined, project: undefined }
     },
 
-    /** The hash of a new password, if the present one is right. `from`: as for `authenticate`. */
-    async newPasswordHash(user: User, { password, current_password }: NewPassword, from: string): Promise<string> {
-      if (user.password_hash !== null) {
-        if (current_password == null) throw invalid('This field is required when updating your password.', 'current_password', 'required')
-        if (!(await context.passwords.matches(current_password, user.password_hash, from)))
-          throw invalid('Your current password is incorrect.', 'current_password', 'incorrect_password')
-      }
-      return context.passwords.hash(password, from)
+    /** Throws if the present password is not right. `from`: as for `authenticate`. */
+    async mustKnowPassword(user: User, current_password: string | null | undefined, what: string, from: string): Promise<void> {
+      if (user.password_hash === null) return
+      if (current_password == null) throw invalid(`This field is required when updating your ${what}.`, 'current_password', 'required')
+      if (!(await context.passwords.matches(current_password, user.password_hash, from)))
+        throw invalid('Your current password is incorrect.', 'current_password', 'incorrect_password')
     },
 
-    /** `mayUse`: whether a project is accessible to the user. `secret`: a new password, and the hash of the session that stays. */
+    newPasswordHash: (password: string, from: string): Promise<string> => context.passwords.hash(password, from),
+
+    /** The address is changed by its proof: `emailLinks`. `mayUse`: whether a project is accessible to the user. `secret`: a new password, and the hash of the session that stays. */
     update: (
       { id, password_hash }: User,
       body: unknown,
@@ -160,7 +158,7 @@ export const createUsers = (context: AccountContext) => {
           set_current_team,
           first_name,
           last_name,
-          email: address,
+          email: _address,
           password: _new,
           current_password: _present,
           ...preferences
@@ -170,12 +168,6 @@ export const createUsers = (context: AccountContext) => {
         const change: { -readonly [K in keyof User]?: User[K] } = {}
         if (first_name !== undefined) change.first_name = first_name
         if (last_name !== undefined) change.last_name = last_name
-        if (address !== undefined && !sameEmail(address, user.email)) {
-          if (await findUserByEmail(tables, address))
-            throw invalid('There is already an account with this email address.', 'email', 'unique')
-          change.email = normalEmail(address)
-          change.is_email_verified = false
-        }
         if (set_current_organization !== undefined) {
           const membership = await tables.memberships.first({ user_id: user.id, organization_id: set_current_organization })
           if (!membership)
@@ -193,8 +185,6 @@ export const createUsers = (context: AccountContext) => {
         if (Object.keys(preferences).length > 0)
           change.preferences = { ...(user.preferences as object), ...(preferences as object) } as Json
         await tables.users.update({ id: user.id }, change)
-        // Mailed links prove access to the old mailbox only.
-        if (change.email !== undefined) await tables.password_links.remove({ user_id: user.id, is_mailed: true })
         if (secret) await setPassword(context, tables, user, secret.password_hash, secret.kept)
         const changes = changesOf('User', user as unknown as Record<string, unknown>, change)
         if (changes.length > 0)

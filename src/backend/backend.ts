@@ -9,6 +9,7 @@ import type { Wanted } from '../execution/asking/admission.ts'
 import type { Computed, Computing, Load } from '../execution/asking/asking.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { ExportRows } from '../exports/ports.ts'
+import type { Salts } from '../ingestion/cookieless/salts.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
 import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
@@ -32,7 +33,7 @@ export interface ProjectBackend {
   readonly lag: number
   /** Why acknowledged events cannot be applied; null while they can. */
   readonly failure: unknown
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer>
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer>
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
   importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }>
   importGroups(rows: unknown, options: GroupImportOptions): Promise<void>
@@ -68,10 +69,14 @@ export interface BackendHome {
   readonly record: () => ProjectRecord
   /** Of its plugins; absent: events are stored as they were sent. */
   readonly transformations?: Transformations | undefined
+  /** For visitors without cookies. Absent: they end with the process. */
+  readonly salts?: Salts | undefined
   onError(error: unknown): void
   onRecovery(notice: RecoveryNotice): void
   /** Aborts if the directory is closed before the project is open. */
   readonly signal?: AbortSignal
+  /** This process had it open before, and closed it: its files are in order. */
+  readonly wasClosed?: boolean
 }
 
 export interface Backends {
@@ -80,6 +85,16 @@ export interface Backends {
   open(home: BackendHome): Promise<ProjectBackend>
   drop(id: number): Promise<void>
   load(): Load
+  /** The number of projects that may be open at a time. */
+  readonly mostOpen: number
+  /** Where the log of a project ends, if that is known without opening it. */
+  positionOf(id: number): number | null
+  /** True if an error means that memory was short. */
+  isOutOfMemory(error: unknown): boolean
+  /** True if an error means that a project must be closed and opened again. */
+  isLost(error: unknown): boolean
+  /** How often the engine has ended by itself within the last minute. */
+  readonly recentEnds: number
   /** What a slow close is waiting for. */
   readonly stillOpen: readonly string[]
   /** Releases shared resources after all backends are closed. */

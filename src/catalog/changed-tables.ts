@@ -50,6 +50,7 @@ export const changedTables = {
     },
   },
   group_types: { keys: [], columns: { group_type_index: 'integer', group_type: 'text' } },
+  cookieless_visits: { keys: ['key'], columns: { key: 'text', day: 'integer', state: 'text' } },
   event_names: {
     keys: ['event_id'],
     columns: { event_id: 'integer', name: 'text', first_seen: 'time', last_seen: 'time', count: 'bigint' },

@@ -76,6 +76,7 @@ const measures: Readonly<Record<string, Expr>> = {
   started: call('min', timestamp),
   ended: call('max', timestamp),
   inserted: call('max', field('created_at')),
+  team: call('any', field('team_id')),
   id_v7: call('any', field('$session_id_uuid')),
   who: call('argMin', field('distinct_id'), timestamp),
   person: call('argMin', field('person_id'), timestamp),
@@ -137,6 +138,7 @@ const duration = is(scalar('Int64'), seconds)
 
 export const sessionFields: Readonly<Record<string, SessionField>> = {
   id: hidden(id),
+  team_id: hidden(is(scalar('Int32'), measure('team'))),
   session_id: id,
   session_id_v7: is(nullable(scalar('UUID')), measure('id_v7')),
   distinct_id: is(scalar('String'), measure('who')),
@@ -190,28 +192,37 @@ export interface SessionOptions {
   /** The events that are looked at. Default all. */
   readonly events?: Expr
   readonly from?: TableSource
+  /** One row per session with these columns, the id among them, in place of the sessions that events name. */
+  readonly measured?: (measures: Readonly<Record<string, Expr>>) => Query
 }
 
 export function sessionsQuery(
   fields: readonly string[],
   settings: SessionSettings,
-  { also = {}, events, from: source = table('events', '@session_events') }: SessionOptions = {},
+  { also = {}, events, from: source = table('events', '@session_events'), measured: made }: SessionOptions = {},
 ): Query {
   const columns = [
     ...fields.map((name) => alias(sessionFields[name]!.value(settings), name)),
     ...Object.keys(also).map((name) => alias(measure(name), name)),
   ]
-  const measured = (names: readonly string[]) => measuresQuery(names, { ...measures, ...also }, source, events)
+  const known = { ...measures, ...also }
+  const measured = (names: readonly string[]) =>
+    made
+      ? made(Object.fromEntries(names.map((name) => [measureName(name), name === 'id' ? field('$session_id') : known[name]!])))
+      : measuresQuery(names, known, source, events)
   return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse(), measured), '@sessions') })
 }
 
 /** The columns that `columns` need, from the last step to the measures. A step without any is left out. */
 function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[], measured: (names: readonly string[]) => Query): Query {
   const read = new Set<string>(['id'])
+  const parameters = new Set<string>()
   for (const column of columns)
     walk(column, (node) => {
-      if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
+      if (node.kind === 'lambda') for (const name of node.params) parameters.add(name.slice(1))
+      else if (node.kind === 'field') read.add(node.chain[0]!.slice(1))
     })
+  for (const name of parameters) read.delete(name)
   if (!step) return measured([...read])
   if (![...read].some((name) => name in step)) return stepQuery(columns, before, measured)
   const made = [...read].map((name) => alias(step[name] ?? measure(name), measureName(name)))

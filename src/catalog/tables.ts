@@ -54,6 +54,8 @@ const json = scalar('JSON')
 const time: SqlType = { kind: 'scalar', name: 'DateTime64', nullable: false, parameters: [6] }
 const flag = scalar('Bool')
 const hidden = { hidden: true } as const
+/** The id of the project, on every row. */
+const team: Readonly<Record<'team_id', ColumnField>> = { team_id: column(scalar('Int32'), { hidden: true, total: true }) }
 
 const groupLinks = Object.fromEntries(
   [0, 1, 2, 3, 4].map((i): [string, LazyField] => [`group_${i}`, { kind: 'lazy', table: `@group_${i}`, on: [[`$group_${i}`, 'key']] }]),
@@ -63,6 +65,7 @@ const events: CatalogTable = {
   timeField: 'timestamp',
   scope: 'event',
   fields: {
+    ...team,
     uuid: column(uuid),
     event: column(text),
     properties: column(json, { properties: 'event' }),
@@ -98,6 +101,7 @@ const events: CatalogTable = {
 }
 
 const personFields: CatalogTable['fields'] = {
+  ...team,
   id: column(uuid, { total: true }),
   created_at: column(time),
   properties: column(json, { properties: 'person' }),
@@ -107,6 +111,7 @@ const personFields: CatalogTable['fields'] = {
 }
 
 const groupFields = (scope: PropertyScope | undefined): CatalogTable['fields'] => ({
+  ...team,
   index: column(scalar('UInt8')),
   key: column(text),
   created_at: column(time),
@@ -115,6 +120,7 @@ const groupFields = (scope: PropertyScope | undefined): CatalogTable['fields'] =
 })
 
 const memberFields: CatalogTable['fields'] = {
+  ...team,
   person_id: column(uuid),
   cohort_id: column(scalar('Int32')),
   person: { kind: 'lazy', table: '@people', on: [['@person_no', '@person_no']] },
@@ -122,6 +128,7 @@ const memberFields: CatalogTable['fields'] = {
 }
 
 const distinctIdFields: CatalogTable['fields'] = {
+  ...team,
   distinct_id: column(text),
   person_id: column(uuid),
   person: { kind: 'lazy', table: '@people', on: [['@person_no', '@person_no']] },

@@ -3,12 +3,15 @@ import { join, resolve } from 'node:path'
 import type { Accounts } from '../accounts/accounts.ts'
 import { defaultSettings } from '../accounts/context.ts'
 import { openAccounts } from '../directory/control.ts'
+import { listLargest } from '../directory/large-rows.ts'
 import type { EngineChoice } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { recordsAside } from '../storage/attempts-file.ts'
 import { BrokenFileError, openServerInspector, openStoreInspector } from '../storage/inspector.ts'
+import type { Instance } from '../storage/instance.ts'
 import { type LastOwner, readLastOwner } from '../storage/lock.ts'
 import { inspectProject, type ProjectInspection } from '../storage/project-storage.ts'
-import { recoveryText } from '../storage/recovery-report.ts'
+import { asideText, recoveryText } from '../storage/recovery-report.ts'
 import { engineOf } from './clickhouse-option.ts'
 import type { Command, Output, Values } from './command.ts'
 import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
@@ -22,6 +25,7 @@ export const doctor: Command = {
     ...directoryOptions,
     recovery: recoveryOption,
     hosted: { summary: 'report the import limits that apply with serve --hosted' },
+    largest: { summary: 'list the twenty largest rows of account data; `waymark trim` cuts those that are too large' },
   },
   run: async (values, output) => {
     const dataDir = values.required('data')
@@ -72,6 +76,7 @@ async function inspect(
   try {
     const accounts = await openAccounts(inspector.instance, { settings })
     let problems = 0
+    if (values.isOn('largest')) for (const line of await largestLines(inspector.instance)) output.out(line)
     for (const { id, isKnown } of await projectsOf(dataDir, accounts)) {
       const hadEvents = (await accounts.projects.byId(id))?.ingested_event ?? false
       const inspection = isKnown
@@ -84,7 +89,9 @@ async function inspect(
       const [first = '', ...more] = lines
       output.out(`Project ${String(id).padEnd(8)} ${first}`)
       for (const line of more) output.out(`  ${line}`)
-      if (typeof inspection === 'string' || hasProblem(inspection)) problems++
+      const aside = await recordsAside(join(dataDir, 'projects', String(id)))
+      if (aside.length > 0) output.out(`  ${asideText(aside)}`)
+      if (typeof inspection === 'string' || hasProblem(inspection) || aside.length > 0) problems++
     }
     sayImports(await directoryCommands.imports({ accounts }, {}), output)
     return problems
@@ -95,6 +102,14 @@ async function inspect(
     await inspector.close()
     await onServer?.close()
   }
+}
+
+async function largestLines(instance: Instance): Promise<readonly string[]> {
+  const rows = await listLargest(instance, 20)
+  return rows.map(({ table, key, characters, most }) => {
+    const tooLarge = characters > most ? `, more than the ${number(most)} of its table` : ''
+    return `Largest row      ${table}/${key[1]}: ${number(characters)} characters${tooLarge}`
+  })
 }
 
 const asMessage = (error: unknown): string => {

@@ -8,6 +8,7 @@ import { createHandler } from '../http/create-handler.ts'
 import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/local-commands.ts'
 import { type RunningServer, startServer } from '../http/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
+import { otherLimits } from '../limits/limits.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 import { createMailer } from '../network/smtp.ts'
 import type { PluginOptions } from '../plugins/open-plugins.ts'
@@ -39,6 +40,7 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
       isHosted: values.isOn('hosted'),
       siteUrl: values.text('public-url') ?? site(),
       proxyBase: values.text('proxy-base') ?? defaultSettings.proxyBase,
+      eventsPerDay: countOf(values, 'events-per-day') || null,
     }),
     mailer: () => mailer,
     lookupTxt: createTxtLookup(servers),
@@ -170,6 +172,11 @@ export const serve: Command = {
     geoip: geoipOption,
     'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may reach addresses of private networks' },
     'private-destinations': { summary: 'with --hosted: batch exports may be sent to addresses of private networks' },
+    'events-per-day': {
+      value: 'N',
+      summary: 'events of clients that each project takes on one day; 0: no limit; `waymark projects limit` sets that of one project',
+      default: String(otherLimits.eventsPerDay.number),
+    },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },
   run: async (values, { out, err }) => {

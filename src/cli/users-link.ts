@@ -1,3 +1,4 @@
+import type { Unproven } from '../accounts/proof.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { directoryOptions, withDirectory } from './directory.ts'
 
@@ -15,6 +16,14 @@ const emailOf = (values: Values): string => {
   return email ?? user ?? values.required('email')
 }
 
+/** Nobody has proven the address: what the link ends. */
+const endsText = ({ sessions, keys, invitations, organizations }: Unproven): string => {
+  const counts = [`${sessions} sessions`, `${keys} API keys`, `${invitations} invitations`]
+  const places = organizations.map(({ name, level }) => `${name} (${level})`)
+  const memberships = places.length === 0 ? '' : `, and the memberships in ${places.join(', ')}`
+  return `Ends             ${counts.join(', ')}${memberships}: the address was never proven. Is it the person who uses the account? Add --keep-access.`
+}
+
 export const linkUser: Command = {
   name: 'users link',
   summary: 'Prints a link with which a user sets a password, once, within 24 hours. Earlier links of the user end.',
@@ -26,14 +35,16 @@ export const linkUser: Command = {
       value: 'URL',
       summary: 'public URL of the server, for the link; default: that of the running server, else http://127.0.0.1:8000',
     },
+    'keep-access': { summary: 'the user is who has used the account so far: a first proof of the address ends nothing' },
     json: { summary: 'print one line of JSON' },
   },
   run: async (values, { out }) => {
-    const input = { email: emailOf(values), public_url: publicUrlOf(values) }
+    const input = { email: emailOf(values), public_url: publicUrlOf(values), keeps_access: values.isOn('keep-access') }
     const facts = await withDirectory(values, (directory) => directory.do('create-password-link', input))
     if (values.isOn('json')) return out(JSON.stringify(facts))
     out(`User             ${facts.email} (${facts.user_id})`)
     out(`Choose a password ${facts.url}`)
+    if (facts.ends) out(endsText(facts.ends))
     out(`Valid until      ${facts.expires_at}, once. Send it to nobody else.`)
   },
 }

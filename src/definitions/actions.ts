@@ -1,9 +1,10 @@
 import { WaymarkError } from '../errors/errors.ts'
+import { mustFit } from '../limits/definitions.ts'
 import { type ActionFields, actionFieldsSchema } from '../queries/action-definition.ts'
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionStore } from './store.ts'
 
-export const actionFieldNames = ['name', 'description', 'steps', 'id'] as const
+export const actionFieldNames = ['name', 'description', 'steps', 'tags', 'id'] as const
 
 export interface StoredAction extends ActionFields {
   readonly id: number
@@ -31,9 +32,17 @@ export function actionService(store: DefinitionStore): ActionService {
     return found
   }
   const save = async (action: StoredAction): Promise<StoredAction> => {
-    const { id, ...definition } = action
-    await store.write([{ table: 'actions', id, definition: JSON.stringify(definition) }])
+    const { id, ...rest } = action
+    const definition = JSON.stringify(rest)
+    mustFit('actions', await store.definitions('actions'), id, definition)
+    await store.write([{ table: 'actions', id, definition }])
     return action
+  }
+  const mustBeFree = async (name: string): Promise<void> => {
+    const other = [...(await all()).values()].find((one) => one.name === name)
+    if (!other) return
+    const message = `This project already has an action with this name, ID ${other.id}.`
+    throw new WaymarkError('invalid-value', { message, rule: 'unique', attr: 'name' })
   }
   return {
     list: async () => [...(await all()).values()].sort((a, b) => a.id - b.id),
@@ -41,6 +50,7 @@ export function actionService(store: DefinitionStore): ActionService {
     create: (fields, author = null) =>
       inTurn(async () => {
         const checked = check(actionFieldsSchema, fields)
+        await mustBeFree(checked.name)
         const now = store.clock().toISOString()
         const id = freeId(fields, new Set((await all()).keys()))
         return save({ ...checked, id, created_by_id: author, created_at: now, updated_at: now })
@@ -49,6 +59,7 @@ export function actionService(store: DefinitionStore): ActionService {
       inTurn(async () => {
         const known = await retrieve(id)
         const checked = check(actionFieldsSchema, { ...known, ...(fields as object) })
+        if (checked.name !== known.name) await mustBeFree(checked.name)
         const { created_at, created_by_id } = known
         return save({ ...checked, id, created_by_id, created_at, updated_at: store.clock().toISOString() })
       }),

@@ -3,6 +3,7 @@ import { alias, call, field, isIn, literal, select, table } from '../ast/build.t
 import { WaymarkError } from '../errors/errors.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { isUuid } from '../lib/time-ordered-uuid.ts'
+import { mustFit } from '../limits/definitions.ts'
 import { parseQuery } from '../parser/parse.ts'
 import { cohortFiltersSchema, cohortMembers, cohortsNamed } from '../queries/cohort-definition.ts'
 import { filtersOfGroups } from './cohort-groups.ts'
@@ -106,11 +107,8 @@ export function cohortService(store: DefinitionStore): CohortService {
     if (!found) throw new WaymarkError('not-found', { what: 'cohort', id: String(id) })
     return found
   }
-  const record = ({ id, ...definition }: StoredCohort): DefinitionRecord => ({
-    table: 'cohorts',
-    id,
-    definition: JSON.stringify(definition),
-  })
+  const textOf = ({ id: _, ...definition }: StoredCohort): string => JSON.stringify(definition)
+  const record = (cohort: StoredCohort): DefinitionRecord => ({ table: 'cohorts', id: cohort.id, definition: textOf(cohort) })
 
   const save = async (cohort: StoredCohort, fields: unknown): Promise<StoredCohort> => {
     if (!cohort.is_static && !cohort.filters)
@@ -118,6 +116,7 @@ export function cohortService(store: DefinitionStore): CohortService {
     if (cohort.filters) assertNoCycle(cohort, await all())
     // An invalid condition is rejected now, not by the first query.
     if (cohort.filters) await store.mustCompile(cohortMembers(cohort.filters, await store.env()))
+    mustFit('cohorts', await store.definitions('cohorts'), cohort.id, textOf(cohort))
     const persons = cohort.is_static ? await personsOf(fields, store) : null
     const members: DefinitionRecord[] = persons ? [{ table: 'cohort_members', id: cohort.id, persons }] : []
     const saved = persons ? { ...cohort, members_at: cohort.updated_at } : cohort

@@ -132,7 +132,7 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
     const personNo = scan.withMerges ? 'coalesce(m.survivor, t.person_no)' : 't.person_no'
     const needs = new Set<Need>(physical.needs)
     const columns = scan.reads.map((wanted) => {
-      const field = physical.fields[wanted.field]
+      const field = wanted.field === 'team_id' ? teamOf(scan) : physical.fields[wanted.field]
       if (field === undefined) throw new InternalError(`${scan.table}.${wanted.field} has no physical column in the engine`)
       const { sql, needs: more = [] } = typeof field === 'string' ? { sql: field } : field
       for (const need of more) needs.add(need)
@@ -157,6 +157,9 @@ export function scanPrinter(engine: EngineTables): (scan: ScanSource, read: Read
     ].join(' ')
   }
 }
+
+/** A store has the rows of one project, or those of each project beside its number: in both cases a scan is restricted to one. */
+const teamOf = ({ project }: ScanSource): string => `CAST(${Number(project)} AS INTEGER)`
 
 const placeOf = (hash: string) => `${hash} % ${samplePlaces}`
 

@@ -71,6 +71,8 @@ export interface ErrorData extends RequestErrorData {
   'not-allowed': { message: string }
   'no-record': { message: string }
   'conflicting-request': { message: string }
+  'limit-reached': { message: string }
+  'accounts-full': { characters: number; most: number }
   /** `id`: the first characters of the key's hash. */
   'unknown-secret-key': { id: string }
   'damaged-secret': Record<string, never>
@@ -381,6 +383,14 @@ export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
     status: 409,
   },
   'conflicting-request': { text: (d) => d.message, status: 409 },
+  'limit-reached': { text: (d) => d.message, status: 400, wire: 'limit_reached' },
+  'accounts-full': {
+    text: (d) =>
+      `The account data of this server has ${count(d.characters)} characters in memory, at most ${count(d.most)}, so nothing can be added. ` +
+      'Remove what is not needed, or ask the operator: `waymark doctor --largest` lists the largest rows.',
+    status: 507,
+    wire: 'accounts_full',
+  },
   'directory-locked': {
     text: (d) => `${d.dataDir} is in use by process ${d.pid} since ${d.since}. One process owns a data directory at a time.`,
     status: 409,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { choice, flag, jsonObject, listOf, text, time } from '../accounts/fields.ts'
+import { choice, flag, jsonList, jsonObject, text, time } from '../accounts/fields.ts'
+import { tokenLength } from '../limits/bounds.ts'
 import { destinations } from './destinations/registry.ts'
 import { models } from './ports.ts'
 import { intervals } from './schedule.ts'
@@ -7,9 +8,9 @@ import { intervals } from './schedule.ts'
 // What requests about batch exports may send.
 
 const types = [...destinations.keys()] as [string, ...string[]]
-const query = () => text({ blank: true }).nullable().optional()
+const query = () => text({ size: 'statement', blank: true }).nullable().optional()
 
-export const destinationInput = z.object({ type: choice(types), config: jsonObject() }, { error: 'Expected an object.' })
+export const destinationInput = z.object({ type: choice(types), config: jsonObject('config') }, { error: 'Expected an object.' })
 
 const written = {
   name: text({ max: 400 }),
@@ -23,7 +24,7 @@ const written = {
   sql_like_query: query(),
   /** The name of older clients. */
   hogql_query: query(),
-  filters: listOf(jsonObject()).nullable().optional(),
+  filters: jsonList('config').nullable().optional(),
 }
 
 export const batchExportInput = z.object(written)
@@ -44,4 +45,7 @@ export const queryField = ({ sql_like_query }: BatchExportChange): string =>
 export const unpauseInput = z.object({ backfill: flag().optional() })
 
 /** Read by `readBackfill`: the messages about times are not those of other fields. */
-export const backfillInput = z.object({ start_at: z.string().nullable().optional(), end_at: z.string().nullable().optional() })
+export const backfillInput = z.object({
+  start_at: z.string().max(tokenLength).nullable().optional(),
+  end_at: z.string().max(tokenLength).nullable().optional(),
+})

@@ -1,4 +1,5 @@
 import type { AccountTables, BatchExport, BatchExportRun } from '../accounts/records.ts'
+import { isFault } from '../errors/faults.ts'
 import { nextBackfillRun } from './backfilling.ts'
 import { cutNext } from './cutting.ts'
 import { failureOf, type RunFailure } from './failure.ts'
@@ -158,6 +159,7 @@ export const createScheduler = (parts: SchedulerParts) => {
       const done = await runExport({ ...inputs, signal, onProgress: (progress) => noteProgress(run, progress, stop) })
       await complete(run, record, done)
     } catch (error) {
+      if (isFault(error)) report(error)
       if (isClosed) await release(run)
       else if (!stop.signal.aborted) await fail(run, record, shownFailure(record, failureOf(error)))
     } finally {

@@ -74,11 +74,17 @@ export function unseal({ id, config, secrets }: Pick<BatchExport, 'id' | 'config
   return { ...(config as Settings), ...hidden }
 }
 
+/** A server is the same one at another path. */
+const placeOf = (value: Json | undefined): Json =>
+  typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value) ? new URL(value).origin : (value ?? null)
+
 /** The stored settings with changes. */
 export function changedSettings(type: string, stored: Settings, given: Settings): Settings {
   const { secrets, sentTo = [] } = destinationOf(type)
-  const isElsewhere = sentTo.some((name) => given[name] !== undefined && (given[name] ?? null) !== (stored[name] ?? null))
-  const missing = secrets.filter((name) => stored[name] !== undefined && given[name] === undefined)
+  const isElsewhere = sentTo.some((name) => given[name] !== undefined && placeOf(given[name]) !== placeOf(stored[name]))
+  const missing = secrets.filter(
+    (name) => !sentTo.includes(name) && stored[name] !== undefined && stored[name] !== null && given[name] === undefined,
+  )
   if (isElsewhere && missing.length > 0) {
     const message = `Enter ${missing.join(' and ')} again: stored secrets are not sent to another ${sentTo.join(' or ')}.`
     throw invalid(message, `destination__config__${missing[0]}`, 'required')

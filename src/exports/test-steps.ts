@@ -1,4 +1,5 @@
 import type { Json } from '../accounts/store.ts'
+import { isFault } from '../errors/faults.ts'
 import type { Outside, TestStep } from './destinations/destination.ts'
 import { failureOf } from './failure.ts'
 import { destinationOf, withoutSecrets } from './settings.ts'
@@ -25,6 +26,7 @@ export async function runTestStep(type: string, settings: unknown, index: number
     await step.run(signal)
     return { ...shown(step), result: { status: 'Passed', message: null } }
   } catch (error) {
+    if (isFault(error)) throw error
     const message = signal.aborted ? `The check did not end within ${longestStepMs / 1000} seconds.` : failureOf(error).message
     return { ...shown(step), result: { status: 'Failed', message: withoutSecrets(message, type, settings as Record<string, Json>) } }
   }

@@ -39,6 +39,7 @@ import { searchFunctions } from './text/search.ts'
 import { splitFunctions } from './text/split.ts'
 import { stringFunctions } from './text/strings.ts'
 import { urlFunctions } from './text/urls.ts'
+import { channelKindFunctions } from './values/channel-kinds.ts'
 import { comparisonFunctions } from './values/comparison.ts'
 import { conditionalFunctions } from './values/conditional.ts'
 import { conversionFunctions } from './values/conversion.ts'
@@ -79,7 +80,7 @@ export const families: Readonly<Record<string, FunctionFamily>> = {
   Vectors: vectorFunctions,
   Geography: taking('number', geoFunctions),
   'For people to read': readableFunctions,
-  Product: productFunctions,
+  Product: { ...productFunctions, ...channelKindFunctions },
   'Parts of dates': taking(['time', 'text'], datePartFunctions),
   'Beginnings of dates': taking(['time', 'text'], dateStartFunctions),
   'Moving dates': dateShiftFunctions,

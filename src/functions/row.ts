@@ -130,8 +130,8 @@ export interface FunctionRow {
   readonly takes?: Take | readonly Take[] | ((args: readonly SqlType[]) => readonly Take[])
   /** The required type of the first argument, for a row that is derived from another function. */
   readonly shape?: 'array' | 'map'
-  /** Further accepted types: times or intervals besides numbers, or all types, as for a cast. */
-  readonly alsoTakes?: 'times' | 'intervals' | 'times and intervals' | 'anything'
+  /** Further accepted types: times, intervals or texts besides numbers, or all types, as for a cast. */
+  readonly alsoTakes?: 'times' | 'intervals' | 'times and intervals' | 'texts' | 'anything'
   /** Absent: the function takes none. */
   readonly params?: Arity
   /** For each parameter; the last one repeats. */

@@ -1,6 +1,12 @@
+import { otherLimits } from '../limits/limits.ts'
+
 // Counters in Prometheus' text format. Labels are route patterns, never values that a caller sent.
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Beyond them, requests are counted together. */
+const mostSeries = otherLimits.metricSeries.number
+const otherSeries = 'method="other",route="other",status="other"'
 
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -22,9 +28,10 @@ export const createMetrics = () => {
     end: (sent: string, route: string, status: number, seconds: number) => {
       inFlight--
       const method = methods.has(sent) ? sent : 'other'
-      const key = `method="${method}",route="${route}",status="${status}"`
+      const labels = `method="${method}",route="${route}",status="${status}"`
+      const key = requests.has(labels) || requests.size < mostSeries ? labels : otherSeries
       requests.set(key, (requests.get(key) ?? 0) + 1)
-      const label = `route="${route}"`
+      const label = timings.size < mostSeries || timings.has(`route="${route}"`) ? `route="${route}"` : 'route="other"'
       const timing = timings.get(label) ?? { buckets: bounds.map(() => 0), sum: 0, count: 0 }
       timings.set(label, timing)
       for (const [i, bound] of bounds.entries()) if (seconds <= bound) timing.buckets[i]!++

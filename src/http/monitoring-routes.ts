@@ -21,6 +21,35 @@ export const monitoringRoutes = (
     const isReady = Object.entries(checks).every(([name, { isOk }]) => isOk || excluded.includes(name))
     return Response.json({ ready: isReady, checks }, { status: isReady ? 200 : 503 })
   }
+  const metricsText = async (): Promise<string> => {
+    const readiness = await app.readiness()
+    const { waiting, running } = app.asking.load()
+    const failed = await app.plugins.failedDeliveries.counts()
+    const notices = await app.notifications.deliveries.counts()
+    const gauges: Record<string, number> = {
+      waymark_ready: readiness.isReady ? 1 : 0,
+      waymark_statements_waiting: waiting,
+      waymark_statements_running: running,
+      waymark_deliveries_waiting: failed.waiting,
+      waymark_dead_letters: failed.dead,
+      waymark_notices_waiting: notices.waiting,
+      waymark_notices_failed: notices.failed,
+    }
+    for (const [name, check] of Object.entries(readiness.checks))
+      if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail
+    return metrics.text(gauges)
+  }
+  // Anybody may ask, and the gauges ask the store.
+  let made: { readonly at: number; readonly text: Promise<string> } | null = null
+  const onceASecond = async (make: () => Promise<string>): Promise<Response> => {
+    const now = performance.now()
+    if (made === null || now - made.at >= 1000) made = { at: now, text: make() }
+    const { text: asked } = made
+    asked.catch(() => {
+      made = null
+    })
+    return text(await asked, 'text/plain; version=0.0.4; charset=utf-8')
+  }
   let description: string | undefined
   const pages = createWebPages()
   return {
@@ -39,24 +68,7 @@ export const monitoringRoutes = (
         ready: (await app.readiness()).isReady,
         email_service_available: app.accounts.context.mailer() !== null,
       }),
-    '/metrics': async () => {
-      const readiness = await app.readiness()
-      const { waiting, running } = app.asking.load()
-      const failed = await app.plugins.failedDeliveries.counts()
-      const notices = await app.notifications.deliveries.counts()
-      const gauges: Record<string, number> = {
-        waymark_ready: readiness.isReady ? 1 : 0,
-        waymark_statements_waiting: waiting,
-        waymark_statements_running: running,
-        waymark_deliveries_waiting: failed.waiting,
-        waymark_dead_letters: failed.dead,
-        waymark_notices_waiting: notices.waiting,
-        waymark_notices_failed: notices.failed,
-      }
-      for (const [name, check] of Object.entries(readiness.checks))
-        if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail
-      return text(metrics.text(gauges), 'text/plain; version=0.0.4; charset=utf-8')
-    },
+    '/metrics': () => onceASecond(metricsText),
     '/openapi.json': () => {
       description ??= JSON.stringify(openApi())
       return text(description, 'application/json')

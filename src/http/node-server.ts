@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { serve } from '@hono/node-server'
 import { WaymarkError } from '../errors/errors.ts'
+import { otherLimits } from '../limits/limits.ts'
 
 export interface ServerOptions {
   readonly host: string
@@ -8,6 +9,8 @@ export interface ServerOptions {
   readonly port: number
   /** The longest time that a client may take to send a request. */
   readonly bodyTimeoutMs?: number
+  /** Further connections are closed at once. */
+  readonly connections?: number
 }
 export interface RunningServer {
   readonly url: string
@@ -35,7 +38,7 @@ export const addressOf = ({ incoming }: Exchange): string | null =>
 
 export const startServer = (
   handler: (request: Request, address: string | null, cut: () => void) => Promise<Response>,
-  { host, port, bodyTimeoutMs = 120_000 }: ServerOptions,
+  { host, port, bodyTimeoutMs = 120_000, connections = otherLimits.connections.number }: ServerOptions,
 ): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
     let isDraining = false
@@ -59,6 +62,7 @@ export const startServer = (
         maxHeaderSize: 32 * 1024,
       },
     }) as Server
+    server.maxConnections = connections
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new WaymarkError('cannot-listen', { host, port, reason: reasons[error.code ?? ''] ?? error.message }, { cause: error })),
     )

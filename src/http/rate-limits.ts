@@ -4,9 +4,12 @@ export interface Limit {
   readonly count: number
   readonly seconds: number
 }
-export type LimitName = 'api' | 'query' | 'draft' | 'shared'
-/** Without limits for public links, those of `defaultRateLimits` apply. */
-export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared'>, readonly Limit[]>> & { readonly shared?: readonly Limit[] }
+export type LimitName = 'api' | 'query' | 'draft' | 'shared' | 'session'
+/** Without limits for public links and for signed-in people, those of `defaultRateLimits` apply. */
+export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared' | 'session'>, readonly Limit[]>> & {
+  readonly shared?: readonly Limit[]
+  readonly session?: readonly Limit[]
+}
 
 const minute = 60
 const hour = 3600
@@ -26,6 +29,8 @@ export const defaultRateLimits: RateLimits = {
   ],
   // Per address that reads public links.
   shared: [{ count: 120, seconds: minute }],
+  // Of one user, in all browsers: pages ask much at once.
+  session: [{ count: 3000, seconds: minute }],
 }
 
 /** The times of the last `count` requests. The oldest decides when the next one is allowed. */

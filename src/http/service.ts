@@ -18,8 +18,9 @@ import { createImportThrottle } from './import-throttle.ts'
 import { createMetrics } from './metrics.ts'
 import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
+import { checkParameters } from './query-parameters.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
-import { Reply, type Visit } from './resource.ts'
+import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type Site, type SiteOptions } from './site.ts'
@@ -27,7 +28,7 @@ import { createSites, type Site, type SiteOptions } from './site.ts'
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Waymark-Not-Kept',
+    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Ignored-Parameters, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -120,12 +121,14 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
+    else if (caller?.via === 'session') throttle(['session'], sessionOf(caller.user.id))
     else if (caller?.via === 'key') onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
     let admitted = await enter(caller)
     if (!row) {
       const { missing } = route.resource
       throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)
     }
+    checkParameters(row, url.searchParams)
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive, so access is checked again.
     if (method !== 'GET') admitted = await enter(await identify())
@@ -136,7 +139,10 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], admitted) : result)
     }
     const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
-    const asked = { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
+    // `@current` is what it meant when the request arrived.
+    const { organization, project } = admitted as Partial<ProjectVisit>
+    const about = [organization?.id ?? null, project?.id ?? null]
+    const asked = { method, about, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
     const reply = key !== null ? await idempotent(`${caller!.user.id}`, key, asked, act) : await act()
     const { body: sent } = reply
     const headers = reply instanceof Reply ? reply.headers : {}
@@ -153,13 +159,18 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     { project_id: id }: Record<string, string>,
   ): Promise<Callers> => {
     const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
-    return { api: key.id, draft: String(user.id), query: `${user.id} ${project}`, shared: key.id }
+    return { api: key.id, draft: String(user.id), query: `${user.id} ${project}`, shared: key.id, session: key.id }
+  }
+
+  const sessionOf = (userId: number): Callers => {
+    const user = String(userId)
+    return { api: user, draft: user, query: user, shared: user, session: user }
   }
 
   /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */
   const readerOf = ({ client }: Site, { token = '' }: Record<string, string>): Callers => {
     const reader = client === null ? `token ${token.slice(0, 64)}` : networkOf(client).host
-    return { api: reader, draft: reader, query: reader, shared: reader }
+    return { api: reader, draft: reader, query: reader, shared: reader, session: reader }
   }
 
   const failed = (error: unknown, id: string): Response => {
@@ -195,6 +206,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   })
   const capture: CaptureServices = {
     clock: app.clock,
+    callerOf: (request, address) => siteOf(request, new URL(request.url), address).client,
     intake: app.requestBodies,
     siteApps: app.plugins.siteApps,
     settingsOf: async (token) => settingsWithDefaults((await app.accounts.projects.byToken(token))?.settings ?? {}),
@@ -205,6 +217,14 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     importLimit: async (token, events) => {
       const record = await app.accounts.projects.byToken(token)
       return record ? throttleImport(record, events) : null
+    },
+    quota: async (token, events, isHistorical) => {
+      const record = await app.accounts.projects.byToken(token)
+      if (!record) return null
+      // An import that the operator approved has limits of its own.
+      if (isHistorical && (await app.accounts.historicalImports.of(record.id)).approved_by !== null) return null
+      const refused = await app.accounts.eventQuotas.refusal(record, events)
+      return { refused, count: (taken) => app.accounts.eventQuotas.count(record, taken) }
     },
     onRefused: ({ reason, path, token }) => {
       metrics.captureRefused(codeOf(reason))

@@ -1,8 +1,9 @@
-import { WaymarkError } from '../errors/errors.ts'
+import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { runInSlices } from '../lib/run-in-slices.ts'
 import { TextWriter } from '../lib/text-writer.ts'
 import { Texts } from '../lib/texts.ts'
+import { readVisitor, type Sender } from './cookieless/visitor.ts'
 import { type StrangeField, strangeInBatch } from './event-fields.ts'
 import type { EventSource } from './event-source.ts'
 import { parseTime } from './parse-time.ts'
@@ -39,6 +40,10 @@ export interface BatchFacts {
   readonly sentAt?: unknown
   readonly isHistorical?: boolean
   readonly ip?: string | null
+  /** Of the sender, for visitors without cookies. */
+  readonly userAgent?: string | null
+  /** Who sent the request, for visitors without cookies. Default: `ip` and `userAgent`. */
+  readonly sender?: Sender
   /** Fields of the batch that are not read. */
   readonly strangeFields?: readonly StrangeField[]
   /** True if the response waits for and contains the number of duplicates. Always true for batches of past events. */
@@ -50,7 +55,7 @@ export interface BatchFacts {
 /** The body of `POST /batch/`, without the key. */
 export function readBody(
   body: unknown,
-  about: Pick<BatchFacts, 'sentAt' | 'ip'> = {},
+  about: Pick<BatchFacts, 'sentAt' | 'ip' | 'userAgent'> = {},
 ): { readonly events: readonly unknown[]; readonly facts: BatchFacts } {
   const events = eventsOf(body)
   const envelope = envelopeOf(body)
@@ -168,7 +173,7 @@ function prepareOrRefuse(item: unknown, receipt: Receipt, index: number, written
   try {
     return prepareEvent(item, receipt, index, written)
   } catch (cause) {
-    if (cause instanceof WaymarkError) throw cause
+    if (cause instanceof WaymarkError || cause instanceof InternalError) throw cause
     const message = `Event ${index} of the batch: It has values that JSON cannot represent.`
     throw new WaymarkError('bad-event', { message, index, attr: 'event' }, { cause })
   }
@@ -197,8 +202,9 @@ export function readPayloads(
 /** Decodes one event again, from the log. */
 export function readPayload(payload: string, uuid: string, receipt: Receipt, writer: TextWriter): PreparedEvent {
   const raw: unknown = JSON.parse(payload)
-  const { $dropped: dropped, $noted: noted }: Record<string, unknown> = isObject(raw) ? raw : {}
-  const known = Array.isArray(noted) ? { ...receipt, noted: noted as Warning[] } : receipt
+  const { $dropped: dropped, $noted: noted, $cookieless: stored }: Record<string, unknown> = isObject(raw) ? raw : {}
+  const visitor = readVisitor(stored)
+  const known = Array.isArray(noted) ? { ...receipt, visitor, noted: noted as Warning[] } : { ...receipt, visitor }
   const event = prepareEvent(isObject(raw) ? { ...raw, uuid } : raw, known, null, writer)
   return Array.isArray(dropped) ? Object.assign(event, { isDropped: true, warnings: dropped as Warning[] }) : event
 }

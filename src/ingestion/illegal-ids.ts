@@ -1,3 +1,5 @@
+import { isVisitorId } from './cookieless/visitor.ts'
+
 // Ids that clients send by mistake for many different users. A merge with one of them would join unrelated persons.
 
 const inAnyCase: ReadonlySet<string> = new Set([
@@ -15,7 +17,7 @@ const inAnyCase: ReadonlySet<string> = new Set([
 const inThisCase: ReadonlySet<string> = new Set(['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'])
 
 export function isIllegalId(id: string): boolean {
-  if (id.trim() === '') return true
+  if (id.trim() === '' || isVisitorId(id)) return true
   const bare = /^(['"]).*\1$/.test(id) ? id.slice(1, -1) : id
   return inThisCase.has(bare) || inAnyCase.has(bare.toLowerCase())
 }

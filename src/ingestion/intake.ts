@@ -1,5 +1,6 @@
 import { timeOrderedUuids } from '../lib/time-ordered-uuid.ts'
 import type { Backpressure } from './backpressure.ts'
+import { DailySalts, type Salts } from './cookieless/salts.ts'
 import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decode-batch.ts'
 import type { EventSource } from './event-source.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
@@ -28,7 +29,10 @@ interface Parts<H extends Handed> {
   readonly backpressure: Pick<Backpressure, 'admit'>
   readonly clock: () => Date
   /** Read again for each batch. */
-  readonly settings: () => { readonly anonymizeIps: boolean }
+  readonly settings: () => { readonly anonymizeIps: boolean; readonly timezone?: string }
+  readonly projectId: number
+  /** For visitors without cookies. Default: salts that end with the process. */
+  readonly salts?: Salts | undefined
   /** Throws when closed. */
   mustBeOpen(): void
   /** Called when the batch is durable. */
@@ -41,14 +45,16 @@ export class Intake<H extends Handed = Handed> {
   /** Batches being written to the log. */
   private readonly entering = new Set<Promise<unknown>>()
   readonly newUuid: () => string
+  private readonly salts: Salts
 
   constructor(parts: Parts<H>) {
     this.parts = parts
     this.newUuid = timeOrderedUuids(parts.clock)
+    this.salts = parts.salts ?? new DailySalts(parts.clock)
   }
 
   /** Takes the body of `POST /batch/` without the key. */
-  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'sentAt'> = {}): Promise<IngestAnswer> {
+  async ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent' | 'sentAt'> = {}): Promise<IngestAnswer> {
     this.parts.mustBeOpen()
     const receipt = this.receipt(about)
     const { events, facts } = readBody(body, about)
@@ -63,9 +69,17 @@ export class Intake<H extends Handed = Handed> {
     return this.take(await decodeInTurns(events, receipt, facts), receipt.receivedAt, facts.countsDuplicates === true)
   }
 
-  private receipt({ ip = null }: Pick<BatchFacts, 'ip'>) {
-    const { anonymizeIps } = this.parts.settings()
-    return { receivedAt: this.now(), ip, anonymizeIps, newUuid: this.newUuid }
+  private receipt({ ip = null, userAgent = null, sender }: Pick<BatchFacts, 'ip' | 'userAgent' | 'sender'>) {
+    const { anonymizeIps, timezone = 'UTC' } = this.parts.settings()
+    const receivedAt = this.now()
+    const visitors = {
+      project: this.parts.projectId,
+      timezone,
+      salts: this.salts,
+      sender: sender ?? { address: ip, userAgent },
+      receivedAt: receivedAt * 1000,
+    }
+    return { receivedAt, ip, anonymizeIps, visitors, newUuid: this.newUuid }
   }
 
   private async take(batch: DecodedBatch, receivedAt: number, countsDuplicates: boolean): Promise<IngestAnswer> {

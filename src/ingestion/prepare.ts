@@ -2,8 +2,20 @@ import { WaymarkError } from '../errors/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { storableText } from '../lib/storable-text.ts'
 import type { TextWriter } from '../lib/text-writer.ts'
+import { withoutPersonTraces, withoutTraces } from './cookieless/site.ts'
+import {
+  cookielessId,
+  findVisitor,
+  isCookieless,
+  isVisitorId,
+  type Sender,
+  storedVisitor,
+  type Visitor,
+  type VisitorRules,
+  visitorId,
+} from './cookieless/visitor.ts'
 import { elementsChain } from './elements.ts'
-import { type StrangeField, strangeFieldWarning, strangeInEvent } from './event-fields.ts'
+import { isNoEvent, type StrangeField, strangeFieldWarning, strangeInEvent } from './event-fields.ts'
 import { eventTime } from './event-time.ts'
 import { givesVisitFacts } from './initial-properties.ts'
 import { longestTime } from './parse-time.ts'
@@ -38,6 +50,8 @@ export interface PreparedEvent {
   readonly mergeWith: string | null
   readonly groups: readonly (readonly [type: string, key: string])[] | null
   readonly group: { readonly type: string; readonly key: string; readonly set: Readonly<Properties> } | null
+  /** Of a visitor without cookies: its ids and its session are completed when it is applied. */
+  readonly visitor: Visitor | null
   /** Names and types of its properties. */
   readonly shape: Shape
   readonly warnings: readonly Warning[]
@@ -58,6 +72,10 @@ export interface Receipt {
   readonly noted?: readonly Warning[]
   /** What was recorded on arrival of an event that plugins have changed since. */
   readonly notedBefore?: readonly Warning[]
+  /** Turns events without cookies into visitors, on arrival. Without it they are unknown. */
+  readonly visitors?: VisitorRules
+  /** The visitor that was found on arrival. */
+  readonly visitor?: Visitor | null
   /** Creates the uuid of an event that has none. */
   readonly newUuid: () => string
 }
@@ -152,9 +170,9 @@ function noteUnusable(
 export function prepareEvent(raw: unknown, receipt: Receipt, index: number | null, writer: TextWriter): PreparedEvent {
   if (!isObject(raw)) return refuse('It must be an object.', index, 'event')
   const sent = objectAt(raw.properties, index, 'properties')
-  const given = withBeside(raw, isPlain(sent) && typeof sent.toJSON !== 'function' ? sent : storable({ ...sent }))
+  const whole = withBeside(raw, isPlain(sent) && typeof sent.toJSON !== 'function' ? sent : storable({ ...sent }))
   if (isAbsent(raw.event)) return refuse('All events must have the event field "event".', index, 'event')
-  const id = raw.distinct_id ?? raw.$distinct_id ?? given.distinct_id
+  const id = raw.distinct_id ?? raw.$distinct_id ?? whole.distinct_id
   if (isAbsent(id)) return refuse('All events must have the event field "distinct_id".', index, 'distinct_id')
 
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
@@ -164,16 +182,18 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   for (const strange of strangeInEvent(raw)) found.push(strangeFieldWarning(strange, uuid))
   const cutOf = (field: string): CutOf => ({ field, eventUuid: uuid, found })
   const name = cutTo(textLimit, asText(raw.event), cutOf('event'))
-  const distinctId = cutTo(textLimit, asText(id), cutOf('distinct_id'))
+  const sentId = cutTo(textLimit, asText(id), cutOf('distinct_id'))
+  const isWithoutCookies = receipt.visitor != null || isCookieless(sentId, whole)
+  const told = isWithoutCookies ? withoutTraces(whole) : whole
 
-  const profile = given.$process_person_profile
+  const profile = told.$process_person_profile
   if (profile !== undefined && typeof profile !== 'boolean')
     warnings.push({
       type: 'invalid_process_person_profile',
       details: {
         eventUuid: uuid,
         event: name,
-        distinctId,
+        distinctId: sentId,
         $process_person_profile: profile === null ? null : cut(asText(profile), textLimit),
         message: '$process_person_profile must be true or false',
       },
@@ -181,22 +201,36 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const isPersonless = profile === false
   const isRefused = isPersonless && needPerson.has(name)
   if (isRefused)
-    warnings.push({ type: 'invalid_event_when_process_person_profile_is_false', details: { eventUuid: uuid, event: name, distinctId } })
+    warnings.push({
+      type: 'invalid_event_when_process_person_profile_is_false',
+      details: { eventUuid: uuid, event: name, distinctId: sentId },
+    })
   const sentAt = sentTime(raw.sent_at ?? receipt.sentAt)
   const time = eventTime(
     {
       timestamp: sentTime(raw.timestamp),
       offset: sentTime(raw.offset),
       sentAt,
-      ignoreSentAt: Boolean(given.$ignore_sent_at),
+      ignoreSentAt: Boolean(told.$ignore_sent_at),
     },
     receipt.receivedAt * 1000,
     { eventUuid: uuid, eventName: name, isHistorical: receipt.isHistorical === true },
   )
+  const arrived: Arrived = { name, id: sentId, uuid, time: time.time, whole, ip: raw.ip, receipt }
+  const visit = isWithoutCookies ? visitOf(arrived) : ofOthers
+  found.push(...visit.found)
+  warnings.push(...visit.dropped)
+  const { visitor } = visit
+  const distinctId = visitor && sentId === cookielessId ? visitorId(visitor.hash, 0) : sentId
+  const given = visitor ? withoutIds(told) : told
+  const outside = (attr: '$set' | '$set_once') => {
+    const writes = objectAt(raw[attr], index, attr)
+    return isWithoutCookies ? withoutPersonTraces(writes) : writes
+  }
   const additions = {
-    set: isPersonless ? undefined : joined(given.$set, objectAt(raw.$set, index, '$set')),
-    setOnce: isPersonless ? undefined : joined(given.$set_once, objectAt(raw.$set_once, index, '$set_once')),
-    ip: receipt.anonymizeIps ? null : isAbsent(given.$ip) ? (raw.ip ?? receipt.ip) : given.$ip,
+    set: isPersonless ? undefined : joined(given.$set, outside('$set')),
+    setOnce: isPersonless ? undefined : joined(given.$set_once, outside('$set_once')),
+    ip: isWithoutCookies || receipt.anonymizeIps ? null : isAbsent(given.$ip) ? (raw.ip ?? receipt.ip) : given.$ip,
     sentAt: isAbsent(sentAt) || time.isSentAtUnreadable ? undefined : sentAt,
   }
   const chain = chainOf(raw, given)
@@ -205,7 +239,8 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const groupType = groupEvents.has(name) ? given.$group_type : undefined
   const groupKey = groupEvents.has(name) ? given.$group_key : undefined
   const isOfGroup = !isAbsent(groupType) && !isAbsent(groupKey)
-  const mergeWith = isAbsent(other) ? null : cutTo(textLimit, asText(other), cutOf(name === '$identify' ? '$anon_distinct_id' : 'alias'))
+  const sentOther = isAbsent(other) ? null : cutTo(textLimit, asText(other), cutOf(name === '$identify' ? '$anon_distinct_id' : 'alias'))
+  const mergeWith = !isWithoutCookies ? sentOther : visitor?.isIdentifying ? visitorId(visitor.hash, 0) : null
   const groups = given.$groups === undefined ? null : groupsOf(given.$groups, cutOf('$groups'))
   const ofGroup = isOfGroup && {
     type: cutTo(groupKeyLimit, asText(groupType), cutOf('$group_type')),
@@ -224,6 +259,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     for (const field of sentFields) fields += fieldText(field, sentTime(raw[field]))
     if (chain) fields += fieldText('elements_chain', chain)
     if (noted.length) fields += `,"$noted":${JSON.stringify(noted)}`
+    if (visitor) fields += `,"$cookieless":${JSON.stringify(storedVisitor(visitor))}`
     const how = { isPersonless, givesFacts: !isPersonless && givesVisitFacts(name) }
     written = writeProperties(writer, fields, given, additions, how)
   } catch (cause) {
@@ -233,7 +269,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
   if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
-  const isDropped = name === '$performance_event' || isRefused || isTooLarge
+  const isDropped = isNoEvent(name) || isRefused || isTooLarge || visit.dropped.length > 0
   if (isDropped) {
     writer.length = start
     writer.write(droppedText(name, distinctId, warnings))
@@ -255,6 +291,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     setOnce: written.setOnce,
     unset: isPersonless || given.$unset === undefined ? null : unsetKeys(given.$unset),
     mergeWith,
+    visitor,
     groups,
     group: ofGroup ? withParsed({ ...ofGroup, set: groupWrites(given.$group_set) }, 'set') : null,
     shape: written.shape,
@@ -262,6 +299,59 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     isDropped,
   }
   return withParsed(withParsed(event, 'set'), 'setOnce')
+}
+
+interface Arrived {
+  readonly name: string
+  readonly id: string
+  readonly uuid: string
+  readonly time: number
+  readonly whole: Readonly<Properties>
+  readonly ip: unknown
+  readonly receipt: Receipt
+}
+
+interface Visit {
+  readonly visitor: Visitor | null
+  readonly found: readonly Warning[]
+  /** Why the event is not stored. */
+  readonly dropped: readonly Warning[]
+}
+const nobody: Sender = { address: null, userAgent: null }
+const ofOthers: Visit = { visitor: null, found: [], dropped: [] }
+
+/** The visitor of an event without cookies. */
+function visitOf({ name, id, uuid, time, whole, ip, receipt }: Arrived): Visit {
+  if (receipt.visitor !== undefined) return { ...ofOthers, visitor: receipt.visitor }
+  const note = (type: WarningType, details: object = {}): Warning[] => [{ type, details: { eventUuid: uuid, event: name, ...details } }]
+  if (aliasEvents.has(name)) return { ...ofOthers, dropped: note('cookieless_merge') }
+  if (id !== cookielessId && isVisitorId(id)) return ofOthers // exported from here, or made up: it stays what it is
+  // Past events are sent by somebody else than their visitors.
+  const rules = receipt.visitors && receipt.isHistorical ? { ...receipt.visitors, sender: nobody } : receipt.visitors
+  const visitor = rules ? findVisitor(rules, { properties: whole, ip, time }) : ({ missing: 'address' } as const)
+  const isAnonymous = id === cookielessId
+  if ('missing' in visitor) {
+    const told = visitor.missing === 'day' ? note('cookieless_too_late') : note('cookieless_visitor_unknown', { missing: visitor.missing })
+    if (isAnonymous) return { ...ofOthers, dropped: told }
+    return { ...ofOthers, found: name === '$identify' ? told : [] }
+  }
+  const { hash, day, isUnconfirmed } = visitor
+  const anonymous = whole.$anon_distinct_id
+  const isIdentifying = name === '$identify' && !isAnonymous && !receipt.isHistorical && (isAbsent(anonymous) || anonymous === cookielessId)
+  return {
+    visitor: { hash, day, isIdentifying },
+    found: [
+      ...(isUnconfirmed ? note('cookieless_address_unconfirmed') : []),
+      ...(name === '$identify' && !isAnonymous && !isIdentifying ? note('cookieless_merge_ignored') : []),
+    ],
+    dropped: [],
+  }
+}
+
+/** Without the ids that the server assigns. */
+function withoutIds(given: Properties): Properties {
+  const { $session_id: _session, $anon_distinct_id: _anonymous, ...rest } = given
+  return rest
 }
 
 type Parsed<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]: Exclude<T[P], string> }

@@ -69,6 +69,31 @@ export const warningKinds = {
     effect: 'in part',
     means: 'The properties of a group would exceed 512,000 characters; the change was not stored.',
   },
+  cookieless_visitor_unknown: {
+    effect: 'dropped',
+    means:
+      'A visitor without cookies, and no address or user agent to tell visitors apart by (`missing`). An `$identify` is stored, and not linked to the visit.',
+  },
+  cookieless_too_late: {
+    effect: 'dropped',
+    means:
+      'A visitor without cookies, of a day whose salt is erased or not made yet. An `$identify` is stored, and not linked to the visit.',
+  },
+  cookieless_address_unconfirmed: {
+    effect: 'altered',
+    means:
+      'A visitor without cookies came through a proxy that is not trusted: visitors behind it may count as one, or be made up. Set `--trusted-proxies`.',
+  },
+  cookieless_merge: { effect: 'dropped', means: '`$create_alias` or `$merge_dangerously` without cookies: visitors are never merged.' },
+  cookieless_merge_ignored: {
+    effect: 'in part',
+    means: '`$identify` without cookies, with another `$anon_distinct_id` or of past events; no persons were merged.',
+  },
+  too_many_cookieless_visitors: {
+    effect: 'altered',
+    means:
+      'The project has 1,000,000 visitors without cookies in three days; another one has one session a day, and is not linked when it is identified.',
+  },
   person_history_too_large: { effect: 'in part', means: 'The history of a person is full; no version was kept for this change.' },
 } as const satisfies Record<string, Kind>
 

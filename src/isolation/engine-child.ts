@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
+import { isFault } from '../errors/faults.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { type CallOptions, Channel, Gone, type Message, type Port } from './channel.ts'
 import { HeadStart } from './head-start.ts'
@@ -19,6 +20,7 @@ const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000, 5_000]
 const soonMs = 5_000
 const manyTimes = 20
 const momentMs = 100
+const recentMs = 60_000
 const lookMs = 500
 /** The engine is killed if its thread does not respond for this long. */
 const silentMs = 10_000
@@ -93,11 +95,12 @@ export class EngineChild {
   private up: Deferred<Channel> = deferred()
   private current: Channel | null = null
   private isEnding = false
+  private ends: number[] = []
   /** Why no engine will be started any more. */
   private failure: unknown = null
   private hasEverStarted = false
   /** Why the next engine could not start yet; null while it starts or runs. */
-  private outage: WaymarkError | null = null
+  private outage: WaymarkError | InternalError | null = null
   private readonly works = new Set<Work>()
   private readonly headStart = new HeadStart()
   private readonly spare = new SpareProcess(launch)
@@ -115,6 +118,12 @@ export class EngineChild {
 
   get isUp(): boolean {
     return this.current !== null
+  }
+
+  /** How often it has ended within the last minute. */
+  get recentEnds(): number {
+    this.ends = this.ends.filter((at) => performance.now() - at < recentMs)
+    return this.ends.length
   }
 
   get pid(): number | null {
@@ -240,6 +249,7 @@ export class EngineChild {
       )
       const reason = await ended
       const hasStarted = this.current !== null
+      if (!this.isEnding) this.ends.push(performance.now())
       if (hasStarted) {
         this.current = null
         this.up = deferred()
@@ -277,7 +287,9 @@ export class EngineChild {
     if (error instanceof Gone) return
     if (this.hasEverStarted) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.outage = new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
+      this.outage = isFault(error)
+        ? new InternalError(reason, { cause: error })
+        : new WaymarkError('engine-unreachable', { engine: 'The engine', reason }, { cause: error })
       this.up.reject(this.outage) // callers would wait for the whole outage
       this.up = deferred()
       this.options.report(error)

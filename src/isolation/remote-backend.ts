@@ -93,7 +93,12 @@ export class RemoteBackend implements ProjectBackend {
       log: { append: (batch) => this.mustHaveLog().append(batch) },
       backpressure: this.room,
       clock: home.clock,
-      settings: () => ({ anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true }),
+      settings: () => ({
+        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
+        timezone: home.record().timezone,
+      }),
+      projectId: this.id,
+      salts: home.salts,
       mustBeOpen: () => this.mustBeOpen(),
       handOver: (batch) => this.handOver(batch),
     })
@@ -160,6 +165,12 @@ export class RemoteBackend implements ProjectBackend {
     this.room.leave(seq)
   }
 
+  /** An error of the engine that it recovers from; `isStuck`: it keeps failing. */
+  met(failure: unknown, isStuck: boolean): void {
+    this.failure = isStuck ? failure : null
+    this.parts.home.onError(failure)
+  }
+
   engineEnded(): void {
     this.room.release()
     this.parts.transform?.engineEnded()
@@ -178,7 +189,7 @@ export class RemoteBackend implements ProjectBackend {
     })
   }
 
-  ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer> {
     return this.keepAlive.during(this.intake.ingest(body, about))
   }
 
@@ -328,7 +339,8 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   private async openIn(channel: Channel): Promise<void> {
-    const { reports, log } = await channel.call<Opened>('open', { ...this.ofProject(), isLive: this.log !== null })
+    const { wasClosed = false } = this.parts.home
+    const { reports, log } = await channel.call<Opened>('open', { ...this.ofProject(), isLive: this.log !== null, wasClosed })
     if (this.log) return this.hasGrown()
     this.reports = reports
     this.log = await this.parts.openLog(log!.found, log!.appliedSeq)

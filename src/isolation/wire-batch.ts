@@ -23,6 +23,7 @@ interface Columns {
   readonly setOnce: Column<'setOnce'>
   readonly unset: Column<'unset'>
   readonly mergeWith: Column<'mergeWith'>
+  readonly visitor: Column<'visitor'>
   readonly groups: Column<'groups'>
   readonly group: Column<'group'>
   readonly warnings: Column<'warnings'>
@@ -92,6 +93,7 @@ export function writeBatch({ firstSeq, receivedAt, sentAt, isHistorical, bytes, 
     setOnce: column('setOnce', isNull),
     unset: column('unset', isNull),
     mergeWith: column('mergeWith', isNull),
+    visitor: column('visitor', isNull),
     groups: column('groups', isNull),
     group: column('group', isNull),
     warnings: column('warnings', isEmpty),
@@ -141,6 +143,7 @@ export function readBatch(batch: WireBatch): Work {
       setOnce: columns.setOnce?.[i] ?? null,
       unset: columns.unset?.[i] ?? null,
       mergeWith: columns.mergeWith?.[i] ?? null,
+      visitor: columns.visitor?.[i] ?? null,
       groups: columns.groups?.[i] ?? null,
       group: columns.group?.[i] ?? null,
       shape: shapes[shapeOf[i]!]!,

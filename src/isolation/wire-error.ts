@@ -1,5 +1,6 @@
 import type { ErrorCode, ErrorData } from '../errors/codes.ts'
 import { InternalError, QueryError, UnsupportedError, WaymarkError } from '../errors/errors.ts'
+import { isFault } from '../errors/faults.ts'
 import type { Span } from '../errors/span.ts'
 
 /** An error in a form that can be sent to another process. */
@@ -17,6 +18,7 @@ export type WireError =
   | {
       readonly kind: 'internal'
       readonly message: string
+      readonly isFault: boolean
       readonly sql: string | null
       readonly stack: string
       readonly cause: WireError | null
@@ -40,6 +42,7 @@ export function writeError(error: unknown): WireError {
   return {
     kind: 'internal',
     message,
+    isFault: isFault(error),
     sql: error instanceof InternalError ? error.sql : null,
     stack,
     cause: error instanceof Error ? causeOf(error) : null,
@@ -47,7 +50,8 @@ export function writeError(error: unknown): WireError {
 }
 
 export function readError(wire: WireError): Error {
-  const cause = wire.cause === null ? undefined : readError(wire.cause)
+  const told = wire.cause === null ? undefined : readError(wire.cause)
+  const cause = wire.kind === 'internal' && wire.isFault && told === undefined ? new TypeError(wire.message) : told
   if (wire.kind === 'internal') return Object.assign(new InternalError(wire.message, { cause, sql: wire.sql }), { stack: wire.stack })
   const { source, span } = wire
   const code = wire.code as ErrorCode

@@ -8,10 +8,20 @@ type Step =
   | { readonly kind: 'end' }
 
 const longestPattern = 1_000
-const maxSteps = 10_000
+/** The most steps that a pattern is compiled to. Those of a repetition that is dropped again, `{0}`, count too: they take the same time. */
+const mostCompiled = 10_000
+/** The most steps that one pattern follows in all of its texts together: about a tenth of a second. */
+const mostFollowed = 2_000_000
+
+/** The pattern is correct, but takes more work than one pattern may. */
+export class PatternTooLarge extends SyntaxError {
+  override readonly name = 'PatternTooLarge'
+}
 
 class Compiler {
   readonly steps: Step[] = []
+  /** Steps that were ever added, and places that were read again. */
+  private work = 0
   private at = 0
   private readonly source: string
   private readonly flags: string
@@ -28,9 +38,14 @@ class Compiler {
   }
 
   private add(step: Step): Step {
-    if (this.steps.length >= maxSteps) throw new SyntaxError(`The pattern unfolds to more than ${maxSteps} steps`)
+    this.spend()
     this.steps.push(step)
     return step
+  }
+
+  private spend(): void {
+    if (++this.work > mostCompiled)
+      throw new PatternTooLarge(`It unfolds to more than ${mostCompiled} steps. Use fewer or smaller repetitions`)
   }
 
   private jump(...to: number[]): number[] {
@@ -98,6 +113,7 @@ class Compiler {
   }
 
   private atom(): void {
+    this.spend()
     const character = this.source[this.at]!
     if (character === '(') {
       this.at++
@@ -122,11 +138,15 @@ class Compiler {
   }
 }
 
-/** Whether a part of a text matches. Throws a SyntaxError for an invalid pattern; `(?i)` in front ignores case. */
+/**
+ * Whether a part of a text matches. Throws a SyntaxError for an invalid pattern, and a PatternTooLarge for one that would take too long, when it is compiled or
+ * after so many texts; `(?i)` in front ignores case.
+ */
 export function linearPattern(pattern: string): (text: string) => boolean {
-  if (pattern.length > longestPattern) throw new SyntaxError(`A pattern has at most ${longestPattern} characters`)
+  if (pattern.length > longestPattern) throw new PatternTooLarge(`A pattern has at most ${longestPattern} characters`)
   const isFolded = pattern.startsWith('(?i)')
   const steps = new Compiler(isFolded ? pattern.slice(4) : pattern, isFolded ? 'sui' : 'su').whole()
+  let followed = 0
   return (text) => {
     const characters = [...text]
     let states = new Set<number>()
@@ -135,6 +155,8 @@ export function linearPattern(pattern: string): (text: string) => boolean {
       const left = [0, ...states]
       for (let state = left.pop(); state !== undefined; state = left.pop()) {
         if (reached.has(state)) continue
+        if (++followed > mostFollowed)
+          throw new PatternTooLarge(`It follows more than ${mostFollowed} steps in all names. Use a simpler pattern`)
         reached.add(state)
         const step = steps[state]
         if (!step) return true

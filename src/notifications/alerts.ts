@@ -6,6 +6,7 @@ import type { AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '.
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import { isObject } from '../lib/is-object.ts'
+import { isMaskOf } from '../lib/masked-address.ts'
 import { type AskedQuery, queryAsked } from '../queries/asked-query.ts'
 import { isNumberPerRange } from './alert-display.ts'
 import { nextCheck } from './check-times.ts'
@@ -140,9 +141,12 @@ export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => 
   const sealedSecret = (
     alert: Alert,
     { webhook_url, webhook_secret }: Change,
+    before: string | null,
   ): { readonly sealed: string | null; readonly made: string | null } => {
     if (alert.webhook_url === null) return { sealed: null, made: null }
-    const isNew = webhook_secret !== undefined || (typeof webhook_url === 'string' && alert.webhook_secret === null)
+    // Nobody who sends it elsewhere gets signatures of the secret that a receiver trusts.
+    const isNew =
+      webhook_secret !== undefined || (typeof webhook_url === 'string' && (alert.webhook_secret === null || webhook_url !== before))
     if (!isNew) return { sealed: alert.webhook_secret, made: null }
     const made = webhook_secret ?? newWebhookSecret()
     return { sealed: box.seal(made, sealedFor.alertWebhook(alert.id)), made }
@@ -204,7 +208,7 @@ export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => 
         }
         const alert = withChange(blank, given, project.timezone)
         await mustBeValid(tables, project, alert, { ...given, config: given.config ?? null })
-        const { sealed, made: secret } = sealedSecret(alert, given)
+        const { sealed, made: secret } = sealedSecret(alert, given, null)
         const stored = { ...alert, webhook_secret: sealed }
         await tables.alerts.insert(stored)
         await note(context, tables, place, 'AlertConfiguration', null, logged(stored))
@@ -220,15 +224,16 @@ export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => 
       body: unknown,
       isWhole = false,
     ): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
-      const given: Change = isWhole
+      const sent: Change = isWhole
         ? { config: null, subscribed_users: [], webhook_url: null, ...check(alertInput, body) }
         : check(alertChange, body)
       const { project, by } = place
       const changed = await writeAs(context, by, async (tables) => {
         const before = await find(tables, project, id)
+        const given = isMaskOf(sent.webhook_url, before.webhook_url) ? { ...sent, webhook_url: before.webhook_url } : sent
         const alert = withChange(before, given, project.timezone)
         await mustBeValid(tables, project, alert, given)
-        const { sealed, made: secret } = sealedSecret(alert, given)
+        const { sealed, made: secret } = sealedSecret(alert, given, before.webhook_url)
         const { id: alertId, ...columns } = { ...alert, webhook_secret: sealed }
         await tables.alerts.update({ id: alertId }, columns)
         await note(context, tables, place, 'AlertConfiguration', logged(before), logged(alert))

@@ -1,6 +1,9 @@
-import type { Notice, NoticeDelivery } from '../accounts/records.ts'
+import { hasProvenOwner, takeMails } from '../accounts/mail-limits.ts'
+import type { Notice, NoticeDelivery, ProjectRecord } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/resealing.ts'
+import { findUserByEmail } from '../accounts/users.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { faultText, isFault } from '../errors/faults.ts'
 import type { NotificationParts } from './parts.ts'
 import type { NoticeContent } from './records.ts'
 import { mostAttempts, retryWait } from './retry.ts'
@@ -44,6 +47,18 @@ async function sendWebhook(parts: NotificationParts, delivery: NoticeDelivery, n
   throw new Refused(`${host} answered with status ${answer.status}.`, !isPassing(answer.status))
 }
 
+/** Until the address of an owner is proven, only members get mails: the user who asks for them chooses their words. */
+async function mustMayMail(context: NotificationParts['context'], { organization_id }: ProjectRecord, target: string): Promise<void> {
+  if (!(await hasProvenOwner(context, organization_id))) {
+    const user = await findUserByEmail(context.store.read, target)
+    const membership = user && (await context.store.read.memberships.first({ user_id: user.id, organization_id }))
+    if (!membership)
+      throw new Refused('Only members get e-mails until the address of an owner is proven, by a link for a new password.', true)
+  }
+  if ((await takeMails(context, organization_id, 1)) === 0)
+    throw new Refused('The organization has sent as many e-mails as it can on one day.', false)
+}
+
 async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
   const mailer = context.mailer()
   if (!mailer) throw new Refused('This server has no mail server. Start it with --smtp.', false)
@@ -52,6 +67,7 @@ async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery
   const host = URL.canParse(siteUrl) ? new URL(siteUrl).hostname : 'waymark.localhost'
   const what = delivery.alert_id === null ? `subscription ${delivery.subscription_id}` : `alert ${delivery.alert_id}`
   const how = `This is ${what} of the project ${project?.name ?? delivery.project_id}. Its members can change or delete it.`
+  if (project) await mustMayMail(context, project, delivery.target)
   const mail = mailOf(notice.content as unknown as NoticeContent, delivery.target, `<${delivery.id}@${host}>`, how)
   await context.outbound.mails(project?.organization_id ?? '', () => mailer.send(mail))
 }
@@ -65,6 +81,7 @@ const isFinalError = (error: unknown): boolean => {
 }
 
 const messageOf = (error: unknown, { target, target_type }: NoticeDelivery): string => {
+  if (isFault(error)) return faultText
   const text = error instanceof WaymarkError ? error.detail : error instanceof Error ? error.message : String(error)
   // The path of an address may hold a token.
   const shown = target_type === 'webhook' ? text.replaceAll(target, new URL(target).host) : text
@@ -100,6 +117,7 @@ export async function deliver(parts: NotificationParts, id: string, signal: Abor
   } catch (error) {
     // The server is being closed: the next one sends it.
     if (signal.aborted) return void (await end({ attempts: claimed.attempts - 1 }))
+    if (isFault(error)) context.report('failed to deliver a notification', error)
     const isOver = isFinalError(error) || claimed.attempts >= mostAttempts
     const due_at = new Date(context.clock().getTime() + retryWait(claimed.attempts))
     await end({ status: isOver ? 'failed' : 'waiting', due_at, latest_error: messageOf(error, claimed) })

@@ -6,6 +6,7 @@ import type { AccountTables, ProjectRecord, Subscription } from '../accounts/rec
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
+import { isMaskOf } from '../lib/masked-address.ts'
 import { newWebhookSecret } from './alerts.ts'
 import { addressesOf, mustBeTarget, subscriptionChange, subscriptionInput, type TargetType, timeOf } from './fields.ts'
 import { note, type Place } from './logged.ts'
@@ -121,9 +122,12 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
   const sealedSecret = (
     record: Subscription,
     { webhook_secret }: Change,
+    before: string | null,
   ): { readonly sealed: string | null; readonly made: string | null } => {
     if (record.target_type !== 'webhook') return { sealed: null, made: null }
-    if (webhook_secret === undefined && record.webhook_secret !== null) return { sealed: record.webhook_secret, made: null }
+    // Another receiver gets another secret.
+    if (webhook_secret === undefined && record.webhook_secret !== null && record.target_value === before)
+      return { sealed: record.webhook_secret, made: null }
     const made = webhook_secret ?? newWebhookSecret()
     return { sealed: box.seal(made, sealedFor.subscriptionWebhook(record.id)), made }
   }
@@ -180,7 +184,7 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
         }
         const record = withChange(blank, given, project.timezone)
         await mustBeValid(tables, project, record)
-        const { sealed, made: secret } = sealedSecret(record, given)
+        const { sealed, made: secret } = sealedSecret(record, given, null)
         const stored = { ...record, webhook_secret: sealed }
         await tables.subscriptions.insert(stored)
         await note(context, tables, place, 'Subscription', null, logged(stored))
@@ -206,14 +210,16 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
         count: null,
         until_date: null,
       }
-      const given: Change = isWhole ? { ...rest, ...check(subscriptionInput, body) } : check(subscriptionChange, body)
+      const sent: Change = isWhole ? { ...rest, ...check(subscriptionInput, body) } : check(subscriptionChange, body)
       const { project, by } = place
       const changed = await writeAs(context, by, async (tables) => {
         const before = await find(tables, project, id)
+        const isMask = before.target_type === 'webhook' && isMaskOf(sent.target_value, before.target_value)
+        const given = isMask ? { ...sent, target_value: before.target_value } : sent
         const record = withChange(before, given, project.timezone)
         // What it is about may be gone by now: deleting and renaming it is still possible.
         if (Object.keys(given).some((name) => !['deleted', 'title'].includes(name))) await mustBeValid(tables, project, record)
-        const { sealed, made: secret } = sealedSecret(record, given)
+        const { sealed, made: secret } = sealedSecret(record, given, before.target_type === 'webhook' ? before.target_value : null)
         const { id: _, ...columns } = { ...record, webhook_secret: sealed }
         await tables.subscriptions.update({ id }, columns)
         if (record.deleted)

@@ -14,8 +14,8 @@ const mostSeries = 6
 const percent = (share: number) => numberText(share * 100, { style: 'percentage', prefix: '', postfix: '', decimals: 1 })
 
 export const boxColumns = ['Min', '25%', 'Median', '75%', 'Max', 'Mean'] as const
-export const boxNumbers = ({ min, q1, median, q3, max, mean }: Box, format: NumberFormat): readonly string[] =>
-  [min, q1, median, q3, max, mean].map((value) => numberText(value, format))
+export const boxNumbers = ({ min, p25, median, p75, max, mean }: Box, format: NumberFormat): readonly string[] =>
+  [min, p25, median, p75, max, mean].map((value) => numberText(value, format))
 
 export function chartRows(chart: Chart): ChartRows {
   const leftOut = [...chart.leftOut]

@@ -78,9 +78,9 @@ export interface Box {
   /** Of the answer. */
   readonly row: number
   readonly min: number
-  readonly q1: number
+  readonly p25: number
   readonly median: number
-  readonly q3: number
+  readonly p75: number
   readonly max: number
   readonly mean: number
 }

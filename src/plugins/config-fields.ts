@@ -82,6 +82,33 @@ export function storedSettings(
   return { config, secrets }
 }
 
+const placeWords =
+  /^(host|hostname|hosts|url|urls|uri|endpoint|endpoints|server|servers|address|domain|subdomain|origin|site|region|account|bucket|broker|brokers|port|proxy|webhook|instance|tenant)$/i
+const looksLikePlace = (value: Json | undefined): boolean =>
+  typeof value === 'string' &&
+  /^\s*([a-z][a-z0-9+.-]*:)?\/\/|^\s*(localhost|\[?[0-9a-f]*:[0-9a-f:.]+\]?|[\w-]+(\.[\w-]+)+)(:\d+)?(\/\S*)?\s*$/i.test(value)
+const isPlace = (key: string, ...values: readonly (Json | undefined)[]): boolean =>
+  key.split(/[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])/).some((word) => placeWords.test(word)) || values.some(looksLikePlace)
+
+/**
+ * Settings that were changed and say where a plugin sends what it has: by their names, or because their values are addresses. Whoever changes one could have the stored secrets sent to a server
+ * of their own, so the secrets must be entered again.
+ */
+export function changedPlaces(before: StoredSettings, after: StoredSettings, given: Settings): readonly string[] {
+  const [old, now] = [before.config as Settings, after.config as Settings]
+  const plain = [...new Set([...Object.keys(old), ...Object.keys(now)])].filter(
+    (key) => JSON.stringify(own(old, key)) !== JSON.stringify(own(now, key)) && isPlace(key, own(old, key), own(now, key)),
+  )
+  const replaced = Object.keys(secretsOf(after)).filter(
+    (key) => own(secretsOf(before), key) !== own(secretsOf(after), key) && own(old, key) === undefined && isPlace(key, own(given, key)),
+  )
+  return [...plain, ...replaced]
+}
+
+/** Secrets that are as they were before. */
+export const keptSecrets = (before: StoredSettings, after: StoredSettings): readonly string[] =>
+  Object.entries(secretsOf(before)).flatMap(([key, sealed]) => (own(secretsOf(after), key) === sealed ? [key] : []))
+
 /** For the runtime only. */
 export function openSettings({ id, config, secrets }: PluginConfig, box: SecretBox): Settings {
   const opened = Object.entries(secrets as Readonly<Record<string, string>>).map(

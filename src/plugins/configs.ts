@@ -2,16 +2,26 @@ import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, type Change, changesOf, log, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Plugin, PluginAttachment, PluginConfig, ProjectRecord } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { conflicting, invalid, notAllowed, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
 import { own } from '../lib/own.ts'
 import { mayConfigure, organizationNow } from './access.ts'
-import { shownSettings, storedSettings } from './config-fields.ts'
-import { type ConfigChange, configChange, configInput, jobInput, ordersInput, type UploadedFile } from './fields.ts'
+import { changedPlaces, keptSecrets, shownSettings, storedSettings } from './config-fields.ts'
+import { agreementInput, type ConfigChange, configChange, configInput, jobInput, ordersInput, type UploadedFile } from './fields.ts'
 import type { PluginLogFilter, PluginLogs, PluginRuntime } from './host-ports.ts'
+import {
+  type Agreement,
+  agreementOf,
+  dropVersions,
+  hashNow,
+  isProjectAdmin,
+  noVersion,
+  runningVersion,
+  type VersionFile,
+} from './versions.ts'
 
 // The rules of plugin configs: which plugins a project uses, with which settings and in which order.
 
@@ -146,6 +156,26 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
     deleted: is_deleted,
   })
 
+  /** Secrets and files are not sent to another place than the one that they were entered for. */
+  const mustBeAskedAgain = (
+    before: PluginConfig,
+    after: PluginConfig,
+    config: Readonly<Record<string, Json>>,
+    files: readonly string[],
+    { add_attachment = {}, remove_attachment = {} }: ConfigChange,
+  ) => {
+    const [place] = changedPlaces(before, after, config)
+    if (place === undefined) return
+    const isGiven = (key: string) => own(add_attachment, key) !== undefined || own(remove_attachment, key) !== undefined
+    const kept = [...keptSecrets(before, after), ...files.filter((key) => !isGiven(key))]
+    if (kept.length > 0)
+      throw invalid(`Enter ${kept.join(' and ')} again: what is stored is not sent to another ${place}.`, `config__${kept[0]}`, 'required')
+  }
+
+  /** Administrators who start to use a plugin agree to its code. Once it runs, a change of it takes an agreement of its own. */
+  const firstAgreement = async (tables: AccountTables, projectId: number, plugin: Plugin, by: ActingMember): Promise<string> =>
+    (await isProjectAdmin(tables, { id: projectId }, by.membership)) ? hashNow(tables, plugin) : noVersion
+
   const apply = async (
     tables: AccountTables,
     by: ActingMember,
@@ -163,9 +193,20 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       ...(description !== undefined && { description }),
       enabled: is_deleted ? false : (enabled ?? before.enabled),
       error: enabled === undefined ? before.error : null,
+      ...(before.agreed_hash === noVersion &&
+        enabled === true &&
+        !is_deleted && { agreed_hash: await firstAgreement(tables, before.project_id, plugin, by) }),
       is_deleted,
       updated_at: context.clock(),
     }
+    if (config !== undefined)
+      mustBeAskedAgain(
+        before,
+        after,
+        config,
+        (await attachmentsOf(tables, before)).map(({ key }) => key),
+        given,
+      )
     await tables.plugin_configs.update({ id: before.id }, after)
     if (before.enabled !== after.enabled) await log(context, tables, note(by, after, plugin, after.enabled ? 'enabled' : 'disabled'))
     const changes = [...settingChanges(plugin, before, after), ...changesOf('PluginConfig', plainOf(before), plainOf(after))]
@@ -195,6 +236,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       description,
       is_deleted: deleted,
       error: null,
+      agreed_hash: await firstAgreement(tables, project.id, plugin, by),
       created_at: now,
       updated_at: now,
     }
@@ -241,6 +283,39 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
         await mustConfigure(tables, config.organization_id)
         const before = await asItIs(tables, config)
         return apply(tables, by, before, await pluginOf(tables, before.plugin_id), input)
+      })
+      await runtime.changed([config.project_id])
+      return updated
+    },
+
+    /** A file of the version that runs in the project. */
+    async runningFile(config: PluginConfig, name: string): Promise<VersionFile | undefined> {
+      const version = await runningVersion(store.read, config, await pluginOf(store.read, config.plugin_id))
+      return version?.files.find((one) => one.name === name)
+    },
+
+    /** Which version of the code runs in the project, and which one it is now. */
+    agreement: async (config: PluginConfig): Promise<Agreement> =>
+      agreementOf(store.read, config, await pluginOf(store.read, config.plugin_id)),
+
+    /** For a new version of the code. `version` is the hash of the code that was looked at. */
+    async agree(by: ActingMember, config: PluginConfig, body: unknown): Promise<PluginConfig> {
+      const { version } = check(agreementInput, body)
+      const updated = await writeAs(context, by, async (tables, membership) => {
+        await mustConfigure(tables, config.organization_id)
+        const before = await asItIs(tables, config)
+        const plugin = await pluginOf(tables, before.plugin_id)
+        if (!(await isProjectAdmin(tables, { id: before.project_id }, membership)))
+          throw notAllowed('Only administrators of the project agree to the code of a plugin.')
+        const { current, running } = await agreementOf(tables, before, plugin)
+        if (version !== current)
+          throw conflicting('The code was changed since it was looked at. Read it again, and send the `code_version` of now.')
+        const after = { ...before, agreed_hash: current, updated_at: context.clock() }
+        await tables.plugin_configs.update({ id: before.id }, after)
+        await dropVersions(tables, plugin.id, current)
+        const changes = changesOf('PluginConfig', { code_version: running }, { code_version: current })
+        await log(context, tables, { ...note(by, after, plugin, 'agreed'), changes })
+        return after
       })
       await runtime.changed([config.project_id])
       return updated

@@ -14,4 +14,4 @@ export const families = {
 } as const satisfies Readonly<Record<string, (capabilities: Capabilities) => boolean>>
 export type Family = keyof typeof families
 
-export const isIn = (family: Family, plugin: Plugin): boolean => families[family](plugin.capabilities as Capabilities)
+export const isIn = (family: Family, plugin: Pick<Plugin, 'capabilities'>): boolean => families[family](plugin.capabilities as Capabilities)

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { anyJson, choice, flag, integer, jsonObject, listOf, text } from '../accounts/fields.ts'
+import { choice, flag, integer, jsonObject, listOf, text } from '../accounts/fields.ts'
 import type { Json } from '../accounts/store.ts'
+import { withinJson } from '../limits/bounds.ts'
+import { fieldLimits } from '../limits/limits.ts'
 
 // What requests about plugins may send.
 
@@ -20,7 +22,7 @@ const oneField = z.looseObject(
 )
 /** A list of fields, or the older form: an object of fields by their keys. */
 const [fieldList, fieldsByKey] = [z.array(oneField), z.record(z.string(), oneField, { error: 'Expected a list of fields, or an object.' })]
-export const configSchema = z.unknown().transform((value, context): Json => {
+export const configSchema = withinJson(z.unknown(), 'config').transform((value, context): Json => {
   const read = (Array.isArray(value) ? fieldList : fieldsByKey).safeParse(value)
   if (read.success) return read.data as Json
   const [issue] = read.error.issues
@@ -28,15 +30,21 @@ export const configSchema = z.unknown().transform((value, context): Json => {
   return z.NEVER
 })
 
-export const publicJobs = z.record(
-  z.string(),
-  z.looseObject({ payload: z.record(z.string(), z.looseObject({}), { error: 'Expected an object of fields.' }).optional() }),
-  { error: 'Expected an object of jobs.' },
+export const publicJobs = withinJson(
+  z.record(
+    z.string(),
+    z.looseObject({ payload: z.record(z.string(), z.looseObject({}), { error: 'Expected an object of fields.' }).optional() }),
+    { error: 'Expected an object of jobs.' },
+  ),
+  'config',
 )
-export const metrics = z.record(z.string(), z.enum(['sum', 'min', 'max'], { error: 'A metric is sum, min or max.' }), {
-  error: 'Expected an object of metrics.',
-})
-const names = () => listOf(z.string({ error: 'Not a valid string.' }))
+export const metrics = withinJson(
+  z.record(z.string(), z.enum(['sum', 'min', 'max'], { error: 'A metric is sum, min or max.' }), {
+    error: 'Expected an object of metrics.',
+  }),
+  'json',
+)
+const names = () => listOf(text({ max: 200, blank: true })).max(200)
 const capabilities = z.object(
   { methods: names().optional(), scheduled_tasks: names().optional(), jobs: names().optional() },
   { error: 'Expected an object.' },
@@ -61,7 +69,7 @@ export type PluginChange = z.infer<typeof pluginChange>
 
 export const sourceFiles = ['index.ts', 'plugin.json', 'frontend.tsx', 'site.ts'] as const
 export type SourceFile = (typeof sourceFiles)[number]
-const sourceText = () => z.string({ error: 'Not a valid string.' }).nullable().optional()
+const sourceText = () => z.string({ error: 'Not a valid string.' }).max(fieldLimits.source.most).nullable().optional()
 export const sourceInput = z.object({
   'index.ts': sourceText(),
   'plugin.json': sourceText(),
@@ -79,13 +87,13 @@ const fromJson = (value: unknown): unknown => {
     return value
   }
 }
-const objectFromText = () => z.preprocess(fromJson, jsonObject())
+const objectFromText = () => z.preprocess(fromJson, jsonObject('config'))
 
 /** A file of a form; in JSON its contents are base64. */
 export const uploadedFile = z.object({
   name: text({ max: 1000 }),
   type: text({ max: 200, blank: true }).optional(),
-  contents: z.base64({ error: 'Expected base64.' }),
+  contents: z.base64({ error: 'Expected base64.' }).max(fieldLimits.file.most),
 })
 export type UploadedFile = z.infer<typeof uploadedFile>
 
@@ -97,13 +105,17 @@ export const configInput = z.object({
   name: text({ max: 400, blank: true }).nullable().optional(),
   description: text({ max: 1000, blank: true }).nullable().optional(),
   deleted: flag().optional(),
-  add_attachment: z.record(z.string(), uploadedFile).optional(),
-  remove_attachment: z.record(z.string(), anyJson()).optional(),
+  add_attachment: withinJson(z.record(z.string(), uploadedFile), 'files').optional(),
+  remove_attachment: jsonObject().optional(),
 })
 export const configChange = configInput.omit({ plugin: true }).partial()
 export type ConfigChange = z.infer<typeof configChange>
 
-export const ordersInput = z.object({ orders: z.record(z.string(), integer(), { error: 'Expected an object of orders by plugin id.' }) })
+export const agreementInput = z.object({ version: text({ max: 64 }) })
+
+export const ordersInput = z.object({
+  orders: withinJson(z.record(z.string(), integer(), { error: 'Expected an object of orders by plugin id.' }), 'json'),
+})
 
 export const jobInput = z.object({
   job: z.object(

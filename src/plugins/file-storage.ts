@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { PluginStorage } from './ports.ts'
+import { ScopeValues } from './scope-values.ts'
 
 // Storage of plugins in one file: a line of JSON per change. A line is acknowledged after its fsync; lines that arrive meanwhile share the next one. The file is
 // rewritten when most of its lines are outdated.
@@ -26,14 +27,13 @@ const lineOf = (text: string): Line | null => {
 
 export async function openFileStorage(file: string): Promise<FileStorage> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const scopes = new Map<string, Map<string, string>>()
+  const scopes = new Map<string, ScopeValues>()
   let entries = 0
   const apply = ([scope, key, json]: Line) => {
-    const values = scopes.get(scope) ?? new Map<string, string>()
+    const values = scopes.get(scope) ?? new ScopeValues()
     scopes.set(scope, values)
-    entries -= values.has(key) ? 1 : 0
-    if (json === null) values.delete(key)
-    else values.set(key, json)
+    entries -= values.values.has(key) ? 1 : 0
+    values.set(key, json)
     entries += json === null ? 0 : 1
   }
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -51,7 +51,7 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
   let writing: Promise<void> | null = null
 
   async function rewrite(): Promise<FileHandle> {
-    const all: Line[] = [...scopes].flatMap(([scope, values]) => [...values].map(([key, json]): Line => [scope, key, json]))
+    const all: Line[] = [...scopes].flatMap(([scope, { values }]) => [...values].map(([key, json]): Line => [scope, key, json]))
     const next = `${file}.new`
     const made = await open(next, 'w', 0o600)
     await made.writeFile(all.map((line) => `${JSON.stringify(line)}\n`).join(''))
@@ -87,8 +87,9 @@ export async function openFileStorage(file: string): Promise<FileStorage> {
   }
 
   return {
-    get: async (scope, key) => scopes.get(scope)?.get(key) ?? null,
-    list: async (scope) => [...(scopes.get(scope) ?? [])],
+    get: async (scope, key) => scopes.get(scope)?.values.get(key) ?? null,
+    list: async (scope) => [...(scopes.get(scope)?.values ?? [])],
+    size: async (scope) => scopes.get(scope)?.size ?? { keys: 0, characters: 0 },
     set(scope, key, json) {
       const line: Line = [scope, key, json]
       apply(line)
@@ -118,6 +119,7 @@ export function lazyFileStorage(file: string): FileStorage {
     get: async (scope, key) => (await opened()).get(scope, key),
     set: async (scope, key, json) => (await opened()).set(scope, key, json),
     list: async (scope) => (await opened()).list(scope),
+    size: async (scope) => (await opened()).size(scope),
     close: async () => (await opening)?.close(),
   }
 }

@@ -1,3 +1,4 @@
+import { faultText, isFault } from '../errors/faults.ts'
 import { excerpt } from '../lib/excerpt.ts'
 import { type Breaker, breakerMinutes, createBreaker } from './breaker.ts'
 import type { Capabilities, LogLevel, LogSource, PluginConfig, PluginPorts } from './ports.ts'
@@ -158,10 +159,19 @@ export class ManagedPlugin {
     return this.loading
   }
 
+  /** Told to the plugin in place of a fault of the server. */
+  private faulty(fault: unknown): Error {
+    this.ports.report?.(fault)
+    return new Error(faultText)
+  }
+
   private async load(): Promise<Unit | null> {
     const { config } = this
     const events = {
-      call: (name: string, json: string) => this.calls(config, name, json),
+      call: (name: string, json: string) =>
+        this.calls(config, name, json).catch((error: unknown) => {
+          throw isFault(error) ? this.faulty(error) : error
+        }),
       log: (level: LogLevel, text: string) => this.log('CONSOLE', level, text),
     }
     const options = { isSetUp: true, isAlone: this.hasEndedThread }
@@ -169,6 +179,7 @@ export class ManagedPlugin {
     const attempt = (): Promise<LoadResult> =>
       this.sandbox.load(codeOf(config), events, options).catch((error: unknown) => {
         hasThread = false
+        if (isFault(error)) return { kind: 'failed', text: this.faulty(error).message, isRetryable: true }
         return { kind: 'failed', text: error instanceof Error ? error.message : String(error), isRetryable: false }
       })
     let loaded = await attempt()

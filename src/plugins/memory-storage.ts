@@ -1,15 +1,17 @@
 import type { PluginStorage } from './ports.ts'
+import { ScopeValues } from './scope-values.ts'
 
 /** Storage of plugins that ends with the process. */
 export function createMemoryStorage(): PluginStorage {
-  const scopes = new Map<string, Map<string, string>>()
+  const scopes = new Map<string, ScopeValues>()
   return {
-    get: async (scope, key) => scopes.get(scope)?.get(key) ?? null,
-    list: async (scope) => [...(scopes.get(scope) ?? [])],
+    get: async (scope, key) => scopes.get(scope)?.values.get(key) ?? null,
+    list: async (scope) => [...(scopes.get(scope)?.values ?? [])],
+    size: async (scope) => scopes.get(scope)?.size ?? { keys: 0, characters: 0 },
     async set(scope, key, json) {
-      if (json === null) return void scopes.get(scope)?.delete(key)
-      const values = scopes.get(scope) ?? new Map<string, string>()
-      scopes.set(scope, values.set(key, json))
+      const values = scopes.get(scope) ?? new ScopeValues()
+      scopes.set(scope, values)
+      values.set(key, json)
     },
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type AccountContext, type Change, log as logActivity } from '../accounts/context.ts'
 import type { PluginConfig as ConfigRow, Plugin, PluginAttachment } from '../accounts/records.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
+import { faultText, isFault } from '../errors/faults.ts'
 import { openAddressDatabase } from './address-database.ts'
 import { createCaptures } from './captures.ts'
 import { openSettings } from './config-fields.ts'
@@ -16,6 +17,7 @@ import type { Attachment, CapturedEvent, PluginConfig, PluginLogEntry, Reachable
 import { createPluginRuntime, type PluginRuntime } from './runtime.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { createJobQueue, createPluginSchedule } from './schedule.ts'
+import { type PluginVersion, runningVersion, waitsForAgreement } from './versions.ts'
 
 // Runs the plugins that projects have enabled: gives their rows to the runtime, keeps their logs, and ticks tasks and jobs. A server without enabled plugins starts no thread.
 
@@ -98,17 +100,15 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
       locate,
       clock,
       disabled: (config, reason) => void disable(config, reason).catch(report),
+      report,
     },
     sandbox,
   )
   const schedule = createPluginSchedule(runtime, jobs, storage, clock)
 
-  const configOf = async (row: ConfigRow, plugin: Plugin): Promise<PluginConfig> => {
-    const [sources, attachments] = await Promise.all([
-      store.read.plugin_files.find({ plugin_id: plugin.id }),
-      store.read.plugin_attachments.find({ plugin_config_id: row.id }),
-    ])
-    const capabilities = plugin.capabilities as Capabilities
+  const configOf = async (row: ConfigRow, plugin: Plugin, version: PluginVersion): Promise<PluginConfig> => {
+    const attachments = await store.read.plugin_attachments.find({ plugin_config_id: row.id })
+    const capabilities = version.capabilities as Capabilities
     return {
       id: row.id,
       projectId: row.project_id,
@@ -116,7 +116,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
       plugin: {
         id: plugin.id,
         name: plugin.name,
-        files: Object.fromEntries(sources.map(({ name, source }) => [name, source])),
+        files: Object.fromEntries(version.files.map(({ name, source }) => [name, source])),
         main: 'index.ts',
         ...(capabilities.methods && {
           capabilities: {
@@ -141,12 +141,17 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
     for (const row of rows) {
       try {
         const plugin = await store.read.plugins.first({ id: row.plugin_id })
-        const config = plugin && (await configOf(row, plugin))
+        const version = plugin && (await runningVersion(store.read, row, plugin))
+        const config = version && (await configOf(row, plugin, version))
         if (config?.plugin.files['index.ts'] !== undefined) configs.push(config)
         changedAt.set(row.id, row.updated_at.getTime())
-        unusable.delete(row.id)
+        if (version === null) unusable.set(row.id, waitsForAgreement)
+        else unusable.delete(row.id)
       } catch (error) {
-        unusable.set(row.id, `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+        unusable.set(
+          row.id,
+          isFault(error) ? faultText : `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        )
         report(error)
       }
     }

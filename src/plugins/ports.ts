@@ -87,6 +87,8 @@ export interface PluginStorage {
   get(scope: string, key: string): Promise<string | null>
   /** Null removes the key. */
   set(scope: string, key: string, json: string | null): Promise<void>
+  /** What a scope has: its keys, and the characters of keys and values. */
+  size(scope: string): Promise<{ readonly keys: number; readonly characters: number }>
   /** All keys of a scope with their values, in the order in which they were added. */
   list(scope: string): Promise<readonly (readonly [key: string, json: string])[]>
 }
@@ -116,5 +118,7 @@ export interface PluginPorts {
   api?(projectId: number, request: OutboundRequest): Promise<OutboundResponse>
   /** The config must not be used again until it changes. */
   disabled?(config: PluginConfig, reason: string): void
+  /** A fault of the server, not of a plugin. */
+  report?(error: unknown): void
   clock(): Date
 }

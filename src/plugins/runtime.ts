@@ -1,3 +1,4 @@
+import { faultText, isFault } from '../errors/faults.ts'
 import { isObject } from '../lib/is-object.ts'
 import { type CallResult, codeOf, ManagedPlugin } from './managed-plugin.ts'
 import { createMemoryCache } from './memory-cache.ts'
@@ -92,6 +93,10 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
       if (status >= 200 && status < 300) return { configId, status: 'done', isRetryable: false, reason: null }
       return refuse(`${new URL(request.url).host} answered with status ${status}`, isPassingStatus(status))
     } catch (error) {
+      if (isFault(error)) {
+        ports.report?.(error)
+        return refuse(faultText, true)
+      }
       return refuse(error instanceof Error ? error.message : String(error), isNetworkError(error))
     }
   }

@@ -1,5 +1,6 @@
 import { excerpt } from '../lib/excerpt.ts'
 import { isObject } from '../lib/is-object.ts'
+import { otherLimits } from '../limits/limits.ts'
 import type { PluginCache } from './memory-cache.ts'
 import type { JsonObject, OutboundRequest, OutboundResponse, PluginConfig, PluginPorts } from './ports.ts'
 
@@ -61,6 +62,17 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
     return next
   }
 
+  /** Within what one config may keep. */
+  const keep = async (scope: string, key: string, json: string): Promise<void> => {
+    const [{ keys, characters }, before] = [await ports.storage.size(scope), await ports.storage.get(scope, key)]
+    const [mostKeys, mostCharacters] = [otherLimits.storageKeys.number, otherLimits.storageBytes.number]
+    if (before === null && keys >= mostKeys) throw new Error(`The storage has ${keys} keys, at most ${mostKeys}. Remove some with del().`)
+    const after = characters + json.length - (before?.length ?? -key.length)
+    if (after > mostCharacters && json.length > (before?.length ?? 0))
+      throw new Error(`The storage has ${characters} characters, at most ${mostCharacters}. Remove keys with del(), or store less.`)
+    await ports.storage.set(scope, key, json)
+  }
+
   const storage = async (config: PluginConfig, [what, given, value, isInit]: readonly unknown[]): Promise<string> => {
     const scope = storageScope(config)
     const key = keyOf(given)
@@ -77,10 +89,11 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
               ? numberOf(value, 'The cursor')
               : Number(found)
             : numberOf(found ?? 0, 'The cursor') + numberOf(value, 'The step')
-        await ports.storage.set(scope, key, String(next))
+        await keep(scope, key, String(next))
         return String(next)
       })
-    await ports.storage.set(scope, key, value === null ? null : jsonOf(JSON.parse(textOf(value, 'The value'))))
+    if (value === null) await ports.storage.set(scope, key, null)
+    else await inOrder(scope, () => keep(scope, key, jsonOf(JSON.parse(textOf(value, 'The value')))))
     return ''
   }
 

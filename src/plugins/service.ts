@@ -10,6 +10,7 @@ import type { Json } from '../accounts/store.ts'
 import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './access.ts'
 import type { FetchedPlugin, Fetching } from './archives/fetching.ts'
 import { isBundledUrl, readBundled } from './bundled/install.ts'
+import type { Family } from './families.ts'
 import { type PluginChange, pluginChange, pluginInput, sourceFiles, sourceInput } from './fields.ts'
 import {
   type BrowserFile,
@@ -21,6 +22,8 @@ import {
   type Transpiled,
 } from './host-ports.ts'
 import { columnsOf, ManifestError, readManifest } from './manifest.ts'
+import { starters } from './starters.ts'
+import { keepVersion, noteVersion } from './versions.ts'
 
 // The rules of plugins. Reading needs the plugin access level `config`, changes need `install` and the organization that owns the plugin.
 
@@ -131,6 +134,11 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     return { source, loaded, columns: { ...columnsOf(manifest), tag, latest_tag: tag, capabilities: loaded.capabilities as Json } }
   }
 
+  const started = async (source: PluginSource): Promise<ReadCode> => {
+    const loaded = await load(source)
+    return { source, loaded, columns: { capabilities: loaded.capabilities as Json } }
+  }
+
   const writeOwned = <T>(
     by: ActingMember,
     plugin: Plugin,
@@ -173,7 +181,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         .toSorted((a, b) => a.id - b.id)
     },
 
-    async create(by: ActingMember, organization: Organization, body: unknown): Promise<Plugin> {
+    async create(by: ActingMember, organization: Organization, body: unknown, family: Family = 'plugins'): Promise<Plugin> {
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
       const isBundled = typeof given === 'string' && isBundledUrl(given)
@@ -181,18 +189,21 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       if (type === 'inline' && !isBundled) throw invalid('Plugins that come with the server have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
       const address = given === '' || given === undefined ? null : given
-      if (type !== 'source' && address === null) throw invalid('This field is required.', 'url', 'required')
+      // Local code comes from a folder of the operator, or is written here: without a URL it begins as the starter of its family.
+      const isWrittenHere = type === 'source' || (type === 'local' && address === null)
+      if (!isWrittenHere && address === null) throw invalid('This field is required.', 'url', 'required')
       const origin = hasOrigin(type) ? fetching.originOf(address!) : null
-      const url = type === 'source' ? null : (origin?.url ?? address!)
+      const url = isWrittenHere ? null : (origin?.url ?? address!)
       if (url !== null) await mustBeNew(store.read, organization.id, url)
       const read = origin
         ? await fetching.fetch(organization.id, origin)
-        : type === 'local'
-          ? await fetching.readLocal(address!)
+        : type === 'local' && address !== null
+          ? await fetching.readLocal(address)
           : type === 'inline'
             ? readBundled(address!)
             : null
-      const code = read ? await loadedFrom(read) : null
+      const starter = type === 'local' && address === null ? starters[family] : {}
+      const code = read ? await loadedFrom(read) : Object.keys(starter).length > 0 ? await started(starter) : null
       const made = await writeAs(context, by, async (tables, { organization_id }) => {
         const current = await organizationNow(tables, organization_id)
         mustHave(current, 'install')
@@ -216,6 +227,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           capabilities: {},
           metrics: {},
           public_jobs: {},
+          code_hash: null,
           created_at: now,
           updated_at: now,
           ...columnsFrom(input),
@@ -228,7 +240,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           ...note(by, plugin, 'installed'),
           changes: changesOf('Plugin', {}, { url: plugin.url, tag: plugin.tag }),
         })
-        return plugin
+        return noteVersion(tables, by.membership, plugin, null)
       })
       return made
     },
@@ -237,11 +249,12 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const input = check(pluginChange, body)
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current, organization) => {
         if (input.is_global !== undefined && input.is_global !== current.is_global) mustBeGlobalManager(organization)
+        const before = await keepVersion(context, tables, current)
         const after = { ...current, ...columnsFrom(input), updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
         const changes = changesOf('Plugin', shown(current), shown(after))
         if (changes.length > 0) await log(context, tables, { ...note(by, after, 'updated'), changes })
-        return [after, await projectsWith(tables, current.id)]
+        return [await noteVersion(tables, by.membership, after, before), await projectsWith(tables, current.id)]
       })
       await runtime.changed(projects)
       return updated
@@ -276,6 +289,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const after = Object.fromEntries(Object.entries({ ...before, ...Object.fromEntries(given) }).filter(([, text]) => text !== null))
       const loaded = await load(after as PluginSource)
       const [files, projects] = await writeOwned(by, plugin, async (tables, current) => {
+        const hashBefore = await keepVersion(context, tables, current)
         for (const [name, text] of given) {
           await tables.plugin_files.remove({ plugin_id: current.id, name })
           if (text !== null) await insertFile(tables, current.id, name, text, loaded)
@@ -291,6 +305,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
           ...changesOf('Plugin', shown(current), shown(changed)),
           ...given.map(([field]) => ({ type: 'Plugin', action: 'changed', field, before: null, after: null }) as const),
         ]
+        await noteVersion(tables, by.membership, changed, hashBefore)
         await log(context, tables, { ...note(by, changed, 'updated'), changes })
         return [textsOf(await filesOf(tables, current.id)), await projectsWith(tables, current.id)]
       })
@@ -309,9 +324,11 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       const code = read ? await loadedFrom(read) : null
       const [updated, projects] = await writeOwned(by, plugin, async (tables, current) => {
         if (!code) return [current, []]
+        const before = await keepVersion(context, tables, current)
         const after = { ...current, ...code.columns, updated_at: context.clock() }
         await tables.plugins.update({ id: current.id }, after)
         await replaceFiles(tables, current.id, code)
+        await noteVersion(tables, by.membership, after, before)
         await log(context, tables, { ...note(by, after, 'updated'), changes: changesOf('Plugin', shown(current), shown(after)) })
         return [after, await projectsWith(tables, current.id)]
       })

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { AccountStore, Plugin, PluginConfig, PluginFile } from '../accounts/records.ts'
+import type { AccountStore, Plugin, PluginConfig } from '../accounts/records.ts'
 import type { Json } from '../accounts/store.ts'
 import { own } from '../lib/own.ts'
 import { fieldsOf } from './config-fields.ts'
+import { runningVersion, type VersionFile } from './versions.ts'
 
 // Plugins with `site.ts`: scripts that the browser library loads into the pages of a project that has enabled them. Anyone can read them, so they get only
 // settings that the plugin marks with `"site": true`, and no secrets.
@@ -20,7 +21,7 @@ export interface SiteScript {
 }
 
 /** Also without a value that was a secret before the plugin called its field otherwise. */
-function siteSettings(plugin: Plugin, config: PluginConfig): Json {
+function siteSettings(plugin: Pick<Plugin, 'config_schema'>, config: PluginConfig): Json {
   const secrets = config.secrets as Readonly<Record<string, Json>>
   const plain = config.config as Readonly<Record<string, Json>>
   const shown = fieldsOf(plugin.config_schema).filter(
@@ -29,7 +30,7 @@ function siteSettings(plugin: Plugin, config: PluginConfig): Json {
   return Object.fromEntries(shown.map(({ key, fallback }) => [key, own(plain, key) ?? fallback]))
 }
 
-function scriptOf(config: PluginConfig, plugin: Plugin, { transpiled }: PluginFile): string {
+function scriptOf(config: PluginConfig, plugin: Pick<Plugin, 'config_schema'>, { transpiled }: VersionFile): string {
   const given = `{config:${JSON.stringify(siteSettings(plugin, config))},posthog:window[${JSON.stringify(`__$$ph_site_app_${config.id}`)}]}`
   return `(function(app){if(app&&app.inject)app.inject(${given})})(${transpiled!.trim()});\n`
 }
@@ -48,9 +49,10 @@ export const createSiteApps = ({ read }: Pick<AccountStore, 'read'>) => {
   const scripts = async (configs: readonly PluginConfig[]) => {
     const found: { readonly id: number; readonly text: string }[] = []
     for (const config of configs) {
-      const file = await read.plugin_files.first({ plugin_id: config.plugin_id, name: 'site.ts', status: 'TRANSPILED' })
-      const plugin = file && (await read.plugins.first({ id: config.plugin_id }))
-      if (plugin) found.push({ id: config.id, text: scriptOf(config, plugin, file) })
+      const plugin = await read.plugins.first({ id: config.plugin_id })
+      const version = plugin && (await runningVersion(read, config, plugin))
+      const file = version?.files.find(({ name, status }) => name === 'site.ts' && status === 'TRANSPILED')
+      if (version && file) found.push({ id: config.id, text: scriptOf(config, version, file) })
     }
     return found
   }

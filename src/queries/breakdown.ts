@@ -1,7 +1,7 @@
 import { call, field } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
 import type { QueryContext } from './kind.ts'
-import { exprOf, named } from './origin.ts'
+import { eventExprOf, named } from './origin.ts'
 import { cleanedPath, normalizedUrl } from './path-cleaning.ts'
 import { eventProperty, personProperty } from './property-reads.ts'
 import type { BreakdownFilter, BreakdownType } from './schemas.ts'
@@ -89,7 +89,7 @@ export function partValue(part: BreakdownPart, env: QueryContext): Expr {
     case 'event_metadata':
       return named(field(...part.property.split('.')), part.property, part.attr, env)
     case 'hogql':
-      return exprOf(part.property, part.attr, env)
+      return eventExprOf(part.property, part.attr, env)
   }
 }
 

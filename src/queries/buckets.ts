@@ -1,7 +1,7 @@
 import { QueryError } from '../errors/errors.ts'
 import { endOf, type Interval, readWall, startOf, yearText } from '../lib/calendar.ts'
 import { day, type Micros } from '../lib/zone.ts'
-import { clock, type ResolvedRange } from './dates.ts'
+import { clock, isoInstant, type ResolvedRange } from './dates.ts'
 
 // The buckets of a range: computed once in local time, so that no row is ever converted.
 
@@ -15,13 +15,20 @@ export function bucketEdges(range: ResolvedRange, interval: Interval = range.int
   for (let at = edges[0]!; at <= range.to; ) {
     at = endOf(interval, at, calendar)
     edges.push(at)
-    if (edges.length > maxBuckets)
-      throw new QueryError('validation-failed', {
-        message: `The range has more than ${maxBuckets} buckets of one ${interval}. Choose a longer interval or a shorter range.`,
-        attr: 'interval',
-      })
+    if (edges.length > maxBuckets) throw tooManyBuckets(range, interval)
   }
   return edges
+}
+
+/** All time begins with the earliest event, whose time may be wrong: the error names it. */
+function tooManyBuckets(range: ResolvedRange, interval: Interval): QueryError {
+  const { parsed, from, calendar } = range
+  const found = `more than ${maxBuckets} buckets of one ${interval}`
+  const message =
+    parsed.from === 'all'
+      ? `All time begins with the earliest event, of ${isoInstant(from, calendar.zone)}, and has ${found}. Choose a longer interval, or set date_from to a later date, which leaves that event out.`
+      : `The range has ${found}. Choose a longer interval or a shorter range.`
+  return new QueryError('validation-failed', { message, attr: 'interval' })
 }
 
 /** The index of the bucket with an instant; -1 outside of the range. */

@@ -53,7 +53,7 @@ const boxes = [
   text('series_label'),
   optional('compare_label'),
   text('day'),
-  ...['min', 'q1', 'median', 'q3', 'max', 'mean'].map((name) => number(name)),
+  ...['min', 'p25', 'median', 'p75', 'max', 'mean', 'count'].map((name) => number(name)),
 ]
 const edges = [optional('compare_label'), text('source'), text('target'), number('value'), number('average_conversion_time')]
 const odds = [

@@ -50,6 +50,15 @@ export function namesOf(condition: Expr): EventNames | null {
   return (all as EventNames[]).reduce(name === 'and' ? both : either)
 }
 
+/** Names outside of which no event meets a condition, and whether all events with these names do. */
+export function namesWithin(condition: Expr): { readonly among: EventNames; readonly isAll: boolean } {
+  const names = namesOf(condition)
+  if (names !== null) return { among: names, isAll: true }
+  if (condition.kind !== 'call' || (condition.name !== 'and' && condition.name !== 'or')) return { among: 'all', isAll: false }
+  const parts = condition.args.map((part) => namesWithin(part).among)
+  return { among: parts.reduce(condition.name === 'and' ? both : either), isAll: false }
+}
+
 const isEvent = (expr: Expr) => expr.kind === 'field' && expr.chain.length === 1 && expr.chain[0] === 'event'
 const isText = (expr: Expr) => expr.kind === 'literal' && typeof expr.value === 'string'
 export const both = (a: EventNames, b: EventNames): EventNames =>

@@ -120,7 +120,6 @@ export const presentation = {
 /** PostHog fields that would change the answer and are not supported; null is accepted. */
 const unanswered = {
   query: ['connectionId', 'sendRawQuery'],
-  trends: ['conversionGoal'],
   modifiers: ['bounceRatePageViewMode'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

@@ -1,4 +1,4 @@
-import { and, field } from '../ast/build.ts'
+import { and, field, or } from '../ast/build.ts'
 import { identities } from '../ast/identity.ts'
 import type { Expr } from '../ast/nodes.ts'
 import type { Make } from '../core/columns.ts'
@@ -6,7 +6,7 @@ import type { ListColumn } from '../core/list-column.ts'
 import type { Listed } from '../core/project-lists.ts'
 import { type BitFlag, columnView, type EventBits, type PlacedColumn } from '../folds/fold.ts'
 import { byOwner, junctionOf, type Linked, overTable, ownerOf, personChain } from './column-owners.ts'
-import { both, type EventNames, eventMasks, namesOf } from './event-masks.ts'
+import { both, type EventNames, eventMasks, namesWithin } from './event-masks.ts'
 import type { ListColumnAsk, ListsAsk, QueryContext } from './kind.ts'
 
 // The columns that a fold over the lists of the core needs besides times and names: conditions, texts and numbers, of events or of persons.
@@ -117,6 +117,8 @@ export class AskedColumns {
   }
 }
 
+const maxBits = 32
+
 /** Groups of a type as the actors of a fold: an event without one belongs to none. */
 export const groupActors = (group: number, columns: AskedColumns): NonNullable<ListsAsk['actors']> => ({
   column: columns.codes(field(`$group_${group}`)).index,
@@ -132,15 +134,17 @@ export interface AskedBits {
   readonly names: readonly string[]
 }
 
-/** What is known of an event by its name, and columns for the rest of each condition. */
-export function askedBits(
-  parts: readonly { readonly condition: Expr; readonly bits: number }[],
-  columns: AskedColumns,
-  env: QueryContext,
-): AskedBits {
+/** The bits of events that meet a condition. */
+export interface ConditionBits {
+  readonly condition: Expr
+  readonly bits: number
+}
+
+/** What is known of an event by its name, and columns for the rest of each condition. A bit holds where any of its conditions does. */
+export function askedBits(parts: readonly ConditionBits[], columns: AskedColumns, env: QueryContext): AskedBits {
   const named: { readonly names: EventNames; readonly bits: number }[] = []
   const bitsOf = new Map<AskedColumn, number>()
-  for (const { condition, bits } of parts) {
+  for (const { condition, bits } of oneConditionPerBit(parts)) {
     const { names, rest } = split(condition)
     named.push({ names, bits })
     for (const one of rest) {
@@ -149,6 +153,20 @@ export function askedBits(
     }
   }
   return { ...eventMasks(named, env), flags: [...bitsOf].map(([column, bits]) => ({ ...column, bits })) }
+}
+
+/** `x` for bits 0 and 1 and `y` for bits 1 and 2 become `x` for bit 0, `x or y` for bit 1 and `y` for bit 2: a bit is cleared by each column that it depends on. */
+function oneConditionPerBit(parts: readonly ConditionBits[]): readonly ConditionBits[] {
+  const joined = new Map<string, { readonly conditions: readonly Expr[]; bits: number }>()
+  for (let bit = 0; bit < maxBits; bit++) {
+    const sharing = [...parts.entries()].filter(([, { bits }]) => (bits & (1 << bit)) !== 0)
+    if (sharing.length === 0) continue
+    const key = sharing.map(([index]) => index).join()
+    const known = joined.get(key)
+    if (known) known.bits |= 1 << bit
+    else joined.set(key, { conditions: sharing.map(([, { condition }]) => condition), bits: 1 << bit })
+  }
+  return [...joined.values()].map(({ conditions, bits }) => ({ condition: or(...conditions), bits }))
 }
 
 export const bitsOf = ({ byEvent, others, flags }: AskedBits, { columns }: Pick<Listed, 'columns'>): EventBits => ({
@@ -178,9 +196,9 @@ function split(condition: Expr): { readonly names: EventNames; readonly rest: re
   let names: EventNames = 'all'
   const rest: Expr[] = []
   for (const part of conjuncts(condition)) {
-    const found = namesOf(part)
-    if (found === null) rest.push(part)
-    else names = both(names, found)
+    const { among, isAll } = namesWithin(part)
+    names = both(names, among)
+    if (!isAll) rest.push(part)
   }
   return { names, rest: byOwner(rest).map((parts) => and(...parts)) }
 }

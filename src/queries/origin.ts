@@ -1,8 +1,10 @@
+import { children } from '../ast/children.ts'
 import type { Expr, Node, OrderItem, Query } from '../ast/nodes.ts'
 import { rewrite, walk } from '../ast/walk.ts'
 import type { ErrorData } from '../errors/codes.ts'
 import { QueryError } from '../errors/errors.ts'
 import type { Origin } from '../errors/span.ts'
+import { mapChildren } from '../lib/tree.ts'
 import { parseExpr, parseOrder, parseQuery } from '../parser/parse.ts'
 import { withoutLabel } from './columns.ts'
 import type { QueryContext } from './kind.ts'
@@ -26,6 +28,16 @@ export const patterned = (condition: Expr, text: string, attr: string, env: Pref
 
 /** An expression in the request. */
 export const exprOf = (text: string, attr: string, env: Prefix): Expr => readFrom(origin('expression', [text, attr], env), parseExpr, text)
+
+/** An expression over events, which other clients call `e` in expressions: `e.properties.price` is `properties.price`. */
+export const eventExprOf = (text: string, attr: string, env: Prefix): Expr => withoutTable(exprOf(text, attr, env))
+
+function withoutTable<N extends Node>(node: N): N {
+  if (node.kind === 'field' && node.chain[0] === 'e' && node.chain.length > 1) return { ...node, chain: node.chain.slice(1) }
+  // Another `e`: a parameter, or a table of the subquery itself.
+  if (node.kind === 'subquery' || (node.kind === 'lambda' && node.params.includes('e'))) return node
+  return mapChildren<Node, Node>(node, children[node.kind], withoutTable) as N
+}
 
 /** A column of a list, with or without a label. */
 export const columnOf = (text: string, attr: string, env: Prefix): Expr =>

@@ -1,6 +1,7 @@
 import { and, call, equals, field, inQuery, literal, not, or, select, table } from '../ast/build.ts'
 import type { Expr } from '../ast/nodes.ts'
 import { fieldsOfEvents, fieldsOfPersons } from '../catalog/computed-fields.ts'
+import { once } from '../catalog/expansion.ts'
 import { sessionFields } from '../catalog/sessions.ts'
 import { noSpan } from '../errors/span.ts'
 import { own } from '../lib/own.ts'
@@ -10,7 +11,7 @@ import { attributeIs, hasAttribute, type Matching, selectorMatches, selectorMist
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryContext } from './kind.ts'
-import { exprOf, named } from './origin.ts'
+import { eventExprOf, exprOf, named } from './origin.ts'
 import { eventProperty, personProperty } from './property-reads.ts'
 
 // From filters and actions to conditions.
@@ -55,13 +56,17 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryC
   if (cohortTypes.has(type)) return cohortCondition(filter, scope, env)
   switch (type) {
     case 'hogql':
-      return exprOf(key, `${path}__key`, env)
+      return scope === 'event' ? eventExprOf(key, `${path}__key`, env) : exprOf(key, `${path}__key`, env)
     case 'element':
       return elementCondition(filter)
     case 'person':
       if (key === 'distinct_id') return distinctIdCondition(filter, scope, env)
   }
-  return operatorCondition(readOf(filter, scope, env), filter, env)
+  const read = readOf(filter, scope, env)
+  // Operators read a value several times, and a computed one is a long expression.
+  if (type === 'person' && Object.hasOwn(fieldsOfPersons, key))
+    return once(read.expr, '@filtered', (value) => operatorCondition({ ...read, expr: value }, filter, env))
+  return operatorCondition(read, filter, env)
 }
 
 const groupIndices = [0, 1, 2, 3, 4]

@@ -46,7 +46,7 @@ function missingIn(type: SqlType, take: Take, { kind, alsoTakes }: FunctionRow):
   switch (take) {
     case 'number':
     case 'integer':
-      if (isNumber(type)) return null
+      if (isNumber(type) || (isText(type) && alsoTakes === 'texts')) return null
       if (isTime(type)) return alsoTakes?.startsWith('times') ? null : 'a number'
       return isNamed(type, 'Interval') && alsoTakes?.endsWith('intervals') ? null : 'a number'
     case 'time':

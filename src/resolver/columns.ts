@@ -1,7 +1,8 @@
 import type { Columns, Expr, Select, Star } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { QueryError } from '../errors/errors.ts'
-import { linearPattern } from '../lib/linear-pattern.ts'
+import type { Span } from '../errors/span.ts'
+import { linearPattern, PatternTooLarge } from '../lib/linear-pattern.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { uniqueNames } from '../lib/unique-names.ts'
 import { aliasValue, attempt, resolveExpr } from './expressions.ts'
@@ -117,15 +118,21 @@ function starOf(session: Session, sources: Scope['sources'], node: Star | Column
 
 function expandColumns(session: Session, columns: Columns, scope: Scope): NamedExpr[] {
   if (columns.pattern === null) return columns.items.flatMap((item) => resolveColumn(session, item, scope))
-  let matches: (name: string) => boolean
-  try {
-    matches = linearPattern(columns.pattern)
-  } catch {
-    throw new QueryError('wrong-type', { message: `'${columns.pattern}' is not a regular expression` }, columns.span)
-  }
-  const found = starOf(session, scope.sources, columns).filter((column) => matches(column.name))
+  const found = matching(columns.pattern, starOf(session, scope.sources, columns), columns.span)
   if (found.length === 0) throw new QueryError('invalid-query', { message: `No column matches '${columns.pattern}'` }, columns.span)
   return found
+}
+
+function matching(pattern: string, columns: readonly NamedExpr[], span: Span): NamedExpr[] {
+  try {
+    const matches = linearPattern(pattern)
+    return columns.filter(({ name }) => matches(name))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    const isTooLarge = error instanceof PatternTooLarge
+    const message = isTooLarge ? `The pattern of columns() takes too long. ${error.message}.` : `'${pattern}' is not a regular expression`
+    throw new QueryError('wrong-type', { message }, span)
+  }
 }
 
 /** `GROUP BY 1`, `ORDER BY 2` */

@@ -161,7 +161,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
       span,
     )
 
-  const [last, before] = [chain.at(-1)!, chain.slice(0, -1)]
+  const { last, before, isWithin } = computedName(chain, more)
   const computed = own(computedFields, last)
   const compute = (field: ComputedField) =>
     resolveExpr(
@@ -170,6 +170,7 @@ function resolveField(session: Session, field: Field, more: readonly Step[], sco
       scope,
     )
 
+  if (computed && isWithin && !scope.aliases.has(head)) return compute(computed)
   if (chain.length > 1) {
     const source = scope.sources.find((s) => s.name === head)
     if (computed && !source?.has(chain[1]!)) return compute(computed)
@@ -237,6 +238,15 @@ const ofStatementAround =
   'It is a column of the outer query, which only EXISTS, IN and LATERAL can read: use `LEFT JOIN LATERAL (SELECT …) t ON true`, or join a grouped subquery.'
 const ofLambda =
   'It is a parameter of the lambda around this subquery. A subquery cannot read lambda parameters: use ARRAY JOIN and a join.'
+
+/** A computed field may also be read as one of the properties that it is computed from, `properties.$virt_is_bot`, or through the person of a table. */
+function computedName(chain: Field['chain'], more: readonly Step[]): { last: string; before: readonly string[]; isWithin: boolean } {
+  const [step] = more
+  const isStep = chain.at(-1) === 'properties' && more.length === 1 && typeof step!.to === 'string'
+  const [last, before] = isStep ? [step!.to as string, chain] : [chain.at(-1)!, chain.slice(0, -1)]
+  if (before.at(-1) === 'properties') return { last, before: before.slice(0, -1), isWithin: true }
+  return { last, before, isWithin: before.length > 1 && (before.at(-1) === 'person' || before.at(-1) === 'poe') }
+}
 
 /** Suggestions for an unknown name. */
 const namesIn = ({ sources, aliases, outer }: Scope): string[] => [

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, integer, jsonObject, listOf, text } from '../accounts/fields.ts'
+import { anyJson, flag, integer, jsonList, jsonObject, listOf, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { checkRequest } from '../execution/request.ts'
@@ -16,7 +16,7 @@ const free = () =>
 const body = () => text({ max: 10_000, blank: true })
 const tileChange = z.object({
   id: integer(1).nullish().meta({ description: 'Of a tile of the dashboard; without one, a tile is added' }),
-  insight: z.unknown().optional().meta({ description: 'The id of an insight, or the insight, for a new tile' }),
+  insight: anyJson('config').optional().meta({ description: 'The id of an insight, or the insight, for a new tile' }),
   text: z.object({ body: body() }, { error: 'Expected an object with a body.' }).nullish(),
   layouts: free().nullish(),
   color: text({ max: 400, blank: true }).nullish(),
@@ -35,7 +35,7 @@ export const dashboardChange = z.object({
   tags: tagList().optional(),
   filters: free().nullable().optional().meta({ description: '`date_from`, `date_to` and `properties`, for every tile' }),
   variables: free().nullable().optional().meta({ description: 'Variables of statements by id, for every tile' }),
-  breakdown_colors: listOf(jsonObject()).max(1000).nullable().optional(),
+  breakdown_colors: jsonList().nullable().optional(),
   data_color_theme_id: integer().nullable().optional(),
   tiles: listOf(tileChange).max(mostTiles).optional(),
 })

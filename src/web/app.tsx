@@ -4,6 +4,7 @@ import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
 import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
+import { ConfirmAddress } from './pages/confirm-address.tsx'
 import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
 import { Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { Shell } from './shell.tsx'
@@ -82,6 +83,7 @@ function Routed({ place }: { place: Place }) {
   if (known === 'nobody') {
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }
+  if (place.parts[0] === 'confirm') return <ConfirmAddress secret={place.parts[1] ?? ''} onDone={signedIn} key={place.path} />
   const { user, projects } = known
   const asked = place.parts[0] === 'project' ? Number(place.parts[1]) : null
   const project =

@@ -61,6 +61,7 @@ async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<
       capabilities: {},
       metrics: {},
       public_jobs: {},
+      code_hash: null,
       created_at: now,
       updated_at: now,
     })
@@ -72,6 +73,7 @@ async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<
       position: 0,
       config: {},
       secrets: { a: box.seal('a', sealedFor.pluginSetting(n, 'a')), b: box.seal('b', sealedFor.pluginSetting(n, 'b')) },
+      agreed_hash: null,
       name: null,
       description: null,
       is_deleted: false,

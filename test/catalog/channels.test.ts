@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
+import { hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject } from '../harness/duckdb.ts'
 
 test('what a channel is told by is worked out once for a session, not once for each branch that asks for it', async () => {
   const project = await openTestProject()
   const { printed } = await project.compile('select $channel_type, count() from sessions group by $channel_type')
-  // The id of the session, a shop and a video in the campaign, campaigns across networks, and Google's domains of countries in the source and the domain of
-  // a visit that was paid for and of one that was not; and whether each of four texts in lower case has capitals beyond ASCII.
-  expect(printed.sql.match(/regexp_matches\(/g)).toHaveLength(8 + 4)
+  // The id of the session, a shop and a video in the campaign, campaigns across networks; and whether each of four texts in lower case has capitals beyond
+  // ASCII.
+  expect(printed.sql.match(/regexp_matches\(/g)).toHaveLength(4 + 4)
   expect(printed.sql.match(/translate\(/g)).toHaveLength(4)
+  // The table of sources for the source and the domain, that of media for the medium.
+  expect(printed.sql.match(/ AS ENUM\(/g)).toHaveLength(3)
   const [row] = (await project.compile('select $pageview_count from sessions')).printed.sql.match(/@channel_\w+/g) ?? []
   expect(row, 'nothing of it where nobody asks for it').toBeUndefined()
   await project.close()
@@ -30,22 +33,72 @@ const domains: Readonly<Record<string, string>> = {
   'shopping.google.com': 'Organic Shopping',
   'www.youtube.com': 'Organic Video',
   'www.example.com': 'Referral',
+  // Domains of countries.
+  'yahoo.co.jp': 'Organic Search',
+  'search.yahoo.co.jp': 'Organic Search',
+  'mail.yahoo.co.jp': 'Email',
+  'www.baidu.jp': 'Organic Search',
+  'www.google.cat': 'Organic Search',
+  'shopping.google.fr': 'Organic Shopping',
+  'www.ebay.co.uk': 'Organic Shopping',
+  'ebay.com.au': 'Organic Shopping',
+  'www.amazon.it': 'Organic Shopping',
+  'pinterest.de': 'Organic Social',
+  'www.pinterest.com.mx': 'Organic Social',
+  'stripe.com': 'Organic Shopping',
+  'checkout.stripe.com': 'Organic Shopping',
+  // Names that others have in other countries.
+  'x.de': 'Referral',
+  'ask.example.uk': 'Referral',
+  'ebay.example.de': 'Referral',
+  'notebay.de': 'Referral',
+  // Addresses.
+  'https://www.google.com/search?q=shoes': 'Organic Search',
+  'https://user@m.facebook.com:443/': 'Organic Social',
+  'android-app://com.google.android.gm/': 'Email',
+  'https://example.com/www.google.com': 'Referral',
+  // Assistants.
+  'chatgpt.com': 'AI',
+  'chat.openai.com': 'AI',
+  'www.perplexity.ai': 'AI',
+  'claude.ai': 'AI',
+  'gemini.google.com': 'AI',
+  'copilot.microsoft.com': 'AI',
+  'https://chat.deepseek.com/': 'AI',
 }
 
-test('channels by the site that a visit came from', async () => {
-  await using waymark = await open({ dataDir: ':memory:' })
-  const project = await waymark.createProject({ name: 'Shop' })
+const sessionOf = (i: number) => `019b8d2a-0000-7000-8000-${String(i).padStart(12, '0')}`
+/** A visit of each domain, and a person who came from it first. */
+const ofDomains = () => {
   const names = Object.keys(domains)
-  await project.ingest({
+  return {
+    persons: names.map((domain, i) => ({ distinct_ids: [`u${i}`], properties: { $initial_referring_domain: domain } })),
     batch: names.map((domain, i) => ({
       event: '$pageview',
       distinct_id: `u${i}`,
       timestamp: '2026-01-05T10:00:00Z',
-      properties: { $session_id: `019b8d2a-0000-7000-8000-${String(i).padStart(12, '0')}`, $referring_domain: domain },
+      properties: { $session_id: sessionOf(i), $referring_domain: domain },
     })),
-  })
-  const { results } = await project.query({ kind: 'SqlLikeQuery', query: 'select $entry_referring_domain, $channel_type from sessions' })
-  expect(Object.fromEntries(results as [string, string][])).toEqual(domains)
+  }
+}
+
+test('channels by the site that a visit came from, on both engines', async () => {
+  const project = await openTestProject()
+  const clickhouse = await openClickHouse()
+  const { persons, batch } = ofDomains()
+  await project.project.importPersons(persons)
+  await project.project.ingest({ batch })
+  await clickhouse.load(project)
+  const ofPersons = 'properties.$initial_referring_domain, $virt_initial_channel_type'
+  const ofEvents = 'properties.$referring_domain, person.properties.$virt_initial_channel_type'
+  const ofSessions = '$entry_referring_domain, $channel_type'
+  for (const statement of [`${ofSessions} from sessions`, `${ofPersons} from persons`, `${ofEvents} from events`])
+    for (const engine of [project, ...(hasClickHouse ? [clickhouse] : [])]) {
+      const rows = await engine.rows(`select ${statement} limit 1000`, project)
+      expect(Object.fromEntries(rows as [string, string][]), statement).toEqual(domains)
+    }
+  await project.close()
+  await clickhouse.close()
 })
 
 /** Of the first page of a session, and its channel. */
@@ -71,6 +124,13 @@ const visits: readonly (readonly [properties: Readonly<Record<string, string>>, 
   // Mail is not paid for: the site of the domain decides.
   [{ utm_medium: 'cpc', utm_source: 'mail.google.com' }, 'Paid Search'],
   [{ utm_source: 'mail.google.com' }, 'Email'],
+  [{ utm_source: 'chatgpt.com' }, 'AI'],
+  [{ utm_source: 'Perplexity', $referring_domain: '$direct' }, 'AI'],
+  // The medium decides before the domain does.
+  [{ utm_medium: 'referral', $referring_domain: 'chatgpt.com' }, 'Referral'],
+  [{ utm_medium: 'cpc', utm_source: 'chatgpt.com' }, 'Paid Unknown'],
+  [{ utm_source: 'https://www.ebay.co.uk/' }, 'Organic Shopping'],
+  [{ utm_medium: 'cpc', $referring_domain: 'https://www.bing.com/' }, 'Paid Search'],
   [{ utm_medium: 'E-Mail', $referring_domain: 'www.google.com' }, 'Email'],
   [{ utm_source: 'sms' }, 'SMS'],
   [{ $referring_domain: 'www.sms.com' }, 'Referral'],
@@ -92,7 +152,7 @@ const ofVisits = async (modifiers: object = {}) => {
     distinct_id: `u${i}`,
     timestamp: '2026-01-05T10:00:00Z',
     properties: {
-      $session_id: `019b8d2a-0000-7000-8000-${String(i).padStart(12, '0')}`,
+      $session_id: sessionOf(i),
       $current_url: `https://shop.example.com/page/${i}`,
       ...properties,
     },
@@ -139,9 +199,9 @@ test.each([
       { key: 'utm_source', op: 'is_set' },
     ],
     'AND',
-    5,
+    8,
   ],
-  ['negated, which a missing one is too', [{ key: 'utm_medium', op: 'is_not', value: 'cpc' }], 'AND', visits.length - 5],
+  ['negated, which a missing one is too', [{ key: 'utm_medium', op: 'is_not', value: 'cpc' }], 'AND', visits.length - 7],
 ])('a rule of the request goes first: %s', async (_, items, combiner, count) => {
   const found = await ofVisits({ customChannelTypeRules: [{ items, combiner, channel_type: 'Mine', id: '1' }] })
   expect(found.filter(([, channel]) => channel === 'Mine')).toHaveLength(count)

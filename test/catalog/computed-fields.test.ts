@@ -46,6 +46,31 @@ test.each([
     ],
   ],
   ['through an event', 'select distinct person.$virt_initial_channel_type from events order by 1', [['Direct'], ['Paid Search']]],
+  [
+    'as properties of the person of an event',
+    "select person.properties.$virt_initial_channel_type a, any(e.person.properties['$virt_initial_channel_type']), any(poe.properties.$virt_initial_channel_type), any(e.person.$virt_initial_channel_type) from events e group by a order by 1",
+    [
+      ['Direct', 'Direct', 'Direct', 'Direct'],
+      ['Paid Search', 'Paid Search', 'Paid Search', 'Paid Search'],
+    ],
+  ],
+  [
+    'as properties of a table',
+    "select properties.$virt_initial_channel_type, p.properties['$virt_initial_referring_domain_type'] from persons p order by 1",
+    [
+      ['Direct', '$direct'],
+      ['Paid Search', 'Search'],
+    ],
+  ],
+  [
+    'as properties of an event',
+    "select distinct properties.$virt_bot_name a, e.properties['$virt_bot_name'] from events e order by 1",
+    [
+      ['', ''],
+      ['GPTBot', 'GPTBot'],
+      ['Googlebot', 'Googlebot'],
+    ],
+  ],
   ['of a subquery that has one', "select $virt_bot_name, t.$virt_bot_name from (select 'mine' as $virt_bot_name) t", [['mine', 'mine']]],
 ])('fields %s', async (_, query, expected) => {
   const found = await rows(query)

@@ -52,6 +52,7 @@ test('a link of `users link` sets a password once, also at a server that starts 
   expect(made).toEqual({
     user_id: 1,
     email: 'owner@waymark.local',
+    ends: null,
     url: expect.stringMatching(/^https:\/\/a\.example\/base\/#\/reset\/[0-9a-f-]{36}\/[\w-]{43}$/),
     expires_at: expect.stringMatching(/^\d{4}-.*Z$/),
   })

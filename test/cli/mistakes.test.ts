@@ -46,7 +46,11 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
     /series\[0\]\.propertes: Unknown field "propertes"/,
   ],
   ['help dance', 2, /Unknown command: dance/],
-  ['help users', 2, /users is not a whole command\. There are `waymark users list`, `waymark users create`, `waymark users link`\./],
+  [
+    'help users',
+    2,
+    /users is not a whole command\. There are `waymark users list`, `waymark users create`, `waymark users link`, `waymark users confirm`\./,
+  ],
   ['imports', 2, /imports is not a whole command\. There is `waymark imports approve`\./],
   ['serve --dta x', 2, /Unknown option '--dta'\. Did you mean --data\? `waymark help serve`/],
   ['query --projct 1 x', 2, /Unknown option '--projct'\. Did you mean --project\?/],

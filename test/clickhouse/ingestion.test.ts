@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ClickHouseClient } from '../../src/storage/clickhouse/client.ts'
 import { type IngestionCase, runIngestionCase } from '../ingestion/cases.ts'
+import { assertVisitsHold } from '../ingestion/cookieless-commands.ts'
 import { openWorld } from '../ingestion/harness.ts'
 import { assertModelHolds, uuid } from '../ingestion/identity-commands.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
@@ -38,6 +39,8 @@ describe.skipIf(!hasClickHouse)('events on their way into ClickHouse', () => {
       expect(await runIngestionCase(one, await clickHouseWorldStore(client))).toEqual([])
     })
   }
+
+  test('random visitors without cookies, against the model and from the log alone', () => assertVisitsHold({ open, numRuns: 6 }))
 
   test('a process that dies at any change of the store leaves what the next one goes on from', async () => {
     const event = (event: string, distinct_id: string, n: number, properties: object) => ({

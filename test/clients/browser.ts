@@ -27,15 +27,15 @@ export const missing =
       ? null
       : '`npm run setup:clients` installs posthog-js.'
 
-/** Pages of a shop that send with the browser library to `api`. */
-export async function openSite(api: string, key: string): Promise<Site> {
+/** Pages of a shop that send with the browser library to `api`. `options`: more of the library. */
+export async function openSite(api: string, key: string, options: object = {}): Promise<Site> {
   const page = (
     title: string,
   ) => `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title><link rel="icon" href="data:,">
 <script type="module">
   import posthog from '/posthog-js.mjs'
   // The library sends nothing for a browser that a program steers, unless told not to look; it waits three seconds for more events, unless told.
-  posthog.init(${JSON.stringify(key)}, { api_host: ${JSON.stringify(api)}, opt_out_useragent_filter: true, request_queue_config: { flush_interval_ms: 250 }, loaded: () => { window.isLoaded = true } })
+  posthog.init(${JSON.stringify(key)}, { api_host: ${JSON.stringify(api)}, opt_out_useragent_filter: true, request_queue_config: { flush_interval_ms: 250 }, ...${JSON.stringify(options)}, loaded: () => { window.isLoaded = true } })
   window.posthog = posthog
 </script></head><body><h1>${title}</h1><button id="buy" class="call to-action" data-attr="buy-button">Buy it</button><a href="/next">Next</a></body></html>`
   const server = createServer(async (request, response) => {

@@ -56,6 +56,7 @@ export async function insertPlugin(world: World, organizationId: string, family:
     capabilities: familyCapabilities[family],
     metrics: {},
     public_jobs: { sync: {} },
+    code_hash: null,
     created_at: now,
     updated_at: now,
     ...given,
@@ -80,6 +81,7 @@ export async function insertPluginConfig(world: World, project: ProjectRecord, f
     position: 0,
     config: {},
     secrets: {},
+    agreed_hash: null,
     name: null,
     description: null,
     is_deleted: false,
@@ -137,12 +139,12 @@ export async function runPlugin(
   await store.write(async (tables) => {
     const { organization_id } = (await tables.projects.first({ id: projectId }))!
     const ofPlugin = { description: null, url: null, url_secrets: null, icon: null, tag: null, latest_tag: null, is_global: false }
-    const shown = { capabilities, config_schema: {}, metrics: {}, public_jobs: {} }
+    const shown = { capabilities, config_schema: {}, metrics: {}, public_jobs: {}, code_hash: null }
     const times = { created_at: now, updated_at: now }
     await tables.plugins.insert({ id, organization_id, plugin_type: 'source', name: `Plugin ${id}`, ...ofPlugin, ...shown, ...times })
     const file = { name: 'index.ts', source: code, transpiled: null, status: null, error: null, updated_at: now }
     await tables.plugin_files.insert({ id: accounts.context.newId(), plugin_id: id, ...file })
-    const own = { name: null, description: null, is_deleted: false, error: null, secrets: {}, enabled: true, ...times }
+    const own = { name: null, description: null, is_deleted: false, error: null, secrets: {}, agreed_hash: null, enabled: true, ...times }
     const { order = 0, config = {} } = more
     await tables.plugin_configs.insert({ id, organization_id, project_id: projectId, plugin_id: id, position: order, config, ...own })
   })

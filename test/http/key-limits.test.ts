@@ -62,7 +62,7 @@ test('the address that signs in is changed with a recent login, not with a key',
     refused(403, 'permission_denied', 'This action requires you to be recently authenticated.'),
   )
   world.now = null
-  expect((await call('PATCH', me, { as: admin, body })).body.email).toBe('moved@acme.test')
+  expect((await call('PATCH', me, { as: admin, body })).body).toMatchObject({ email: admin.email, pending_email: 'moved@acme.test' })
 })
 
 test('a key limited to an organization makes no other one', async () => {
@@ -100,6 +100,35 @@ test('a key is no login: accepting an invitation with it starts no session', asy
   })
   expect(answer).toMatchObject(refused(400, 'account_exists'))
   expect(answer.headers.get('set-cookie')).toBeNull()
+})
+
+test('a key that may only invite gets no session: it never sees the secret of an invitation', async () => {
+  const { call, admin, key, world, organization } = held.home
+  const base = '/api/organizations/@current/invites/'
+  const narrow = [
+    await key(admin, ['organization_member:write']),
+    await key(admin, ['*'], { scoped_organizations: [organization.id] }),
+    await key(admin, ['organization_member:write', 'user:write']),
+  ]
+  for (const [i, as] of narrow.entries()) {
+    const target_email = `invited${i}@acme.test`
+    const made = await call('POST', base, { as, body: { target_email, send_email: false } })
+    expect(made).toMatchObject({ status: 201, body: { secret: null, emailing_attempt_made: false } })
+    const many = await call('POST', `${base}bulk/`, { as, body: [{ target_email: `bulk${i}@acme.test` }] })
+    expect(many.body).toMatchObject([{ secret: null }])
+    expect((await call('POST', `${base}${made.body.id}/resend/`, { as })).body).toMatchObject({ secret: null })
+    expect(await world.accounts.invites.byId(organization.id, made.body.id)).toMatchObject({ secret_hash: null })
+    const sent = await call('POST', `${base}${made.body.id}/resend/`, { as: admin })
+    expect((await call('GET', `/api/signup/${sent.body.secret}/`)).status, 'somebody who is signed in sends it').toBe(200)
+  }
+  world.hasMail = true
+  world.outbox.length = 0
+  const mailed = await call('POST', base, { as: narrow[0]!, body: { target_email: 'mailed@acme.test' } })
+  world.hasMail = false
+  expect(mailed.body).toMatchObject({ secret: null, emailing_attempt_made: true })
+  expect(world.outbox.map(({ to }) => to)).toEqual(['mailed@acme.test'])
+  const all = await key(admin, ['*'])
+  expect((await call('POST', base, { as: all, body: { target_email: 'all@acme.test' } })).body.secret).toMatch(/^[\w-]{43}$/)
 })
 
 test('a number of a project says nothing to those who have no business there', async () => {

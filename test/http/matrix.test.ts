@@ -10,7 +10,7 @@ import { type Answer, type Home, startHome } from './conversation.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [], shared: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [], session: [] }
 })
 afterAll(() => home.world.close())
 

@@ -23,7 +23,12 @@ let made = 0
 const newMember = async (password: string | null = first): Promise<User> => {
   const { world, organization } = held.home
   const given = { email: `Member${++made}@acme.test`, organizationId: organization.id, level: 1 }
-  return world.makeUser({ ...given, password_hash: password === null ? null : quickHash(password) })
+  return world.makeUser({
+    ...given,
+    is_email_verified: true,
+    unproven_since: null,
+    password_hash: password === null ? null : quickHash(password),
+  })
 }
 const linkOf = async (user: User) => {
   const { url } = await held.home.world.accounts.passwordLinks.create(user.email)
@@ -206,7 +211,9 @@ test('mail: limited per account, and a link is good for an hour unless the addre
   await vi.waitUntil(() => world.outbox.length === 6, { timeout: 60_000 })
   expect(await links(), 'expired ones are removed').toBe(1)
   const email = `moved.${user.email}`
-  expect((await call('PATCH', '/api/users/@me/', { as: user, body: { email } })).status).toBe(200)
+  expect((await call('PATCH', '/api/users/@me/', { as: user, body: { email, current_password: first } })).status).toBe(200)
+  expect((await call('GET', `${path}?token=${token(5)}`)).status, 'not confirmed yet').toBe(204)
+  await world.accounts.emailLinks.confirmFor(email)
   expect(await call('GET', `${path}?token=${token(5)}`)).toMatchObject(notValid)
 })
 

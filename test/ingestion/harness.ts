@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { DailySalts } from '../../src/ingestion/cookieless/salts.ts'
 import { Pipeline, type PipelineOptions } from '../../src/ingestion/pipeline.ts'
 import type { EventWriter, IngestLog, LogRecords } from '../../src/ingestion/ports.ts'
 import { BackgroundStatements } from '../../src/storage/duckdb/background-statements.ts'
@@ -61,12 +62,15 @@ export interface World {
   readonly connection: DuckDBConnection
   now: Date
   anonymizeIps: boolean
+  timezone: string
   /** Number of next transactions that fail. */
   failCommits: number
   /** Called before each transaction. */
   beforeCommit: ((events: number) => Promise<void>) | null
   /** Number of attempts. */
   readonly commits: number
+  /** Bytes of properties that were loaded for one transaction, at most. */
+  readonly mostLoaded: number
   /** Errors that the pipeline recovered from. */
   readonly errors: unknown[]
   rows(sql: string): Promise<Record<string, unknown>[]>
@@ -82,7 +86,14 @@ let databases = 0
 
 /** A project's store in memory with a pipeline before it. Tables are in the database `p`. */
 export async function openWorld(
-  options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number; uuidFolder?: string; store?: WorldStore } = {},
+  options: {
+    now?: string
+    limits?: PipelineOptions['limits']
+    projectId?: number
+    uuidFolder?: string
+    store?: WorldStore
+    memoryLimit?: number
+  } = {},
 ): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
@@ -90,11 +101,13 @@ export async function openWorld(
   const world = {
     now: new Date(options.now ?? '2026-01-15T12:00:00Z'),
     anonymizeIps: false,
+    timezone: 'UTC',
     failCommits: 0,
     commits: 0,
     beforeCommit: null as World['beforeCommit'],
   }
   const errors: unknown[] = []
+  const salts = new DailySalts(() => world.now)
   let database = ''
   const { store } = options
   const emptyDatabase = async () => {
@@ -110,7 +123,7 @@ export async function openWorld(
   }
   const engine = {
     connect: async () => (await instance!).connect(),
-    memoryLimit: 2 ** 31,
+    memoryLimit: options.memoryLimit ?? 2 ** 31,
     background: new BackgroundStatements(() => true),
     checkpointEarly: async () => undefined,
   }
@@ -122,14 +135,33 @@ export async function openWorld(
       uuidFolder: options.uuidFolder ?? null,
       projectId: options.projectId ?? 1,
       clock: () => world.now,
-      settings: () => ({ anonymizeIps: world.anonymizeIps }),
+      settings: () => ({ anonymizeIps: world.anonymizeIps, timezone: world.timezone }),
+      salts,
       ...(options.limits && { limits: options.limits }),
       onError: (error) => errors.push(error),
       ...(signal && { signal }),
     })
+  let loaded = 0
+  let mostLoaded = 0
+  /** Counts the properties that a look returns. */
+  const counted = <F>(look: F): F =>
+    (async (...args: unknown[]) => {
+      const rows = (await (look as (...args: unknown[]) => Promise<{ properties?: string }[]>)(...args)) ?? []
+      loaded += rows.reduce((sum, { properties = '' }) => sum + properties.length, 0)
+      mostLoaded = Math.max(mostLoaded, loaded)
+      return rows
+    }) as F
+  const looks = (store: EventWriter) =>
+    Object.fromEntries(
+      Object.entries(store).map(([name, value]) => [
+        name,
+        /^(persons|groups)/.test(name) && typeof value === 'function' ? counted(value) : value,
+      ]),
+    ) as unknown as EventWriter
   const failing = (store: EventWriter): EventWriter => ({
-    ...store,
+    ...looks(store),
     openGroup: async () => {
+      loaded = 0
       const group = await store.openGroup()
       const commit: typeof group.commit = async (slots) => {
         world.commits++
@@ -158,6 +190,12 @@ export async function openWorld(
     },
     set anonymizeIps(value) {
       world.anonymizeIps = value
+    },
+    get timezone() {
+      return world.timezone
+    },
+    set timezone(value) {
+      world.timezone = value
     },
     get failCommits() {
       return world.failCommits
@@ -188,6 +226,9 @@ export async function openWorld(
     },
     get commits() {
       return world.commits
+    },
+    get mostLoaded() {
+      return mostLoaded
     },
     async rebuild(signal) {
       await pipeline.close()

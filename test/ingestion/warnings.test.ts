@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { visitsLimit } from '../../src/ingestion/cookieless/visits.ts'
 import { nameLimit } from '../../src/ingestion/event-names.ts'
 import { type WarningType, warningKinds } from '../../src/ingestion/warnings.ts'
 import { openWorld, type World } from './harness.ts'
@@ -18,6 +19,10 @@ const past =
   (world) =>
     world.pipeline.ingest({ batch: batch.map((event) => ({ distinct_id: 'u', ...event })), historical_migration: true })
 const ofGroups = (types: readonly string[]) => Object.fromEntries(types.map((type) => [type, 'key']))
+
+const mark = { $cookieless_mode: true }
+const sender = { ip: '192.0.2.1', userAgent: 'Firefox' }
+const visit = (change: object = {}) => ({ event: 'e', distinct_id: '$posthog_cookieless', properties: mark, ...change })
 
 const earned: { readonly [K in WarningType]: readonly (readonly [what: string, send: Send, count?: number])[] } = {
   ignored_invalid_timestamp: [
@@ -112,6 +117,54 @@ const earned: { readonly [K in WarningType]: readonly (readonly [what: string, s
         ),
     ],
   ],
+  cookieless_visitor_unknown: [
+    ['no address', (world) => world.pipeline.ingest(visit(), { userAgent: 'Firefox' })],
+    ['no agent', (world) => world.pipeline.ingest(visit(), { ip: '192.0.2.1' })],
+    ['neither', past({ event: 'e', distinct_id: '$posthog_cookieless', timestamp: '2026-01-15T11:00:00Z' })],
+    [
+      'past events of somebody else',
+      (world) => world.pipeline.ingest({ batch: [visit({ timestamp: '2026-01-15T11:00:00Z' })], historical_migration: true }, sender),
+    ],
+  ],
+  cookieless_too_late: [
+    ['last week', (world) => world.pipeline.ingest(visit({ timestamp: '2026-01-08T12:00:00Z' }), sender)],
+    [
+      'of a customer who identified',
+      (world) => world.pipeline.ingest(visit({ event: '$identify', distinct_id: 'ada', timestamp: '2026-01-08T12:00:00Z' }), sender),
+    ],
+  ],
+  cookieless_address_unconfirmed: [
+    [
+      'behind a proxy',
+      (world) =>
+        world.pipeline.ingestEvents(
+          { count: 1, bytes: 100, [Symbol.iterator]: () => [visit()][Symbol.iterator]() },
+          { sender: { address: null, claimedAddress: '192.0.2.1', userAgent: 'Firefox' } },
+        ),
+    ],
+  ],
+  cookieless_merge: [
+    ['an alias', (world) => world.pipeline.ingest(visit({ event: '$create_alias', properties: { alias: 'ada', ...mark } }), sender)],
+    ['a merge', (world) => world.pipeline.ingest(visit({ event: '$merge_dangerously', properties: { alias: 'ada', ...mark } }), sender)],
+  ],
+  cookieless_merge_ignored: [
+    [
+      'with another id',
+      (world) =>
+        world.pipeline.ingest(visit({ event: '$identify', distinct_id: 'ada', properties: { $anon_distinct_id: 'u', ...mark } }), sender),
+    ],
+  ],
+  too_many_cookieless_visitors: [
+    [
+      'one more',
+      async (world) => {
+        await world.pipeline.caughtUp()
+        await world.rows(`INSERT INTO cookieless_visits SELECT 'visitor ' || range, 20468, '[0]' FROM range(${visitsLimit})`)
+        await world.restart()
+        await world.pipeline.ingest(visit(), sender)
+      },
+    ],
+  ],
   person_history_too_large: [
     [
       'small changes of a large person',
@@ -129,7 +182,7 @@ const rows = Object.entries(earned).flatMap(([type, cases]) =>
 )
 
 /** Not reproducible from the log: a rebuilt store is not full. */
-const isOfStore = (type: WarningType) => type === 'too_many_event_names'
+const isOfStore = (type: WarningType) => type === 'too_many_event_names' || type === 'too_many_cookieless_visitors'
 
 test.each(rows)('$type: $what', async ({ type, send, count }) => {
   const world = await openWorld()

@@ -329,7 +329,7 @@ const row = fc.record(
     calendar_heatmap_data: fc.record({ data: fc.array(fc.record({ row: anyNumber, column: anyNumber, value: anyNumber })) }),
     event: fc.record({ event: anyText }),
     day: anyText,
-    ...Object.fromEntries(['min', 'q1', 'median', 'q3', 'max', 'mean', 'series_index'].map((name) => [name, anyNumber])),
+    ...Object.fromEntries(['min', 'p25', 'median', 'p75', 'max', 'mean', 'series_index'].map((name) => [name, anyNumber])),
     series_label: anyText,
   },
   { requiredKeys: [] },

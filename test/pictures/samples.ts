@@ -42,9 +42,9 @@ const retained = (day: number, counts: readonly number[]) => ({
 
 const spread = (i: number) => ({
   min: 1 + i,
-  q1: 3 + i,
+  p25: 3 + i,
   median: 5 + i,
-  q3: 9 + 2 * i,
+  p75: 9 + 2 * i,
   max: 20 + i,
   mean: 6 + i,
   series_index: 0,

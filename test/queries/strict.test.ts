@@ -114,8 +114,8 @@ test('fields of the reference system that change no number are accepted, and cha
   )
   expect(numbers(dressed)).toEqual(numbers(plain))
   await expect(answerQuery(trends({ conversionGoal: { x: 1 } }), project)).rejects.toMatchObject({
-    attr: 'conversionGoal',
-    detail: expect.stringContaining('conversionGoal is not supported: leave it out.'),
+    attr: 'conversionGoal__x',
+    code: 'validation-failed',
   })
   await project.close()
 })

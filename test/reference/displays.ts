@@ -108,15 +108,21 @@ export function referenceBoxActors(all: readonly ReferenceEvent[], query: Refere
   return counts
 }
 
+function bucketsOf(query: ReferenceDisplay): readonly string[] {
+  const days = Array.from({ length: dayNumber(query.to) - dayNumber(query.from) + 1 }, (_, i) => dayText(dayNumber(query.from) + i))
+  return [...new Set(days.map((day) => bucketOfDay(day, query)))]
+}
+
 export function referenceBoxes(all: readonly ReferenceEvent[], query: ReferenceDisplay) {
-  return [...numbersByDay(all, query)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([day, found]) => {
-      const sorted = found.map(({ number }) => number).sort((a, b) => a - b)
-      const [q1, median, q3] = [0.25, 0.5, 0.75].map((level) => quantile(sorted, level))
-      const mean = sorted.reduce((sum, n) => sum + n, 0) / sorted.length
-      return { day, min: sorted[0]!, q1: q1!, median: median!, q3: q3!, max: sorted.at(-1)!, mean }
-    })
+  const byDay = numbersByDay(all, query)
+  return bucketsOf(query).map((day) => {
+    const found = byDay.get(day) ?? []
+    if (found.length === 0) return { day, min: 0, p25: 0, median: 0, p75: 0, max: 0, mean: 0, count: 0 }
+    const sorted = found.map(({ number }) => number).sort((a, b) => a - b)
+    const [p25, median, p75] = [0.25, 0.5, 0.75].map((level) => quantile(sorted, level))
+    const mean = sorted.reduce((sum, n) => sum + n, 0) / sorted.length
+    return { day, min: sorted[0]!, p25: p25!, median: median!, p75: p75!, max: sorted.at(-1)!, mean, count: sorted.length }
+  })
 }
 
 /** The first and the last number of each line; the values of a breakdown are ranked by these two. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { funnelsSchema } from '../../src/queries/funnels/schema.ts'
 import type { StoreEvent } from '../harness/store.ts'
-import type { ReferenceFunnel, ReferenceStep } from './funnel-queries.ts'
+import { personProperties, type ReferenceFunnel, type ReferenceStep } from './funnel-queries.ts'
 
 // Few actors and values, few instants so that many are shared, windows that events meet at their exact edge; funnels along all their axes.
 
@@ -38,8 +38,22 @@ const stepArb: fc.Arbitrary<ReferenceStep> = fc.constantFrom(
   { event: 'b' },
   { event: 'c' },
   { event: 'a', k: '1' },
+  { event: 'a', k: '0' },
+  { event: 'b', p: '0' },
   { event: null, k: '1' },
   { event: null },
+)
+/** Some with the same event and other filters, so that several of them concern the same steps. */
+export const excludingArb: fc.Arbitrary<ReferenceStep> = fc.constantFrom(
+  { event: 'x' },
+  { event: 'x', k: '0' },
+  { event: 'x', k: '1' },
+  { event: 'x', p: '0' },
+  { event: 'x', k: '1', p: '1' },
+  { event: 'c' },
+  { event: 'c', k: '0' },
+  { event: 'noise', k: '1' },
+  { event: null, k: '0' },
 )
 const lastMicrosecond = firstDay + days * 24 * hour - 1
 
@@ -51,9 +65,9 @@ const shapeArb = fc.integer({ min: 2, max: 4 }).chain((length) =>
     optional: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray([1, 2, 3].slice(0, length - 1)) }),
     exclusions: fc.array(
       fc
-        .tuple(fc.constantFrom('x', 'x', 'c'), fc.nat(length - 2), fc.integer({ min: 1, max: length - 1 }))
-        .map(([event, from, span]) => ({ event, from, to: Math.min(length - 1, from + span) })),
-      { maxLength: 2 },
+        .tuple(excludingArb, fc.nat(length - 2), fc.integer({ min: 1, max: length - 1 }))
+        .map(([step, from, span]) => ({ ...step, from, to: Math.min(length - 1, from + span) })),
+      { maxLength: 4 },
     ),
     windowHours: fc.constantFrom(4, 8, 24, 40, 24 * 14),
     breakdown: fc.constantFrom<readonly string[]>([], ['v'], ['v'], ['v', 'w']),
@@ -84,8 +98,19 @@ export const funnelArb: fc.Arbitrary<ReferenceFunnel> = shapeArb
   })
   .filter((funnel) => funnelsSchema.safeParse(asQuery(funnel)).success)
 
-const filterK = (k: string) => ({ properties: [{ key: 'k', value: [k], operator: 'exact', type: 'event' }] })
-const node = ({ event, k }: ReferenceStep) => ({ kind: 'EventsNode', event, ...(k !== undefined && filterK(k)) })
+/** Persons of these cases; the first one has no record. */
+export const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1, properties: personProperties(person) }))
+
+const filter = (key: string, value: string, type: string) => ({ key, value: [value], operator: 'exact', type })
+export const filtersOfStep = ({ k, p }: ReferenceStep) => [
+  ...(k === undefined ? [] : [filter('k', k, 'event')]),
+  ...(p === undefined ? [] : [filter('p', p, 'person')]),
+]
+const node = (step: ReferenceStep) => {
+  const properties = filtersOfStep(step)
+  const { event } = step
+  return { kind: 'EventsNode', event, ...(properties.length && { properties }) }
+}
 const iso = (micros: number) => new Date(micros / 1000).toISOString().slice(0, 10)
 
 export function asQuery(funnel: ReferenceFunnel) {
@@ -99,7 +124,7 @@ export function asQuery(funnel: ReferenceFunnel) {
       funnelOrderType: funnel.order,
       funnelWindowInterval: funnel.windowHours,
       funnelWindowIntervalUnit: 'hour',
-      exclusions: funnel.exclusions.map(({ event, from, to }) => ({ ...node({ event }), funnelFromStep: from, funnelToStep: to })),
+      exclusions: funnel.exclusions.map(({ from, to, ...step }) => ({ ...node(step), funnelFromStep: from, funnelToStep: to })),
       breakdownAttributionType: funnel.attribution,
       ...(funnel.attribution === 'step' && { breakdownAttributionValue: funnel.attributionStep }),
       ...(funnel.viz !== 'steps' && { funnelFromStep: funnel.from, funnelToStep: funnel.to }),

@@ -8,13 +8,15 @@ export interface ReferenceStep {
   readonly event: string | null
   /** Only events whose property `k` is this. */
   readonly k?: string
+  /** Only events of persons whose property `p` is this. */
+  readonly p?: string
 }
 export interface ReferenceFunnel {
   readonly viz: 'steps' | 'time_to_convert' | 'trends'
   readonly order: 'ordered' | 'strict' | 'unordered'
   readonly steps: readonly ReferenceStep[]
   readonly optional: readonly number[]
-  readonly exclusions: readonly { readonly event: string; readonly from: number; readonly to: number }[]
+  readonly exclusions: readonly (ReferenceStep & { readonly from: number; readonly to: number })[]
   readonly windowHours: number
   readonly breakdown: readonly string[]
   readonly limit: number
@@ -64,6 +66,9 @@ export function referenceOutcomes(events: readonly StoreEvent[], query: Referenc
   )
 }
 
+/** What is known of a person. */
+export const personProperties = (person: number): { readonly p?: string } => (person === 1 ? {} : { p: person === 3 ? '1' : '0' })
+
 const propertyText = (event: StoreEvent, name: string) => {
   const value = event.properties?.[name]
   return value === undefined || value === null ? '' : String(value)
@@ -74,10 +79,14 @@ function actorOf(event: StoreEvent, { actor }: ReferenceFunnel): string {
   return actor === 'group' ? (event.groups?.[0] ?? '') : propertyText(event, 'v')
 }
 
+export const isStep = (event: StoreEvent, { event: name, k, p }: ReferenceStep): boolean =>
+  (name === null || name === event.event) &&
+  (k === undefined || propertyText(event, 'k') === k) &&
+  (p === undefined || personProperties(event.person).p === p)
+
 function naiveEvent(event: StoreEvent, query: ReferenceFunnel): NaiveEvent {
-  const isAt = (step: ReferenceStep) =>
-    (step.event === null || step.event === event.event) && (step.k === undefined || propertyText(event, 'k') === step.k)
-  const excludes = query.exclusions.filter((e) => e.event === event.event).flatMap(({ from, to }) => range(from, to))
+  const isAt = (step: ReferenceStep) => isStep(event, step)
+  const excludes = query.exclusions.filter(isAt).flatMap(({ from, to }) => range(from, to))
   return {
     time: event.at,
     steps: range(0, query.steps.length).filter((step) => isAt(query.steps[step]!)),

@@ -72,7 +72,14 @@ export const pathsArb: fc.Arbitrary<ReferencePaths> = fc
     edges: fc.constantFrom(1, 3, 50, 50),
     least: fc.constantFrom(0, 0, 0, 0, 2),
     most: fc.constantFrom(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 3),
-    groupings: fc.constantFrom<readonly string[]>([], [], ['/item/*'], ['e*', 'Home', '/.']),
+    groupings: fc.constantFrom<readonly string[]>(
+      [],
+      [],
+      ['/item/*'],
+      ['e*', 'Home', '/.'],
+      ['/item/1', '/item/*', '*', 'o*e'],
+      ['/*/1', '/*'],
+    ),
     cleaning: fc.constantFrom<ReferencePaths['cleaning']>([], [], [['[0-9]+', '<id>']], [
       ['^/(.)', '$1'],
       ['[^a-z]', ''],

@@ -60,17 +60,19 @@ function itemOf(e: ReferenceEvent, query: ReferencePaths): string {
   } else if (e.event === '$screen' && has('$screen')) item = textOf(e.properties.$screen_name) ?? ''
   else if (query.expression !== null && has('hogql')) item = textOf(e.properties[query.expression]) ?? ''
   for (const [regex, alias] of query.cleaning) item = item.replace(new RegExp(regex, 'g'), alias)
-  const isLike = (grouping: string) => {
-    const parts = grouping.split('*')
-    let rest = item
-    for (const part of parts) {
-      const place = rest.indexOf(part)
-      if (place < 0) return false
-      rest = rest.slice(place + part.length)
+  /** The characters of the item after which a grouping is complete. */
+  const endOf = (grouping: string) => {
+    let end = 0
+    for (const part of grouping.split('*')) {
+      const place = item.indexOf(part, end)
+      if (place < 0) return Number.POSITIVE_INFINITY
+      end = place + part.length
     }
-    return true
+    return end
   }
-  return query.groupings.find(isLike) ?? item
+  const ends = query.groupings.map(endOf)
+  const least = Math.min(...ends)
+  return Number.isFinite(least) ? query.groupings[ends.indexOf(least)]! : item
 }
 
 function counts(e: ReferenceEvent, query: ReferencePaths): boolean {

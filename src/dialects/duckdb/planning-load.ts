@@ -46,6 +46,8 @@ export function planningLoad(sql: string): PlanningLoad {
   let frame: Frame = { base: 0, weight: 1, select: openSelect(), start: 0, opener: '', cases: 0 }
   const open: Frame[] = []
   const count = () => {
+    // The values of a type are no expressions.
+    if (frame.opener === 'ENUM') return
     const depth = open.length - frame.base + frame.cases + 1
     nesting = Math.min(most, nesting + depth * depth * frame.weight)
   }

@@ -1,4 +1,5 @@
 import type { AccountStore, AccountTables, QueryRun } from '../../accounts/records.ts'
+import { otherLimits } from '../../limits/limits.ts'
 import type { RunKey } from '../ports.ts'
 
 // Finished runs that can still be polled: for a limited time, and while the answers of a project are within a size limit.
@@ -11,7 +12,7 @@ interface Kept {
 }
 type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time' | 'characters'>
 
-export const maxCharacters = 256 * 1024 ** 2
+export const maxCharacters: number = otherLimits.keptAnswerBytes.number
 
 export const createFinishedRuns = (read: AccountStore['read'], most = maxCharacters) => {
   const byProject = new Map<number, Kept[]>()
@@ -33,6 +34,18 @@ export const createFinishedRuns = (read: AccountStore['read'], most = maxCharact
   }
 
   return {
+    /** Runs that were removed by their age. */
+    forget(runs: readonly Ended[]): void {
+      for (const { project_id, task_id } of runs) {
+        const known = byProject.get(project_id)
+        if (known)
+          byProject.set(
+            project_id,
+            known.filter((one) => one.task_id !== task_id),
+          )
+      }
+    },
+
     /** Adds one, in the transaction that writes its end, and removes expired ones and the oldest ones beyond the limit. Returns what was removed. */
     async add(tables: AccountTables, run: Ended, now: Date): Promise<readonly RunKey[]> {
       const kept = [...(await keptOf(run.project_id)).filter(({ id }) => id !== run.id), entry(run)]

@@ -13,6 +13,7 @@ import { createFinishedRuns } from './finished-runs.ts'
 // process dies, the status that it was interrupted.
 
 const keptFor = 10 * 60_000
+const mostSwept = 1_000
 /** Time limit of an async query. */
 export const longestSeconds = 600
 
@@ -155,6 +156,26 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
       return [run]
     })
     for (const one of gone) await answers.forget(one)
+    sweepSoon()
+  }
+
+  /** Removes what is kept no longer, in projects that ask nothing more too. */
+  const sweep = async (): Promise<void> => {
+    const to = clock()
+    const over = await store.read.query_runs.find({ is_complete: true }, { between: { expiration_time: { to } }, limit: mostSwept })
+    if (over.length === 0) return
+    await store.write(async (tables) => {
+      for (const { project_id, id, task_id } of over) await tables.query_runs.remove({ project_id, id, task_id })
+    })
+    kept.forget(over)
+    for (const one of over) await answers.forget(one)
+  }
+  let sweeping: NodeJS.Timeout | null = null
+  const sweepSoon = () => {
+    sweeping ??= setTimeout(() => {
+      sweeping = null
+      if (!isEnding) sweep().catch((error: unknown) => report('failed to remove the answers of old queries', error))
+    }, keptFor + 1000).unref()
   }
 
   const isGone: Pick<QueryRun, 'is_error' | 'error_message'> = { is_error: true, error_message: 'The answer is no longer kept. Ask again.' }
@@ -176,6 +197,8 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
   }
 
   return {
+    sweep,
+
     /** A known run is not started again, unless it is forced or was for another query; also when both arrive at the same time. */
     async start(projectId: number, wantedId: string | null, queryKey: string, isForced: boolean, work: Work): Promise<Polled> {
       if (isEnding) throw new WaymarkError('stopping', {})
@@ -261,6 +284,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     /** Shutdown: waits for running async queries, then cancels the rest, and returns when every end is written. */
     async drain(withinMs: number): Promise<void> {
       isEnding = true
+      clearTimeout(sweeping ?? undefined)
       const left = () => [...active.values()].flatMap(({ done }) => done ?? [])
       let timer: NodeJS.Timeout | undefined
       await Promise.race([

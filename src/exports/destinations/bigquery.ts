@@ -44,6 +44,7 @@ export const bigQueryAt = (at: string, times: ApiTimes): Destination =>
     summary: 'A table of a BigQuery dataset.',
     config,
     secrets: ['private_key', 'private_key_id', 'client_email', 'token_uri'],
+    sentTo: ['token_uri', 'project_id'],
     files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 64 * 1024 ** 2 }),
     columns: (_, model) => (model === 'events' ? [...postgresFields, { alias: 'bq_ingested_timestamp', expression: 'now()' }] : null),
     steps: (settings, outside) => {

@@ -33,6 +33,7 @@ export const httpDestination = defineDestination<Config>({
   summary: 'Signed POST requests with JSON lines.',
   config,
   secrets: ['token'],
+  sentTo: ['url'],
   files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 4 * 1024 ** 2 }),
   steps: (settings, outside) => [
     {

@@ -54,6 +54,7 @@ export const snowflakeAt = (at: (settings: Config) => string, times: ApiTimes): 
     summary: 'A table of a Snowflake database.',
     config,
     secrets: ['user', 'password', 'private_key', 'private_key_passphrase'],
+    sentTo: ['account'],
     files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 16 * 1024 ** 2 }),
     columns: (_, model) =>
       model === 'events' ? postgresFields.map((field) => ({ ...field, alias: field.alias.replace(/^set/, 'people_set') })) : null,

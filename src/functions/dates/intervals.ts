@@ -1,4 +1,5 @@
-import { isNamed, isNullable, isTime, nullable, type SqlType, scalar } from '../../types/types.ts'
+import { isNamed, isNullable, isText, isTime, nullable, type SqlType, scalar } from '../../types/types.ts'
+import { once } from '../cells/duckdb-values.ts'
 import { isDate, moment, wall } from '../cells/moment.ts'
 import { momentOf, zoneOf } from '../cells/zone-text.ts'
 import { isUtc } from '../cells/zones.ts'
@@ -19,6 +20,13 @@ export const intervalUnits: Readonly<Record<IntervalUnit, { readonly make: strin
   Year: { make: 'to_years', isFixed: false },
 }
 export const unitNames = Object.keys(intervalUnits) as IntervalUnit[]
+
+/** The whole number in a text. */
+const numberInText = (text: Arg, context: CellContext): string =>
+  once(context, text.sql, (t) => {
+    const refusal = context.refuse("'The text of an interval must be a whole number, such as 7'")
+    return `CASE WHEN ${t} IS NULL THEN NULL WHEN regexp_full_match(${t}, '[+-]?[0-9]{1,18}') THEN CAST(${t} AS BIGINT) ELSE ${refusal} END`
+  })
 
 /** An amount of a unit as DuckDB's INTERVAL; fractions are truncated as in ClickHouse. */
 export const intervalOf = (unit: IntervalUnit, amount: Arg): string => {
@@ -60,9 +68,14 @@ export function moved(time: Arg, sign: '+' | '-', interval: string, intervalType
 
 const interval = (unit: IntervalUnit): ScalarSpec => ({
   args: 1,
+  alsoTakes: 'texts',
   returns: ([amount]) => ({ ...scalar('Interval', amount !== undefined && isNullable(amount)), unit }),
-  summary: `An interval of so many ${unit.toLowerCase()}s, to be added to a date or moment.`,
-  duckdb: (args) => intervalOf(unit, args[0]!),
+  summary: `An interval of so many ${unit.toLowerCase()}s, to be added to a date or moment. The number may be written as a text.`,
+  duckdb: ([amount], context) =>
+    intervalOf(
+      unit,
+      isText(amount!.type) ? { sql: numberInText(amount!, context), type: scalar('Int64', isNullable(amount!.type)) } : amount!,
+    ),
   clickhouse: `toInterval${unit}`,
   differences:
     unit === 'Day'
@@ -78,6 +91,8 @@ const interval = (unit: IntervalUnit): ScalarSpec => ({
   cases: [
     [`toDateTime('2024-01-31 10:00:00') + toInterval${unit}(1)`, afterOne[unit]],
     [`toDate('2024-01-31') - toInterval${unit}(1)`, dateBeforeOne[unit]],
+    [`toDateTime('2024-01-31 10:00:00') + toInterval${unit}('1')`, afterOne[unit]],
+    [`toDate('2024-01-31') + toInterval${unit}('-1')`, dateBeforeOne[unit]],
   ],
 })
 const afterOne: Readonly<Record<IntervalUnit, string>> = {

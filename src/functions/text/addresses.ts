@@ -1,4 +1,4 @@
-import { isInteger, isNamed, isNullable, isNumeric, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
+import { isNamed, isNullable, isNumeric, isText, type SqlType, scalar, tupleOf } from '../../types/types.ts'
 import { asInteger, once, onceAll, unlessNull } from '../cells/duckdb-values.ts'
 import { always, orNull, whenAll } from '../results.ts'
 import type { Arg, CellContext, SqlCell } from '../row.ts'
@@ -11,7 +11,7 @@ const v4 = `${byte}(?:\\.${byte}){3}`
 const isV4 = (text: string): string => `regexp_full_match(${text}, '${v4}')`
 
 const numberOfV4 = (text: string, context: CellContext): string =>
-  once(context, text, (t) => {
+  once(context, `CAST(${text} AS VARCHAR)`, (t) => {
     const part = (i: number) => `CAST(split_part(${t}, '.', ${i}) AS BIGINT)`
     return `CASE WHEN ${isV4(t)} THEN ((${part(1)} * 256 + ${part(2)}) * 256 + ${part(3)}) * 256 + ${part(4)} END`
   })
@@ -21,7 +21,6 @@ const v4OfNumber = (number: string, context: CellContext): string =>
     number,
     (n) => `(${[16777216, 65536, 256, 1].map((size) => `CAST((${n} // ${size}) % 256 AS VARCHAR)`).join(" || '.' || ")})`,
   )
-const canonicalV4 = (text: string, context: CellContext): string => v4OfNumberOrNull(numberOfV4(text, context), context)
 const v4OfNumberOrNull = (number: string, context: CellContext): string =>
   once(context, number, (n) => `CASE WHEN ${n} IS NOT NULL THEN ${v4OfNumber(n, context)} END`)
 
@@ -81,15 +80,18 @@ function v6OfDigits(digits: string, context: CellContext): string {
   })
 }
 
-const textOrNumber = (x: Arg, context: CellContext): string =>
-  isText(x.type) || !/Int/.test(x.type.kind === 'scalar' ? x.type.name : '')
-    ? canonicalV4(x.sql, context)
-    : v4OfNumber(asInteger(x), context)
+/** Of an address, its text or its number; NULL for an invalid one. */
+const numberOfAny = (x: Arg, context: CellContext): string => {
+  if (isNumeric(x.type) || isNamed(x.type, 'Bool')) return asInteger(x)
+  // The address that a mapped one maps.
+  return numberOfV4(isNamed(x.type, 'IPv6') ? `regexp_replace(${x.sql}, '^::ffff:', '')` : x.sql, context)
+}
+const v4OfAny = (x: Arg, context: CellContext): string => v4OfNumberOrNull(numberOfAny(x, context), context)
 const failing = (value: string, message: string, context: CellContext): string => `coalesce(${value}, ${context.refuse(`'${message}'`)})`
 
 type Family = 'IPv4' | 'IPv6'
 const read = (family: Family, x: Arg, context: CellContext): string =>
-  family === 'IPv4' ? textOrNumber(x, context) : isNamed(x.type, 'IPv6') ? x.sql : v6OfDigits(digitsOfV6(x.sql, context, true), context)
+  family === 'IPv4' ? v4OfAny(x, context) : isNamed(x.type, 'IPv6') ? x.sql : v6OfDigits(digitsOfAny(x, context), context)
 const zero: Readonly<Record<Family, string>> = { IPv4: "'0.0.0.0'", IPv6: "'::'" }
 const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero'): ScalarSpec => {
   const name = `to${family}${ending}`
@@ -129,7 +131,7 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
 }
 
 const rangeOfV4: SqlCell = ([x, bits], context) =>
-  onceAll(context, [numberOfV4(x!.sql, context), `CAST(pow(2.0, 32 - least(${bits!.sql}, 32)) AS BIGINT)`], (n, size) => {
+  onceAll(context, [numberOfAny(x!, context), `CAST(pow(2.0, 32 - least(${bits!.sql}, 32)) AS BIGINT)`], (n, size) => {
     const low = `(${n} // ${size} * ${size})`
     return `row(${v4OfNumber(low, context)}, ${v4OfNumber(`(${low} + ${size} - 1)`, context)})`
   })
@@ -142,19 +144,38 @@ const isInRange: SqlCell = ([x, range], context) => {
     [numberOfV4(x!.sql, context), numberOfV4(network, context), `CAST(pow(2.0, 32 - ${bits}) AS BIGINT)`],
     (a, b, size) => `(${a} // ${size} = ${b} // ${size})`,
   )
-  const v6s = onceAll(context, [digitsOfV6(x!.sql, context, false), digitsOfV6(network, context, false), bits], (a, b, n) => {
-    const nibble = (digits: string) => `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER) >> (4 - ${n} % 4)`
-    return `(left(${a}, ${n} // 4) = left(${b}, ${n} // 4) AND (${n} % 4 = 0 OR (${nibble(a!)}) = (${nibble(b!)})))`
-  })
+  const v6s = onceAll(
+    context,
+    [digitsOfV6(`CAST(${x!.sql} AS VARCHAR)`, context, false), digitsOfV6(network, context, false), bits],
+    (a, b, n) => {
+      const nibble = (digits: string) => `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER) >> (4 - ${n} % 4)`
+      return `(left(${a}, ${n} // 4) = left(${b}, ${n} // 4) AND (${n} % 4 = 0 OR (${nibble(a!)}) = (${nibble(b!)})))`
+    },
+  )
   return `coalesce(${v4s}, ${v6s}, false)`
 }
 
 /** 16 bytes: a BLOB on DuckDB, whose texts hold characters only. */
-const bytesOfV6 = (text: string, context: CellContext): string => `unhex(${digitsOfV6(text, context, true)})`
-const digitsOfBytes = (bytes: string): string => `lower(hex(${bytes}))`
+const bytesOfV6 = (x: Arg, context: CellContext): string => `unhex(${digitsOfAny(x, context)})`
+const digitsOfBytes = (bytes: string, context: CellContext): string =>
+  once(context, `lower(hex(${bytes}))`, (digits) => {
+    const refusal = context.refuse("'The 16 bytes of an IPv6 address are needed: use IPv6StringToNum or toIPv6 for a text'")
+    return `CASE WHEN typeof(${bytes}) = 'BLOB' AND length(${digits}) = 32 THEN ${digits} WHEN ${digits} IS NOT NULL THEN ${refusal} END`
+  })
+/** Of an address of any type, which is text, or of the 16 bytes of one. */
+const digitsOfAddress = ({ sql, type }: Arg, context: CellContext): string =>
+  isNamed(type, 'IPv6', 'IPv4') ? digitsOfV6(sql, context, true) : digitsOfBytes(sql, context)
+/** The same where a text may be written out too. Texts and bytes have one type in the language. */
+const digitsOfAny = (x: Arg, context: CellContext): string => {
+  if (!isText(x.type) || typeof x.constant === 'string') return digitsOfV6(x.sql, context, true)
+  return once(context, x.sql, (value) => {
+    const bytes = `CASE WHEN length(hex(${value})) = 32 THEN lower(hex(${value})) END`
+    return `CASE WHEN typeof(${value}) = 'BLOB' THEN ${bytes} ELSE ${digitsOfV6(`CAST(${value} AS VARCHAR)`, context, true)} END`
+  })
+}
 
 const rangeOfV6: SqlCell = ([x, bits], context) =>
-  onceAll(context, [digitsOfV6(x!.sql, context, true), `greatest(0, least(${bits!.sql}, 128))`], (digits, n) => {
+  onceAll(context, [digitsOfAny(x!, context), `greatest(0, least(${bits!.sql}, 128))`], (digits, n) => {
     const left = `left(${digits}, CAST(${n} // 4 AS BIGINT))`
     const nibble = `CAST('0x' || substring(${digits}, ${n} // 4 + 1, 1) AS INTEGER)`
     const low = `((${nibble} >> (4 - ${n} % 4)) << (4 - ${n} % 4))`
@@ -163,7 +184,7 @@ const rangeOfV6: SqlCell = ([x, bits], context) =>
     return `row(${end(low, '0')}, ${end(`(${low} | ((1 << (4 - ${n} % 4)) - 1))`, 'f')})`
   })
 const cutV6: SqlCell = ([x, v6, v4], context) =>
-  once(context, digitsOfBytes(x!.sql), (digits) => {
+  once(context, digitsOfAddress(x!, context), (digits) => {
     const bytes = `CASE WHEN starts_with(${digits}, '${mappedPrefix}') THEN ${v4!.sql} ELSE ${v6!.sql} END`
     return v6OfDigits(`rpad(left(${digits}, CAST(32 - 2 * least(${bytes}, 16) AS BIGINT)), 32, '0')`, context)
   })
@@ -174,7 +195,7 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'A number as an IPv4 address.',
-    duckdb: ([x], context) => v4OfNumber(asInteger(x!), context),
+    duckdb: ([x], context) => (isNamed(x!.type, 'IPv4') ? x!.sql : v4OfNumber(asInteger(x!), context)),
     cases: [
       ['IPv4NumToString(1123636229)', '66.249.84.5'],
       ['IPv4NumToString(null)', null],
@@ -241,8 +262,13 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('IPv6'),
     summary: 'An IPv4 address as the IPv6 address it maps to.',
-    duckdb: ([x], context) => `('::ffff:' || ${isInteger(x!.type) ? v4OfNumber(asInteger(x!), context) : x!.sql})`,
-    cases: [["toString(IPv4ToIPv6(toIPv4('1.2.3.4')))", '::ffff:1.2.3.4']],
+    duckdb: ([x], context) => unlessNull([x!], `('::ffff:' || ${failing(v4OfAny(x!, context), 'The text is no IPv4 address', context)})`),
+    // Of a number it returns bytes instead of an address.
+    clickhouse: ([x]) => `IPv4ToIPv6(toIPv4(${x!.sql}))`,
+    cases: [
+      ["toString(IPv4ToIPv6(toIPv4('1.2.3.4')))", '::ffff:1.2.3.4'],
+      ["toString(IPv4ToIPv6(IPv4StringToNum('1.2.3.4')))", '::ffff:1.2.3.4'],
+    ],
   },
   IPv4CIDRToRange: {
     args: 2,
@@ -279,26 +305,28 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'The 16 bytes of an address as text.',
-    duckdb: ([x], context) => v6OfDigits(digitsOfBytes(x!.sql), context),
+    duckdb: ([x], context) => v6OfDigits(digitsOfAddress(x!, context), context),
     cases: [
       ["IPv6NumToString(IPv6StringToNum('::1'))", '::1'],
       ["IPv6NumToString(IPv6StringToNum('2001:DB8:0:0:A::1'))", '2001:db8::a:0:0:1'],
       ["IPv6NumToString(IPv6StringToNum('1.2.3.4'))", '::ffff:1.2.3.4'],
       ["IPv6NumToString(IPv6StringToNumOrNull('x'))", null],
+      ["IPv6NumToString(IPv4ToIPv6(IPv4StringToNum('1.2.3.4')))", '::ffff:1.2.3.4'],
+      ["IPv6NumToString(toIPv6('2001:db8::1'))", '2001:db8::1'],
     ],
   },
   IPv6StringToNum: {
     args: 1,
     returns: whenAll('String'),
     summary: 'The 16 bytes of an IPv6 address.',
-    duckdb: ([x], context) => unlessNull([x!], failing(bytesOfV6(x!.sql, context), 'The text is no IPv6 address', context)),
+    duckdb: ([x], context) => unlessNull([x!], failing(bytesOfV6(x!, context), 'The text is no IPv6 address', context)),
     cases: [["hex(IPv6StringToNum('2001:db8::1'))", '20010DB8000000000000000000000001']],
   },
   IPv6StringToNumOrDefault: {
     args: 1,
     returns: whenAll('String'),
     summary: 'The 16 bytes of an IPv6 address, or zeros.',
-    duckdb: ([x], context) => unlessNull([x!], `coalesce(${bytesOfV6(x!.sql, context)}, unhex('${'0'.repeat(32)}'))`),
+    duckdb: ([x], context) => unlessNull([x!], `coalesce(${bytesOfV6(x!, context)}, unhex('${'0'.repeat(32)}'))`),
     cases: [
       ["hex(IPv6StringToNumOrDefault('x'))", '0'.repeat(32)],
       ["IPv6NumToString(IPv6StringToNumOrDefault('x'))", '::'],
@@ -308,7 +336,7 @@ export const addressFunctions = scalars({
     args: 1,
     returns: orNull('String'),
     summary: 'The 16 bytes of an IPv6 address, or NULL.',
-    duckdb: ([x], context) => bytesOfV6(x!.sql, context),
+    duckdb: ([x], context) => bytesOfV6(x!, context),
     cases: [
       ["IPv6StringToNumOrNull('x')", null],
       ["isNull(IPv6StringToNumOrNull('::1'))", 0],
@@ -337,6 +365,7 @@ export const addressFunctions = scalars({
       ["cutIPv6(IPv6StringToNum('2001:db8::abcd'), 2, 0)", '2001:db8::'],
       ["cutIPv6(IPv6StringToNum('2001:db8::abcd'), 0, 2)", '2001:db8::abcd'],
       ["cutIPv6(IPv6StringToNum('1.2.3.4'), 15, 1)", '::ffff:1.2.3.0'],
+      ["toString(cutIPv6(toIPv6('2001:db8::8a2e:370:7334'), 2, 0))", '2001:db8::8a2e:370:0'],
     ],
   },
 })

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
+import { isNoEvent, type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { runInSlices } from '../../lib/run-in-slices.ts'
@@ -91,7 +91,7 @@ const eventsOf = (items: EventSource, reading: Reading): EventSource<CapturedEve
       token ??= own
       if (own !== undefined && own !== token) throw new CaptureRefusal('two-tokens', 'The events of one request carry different API keys.')
       const event = eventOf(item, index++, reading)
-      if (event.event !== '$performance_event') yield event
+      if (!isNoEvent(event.event)) yield event
     }
   },
 })
@@ -163,7 +163,7 @@ function sentAtOf(query: URLSearchParams, body: Json | null, form: URLSearchPara
 const longestAddress = 64
 
 /** The first address of X-Forwarded-For, without its port; null if it is invalid. */
-function forwardedFor(headers: Headers): string | null {
+export function forwardedFor(headers: Headers): string | null {
   const [first = ''] = (headers.get('x-forwarded-for') ?? '').split(',', 1).map((part) => part.trim())
   if (first.length > longestAddress) return null
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(first)

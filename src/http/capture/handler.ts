@@ -1,6 +1,7 @@
 import type { Scope } from '../../accounts/personal-keys.ts'
 import type { Json } from '../../accounts/store.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import type { Sender } from '../../ingestion/cookieless/visitor.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../ingestion/intake.ts'
 import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
@@ -9,7 +10,7 @@ import { failureBody, failureOf } from '../errors.ts'
 import type { Body, RequestBodies } from '../request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
 import { clientConfigAnswer } from './client-config.ts'
-import { readCapture } from './events.ts'
+import { forwardedFor, readCapture } from './events.ts'
 import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
@@ -27,13 +28,22 @@ export interface Refused {
   readonly token: string | null
 }
 
+export interface Quota {
+  readonly refused: { readonly detail: string; readonly retryAfterSeconds: number } | null
+  count(events: number): Promise<void>
+}
+
 export interface CaptureServices {
   /** The project with this key; null if there is none. */
   projectOf(token: string): Promise<CaptureTarget | null>
   clock(): Date
+  /** The address of the caller, from the connection or a trusted proxy; null: unknown. */
+  callerOf(request: Request, address: string | null): string | null
   readonly intake: RequestBodies
   /** Refuses an import beyond the approved limits; null if it may continue. */
   importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
+  /** What is left of the project's events of today, and how to count those that are taken; null: they are not counted. */
+  quota?(token: string, events: number, isHistorical: boolean): Promise<Quota | null>
   /** Called with every refusal, for metrics and log. */
   onRefused?(refused: Refused): void
   /** Scripts that plugins add to the pages of a project. */
@@ -93,7 +103,7 @@ export async function handleCapture(request: Request, services: CaptureServices,
     body = await services.intake.read(request, limit, tooLarge(limit))
     const capture = captureOf(request, url, body, unpackedLimit)
     if (path === perEventPath) return await takeEach(request, capture, services, address)
-    return await takeAll(request, capture, services, { isEngage: path === '/engage', address })
+    return await takeAll(request, capture, services, { isEngage: path === '/engage', address, path })
   } catch (error) {
     return refusal(request, path, services, error)
   } finally {
@@ -147,14 +157,18 @@ async function takeAll(
   request: Request,
   capture: CaptureRequest,
   services: CaptureServices,
-  options: { isEngage: boolean; address: string | null },
+  { path, ...options }: { isEngage: boolean; address: string | null; path: string },
 ): Promise<Response> {
-  const { token, events, ...facts } = await readCapture(capture, services.clock(), options)
+  const { token, events, ...read } = await readCapture(capture, services.clock(), options)
+  const facts = { ...read, sender: senderOf(request, services, options.address) }
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
   const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
   if (limited) return throttled(request, limited)
+  const quota = await services.quota?.(token, events.count, facts.isHistorical === true)
+  if (quota?.refused) return overQuota(request, path, services, token, quota.refused)
   await project.ingestEvents(events, facts)
+  await quota?.count(events.count)
   return capture.query.get('beacon') === '1'
     ? new Response(null, { status: 204, headers: cors(request) })
     : json(request, 200, { status: 1 })
@@ -170,10 +184,25 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
     await limitEach(items, results, limited.detail)
     return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
   }
+  const quota = await services.quota?.(token, items.count, said.isHistorical === true)
+  if (quota?.refused) {
+    services.onRefused?.({ reason: 'over-quota', path: perEventPath, token })
+    await limitEach(items, results, quota.refused.detail)
+    return json(request, 200, { results, quota_limited: ['events'] }, { 'retry-after': String(quota.refused.retryAfterSeconds) })
+  }
   const countsDuplicates = capture.query.get('summary') === '1'
-  const about = { ...said, ip: address, countsDuplicates }
+  const about = { ...said, ip: address, countsDuplicates, sender: senderOf(request, services, address) }
   const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
+  await quota?.count(items.count)
   return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
+}
+
+/** For visitors without cookies. An address that only the caller names is no proof, and better than one address for all visitors behind a proxy. */
+function senderOf(request: Request, services: CaptureServices, address: string | null): Sender {
+  const seen = services.callerOf(request, address)
+  const claimedAddress = seen === null ? (forwardedFor(request.headers) ?? address) : null
+  const isUnconfirmed = request.headers.has('x-forwarded-for') && (seen === null || seen === address)
+  return { address: seen, claimedAddress, isUnconfirmed, userAgent: request.headers.get('user-agent') }
 }
 
 const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)
@@ -200,6 +229,19 @@ const throttled = (request: Request, limited: { detail: string; retryAfterSecond
     { type: 'throttled_error', code: 'throttled', detail: limited.detail, attr: null },
     { 'retry-after': String(limited.retryAfterSeconds) },
   )
+
+/** Browsers read `quota_limited` and pause; servers read the status, and wait as the header says. */
+function overQuota(
+  request: Request,
+  path: string,
+  services: CaptureServices,
+  token: string,
+  { detail, retryAfterSeconds }: NonNullable<Quota['refused']>,
+): Response {
+  const refused = new CaptureRefusal('over-quota', detail, token)
+  services.onRefused?.({ reason: refused.reason, path, token })
+  return json(request, refused.status, { ...refused.body, quota_limited: ['events'] }, { 'retry-after': String(retryAfterSeconds) })
+}
 
 const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
   new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })

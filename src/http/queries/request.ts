@@ -7,6 +7,7 @@ import { refreshMode, refreshModes } from '../../execution/asking/refresh.ts'
 import { type DownloadFormat, downloadFormats } from '../../execution/download.ts'
 import { excerpt } from '../../lib/excerpt.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { withinJson } from '../../limits/bounds.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
 import { withOverrides } from '../../queries/overrides.ts'
 
@@ -18,7 +19,8 @@ export interface DownloadRequest extends Pick<AskedRequest, 'query' | 'client_qu
   readonly format: DownloadFormat | null
 }
 
-const object = z.record(z.string(), z.unknown())
+/** Read and not kept. */
+const object = withinJson(z.record(z.string(), z.unknown()), 'body')
 
 const ofQuery = {
   query: object.meta({ description: 'A query object with its `kind`', $ref: '#/components/schemas/Query' }),

@@ -3,7 +3,7 @@ import { invalid } from '../../accounts/refusals.ts'
 import { alertChange, alertInput } from '../../notifications/fields.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
 import {
   alertSchema,
   checkSchema,
@@ -35,6 +35,7 @@ const present = async (visit: ProjectVisit, alerts: readonly Alert[], most: numb
         users: await service(visit).users(alert),
         checks: checks[i] ?? [],
         secret,
+        showsAddress: seesAddresses(visit, alert.created_by_id),
       }),
     ),
   )
@@ -62,7 +63,7 @@ export const alerts = defineResource({
       name: 'list',
       summary: 'Alerts, newest first, without their checks',
       answer: pageSchema(alertSchema),
-      queryParameters: { ...paging, insight_id: 'Only those of this insight' },
+      queryParameters: { ...paging, insight_id: 'Only those of this insight', insight: 'The same' },
       handle: async (visit) => {
         const insight = numberIn(visit.query, 'insight_id') ?? numberIn(visit.query, 'insight')
         const { rows, count } = await service(visit).list(visit.project, insight, pageBounds(visit.query))
@@ -134,7 +135,11 @@ export const alerts = defineResource({
       handle: async (visit) => {
         const alert = await find(visit)
         const { rows, count } = await visit.app.notifications.deliveries.list({ alert }, statesIn(visit.query), pageBounds(visit.query))
-        return pageWith(rows.map(presentDelivery), count, visit)
+        return pageWith(
+          rows.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))),
+          count,
+          visit,
+        )
       },
     }),
     row({
@@ -145,7 +150,8 @@ export const alerts = defineResource({
       answer: deliverySchema,
       handle: async (visit) => {
         const alert = await find(visit)
-        return presentDelivery(await visit.app.notifications.deliveries.retry(visit.by, { alert }, visit.params.delivery_id ?? ''))
+        const again = await visit.app.notifications.deliveries.retry(visit.by, { alert }, visit.params.delivery_id ?? '')
+        return presentDelivery(again, seesAddresses(visit, alert.created_by_id))
       },
     }),
     row({

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { DefinitionState } from '../../accounts/definition-log.ts'
-import { check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
+import { check, flag, jsonList, jsonObject, listOf, text } from '../../accounts/fields.ts'
+import { tokenLength } from '../../limits/bounds.ts'
+import { fieldLimits } from '../../limits/limits.ts'
 import type { StoredCohort } from '../../project.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
@@ -11,22 +13,24 @@ import { defineResource, type ProjectVisit } from '../resource.ts'
 import { searched, searchParameter } from '../search.ts'
 import { definitionId, deletedField } from './actions.ts'
 
+const memberId = z.string().max(tokenLength)
 const cohortInput = z.object({
   name: text({ max: 400 }),
   description: text({ blank: true }).nullish(),
   is_static: flag().optional(),
-  filters: jsonObject()
+  filters: jsonObject('definition')
     .nullish()
     .meta({ description: 'The condition of a dynamic cohort: `{"properties": {"type": "AND", "values": […]}}`' }),
-  groups: listOf(jsonObject()).nullish().meta({ description: 'The older way to write `filters`' }),
-  person_ids: listOf(z.string()).nullish().meta({ description: 'Members of a static cohort, by their uuids' }),
-  distinct_ids: listOf(z.string()).nullish().meta({ description: 'Members of a static cohort' }),
+  groups: jsonList('definition').nullish().meta({ description: 'The older way to write `filters`' }),
+  person_ids: listOf(memberId, 'ids').nullish().meta({ description: 'Members of a static cohort, by their uuids' }),
+  distinct_ids: listOf(memberId, 'ids').nullish().meta({ description: 'Members of a static cohort' }),
   csv: z
     .string()
+    .max(fieldLimits.body.most)
     .nullish()
     .meta({ description: 'Members of a static cohort: the column `person_id` or `distinct_id`, else distinct ids in the first column' }),
   query: z
-    .union([z.string(), jsonObject()])
+    .union([z.string().max(fieldLimits.statement.most), jsonObject('query')])
     .nullish()
     .meta({ description: 'Members of a static cohort: a statement, by its first column, or any query that has actors' }),
 })

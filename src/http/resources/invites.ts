@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import type { Sent } from '../../accounts/invites.ts'
+import type { Inviter, Sent } from '../../accounts/invites.ts'
 import { inviteInput } from '../../accounts/invites.ts'
+import { hasAllScopes } from '../../accounts/personal-keys.ts'
 import type { Invite } from '../../accounts/records.ts'
+import { fieldLimits } from '../../limits/limits.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
@@ -36,14 +38,19 @@ const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeo
 })
 
 const sentSchema = inviteSchema.extend({
-  secret: z
-    .string()
-    .nullable()
-    .meta({ description: 'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail' }),
+  secret: z.string().nullable().meta({
+    description:
+      'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
+  }),
 })
 const presentSent = async (app: App, { invite, secret }: Sent): Promise<z.infer<typeof sentSchema>> => ({
   ...(await present(app, invite)),
   secret,
+})
+/** A key for everything is as much as a login. */
+const inviter = ({ by, caller }: OrganizationVisit): Inviter => ({
+  ...by,
+  hidesSecrets: caller.via === 'key' && !hasAllScopes(caller.key),
 })
 const find = async ({ app, organization, params }: OrganizationVisit): Promise<Invite> => {
   const invite = await app.accounts.invites.byId(organization.id, params.id!)
@@ -75,19 +82,24 @@ export const invites = defineResource({
       status: 201,
       answer: sentSchema,
       secrets: ['secret'],
-      handle: async ({ app, by, organization, body }) => presentSent(app, await app.accounts.invites.create(by, organization, body)),
+      handle: async (visit) => {
+        const { app, organization, body } = visit
+        return presentSent(app, await app.accounts.invites.create(inviter(visit), organization, body))
+      },
     }),
     row({
       method: 'POST',
       path: 'bulk',
       name: 'create_many',
       summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
-      body: z.array(inviteInput),
+      body: z.array(inviteInput).max(fieldLimits.list.most),
       isCreating: true,
       answer: z.array(sentSchema),
       secrets: ['secret'],
-      handle: async ({ app, by, organization, body }) =>
-        Promise.all((await app.accounts.invites.createMany(by, organization, body)).map((one) => presentSent(app, one))),
+      handle: async (visit) => {
+        const { app, organization, body } = visit
+        return Promise.all((await app.accounts.invites.createMany(inviter(visit), organization, body)).map((one) => presentSent(app, one)))
+      },
     }),
     row({
       method: 'DELETE',
@@ -103,7 +115,7 @@ export const invites = defineResource({
       summary: 'Sends an invitation again, good for three days from now; what was sent before accepts it no more',
       answer: sentSchema,
       handle: async (visit) =>
-        presentSent(visit.app, await visit.app.accounts.invites.resend(visit.by, visit.organization, await find(visit))),
+        presentSent(visit.app, await visit.app.accounts.invites.resend(inviter(visit), visit.organization, await find(visit))),
     }),
   ],
 })

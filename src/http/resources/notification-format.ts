@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Alert, AlertCheck, Insight, NoticeDelivery, Subscription, User } from '../../accounts/records.ts'
+import { maskedAddress } from '../../lib/masked-address.ts'
 import { alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../notifications/records.ts'
 import { summaryOf } from '../../notifications/recurrence.ts'
 import { freeSchema, maybeTime, presentAuthor, presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { repeatable } from '../query-parameter.ts'
 
 // Alerts, subscriptions and deliveries in answers.
 
@@ -69,6 +71,8 @@ export interface AlertParts {
   readonly users: readonly User[]
   readonly checks: readonly AlertCheck[]
   readonly secret: string | null
+  /** An address of a webhook may hold a token. */
+  readonly showsAddress: boolean
 }
 export const presentAlert = async (accounts: Accounts, alert: Alert, parts: AlertParts): Promise<z.infer<typeof alertSchema>> => {
   const { name, type, bounds } = thresholdOf(alert)
@@ -102,7 +106,7 @@ export const presentAlert = async (accounts: Accounts, alert: Alert, parts: Aler
     last_notified_at: maybeTime(alert.last_notified_at),
     next_check_at: alert.enabled ? time(alert.next_check_at) : null,
     checks: parts.checks.map(presentCheck),
-    webhook_url: alert.webhook_url,
+    webhook_url: alert.webhook_url === null || parts.showsAddress ? alert.webhook_url : maskedAddress(alert.webhook_url),
     webhook_secret: parts.secret,
   }
 }
@@ -131,13 +135,14 @@ export const subscriptionSchema = z.object({
 export const presentSubscription = async (
   accounts: Accounts,
   record: Subscription,
-  secret: string | null = null,
+  secret: string | null,
+  showsAddress: boolean,
 ): Promise<z.infer<typeof subscriptionSchema>> => ({
   id: record.id,
   dashboard: record.dashboard_id,
   insight: record.insight_id,
   target_type: record.target_type,
-  target_value: record.target_value,
+  target_value: record.target_type === 'webhook' && !showsAddress ? maskedAddress(record.target_value) : record.target_value,
   webhook_secret: secret,
   frequency: record.frequency,
   interval: record.interval,
@@ -166,10 +171,10 @@ export const deliverySchema = z.object({
   last_attempt_at: timeSchema.nullable(),
   delivered_at: timeSchema.nullable(),
 })
-export const presentDelivery = (one: NoticeDelivery): z.infer<typeof deliverySchema> => ({
+export const presentDelivery = (one: NoticeDelivery, showsAddress: boolean): z.infer<typeof deliverySchema> => ({
   id: one.id,
   target_type: one.target_type,
-  target: one.target,
+  target: one.target_type === 'webhook' && !showsAddress ? maskedAddress(one.target) : one.target,
   status: one.status as (typeof deliveryStates)[number],
   attempts: one.attempts,
   next_attempt_at: one.status === 'waiting' ? time(one.due_at) : null,
@@ -178,6 +183,6 @@ export const presentDelivery = (one: NoticeDelivery): z.infer<typeof deliverySch
   last_attempt_at: maybeTime(one.last_attempt_at),
   delivered_at: maybeTime(one.delivered_at),
 })
-export const deliveryParameters = { status: `Only those with this status; repeatable: ${deliveryStates.join(', ')}` }
+export const deliveryParameters = { status: repeatable(`Only those with this status: ${deliveryStates.join(', ')}`) }
 /** Empty: all. */
 export const statesIn = (query: URLSearchParams) => deliveryStates.filter((state) => query.getAll('status').includes(state))

@@ -3,11 +3,12 @@ import { invalid } from '../../accounts/refusals.ts'
 import { mayConfigure } from '../../plugins/access.ts'
 import { failedStates } from '../../plugins/delivery/records.ts'
 import { type Family, isIn } from '../../plugins/families.ts'
-import { configChange, configInput, jobInput, ordersInput } from '../../plugins/fields.ts'
+import { agreementInput, configChange, configInput, jobInput, ordersInput } from '../../plugins/fields.ts'
 import { logTypes } from '../../plugins/log-entries.ts'
 import { failures } from '../errors.ts'
-import { moment } from '../moment.ts'
+import { range } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
 import {
   changedDeliveriesSchema,
@@ -44,9 +45,8 @@ const findDelivery = async (visit: ProjectVisit, family: Family): Promise<[Plugi
 
 /** The compiled script of a plugin for the pages of an app. */
 const frontend = async (visit: ProjectVisit, family: Family): Promise<Reply> => {
-  const { configs, plugins } = visit.app.plugins
-  const plugin = await configs.pluginOf(await find(visit, family))
-  const file = await plugins.fileOf(plugin, 'frontend.tsx')
+  const { configs } = visit.app.plugins
+  const file = await configs.runningFile(await find(visit, family), 'frontend.tsx')
   if (!file) throw failures.notFound('The plugin has no frontend.tsx.')
   if (file.transpiled === null) throw invalid(`frontend.tsx cannot be compiled: ${file.error}`)
   return new Reply(200, new TextEncoder().encode(file.transpiled), { 'content-type': 'text/javascript; charset=utf-8' })
@@ -121,6 +121,17 @@ const configResource = (name: string, path: string, family: Family, words: strin
       }),
       row({
         method: 'POST',
+        path: ':id/agree',
+        name: 'agree',
+        summary: 'Agrees to the code of the plugin as it is now: from then on this version runs in the project',
+        level: 'admin',
+        body: agreementInput,
+        answer: configSchema,
+        handle: async (visit) =>
+          presentConfig(visit.app, await visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body), false),
+      }),
+      row({
+        method: 'POST',
         path: ':id/job',
         name: 'job',
         summary: 'Queues a public job of the plugin',
@@ -143,14 +154,15 @@ const configResource = (name: string, path: string, family: Family, words: strin
           after: 'Only entries since this time: ISO 8601, or relative (`-7d`)',
           before: 'Only entries until this time',
           search: 'Only entries that contain this text, in any case',
-          type_filter: `Only entries of this type; repeatable: ${logTypes.join(', ')}`,
+          type_filter: repeatable(`Only entries of this type: ${logTypes.join(', ')}`),
         },
         answer: pageSchema(pluginLogSchema),
         isPaged: true,
         handle: async (visit) => {
+          const [after, before] = range(visit, 'after', 'before')
           const filter = {
-            after: moment(visit, 'after'),
-            before: moment(visit, 'before'),
+            after,
+            before,
             search: visit.query.get('search') ?? '',
             types: visit.query.getAll('type_filter').map((one) => one.toUpperCase()),
           }
@@ -162,7 +174,7 @@ const configResource = (name: string, path: string, family: Family, words: strin
         path: ':id/failed_deliveries',
         name: 'failed_deliveries',
         summary: 'Events that could not be delivered, newest first: those that wait for another attempt, and dead letters',
-        queryParameters: { status: `Only these, repeatable: ${failedStates.join(', ')}`, ...paging },
+        queryParameters: { status: repeatable(`Only these: ${failedStates.join(', ')}`), ...paging },
         answer: pageSchema(failedDeliverySchema),
         handle: async (visit) => {
           const states = failedStates.filter((one) => visit.query.getAll('status').includes(one))

@@ -57,11 +57,17 @@ export const configSchema = z.object({
   name: z.string().nullable(),
   description: z.string().nullable(),
   deleted: z.boolean(),
+  code_version: z.string().meta({ description: 'The hash of the code of the plugin as it is now' }),
+  running_version: z.string().nullable().meta({
+    description:
+      'The hash of the code that runs in the project: an older version until an administrator agrees to the one of now; null: none',
+  }),
 })
 /** Lists leave the plugin out. */
 export const presentConfig = async (app: App, config: PluginConfig, isInList: boolean): Promise<z.infer<typeof configSchema>> => {
   const { configs } = app.plugins
   const plugin = await configs.pluginOf(config)
+  const { current, running } = await configs.agreement(config)
   return {
     id: config.id,
     plugin: config.plugin_id,
@@ -77,6 +83,8 @@ export const presentConfig = async (app: App, config: PluginConfig, isInList: bo
     name: config.name || plugin.name,
     description: config.description || plugin.description,
     deleted: config.is_deleted,
+    code_version: current,
+    running_version: running,
   }
 }
 

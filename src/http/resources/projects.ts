@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { ActingMember } from '../../accounts/acting-member.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../accounts/project-fields.ts'
-import type { ProjectRecord } from '../../accounts/records.ts'
+import { level, type ProjectRecord } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
+import { maskedAddress } from '../../lib/masked-address.ts'
 import { weekStartIn } from '../../lib/week-start.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import type { App } from '../app.ts'
@@ -22,6 +23,11 @@ const withWeekStart = ({ headers }: Request, body: unknown): Record<string, unkn
   return guessed === null || Array.isArray(body) ? (body as Record<string, unknown>) : { week_start_day: guessed, ...(body as object) }
 }
 
+const quotaSchema = z.object({
+  limit: z.int().nullable().meta({ description: 'Of the operator and the owner, the lower one; null: none' }),
+  taken: z.int(),
+  resets_at: timeSchema,
+})
 const projectSchema = z.looseObject({
   id: z.int(),
   organization: uuidSchema,
@@ -38,16 +44,22 @@ const projectSchema = z.looseObject({
   effective_membership_level: z.int().nullable(),
   has_group_types: z.boolean(),
   group_types: z.array(freeSchema),
+  event_quota: quotaSchema.meta({ description: 'Events of clients on this day, in UTC' }),
 })
 
 const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membership'>, project: ProjectRecord) => {
   const groupTypes = await app.groupTypes(project)
+  const held = await app.accounts.projects.levelIn(project, membership)
+  const settings = settingsWithDefaults(project.settings)
+  const { slack_incoming_webhook: hook } = settings
+  // The address is the token.
+  if (typeof hook === 'string' && hook !== '' && (held ?? 0) < level.admin) settings.slack_incoming_webhook = maskedAddress(hook)
   return {
     id: project.id,
     organization: project.organization_id,
     project_id: project.id,
     name: project.name,
-    ...settingsWithDefaults(project.settings),
+    ...settings,
     uuid: project.uuid,
     api_token: project.api_token,
     created_at: time(project.created_at),
@@ -57,9 +69,10 @@ const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membersh
     timezone: project.timezone,
     week_start_day: project.week_start_day,
     access_control: project.access_control,
-    effective_membership_level: await app.accounts.projects.levelIn(project, membership),
+    effective_membership_level: held,
     has_group_types: groupTypes.length > 0,
     group_types: groupTypes,
+    event_quota: await app.accounts.eventQuotas.of(project),
     live_events_token: null,
     person_on_events_querying_enabled: true,
     default_modifiers: {},

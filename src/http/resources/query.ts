@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { statusBody } from '../../execution/asking/asking.ts'
+import { withinJson } from '../../limits/bounds.ts'
 import { failures } from '../errors.ts'
 import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
@@ -68,7 +69,7 @@ export const query = defineResource({
       path: 'export',
       name: 'export',
       summary:
-        'All rows of a query as a file, without the row limit of an answer: `csv`, `jsonl`, `parquet` or `arrow`, by `format` or `Accept`',
+        'All rows of a query as a file, without the row limit of an answer: `csv`, `jsonl`, `parquet`, `arrow` or `spreadsheet` (CSV in which no text is a formula), by `format` or `Accept`',
       scope: 'query:read',
       body: downloadRequestSchema,
       handle: async (visit) => {
@@ -116,7 +117,7 @@ export const query = defineResource({
       summary: 'A query as the newest version of its kind: there has been one version of each, so it comes back as it is',
       scope: 'query:read',
       limits: ['api'],
-      body: z.object({ query: z.record(z.string(), z.unknown()) }),
+      body: z.object({ query: withinJson(z.record(z.string(), z.unknown()), 'body') }),
       answer: z.object({ query: z.looseObject({ kind: z.string() }) }),
       handle: async ({ body }) => {
         readQueryRequest(body)

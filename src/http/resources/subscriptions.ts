@@ -3,7 +3,7 @@ import { subscriptionChange, subscriptionInput } from '../../notifications/field
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
 import { numberIn } from './alerts.ts'
 import {
   deliveryParameters,
@@ -21,8 +21,8 @@ const idIn = ({ params }: ProjectVisit): number => {
   return Number(params.id)
 }
 const find = (visit: ProjectVisit): Promise<Subscription> => service(visit).find(visit.project, idIn(visit))
-const present = ({ app }: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
-  presentSubscription(app.accounts, record, secret)
+const present = (visit: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
+  presentSubscription(visit.app.accounts, record, secret, seesAddresses(visit, record.created_by_id))
 
 export const subscriptions = defineResource({
   name: 'subscriptions',
@@ -90,7 +90,11 @@ export const subscriptions = defineResource({
         const subscription = await find(visit)
         const page = pageBounds(visit.query)
         const { rows, count } = await visit.app.notifications.deliveries.list({ subscription }, statesIn(visit.query), page)
-        return pageWith(rows.map(presentDelivery), count, visit)
+        return pageWith(
+          rows.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))),
+          count,
+          visit,
+        )
       },
     }),
     row({
@@ -101,7 +105,8 @@ export const subscriptions = defineResource({
       answer: deliverySchema,
       handle: async (visit) => {
         const subscription = await find(visit)
-        return presentDelivery(await visit.app.notifications.deliveries.retry(visit.by, { subscription }, visit.params.delivery_id ?? ''))
+        const again = await visit.app.notifications.deliveries.retry(visit.by, { subscription }, visit.params.delivery_id ?? '')
+        return presentDelivery(again, seesAddresses(visit, subscription.created_by_id))
       },
     }),
     row({

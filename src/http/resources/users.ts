@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { emailLinkInput } from '../../accounts/email-links.ts'
 import { check } from '../../accounts/fields.ts'
 import type { Limits } from '../../accounts/key-limits.ts'
+import { noMailServer } from '../../accounts/password-links.ts'
 import type { ProjectRecord, User } from '../../accounts/records.ts'
 import { sessionId } from '../../accounts/sessions.ts'
 import { mailPasswordChange } from '../../accounts/set-password.ts'
-import { isWrongPassword, type NewPassword, sameEmail, userInput } from '../../accounts/users.ts'
+import { isWrongPassword, sameEmail, userInput } from '../../accounts/users.ts'
 import { mustHaveLoggedIn } from '../access.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
@@ -55,7 +57,7 @@ const present = async ({ accounts }: App, user: User, limits: Limits): Promise<z
     first_name: user.first_name,
     last_name: user.last_name,
     email: user.email,
-    pending_email: null,
+    pending_email: await accounts.emailLinks.pending(user),
     is_email_verified: user.is_email_verified,
     has_password: user.password_hash !== null,
     is_staff: false,
@@ -84,18 +86,23 @@ const self = ({ caller, params }: Visits['user']): User => {
 }
 
 /** Wrong present passwords count like failed logins. */
-const newSecret = async (visit: Visits['user'], user: User, given: NewPassword) => {
-  const { app, caller, site } = visit
-  if (caller.via !== 'session') throw failures.noKeys()
+const mustKnowPassword = async (visit: Visits['user'], user: User, current: string | null | undefined, what: string) => {
+  const { app, site } = visit
   const takeBack = app.attempts.begin({ email: user.email, address: site.client, device: null })
   try {
-    const password_hash = await app.accounts.users.newPasswordHash(user, given, networkFrom(visit))
+    await app.accounts.users.mustKnowPassword(user, current, what, networkFrom(visit))
     takeBack()
-    return { password_hash, kept: caller.session.hash }
   } catch (error) {
     if (!isWrongPassword(error)) takeBack()
     throw error
   }
+}
+
+/** Mails to one account, and to one address, count. */
+const mayAsk = ({ app, site }: Visits['user'], user: User, address: string) => {
+  const about = { address: site.client, device: null }
+  app.mailedLinks.begin({ email: `address of ${user.uuid}`, ...about })
+  if (!sameEmail(address, user.email)) app.mailedLinks.begin({ email: address, ...about })
 }
 
 const sessionSchema = z.object({
@@ -128,7 +135,7 @@ export const users = defineResource({
       path: ':uuid',
       name: 'update',
       summary:
-        'Changes the own account, or what it works in. Another address takes a recent login; a new password takes a login and the present password, and ends the other sessions',
+        'Changes the own account, or what it works in. Another address takes a recent login and the present password, and is `pending_email` until it is confirmed; a new password takes a login and the present password, and ends the other sessions',
       body: userInput,
       answer: meSchema,
       handle: async (visit) => {
@@ -139,15 +146,53 @@ export const users = defineResource({
           visit.body,
         )
         // Access to the mailbox means access to the account, so a key is not enough to change it.
-        if (email !== undefined && !sameEmail(email, user.email)) mustHaveLoggedIn(visit)
-        const secret = password === undefined ? null : await newSecret(visit, user, { password, current_password })
+        const address = email !== undefined && !sameEmail(email, user.email) ? email : null
+        if (address !== null) mustHaveLoggedIn(visit)
+        if (password !== undefined && visit.caller.via !== 'session') throw failures.noKeys()
+        if (password !== undefined || address !== null)
+          await mustKnowPassword(visit, user, current_password, password === undefined ? 'email address' : 'password')
+        const secret =
+          password === undefined || visit.caller.via !== 'session'
+            ? null
+            : { password_hash: await accounts.users.newPasswordHash(password, networkFrom(visit)), kept: visit.caller.session.hash }
+        if (address !== null) mayAsk(visit, user, address)
         const mayUse = async (project: ProjectRecord) => {
           const membership = await accounts.organizations.membership(project.organization_id, user)
           return (await accounts.projects.levelIn(project, membership)) !== null
         }
         const updated = await accounts.users.update(user, visit.body, mayUse, secret)
+        if (address !== null) await accounts.emailLinks.ask(user, address)
         if (secret) void mailPasswordChange(accounts.context, updated)
         return present(visit.app, updated, visit.caller.limits)
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':uuid/ask_confirmation',
+      name: 'ask_confirmation',
+      summary: 'Mails a link that confirms the present address',
+      scope: 'none',
+      status: 204,
+      handle: async (visit) => {
+        const user = self(visit)
+        if (visit.app.accounts.context.mailer() === null) throw noMailServer()
+        mayAsk(visit, user, user.email)
+        await visit.app.accounts.emailLinks.ask(user, user.email)
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':uuid/confirm_email',
+      name: 'confirm_email',
+      summary: 'Confirms an address with the secret that was mailed to it: the present one, or the one that replaces it. Takes a login',
+      scope: 'none',
+      body: emailLinkInput,
+      answer: meSchema,
+      handle: async (visit) => {
+        const user = self(visit)
+        const { caller, app } = visit
+        if (caller.via !== 'session') throw failures.noKeys()
+        return present(app, await app.accounts.emailLinks.confirm(user, visit.body), caller.limits)
       },
     }),
     row({

@@ -36,9 +36,9 @@ export function forPlugins(
   const hasWrites = event.set !== null || event.setOnce !== null
   if (event.elementsChain === '' && (!hasWrites || derivedBytes > 0)) {
     const sent = bytes.toString('utf8', from + 1, propertiesTo - 1 - derivedBytes)
-    if (!sent.includes('"$noted":')) return { json: `${head}${sent}}}`, noted: [] }
+    if (!sent.includes('"$noted":') && event.visitor === null) return { json: `${head}${sent}}}`, noted: [] }
   }
-  const { $noted, ...raw } = JSON.parse(bytes.toString('utf8', from, propertiesTo + 1)) as Record<string, unknown>
+  const { $noted, $cookieless: _visitor, ...raw } = JSON.parse(bytes.toString('utf8', from, propertiesTo + 1)) as Record<string, unknown>
   const properties = withoutFacts(isObject(raw.properties) ? raw.properties : {}, event)
   if (raw.elements_chain !== undefined && !Object.hasOwn(properties, '$elements_chain')) {
     properties.$elements_chain = raw.elements_chain

@@ -67,7 +67,12 @@ export function* prepareTransformed(
       const start = writer.length
       const mark = () => prepareResult(transformations.untouched(sent.json))
       const prepareResult = (value: PluginEvent) =>
-        prepareEvent(fromPlugins(value, original.uuid, facts), { ...about, notedBefore: sent.noted }, null, writer)
+        prepareEvent(
+          fromPlugins(value, original.uuid, facts),
+          { ...about, visitor: original.visitor, notedBefore: sent.noted },
+          null,
+          writer,
+        )
       const [event, problem] = attempt(() => prepareResult(result))
       if (problem === null) events.push(event)
       else {

@@ -3,7 +3,7 @@ import type { NumberFormat } from '../format.ts'
 import { zoneText } from '../zone-text.ts'
 import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf } from './values.ts'
 
-export const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
+export const measures = ['min', 'p25', 'median', 'p75', 'max', 'mean'] as const
 
 /** A clock in milliseconds: `2026-01-05`, `2026-01-05 11:00`. */
 const wallOf = (text: string): number => Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19) || '00:00'}Z`)
@@ -49,7 +49,8 @@ export function boxLabel(row: Fields, query: Fields): string {
 
 export function boxChart(query: Fields, answer: Fields, timezone: string, format: NumberFormat): Chart {
   const rows = objectsOf(answer.boxplot_data)
-  const data = rows.flatMap((row, index) => (measures.every((name) => numberOf(row[name]) !== null) ? [{ row, index }] : []))
+  const hasBox = (row: Fields) => numberOf(row.count) !== 0 && measures.every((name) => numberOf(row[name]) !== null)
+  const data = rows.flatMap((row, index) => (hasBox(row) ? [{ row, index }] : []))
   if (data.length === 0) return nothing()
   const places = placesOf(
     data.map(({ row }) => row),

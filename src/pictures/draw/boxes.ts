@@ -10,9 +10,9 @@ const byColor = (a: Box, b: Box) => a.color - b.color || Number(a.isPrevious) - 
 const keyOf = ({ color, isPrevious }: Box) => `${color} ${isPrevious}`
 
 /** What the pointer over a box is told. */
-const toldOf = ({ label, when, min, q1, median, q3, max, mean }: Box, format: NumberFormat): string => {
+const toldOf = ({ label, when, min, p25, median, p75, max, mean }: Box, format: NumberFormat): string => {
   const text = (value: number) => numberText(value, format)
-  return `${label}, ${when}: ${text(min)} to ${text(max)}, half of it from ${text(q1)} to ${text(q3)}, median ${text(median)}, mean ${text(mean)}`
+  return `${label}, ${when}: ${text(min)} to ${text(max)}, half of it from ${text(p25)} to ${text(p75)}, median ${text(median)}, mean ${text(mean)}`
 }
 
 /** From the smallest to the largest value, with a box around the middle half, a line at the median and a dot at the mean. */
@@ -29,7 +29,7 @@ export function drawBoxes({ labels, boxes, format }: Extract<Chart, { kind: 'box
   const inside = bands(series.length, [0, groups.width], 0.15)
   const { scale } = plot
   const marks = boxes.map((one): Markup => {
-    const { at, color, isPrevious, min, q1, median, q3, max, mean, row } = one
+    const { at, color, isPrevious, min, p25, median, p75, max, mean, row } = one
     const x = groups.start(at) + inside.start(order.get(keyOf(one))!)
     const middle = x + inside.width / 2
     const rule = (y1: number, y2: number, x1 = middle, x2 = middle) =>
@@ -41,7 +41,7 @@ export function drawBoxes({ labels, boxes, format }: Extract<Chart, { kind: 'box
       element('title', {}, toldOf(one, format)),
       rule(scale.at(max), scale.at(min)),
       box(
-        { ...area, top: scale.at(q3), bottom: scale.at(q1) },
+        { ...area, top: scale.at(p75), bottom: scale.at(p25) },
         { class: `${filled(color)} ${lined(color)}`, 'fill-opacity': 0.3, 'stroke-dasharray': isPrevious ? '4 4' : null },
       ),
       rule(scale.at(median), scale.at(median), x, x + inside.width),

@@ -1,6 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { WaymarkError } from '../../errors/errors.ts'
+import { isFault } from '../../errors/faults.ts'
 import type { PluginNetwork } from '../host-ports.ts'
 import { ArchiveError, type ArchiveLimits } from './limits.ts'
 
@@ -76,6 +77,6 @@ const get = (
   })
 
 const failure = (error: Error, { host }: URL): Error =>
-  error instanceof ArchiveError || error instanceof WaymarkError
+  error instanceof ArchiveError || error instanceof WaymarkError || isFault(error)
     ? error
     : new ArchiveError(`${host} cannot be reached: ${(error as NodeJS.ErrnoException).code ?? error.message}.`, { cause: error })

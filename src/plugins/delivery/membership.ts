@@ -1,5 +1,6 @@
 import type { AccountTables, Plugin, PluginConfig } from '../../accounts/records.ts'
 import { isIn } from '../families.ts'
+import { runningVersion } from '../versions.ts'
 import type { DeliveryParts } from './parts.ts'
 
 // Which configs receive stored events: those that are enabled and whose plugin has `onEvent` or `composeWebhook`. Each has a row with its position. One that
@@ -7,11 +8,20 @@ import type { DeliveryParts } from './parts.ts'
 
 type Reading = DeliveryParts['context']['store']['read']
 
+/** The code that runs may be older than that of the plugin. */
+async function delivers(tables: AccountTables | Reading, config: PluginConfig, plugin: Plugin | undefined): Promise<boolean> {
+  if (!plugin) return false
+  if (config.agreed_hash === null || config.agreed_hash === plugin.code_hash) return isIn('pipeline_destinations', plugin)
+  const version = await runningVersion(tables, config, plugin)
+  return version !== null && isIn('pipeline_destinations', version)
+}
+
 async function receiving(tables: AccountTables | Reading, projectIds: readonly number[] | null): Promise<readonly PluginConfig[]> {
   const enabled = await tables.plugin_configs.find({ enabled: true, is_deleted: false, ...(projectIds && { project_id: projectIds }) })
   const plugins = await tables.plugins.find({ id: [...new Set(enabled.map(({ plugin_id }) => plugin_id))] })
-  const destinations = new Set(plugins.filter((one: Plugin) => isIn('pipeline_destinations', one)).map(({ id }) => id))
-  return enabled.filter(({ plugin_id }) => destinations.has(plugin_id))
+  const byId = new Map(plugins.map((one) => [one.id, one]))
+  const isReceiving = await Promise.all(enabled.map((config) => delivers(tables, config, byId.get(config.plugin_id))))
+  return enabled.filter((_, i) => isReceiving[i])
 }
 
 /** After plugins or configs of these projects have changed; null: of all projects. Returns the configs that receive events. */

@@ -1,6 +1,7 @@
 import type { Interval } from '../../lib/calendar.ts'
 import { quantile } from '../../lib/statistics.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { allowCells } from '../cells.ts'
 import { type Period, type PeriodLabel, periodLabel, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
 import { micros, type ResolvedRange } from '../dates.ts'
 import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
@@ -191,6 +192,12 @@ function* timesHere(scan: FunnelScan, env: QueryContext): QueryRun<FoundTimes> {
 function* trendsOf(scan: FunnelScan, env: QueryContext): QueryRun<readonly FunnelTrend[]> {
   const { range, breakdown } = scan
   const edges = bucketEdges(range)
+  allowCells({
+    buckets: edges.length - 1,
+    interval: range.interval,
+    series: Math.max(1, breakdown.cohorts.length),
+    values: breakdown.parts.length > 0 ? breakdown.limit : 1,
+  })
   const shown = edges.slice(0, -1).flatMap((_, i) => (isShown(edges[i + 1]!, scan, env) ? [i] : []))
   const trend = (counts: PeriodCounts | undefined): FunnelTrend => {
     const rates = counts?.rates()

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../kernels/funnels/fold.ts'
 import { roundTo } from '../../lib/statistics.ts'
+import { allowFound } from '../cells.ts'
 
 /** Per period of entry: how many entered, and how many of them converted. */
 export class PeriodCounts {
@@ -34,6 +35,7 @@ export class PeriodCollector {
     if (depth <= this.from) return
     let counts = this.byValue.get(value)
     if (!counts) {
+      allowFound(this.byValue.size + 1, 2 * this.periods)
       counts = new PeriodCounts(this.periods)
       this.byValue.set(value, counts)
     }

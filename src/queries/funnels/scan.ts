@@ -6,7 +6,7 @@ import { bytesPerEvent, EventBuckets } from '../../kernels/funnels/buckets.ts'
 import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun, StatementAsk } from '../kind.ts'
-import { exprOf } from '../origin.ts'
+import { eventExprOf } from '../origin.ts'
 import { at, eventsTable, memberOf, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, nodeMatch, queryFilters } from '../series-condition.ts'
 import { codesOf, doubles, integers, TextCodes, texts } from '../vectors.ts'
@@ -227,7 +227,7 @@ export const firstTimesOf = (actor: Expr, where: Expr): StatementAsk => ({
 
 export function actorExpr(query: FunnelsQuery, env: QueryContext): Expr {
   const expression = actorExpression(query)
-  if (expression) return call('toString', exprOf(expression, 'funnelsFilter__funnelAggregateByHogQL', env))
+  if (expression) return call('toString', eventExprOf(expression, 'funnelsFilter__funnelAggregateByHogQL', env))
   const group = query.aggregation_group_type_index
   return group == null ? person : field(`$group_${group}`)
 }

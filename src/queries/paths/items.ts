@@ -1,7 +1,7 @@
 import { call, equals, field, isIn, literal, not, or } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import type { QueryContext } from '../kind.ts'
-import { exprOf, patterned } from '../origin.ts'
+import { eventExprOf, patterned } from '../origin.ts'
 import { cleanedPath } from '../path-cleaning.ts'
 import { allOf } from '../series-condition.ts'
 import type { PathsFilter } from './schema.ts'
@@ -28,7 +28,7 @@ export function itemOf(filter: PathsFilter, env: QueryContext): Expr {
   const takes = (type: string) => !filter.includeEventTypes?.length || filter.includeEventTypes.includes(type)
   const own =
     takes(expression) && filter.pathsHogQLExpression?.trim()
-      ? textOf(exprOf(filter.pathsHogQLExpression, 'pathsFilter__pathsHogQLExpression', env))
+      ? textOf(eventExprOf(filter.pathsHogQLExpression, 'pathsFilter__pathsHogQLExpression', env))
       : field('event')
   const onScreen = takes(screen) ? when(screen, textOf(field('properties', '$screen_name')), own) : own
   const item = takes(pageview) ? when(pageview, pageOf(textOf(field('properties', '$current_url'))), onScreen) : onScreen
@@ -54,10 +54,26 @@ function cleaned(item: Expr, { pathReplacements, localPathCleaningFilters }: Pat
     }, byProject)
 }
 
-/** The first grouping that matches. */
-const grouped = (item: Expr, { pathGroupings }: PathsFilter): Expr =>
-  (pathGroupings ?? []).length === 0
-    ? item
-    : call('multiIf', ...pathGroupings!.flatMap((text) => [call('match', item, literal(wildcard(text))), literal(text)]), item)
+/**
+ * Of the groupings that match, the one that has done so after the fewest characters of the item: `/3*` before `/3?q=1`, whatever their order. Of equal ones the
+ * first in the list.
+ */
+function grouped(item: Expr, { pathGroupings }: PathsFilter): Expr {
+  const groupings = pathGroupings ?? []
+  if (groupings.length === 0) return item
+  const patterns = groupings.map((text) => literal(shortest(text)))
+  if (groupings.length === 1) return call('if', call('match', item, patterns[0]!), literal(groupings[0]!), item)
+  const ends = list(
+    ...patterns.map((pattern) => call('if', call('match', item, pattern), call('length', call('extract', item, pattern)), literal(never))),
+  )
+  const first = call('indexOf', ends, call('arrayMin', ends))
+  const matches = or(...patterns.map((pattern) => call('match', item, pattern)))
+  return call('if', matches, call('arrayElement', list(...groupings.map(literal)), first), item)
+}
 
-const wildcard = (text: string): string => text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*')
+/** Longer than any item. */
+const never = 2 ** 31 - 1
+const list = (...items: readonly Expr[]): Expr => call('array', ...items)
+
+/** From the start of an item to the first place where the grouping matches. An asterisk stands for any characters. */
+const shortest = (text: string): string => `(?s)^.*?${text.replace(/[\\^$.|?+()[\]{}]/g, '\\$&').replaceAll('*', '.*?')}`

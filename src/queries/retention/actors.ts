@@ -58,8 +58,8 @@ export const retentionActors = defineActorSource<RetentionPoint>({
 
 const choiceOf = (text: string): Choice => ({ label: text === otherValue ? otherLabel : text, value: text })
 
-/** The actors of a row, or of a value in it, with the values in which they appear. */
-function* actorsBehind(point: RetentionPoint, env: QueryContext): Asking<ActorList> {
+/** The actors of a row, or of a value in it, with the values in which they appear: as a list, and each as a column that is 1 or 0. */
+function* actorsBehind(point: RetentionPoint, env: QueryContext, mayRead: (column: string) => boolean): Asking<ActorList> {
   const plans = yield* planRetention(point.source, env)
   const plan = plans.find(({ period }) => period === (point.compare ?? 'current'))
   if (!plan) throw wrong(noComparison, 'compare')
@@ -82,13 +82,24 @@ function* actorsBehind(point: RetentionPoint, env: QueryContext): Asking<ActorLi
     ? call('greaterOrEquals', call('max', value), literal(day))
     : call('greater', call('countIf', equals(value, literal(day))), literal(0))
   yield listsAsk('actors of a retention', 'the lists have no fold for the actors of a retention')
+  // Named by the period, and `day_0` whatever it is.
+  const units = new Set(['day', periodOf(point.source.retentionFilter).toLowerCase()])
+  const days = [...units]
+    .flatMap((unit) => Array.from({ length: plan.columns }, (_, i) => ({ name: `${unit}_${i}`, i })))
+    .filter(({ name }) => mayRead(name))
+  const appearsOn = (i: number) =>
+    call('if', call('greater', call('countIf', equals(value, literal(i))), literal(0)), literal(1), literal(0))
   const query = select({
-    columns: [field('actor'), alias(call('arraySort', call('groupUniqArray', value)), 'appearances')],
+    columns: [
+      field('actor'),
+      alias(call('arraySort', call('groupUniqArray', value)), 'appearances'),
+      ...days.map(({ name, i }) => alias(appearsOn(i), name)),
+    ],
     from: from(unionAll(first!, ...others), 'appeared'),
     groupBy: groupBy(field('actor')),
     having: hasValue,
   })
-  return { query, group: plan.group, columns: ['appearances'] }
+  return { query, group: plan.group, columns: ['appearances', ...days.map(({ name }) => name)] }
 }
 
 interface Split {

@@ -1,6 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
 import { otherValue } from '../breakdown-values.ts'
+import { allowFound } from '../cells.ts'
 import { listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
 import { listedRetention } from './listed.ts'
@@ -49,6 +50,7 @@ function readGroups(table: Table, { rows, columns, parts, value }: RetentionPlan
     let group = groups.get(key)
     if (!group) {
       const cells = rows * columns
+      allowFound(groups.size + 1, amounts ? 2 * cells : cells)
       group = {
         parts: words.map((word, i) => word.values[codes[i]![at]!]!),
         counts: new Float64Array(cells),

@@ -5,8 +5,9 @@ import { endOf, type Interval, startOf } from '../../lib/calendar.ts'
 import { day, hour, type Micros } from '../../lib/zone.ts'
 import { type Breakdown, breakdownOf, partText } from '../breakdown.ts'
 import { bucketEdges } from '../buckets.ts'
+import { allowCells } from '../cells.ts'
 import type { Period } from '../comparison.ts'
-import { previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
+import { isoInstant, previousRange, type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
 import { person } from '../scope.ts'
@@ -137,6 +138,12 @@ export function* planRetention(query: RetentionQuery, env: QueryContext): QueryR
   }
   const current = rowsIn(yield* rangeOf(query, period, env), tick)
   if (current.rows * columns > mostCells) throw tooLong(`${current.rows} rows of ${columns} values`, query)
+  allowCells({
+    buckets: current.rows,
+    interval: current.range.interval,
+    series: columns * (query.compareFilter?.compare ? 2 : 1) * Math.max(1, breakdown.cohorts.length),
+    values: breakdown.parts.length > 0 ? breakdown.limit + 1 : 1,
+  })
   const plan: RetentionPlan = { ...counted, ...current, period: 'current' }
   if (!query.compareFilter?.compare) return [plan]
   return [plan, { ...counted, ...rowsIn(rangeBefore(current, query.compareFilter.compare_to), tick), period: 'previous' }]
@@ -177,14 +184,17 @@ function* rangeOf(query: RetentionQuery, period: RetentionPeriod, env: QueryCont
   let first = last
   if (query.dateRange?.date_from) first = startOf(interval, asked.from, calendar)
   else for (let i = 1; i < intervalsOf(query.retentionFilter); i++) first = startOf(interval, first - 1, calendar)
-  if ((last - first) / shortest[period] > mostRows) throw tooLong(`more than ${mostRows} rows`, query)
+  if ((last - first) / shortest[period] > mostRows) {
+    const isAll = asked.parsed.from === 'all'
+    throw tooLong(`more than ${mostRows} rows`, query, isAll ? isoInstant(asked.from, calendar.zone) : undefined)
+  }
   const [end] = bucketEdges({ ...asked, from: last, to: last }).slice(1)
   return { ...asked, from: first, to: last < first ? first - 1 : end! - 1, firstEvent: first }
 }
 
-const tooLong = (found: string, { dateRange }: RetentionQuery) =>
+const tooLong = (found: string, { dateRange }: RetentionQuery, earliest?: string) =>
   new QueryError('validation-failed', {
-    message: `The retention has ${found}; ${mostRows} rows and ${mostCells} values are possible. Choose a longer period, a later date_from or fewer totalIntervals.`,
+    message: `${earliest ? `All time begins with the earliest event, of ${earliest}. ` : ''}The retention has ${found}; ${mostRows} rows and ${mostCells} values are possible. Choose a longer period, a later date_from or fewer totalIntervals.`,
     attr: dateRange?.date_from ? 'dateRange__date_from' : 'retentionFilter__totalIntervals',
   })
 

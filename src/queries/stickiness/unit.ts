@@ -7,7 +7,7 @@ import { bucketEdges } from '../buckets.ts'
 import { type PeriodRange, periodRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
-import { exprOf } from '../origin.ts'
+import { eventExprOf } from '../origin.ts'
 import { at, eventsTable, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
 import { allOf, isMissing, nodeCondition, queryFilters } from '../series-condition.ts'
@@ -67,7 +67,7 @@ function actorOf(
 ): Pick<StickinessUnit, 'actor' | 'kind' | 'group'> & { readonly condition: Expr } {
   const expression = node.math === 'hogql' ? node.math_hogql!.trim() : 'person_id'
   if (expression !== 'person_id') {
-    const actor = call('toString', exprOf(expression, `series__${order}__math_hogql`, env))
+    const actor = call('toString', eventExprOf(expression, `series__${order}__math_hogql`, env))
     return { actor, kind: 'expression', group: null, condition: call('isNotNull', actor) }
   }
   const group = node.math_group_type_index ?? query.aggregation_group_type_index ?? null

@@ -5,6 +5,7 @@ import { countRolling } from '../../kernels/trends/rolling.ts'
 import { add, endOf, type Interval } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
+import { allowFound } from '../cells.ts'
 import type { ResolvedRange } from '../dates.ts'
 import { at, eventsTable, since, until } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
@@ -111,6 +112,7 @@ function readRolling(answer: Table, partCount: number, windows: number, first: I
   const fine = integers(answer, 'bucket')
   const { actor, actors } = actorNumbers(answer)
   const { codes, groups } = groupCodes(answer, partCount)
+  allowFound(groups.length, windows)
   const counts = countRolling({ fine, actor, group: codes, actors, groups: groups.length, first, last, windows })
   // A value that occurs only between the windows has no row.
   return counts.flatMap((data, i) => (partCount === 0 || data.some((n) => n > 0) ? [{ parts: groups[i]!, data: [...data] }] : []))

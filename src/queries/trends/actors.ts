@@ -20,6 +20,7 @@ import { fineInterval, isPlainUnique, type RollingMath, totalTimes, windowOf } f
 import { isInBox, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
+import { countedQuery } from './goal.ts'
 import { partColumn } from './groups.ts'
 import { isInCell } from './heatmap.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
@@ -62,7 +63,7 @@ export const trendsActors = defineActorSource<TrendsPoint>({
 })
 
 function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList> {
-  const query = plainBoxes(plainSlope(point.source))
+  const query = countedQuery(plainBoxes(plainSlope(point.source)), env)
   const order = point.series ?? 0
   if (order >= query.series.length)
     throw new QueryError('validation-failed', {

@@ -2,7 +2,7 @@ import { alias, call, callWith, field, from, groupBy, literal, select } from '..
 import type { Expr } from '../../ast/nodes.ts'
 import { own } from '../../lib/own.ts'
 import type { QueryContext } from '../kind.ts'
-import { exprOf, named } from '../origin.ts'
+import { eventExprOf, named } from '../origin.ts'
 import { at, eventsTable } from '../scope.ts'
 import { propertyMaths, type Math as SeriesMath, type SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
@@ -77,7 +77,7 @@ export function aggregationOf(context: PlanContext): Aggregation {
     case 'unique_session':
       return { value: call('uniqExact', field('$session_id')), condition: always }
     case 'hogql':
-      return { value: exprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, context.env), condition: always }
+      return { value: eventExprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, context.env), condition: always }
     case 'dau':
     case 'unique_group':
     case 'weekly_active':

@@ -17,26 +17,38 @@ import { listedUnit } from './listed.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 import { eventsOf, timeFilter, type Unit } from './unit.ts'
 
-/** The spread of a property in one bucket. Buckets without a number are left out. */
+/** The spread of a property in one bucket; all zero without a number. */
 export interface BoxPlotDatum extends PeriodLabel {
   readonly day: string
   readonly label: string
   readonly min: number
-  readonly q1: number
+  readonly p25: number
   readonly median: number
-  readonly q3: number
+  readonly p75: number
   readonly max: number
   readonly mean: number
+  /** How many numbers there are. */
+  readonly count: number
   readonly series_index: number
   readonly series_label: string
 }
 
-const measures = ['min', 'q1', 'median', 'q3', 'max', 'mean'] as const
+const measures = ['min', 'p25', 'median', 'p75', 'max', 'mean', 'count'] as const
+/** Numbers of each box. */
+export const boxNumbers = measures.length
 type MeasureName = (typeof measures)[number]
 type Box = Readonly<Record<MeasureName, number>> & { readonly bucket: number }
 
 /** A number is the level of a quantile. */
-const reductions: Readonly<Record<MeasureName, string | number>> = { min: 'min', q1: 0.25, median: 0.5, q3: 0.75, max: 'max', mean: 'avg' }
+const reductions: Readonly<Record<MeasureName, string | number>> = {
+  min: 'min',
+  p25: 0.25,
+  median: 0.5,
+  p75: 0.75,
+  max: 'max',
+  mean: 'avg',
+  count: 'count',
+}
 const reduced = (reduction: string | number, number: Expr): Expr =>
   typeof reduction === 'number' ? callWith('quantile', { params: [literal(reduction)], args: [number] }) : call(reduction, number)
 
@@ -61,13 +73,13 @@ export function* boxPlots(units: readonly Unit[], query: TrendsQuery, env: Query
     const tables = (yield asked.map((unit) => boxStatement(unit, query, env))) as readonly Table[]
     for (const [i, unit] of asked.entries()) found.set(unit, readBoxes(tables[i]!))
   }
-  return units.flatMap((unit) => found.get(unit)!.map((box) => datumOf(box, unit, query, env)))
+  return units.flatMap((unit) => withEmptyBoxes(found.get(unit)!, unit).map((box) => datumOf(box, unit, query, env)))
 }
 
 const labelOf = ({ order, period }: Unit): string => `box plot of series ${order}, ${period} period`
 
 /** The numbers of a bucket as the fold writes them. */
-const folded = ['min', 'q1', 'median', 'q3', 'max', 'count', 'mean'] as const
+const folded = ['min', 'p25', 'median', 'p75', 'max', 'count', 'mean'] as const
 
 /** Null: the lists cannot count them. */
 function* foldBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<readonly Box[] | null> {
@@ -81,6 +93,11 @@ function* foldBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun
   const measure: Measure = { condition: literal(true), value: { number: numberOf(unit, env), reduction: ofBox } }
   yield listsAsk(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, take, measure))
   return boxes
+}
+
+function withEmptyBoxes(boxes: readonly Box[], { edges }: Unit): readonly Box[] {
+  const byBucket = new Map(boxes.map((box) => [box.bucket, box]))
+  return Array.from({ length: edges!.length - 1 }, (_, bucket) => byBucket.get(bucket) ?? boxOf(bucket, () => 0))
 }
 
 const boxOf = (bucket: number, value: (name: MeasureName) => number): Box => ({

@@ -1,6 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, field } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
+import { allowFound } from '../cells.ts'
 import { columnValues } from '../rows.ts'
 import { codesOf, integers, TextCodes } from '../vectors.ts'
 
@@ -56,6 +57,7 @@ export function readGroups(answer: Table, partCount: number, size: number): Grou
   const buckets = answer.getChild('bucket') && integers(answer, 'bucket')
   const values = columnValues(answer.getChild('value')!, 'UTC')
   const { codes, groups } = groupCodes(answer, partCount)
+  allowFound(groups.length, size)
   const data = groups.map(() => new Array<number>(size).fill(0))
   values.forEach((value, row) => {
     const bucket = buckets ? buckets[row]! : 0

@@ -17,10 +17,12 @@ import { timeFilter, type Unit } from './unit.ts'
 
 /** Numbers by day of the week (Monday is 1) and hour of the day, in the project's time zone. Cells without events are left out. */
 export interface CalendarHeatmap {
-  readonly data: readonly { readonly row: number; readonly column: number; readonly value: number }[]
-  readonly rowAggregations: readonly { readonly row: number; readonly value: number }[]
-  readonly columnAggregations: readonly { readonly column: number; readonly value: number }[]
+  readonly data: readonly { readonly row: number; readonly column: number; readonly value: number; readonly rate?: number }[]
+  readonly rowAggregations: readonly { readonly row: number; readonly value: number; readonly rate?: number }[]
+  readonly columnAggregations: readonly { readonly column: number; readonly value: number; readonly rate?: number }[]
   readonly allAggregations: number
+  /** With a conversion goal: the share of conversions, as in each cell. */
+  readonly rate?: number
 }
 
 type Parts = Readonly<Record<'row' | 'column', Expr>>

@@ -3,15 +3,17 @@ import { InternalError, QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, noBreakdown, partValue } from '../breakdown.ts'
 import { otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
+import { allowCells } from '../cells.ts'
 import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
 import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
-import { type BoxPlotDatum, boxPlots, plainBoxes } from './box-plot.ts'
+import { type BoxPlotDatum, boxNumbers, boxPlots, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
 import { applyFormula } from './formula-rows.ts'
+import { conversionsOf, ratesOf, unitIn, withRates } from './goal.ts'
 import type { Group } from './groups.ts'
 import { type CalendarHeatmap, heatmapBreakdowns, heatmapOf, heatmapOfGroups, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
@@ -58,6 +60,14 @@ export const rangesOf = (query: TrendsQuery, env: QueryContext): QueryRun<readon
 
 export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakdown, ranges: readonly PeriodRange[]): Unit[] {
   const cohorts = breakdown.cohorts.length ? breakdown.cohorts : [null]
+  if (!isTotal(query))
+    for (const { range } of ranges)
+      allowCells({
+        buckets: bucketEdges(range).length - 1,
+        interval: range.interval,
+        series: query.series.length * ranges.length * cohorts.length * (displayOf(query) === 'BoxPlot' ? boxNumbers : 1),
+        values: breakdown.parts.length > 0 ? breakdown.limit + 1 : 1,
+      })
   return ranges.flatMap(({ period, range }) => {
     const edges = isTotal(query) ? null : bucketEdges(range)
     return query.series.flatMap((node, order) =>
@@ -176,12 +186,14 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
   const ranges = yield* rangesOf(query, env)
   const answered = yield* answerUnits(unitsOf(query, env, breakdown, ranges), query, env, breakdown)
   const lines = linesOf(answered, query, env, breakdown)
+  const converted = yield* conversionsBehind(answered, query, env, breakdown)
 
   const current = ranges[0]!.range
   const filter = filterOf(query, current)
   const axes = new Map<Period, Axis>(ranges.map(({ period, range }) => [period, shownAxis(range, query)]))
-  const rows = lines.map((line) => ({
+  const rows = lines.map((line, i) => ({
     ...rowOf(line, query, env, axes.get(line.period)!, filter),
+    ...(converted && { conversions: converted[i]!.data, conversion_rates: ratesOf(converted[i]!.data, line.data) }),
     ...(isSlope(query) && { incomplete_end: endsNow(current, env) }),
   }))
   const formulas = formulasOf(query.trendsFilter)
@@ -193,6 +205,19 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
     hasMore,
     ...shownRanges(ranges),
   }
+}
+
+/** The lines of the conversions, in the order of the others; null without a goal, or with a breakdown, whose values rank differently there. */
+function* conversionsBehind(
+  answered: readonly Answered[],
+  query: TrendsQuery,
+  env: QueryContext,
+  breakdown: Breakdown,
+): Generator<Ask, readonly Line[] | null, Answer> {
+  const conversions = conversionsOf(query, env)
+  if (!conversions || isBrokenDown(breakdown)) return null
+  const units = answered.map(({ unit }) => unitIn(conversions, unit))
+  return linesOf(yield* answerUnits(units, conversions, env, breakdown), conversions, env, breakdown)
 }
 
 function shownAxis(range: ResolvedRange, query: TrendsQuery): Axis {
@@ -210,16 +235,22 @@ function* runBoxPlot(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
 function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResponse> {
   const ranges = yield* rangesOf(query, env)
   const filter = filterOf(query, ranges[0]!.range)
+  const conversions = conversionsOf(query, env)
   const results: TrendsRow[] = []
   const units = unitsOf(query, env, noBreakdown, ranges)
   for (const unit of units) {
-    const folded = yield* foldHeatmap(unit, query, env)
-    const heatmap = folded ?? readHeatmap(tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))), unit, query)
+    const plain = yield* heatmapOfUnit(unit, query, env)
+    const heatmap = conversions ? withRates(yield* heatmapOfUnit(unitIn(conversions, unit), conversions, env), plain) : plain
     const all = heatmap.allAggregations
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
     results.push({ ...rowOf(line, query, env, axisOf(unit.range, true), filter), count: all, calendar_heatmap_data: heatmap })
   }
   return { results, hasMore: false, ...shownRanges(ranges) }
+}
+
+function* heatmapOfUnit(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<CalendarHeatmap> {
+  const folded = yield* foldHeatmap(unit, query, env)
+  return folded ?? readHeatmap(tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))), unit, query)
 }
 
 function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Generator<Ask, CalendarHeatmap | null, Answer> {

@@ -3,7 +3,7 @@ import { alias, field, from, groupBy, select } from '../../ast/build.ts'
 import type { Breakdown } from '../breakdown.ts'
 import { type Answer, type Ask, type ListsAsk, listsAsk, type QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
-import { exprOf } from '../origin.ts'
+import { eventExprOf } from '../origin.ts'
 import { columnValues } from '../rows.ts'
 import { integers } from '../vectors.ts'
 import { everyEvent, hasNumber, type Measure, type MeasuredExpression, measureField, measuresOf } from './expression-measures.ts'
@@ -28,7 +28,7 @@ export function* foldExpression(
   bins: readonly (Bins | null)[],
   label: string,
 ): Generator<Ask, readonly Group[] | null, Answer> {
-  const measured = measuresOf(exprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
+  const measured = measuresOf(eventExprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
   if (typeof measured === 'string') {
     yield listsAsk(label, measured)
     return null

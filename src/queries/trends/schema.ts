@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { noneOf, pathText } from '../../errors/validation.ts'
 import { intervals } from '../../lib/calendar.ts'
+import { conversionGoalSchema } from '../conversion-goal.ts'
 import { fields } from '../fields.ts'
 import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import {
@@ -50,6 +51,7 @@ export const trendsSchema = fields(
     dateRange: nullish(dateRangeSchema),
     breakdownFilter: nullish(breakdownFilterSchema),
     compareFilter: nullish(compareFilterSchema),
+    conversionGoal: nullish(conversionGoalSchema),
     /** A person counts in the cell in which the session began. */
     calendarHeatmapFilter: nullish(fields({ bucketBySessionStart: nullish(z.boolean()) }, 'range')),
     trendsFilter: nullish(
@@ -70,7 +72,6 @@ export const trendsSchema = fields(
     aggregation_group_type_index: nullish(groupTypeIndex),
   },
   'query',
-  ['trends'],
 ).superRefine((query, context) => {
   const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
   query.series.forEach((series, i) => {
@@ -93,6 +94,7 @@ export const trendsSchema = fields(
 })
 
 interface Displayed {
+  readonly conversionGoal?: unknown
   readonly series: readonly SeriesNode[]
   readonly trendsFilter?: TrendsFilter | null | undefined
   readonly breakdownFilter?: BreakdownFilter | null | undefined
@@ -100,13 +102,14 @@ interface Displayed {
 
 /** Heat maps and box plots have their own numbers: what they cannot show is refused instead of ignored. */
 function checkDisplay(
-  { series, trendsFilter, breakdownFilter }: Displayed,
+  { series, trendsFilter, breakdownFilter, conversionGoal }: Displayed,
   wrong: (message: string, ...path: (string | number)[]) => void,
 ) {
   const display = trendsFilter?.display
   if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return
   if (breakdownFilter?.breakdown != null || breakdownFilter?.breakdowns?.length)
     wrong(`The display ${display} has no breakdown: leave it out.`, 'breakdownFilter')
+  if (display === 'BoxPlot' && conversionGoal) wrong('A box plot has no conversion goal: leave it out.', 'conversionGoal')
   for (const { path } of formulasOf(trendsFilter)) wrong(`The display ${display} has no formulas: leave them out.`, 'trendsFilter', ...path)
   for (const [i, { math, math_property: property }] of series.entries()) {
     if (display === 'BoxPlot' && !property) wrong('A box plot needs a property.', 'series', i, 'math_property')

@@ -20,6 +20,9 @@ export interface TrendsRow extends PeriodLabel {
   breakdown_value?: BreakdownValue
   /** Of a slope graph: its last bucket is not over yet. */
   incomplete_end?: boolean
+  /** With a conversion goal: the number over the events of the goal, and its share of `data`, by interval. */
+  conversions?: readonly number[]
+  conversion_rates?: readonly number[]
   /** Of a calendar heat map. */
   calendar_heatmap_data?: CalendarHeatmap
 }

@@ -1,16 +1,17 @@
-import { alias, and, call, equals, field, from, isIn, literal, or, select } from '../../ast/build.ts'
+import { alias, and, call, equals, field, from, isIn, literal, or, select, unionAll } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../catalog/sessions.ts'
-import { QueryError } from '../../errors/errors.ts'
 import type { Interval } from '../../lib/calendar.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { day, type Micros } from '../../lib/zone.ts'
 import { type Period, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
+import { goalCondition } from '../conversion-goal.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
-import { actionCondition, compileFilters } from '../property-filters.ts'
+import { compileFilters } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
+import { madeMeasures } from './made-sessions.ts'
 import type { WebStatsTableQuery } from './schema.ts'
 
 // What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
@@ -51,7 +52,7 @@ export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
     inPeriods: or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to)))),
     filters: eventFilters(query, env),
     sessions: sessionFilters(query, env),
-    goal: goalOf(query, env),
+    goal: query.conversionGoal ? goalCondition(query.conversionGoal, env) : null,
     sample: sampleOf(query),
   }
 }
@@ -79,14 +80,6 @@ function sessionFilters({ properties }: Pick<Asked, 'properties'>, env: QueryCon
   return { condition: compileFilters(listed(properties, isOfSession), 'session', env), fields: own.map(({ key }) => key) }
 }
 
-function goalOf({ conversionGoal: goal }: Asked, env: QueryContext): Expr | null {
-  if (!goal) return null
-  if (goal.customEventName != null) return isNamed(goal.customEventName)
-  const action = env.action(goal.actionId!)
-  if (action) return actionCondition(action, env)
-  throw new QueryError('validation-failed', { message: `There is no action ${goal.actionId}.`, attr: 'conversionGoal__actionId' })
-}
-
 function sampleOf({ sampling, samplingFactor }: Asked): number | null {
   const rate = sampling?.enabled === false ? null : sampling?.forceSamplingRate
   return rate ? rate.numerator / (rate.denominator ?? 1) : (samplingFactor ?? null)
@@ -102,17 +95,32 @@ export const countedEvents = (plan: WebPlan, names: Expr = isPage): Expr => allO
 export const countedNames = ({ goal }: Pick<WebPlan, 'goal'>, names: Expr): Expr => (goal ? or(names, goal) : names)
 
 /** One row per session that may be asked for, with further aggregates over its events. */
-export function sessionsOf(
-  { current, previous, sample, sessions }: WebPlan,
+export function sessionsOf(plan: WebPlan, fields: readonly string[], env: QueryContext, also: Readonly<Record<string, Expr>> = {}): Query {
+  const named = namedSessions(plan, fields, env, also)
+  // What is not known of a session cannot be filtered by.
+  if (plan.sessions.fields.length > 0) return named
+  const measured = madeMeasures(eventsTable(plan.sample), nearEvents(plan))
+  return unionAll(named, sessionsQuery(fields, env.sessions ?? {}, { also, measured }))
+}
+
+/** Events that may belong to a session of the periods. */
+export const nearEvents = ({ current, previous }: Pick<WebPlan, 'current' | 'previous'>): Expr =>
+  or(
+    ...[current, previous].flatMap((range) =>
+      range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
+    ),
+  )
+
+/** Those that events name: only of them it is known how they began and ended. */
+export function namedSessions(
+  plan: WebPlan,
   fields: readonly string[],
   env: QueryContext,
   also: Readonly<Record<string, Expr>> = {},
 ): Query {
-  const near = [current, previous].flatMap((range) =>
-    range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
-  )
+  const { sample, sessions } = plan
   const read = [...new Set([...fields, ...sessions.fields])]
-  const all = sessionsQuery(read, env.sessions ?? {}, { also, events: or(...near), from: eventsTable(sample) })
+  const all = sessionsQuery(read, env.sessions ?? {}, { also, events: nearEvents(plan), from: eventsTable(sample) })
   if (sessions.fields.length === 0) return all
   return select({
     columns: [...fields, ...Object.keys(also)].map((name) => field(name)),

@@ -1,17 +1,11 @@
 import { z } from 'zod'
 import { intervals } from '../../lib/calendar.ts'
+import { conversionGoalSchema } from '../conversion-goal.ts'
 import { fields } from '../fields.ts'
 import { compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
 import { filtersSchema } from '../series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
-
-const conversionGoalSchema = fields({ actionId: nullish(z.number().int()), customEventName: nullish(z.string()) }, 'range').superRefine(
-  ({ actionId, customEventName }, context) => {
-    if ((actionId == null) === (customEventName == null))
-      context.addIssue({ code: 'custom', message: 'A conversion goal has either an actionId or a customEventName.', path: [] })
-  },
-)
 
 const rateSchema = fields({ numerator: z.number().positive(), denominator: nullish(z.number().positive()) }, 'range').refine(
   ({ numerator, denominator }) => numerator <= (denominator ?? 1),

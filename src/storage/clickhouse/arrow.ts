@@ -96,13 +96,13 @@ function adapted(data: Data, wanted: Wanted): Data {
   if (DataType.isDecimal(arrow)) return arrow.bitWidth === 256 ? wideData(data, 32, arrow.scale, true, isStream) : data
   if (DataType.isList(arrow)) {
     const inner = { type: type?.kind === 'array' ? type.item : null, field: arrow.children[0]!, isStream }
-    const child = adapted(data.children[0]!, inner)
+    const child = adapted(childOf(data, 0), inner)
     const list = new List(new Field('item', child.type, true))
     return makeData({ type: list, length: data.length, ...nullsOf(data), valueOffsets: data.valueOffsets, child }) as Data
   }
   if (DataType.isStruct(arrow)) return structData(data, type?.kind === 'tuple' ? type.items : [], isStream)
   if (arrow.typeId === Type.Map) {
-    const child = structData(data.children[0]!, type?.kind === 'map' ? [type.key, type.value] : [], isStream)
+    const child = structData(childOf(data, 0), type?.kind === 'map' ? [type.key, type.value] : [], isStream)
     const map = new Map_(new Field('entries', child.type, false) as never)
     return makeData({ type: map, length: data.length, ...nullsOf(data), valueOffsets: data.valueOffsets, child } as never) as Data
   }
@@ -111,9 +111,12 @@ function adapted(data: Data, wanted: Wanted): Data {
   return data
 }
 
+/** An answer without rows has a batch without the columns inside of lists and maps. */
+const childOf = (data: Data, i: number): Data => data.children[i] ?? makeData({ type: (data.type as Struct).children[i]!.type, length: 0 })
+
 function structData(data: Data, types: readonly SqlType[], isStream: boolean): Data {
   const fields = (data.type as Struct).children
-  const children = data.children.map((child, i) => adapted(child, { type: types[i] ?? null, field: fields[i]!, isStream }))
+  const children = fields.map((_, i) => adapted(childOf(data, i), { type: types[i] ?? null, field: fields[i]!, isStream }))
   const names = distinctNames(fields.map(({ name }) => name))
   const type = new Struct(children.map((child, i) => new Field(names[i]!, child.type, true)))
   return makeData({ type, length: data.length, ...nullsOf(data), children }) as Data

@@ -1,4 +1,5 @@
 import { InternalError, WaymarkError } from '../../errors/errors.ts'
+import { isFault } from '../../errors/faults.ts'
 
 /** The code of an error from the server, as in `ErrorCodes.cpp`; null for any other error. */
 export function serverCode(error: unknown): number | null {
@@ -35,9 +36,10 @@ const tooManyQueries = 202
 /** The server is starting, stopping or overloaded. */
 const unavailable: ReadonlySet<number> = new Set([198, 209, 210, 236, 279])
 
-/** The connection error behind a failed request if the statement did not cause it; else the error itself. */
+/** The connection error behind a failed request if the statement did not cause it; an internal error for a fault of this program; else the error itself. */
 export function connectionError(error: unknown): unknown {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
+  if (isFault(error)) return new InternalError(String(error), { cause: error })
   const code = serverCode(error)
   if (code === tooManyQueries) return new WaymarkError('busy', { what: 'queries on the ClickHouse server' }, { cause: error })
   if (code === null || denied.has(code) || unavailable.has(code)) return unreachable(reasonOf(error), error)

@@ -1,4 +1,5 @@
 import { InternalError, QueryError, WaymarkError } from '../../errors/errors.ts'
+import { isFault } from '../../errors/faults.ts'
 import { refusedIn } from '../../errors/refusal-mark.ts'
 import { connectionError, serverCode } from './connection-errors.ts'
 
@@ -21,6 +22,7 @@ const longestMessage = 300
 
 export function engineError(error: unknown, sql: string): Error {
   if (error instanceof WaymarkError || error instanceof InternalError) return error
+  if (isFault(error)) return new InternalError(String(error), { cause: error, sql })
   const message = error instanceof Error ? error.message : String(error)
   const refused = refusedIn(message, error)
   if (refused) return refused

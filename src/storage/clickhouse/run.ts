@@ -1,5 +1,6 @@
 import { type RecordBatch, RecordBatchReader, Table } from 'apache-arrow'
 import { QueryError, UnsupportedError, WaymarkError } from '../../errors/errors.ts'
+import { isFault } from '../../errors/faults.ts'
 import type { RunOptions, Statement, Statements, StreamOptions } from '../../execution/ports.ts'
 import type { ScheduledStatement, StatementScheduler } from '../../lib/statement-scheduler.ts'
 import { batchShaper } from './arrow.ts'
@@ -121,7 +122,8 @@ async function* batchesOf(
   } catch (error) {
     if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
     if (tail.exception) throw engineError(tail.exception, statement.sql)
-    if (!(error instanceof WaymarkError) && tail.hasEnded && !tail.isWhole) throw unreachable('the connection was broken', error)
+    if (!(error instanceof WaymarkError) && !isFault(error) && tail.hasEnded && !tail.isWhole)
+      throw unreachable('the connection was broken', error)
     throw engineError(error, statement.sql)
   } finally {
     if (!tail.hasEnded) left.abort() // its reader needs no more rows

@@ -29,6 +29,7 @@ const keys: Readonly<Record<ChangedTable, readonly string[]>> = {
   merge_journal: ['seq', 'merged', 'survivor'],
   groups: ['group_type_index', 'group_key'],
   group_types: ['group_type_index'],
+  cookieless_visits: ['key'],
   event_names: ['event_id'],
   property_keys: ['scope', 'name'],
   warnings: ['kind'],

@@ -34,6 +34,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
   const people: Step[] = []
   const emptiedPeople: number[] = []
   const removedPeople: number[] = []
+  const visits: Step[] = []
   const removed: { readonly table: 'actions' | 'cohorts' | 'cohort_members'; readonly id: number }[] = []
 
   const steps = (change: number): Step[] => {
@@ -116,6 +117,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
       ...portions(families).map((some) =>
         copied('import_members', memberRows, `family IN (${numbers(some)})`, rowVersion(change, 'removed'), 1),
       ),
+      ...visits,
       ...deleted(
         'actions',
         'id',
@@ -186,6 +188,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     removePeople(nos, withEvents) {
       for (const no of nos) (withEvents ? removedPeople : emptiedPeople).push(no)
     },
+    removeVisits: (beforeDay) => visits.push(step(`DELETE FROM cookieless_visits WHERE project_id = ${project} AND day < ${beforeDay}`)),
     remove: (table, id) => removed.push({ table, id }),
     async commit() {
       const change = await store.nextVersion()

@@ -107,10 +107,10 @@ const condition = (where: Where, shape: Shape, params: SqlValue[], { search = []
 }
 
 /** The columns of an order, the last of them unique. */
-const orderOf = ({ newestFirst, orderBy }: FindOptions): NonNullable<FindOptions['orderBy']> => {
+const orderOf = ({ newestFirst, orderBy }: FindOptions, hasId = true): NonNullable<FindOptions['orderBy']> => {
   const asked = orderBy ?? (newestFirst ? [{ column: newestFirst, isDescending: true }] : [])
   const last = asked.at(-1)
-  return last && last.column !== 'id' ? [...asked, { column: 'id', isDescending: last.isDescending === true }] : asked
+  return last && hasId && last.column !== 'id' ? [...asked, { column: 'id', isDescending: last.isDescending === true }] : asked
 }
 
 /** One table, accessed by statements only. */
@@ -127,7 +127,7 @@ class SqlTable {
       kindOf(kind) === 'time' ? `CAST(${name} AS VARCHAR) AS ${name}` : name,
     )
     // Qualified: a time is selected as text under the name of its column.
-    const order = orderOf(options).map(
+    const order = orderOf(options, 'id' in this.shape).map(
       ({ column, isDescending }) => `control.${this.name}.${column}${isDescending ? ' DESC' : ''} NULLS LAST`,
     )
     const ordered = order.length > 0 ? ` ORDER BY ${order.join(', ')}` : ''

@@ -5,6 +5,9 @@ import { ask as askProject, get, type Query } from './api.ts'
 export interface User {
   readonly uuid: string
   readonly email: string
+  readonly pending_email: string | null
+  readonly is_email_verified: boolean | null
+  readonly has_password: boolean
   readonly first_name: string
   readonly last_name: string
   readonly organization: { readonly id: string; readonly name: string } | null

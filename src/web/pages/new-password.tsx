@@ -82,7 +82,7 @@ export function NewPassword({ user, secret, onDone }: { user: string; secret: st
         <Working what="Checking the link" />
       ) : (
         <form onSubmit={onSubmit}>
-          <p>You will be signed out everywhere else. Personal API keys stay valid.</p>
+          <p>You will be signed out everywhere else. Personal API keys stay valid if your address was confirmed before.</p>
           <Field label="New password" error={at('password')} hint="At least 8 characters">
             {(id) => (
               <input

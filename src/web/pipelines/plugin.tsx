@@ -165,6 +165,47 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
   )
 }
 
+/** Code that no administrator has agreed to yet. */
+function Agreement({ config, plugin, onAgreed }: { config: PluginConfig; plugin: Plugin; onAgreed: () => void }) {
+  const { api } = useProject()
+  const own = useOrganization()
+  const isWaiting = config.running_version !== config.code_version
+  const { value: source } = useLoaded(
+    (signal) =>
+      isWaiting ? get<Readonly<Record<string, string>>>(own.api(`plugins/${plugin.id}/source/`), signal) : Promise.resolve(null),
+    [config.code_version, isWaiting],
+  )
+  if (!isWaiting) return null
+  return (
+    <div class="note" role="status">
+      <p>
+        {config.running_version === null
+          ? 'Nothing runs yet: an administrator of the project has to agree to the code.'
+          : 'The code of this plugin was changed. The version that an administrator agreed to runs on.'}{' '}
+        Version {config.code_version.slice(0, 12)} waits.
+      </p>
+      {source &&
+        Object.entries(source).map(([name, text]) => (
+          <details key={name}>
+            <summary>{name}</summary>
+            <pre>{text}</pre>
+          </details>
+        ))}
+      <ConfirmButton
+        label="Agree to this code…"
+        title={`Agree to the code of ${nameOf(plugin)}`}
+        submit="Agree"
+        action={async () => {
+          await post(api(`plugin_configs/${config.id}/agree/`), { version: config.code_version })
+          onAgreed()
+        }}
+      >
+        <p>It gets the events of this project, and the secrets of these settings. Only administrators of the project can agree.</p>
+      </ConfirmButton>
+    </div>
+  )
+}
+
 const load = (project: CurrentProject, id: number, signal: AbortSignal) => get<PluginConfig>(project.api(`plugin_configs/${id}/`), signal)
 
 export function PluginPage({ configId }: { configId: number }) {
@@ -189,6 +230,7 @@ export function PluginPage({ configId }: { configId: number }) {
         </p>
         {problem && <ErrorBox error={new Error(problem)} />}
         {failure}
+        <Agreement config={value} plugin={plugin} onAgreed={reload} />
         <ConfigForm
           plugin={plugin}
           config={value}

@@ -83,6 +83,9 @@ export function PluginsList() {
                           {problem ? 'error' : config.enabled ? 'on' : 'off'}
                         </span>
                         {problem && <p class="field-error">{problem}</p>}
+                        {config.running_version !== config.code_version && config.running_version !== null && (
+                          <p class="note">Its code was changed: the new version waits for an administrator.</p>
+                        )}
                       </td>
                       <td>
                         {config.delivery_rate_24h === null ? '–' : `${numberText(Math.round(config.delivery_rate_24h * 1000) / 10)} %`}

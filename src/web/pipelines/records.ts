@@ -31,6 +31,8 @@ export interface PluginConfig {
   readonly error: unknown
   readonly plugin_info: Plugin | null
   readonly delivery_rate_24h: number | null
+  readonly code_version: string
+  readonly running_version: string | null
   readonly name: string | null
   readonly description: string | null
 }

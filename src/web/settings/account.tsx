@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
+import { sendsMail } from '../lib/mail.ts'
 import { go } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from '../lib/theme.ts'
@@ -27,10 +28,13 @@ export function AccountSection() {
           submit="Save"
           done="Saved"
           send={async (form) => {
+            const email = textOf(form, 'email')
+            const current_password = new FormData(form).get('own_password')
             await patch('api/users/@me/', {
               first_name: textOf(form, 'first_name'),
               last_name: textOf(form, 'last_name'),
-              email: textOf(form, 'email'),
+              email,
+              ...(email !== user.email && current_password ? { current_password } : {}),
             })
             await reload()
           }}
@@ -38,7 +42,17 @@ export function AccountSection() {
           <TextField name="first_name" label="First name" value={user.first_name} maxLength={150} autocomplete="given-name" />
           <TextField name="last_name" label="Last name" value={user.last_name} maxLength={150} autocomplete="family-name" />
           <TextField name="email" type="email" label="E-mail address" value={user.email} required autocomplete="email" />
+          {user.has_password && (
+            <TextField
+              name="own_password"
+              type="password"
+              label="Your password, to change the address"
+              autocomplete="current-password"
+              maxLength={1024}
+            />
+          )}
         </Form>
+        <AddressState />
       </section>
       <SignInSections />
       <section class="block">
@@ -55,6 +69,42 @@ export function AccountSection() {
         />
       </section>
     </>
+  )
+}
+
+/** Whether the address is confirmed, and which one replaces it. */
+function AddressState() {
+  const { user } = useSession()
+  const { act, failure } = useAction()
+  const [isAsked, setAsked] = useState(false)
+  const { value: hasMail } = useLoaded(sendsMail, [])
+  const byOperator = (address: string) => (
+    <>
+      The operator of the server confirms it: <code>waymark users confirm --email {address}</code>
+    </>
+  )
+  if (user.pending_email !== null)
+    return (
+      <p class="note" role="status">
+        {user.pending_email} becomes your address when it is confirmed.{' '}
+        {hasMail === false ? byOperator(user.pending_email) : 'A link was mailed to it.'}
+      </p>
+    )
+  if (user.is_email_verified) return null
+  return (
+    <div class="note">
+      <p>
+        Your address is not confirmed. When a link for a new password confirms it first, your API keys, memberships and invitations end.{' '}
+        {hasMail === false && byOperator(user.email)}
+      </p>
+      {hasMail && !isAsked && (
+        <button type="button" onClick={() => act(() => post('api/users/@me/ask_confirmation/').then(() => setAsked(true)))}>
+          Mail me a link
+        </button>
+      )}
+      {isAsked && <p role="status">A link was mailed to {user.email}.</p>}
+      {failure}
+    </div>
   )
 }
 

@@ -26,6 +26,8 @@ export interface ProjectSettings {
   readonly capture_performance_opt_in: boolean | null
   readonly autocapture_web_vitals_opt_in: boolean | null
   readonly effective_membership_level: number | null
+  readonly daily_event_limit: number | null
+  readonly event_quota: { readonly limit: number | null; readonly taken: number; readonly resets_at: string }
 }
 
 /** The settings of the project, for the sections that show a part of them. */
@@ -95,6 +97,7 @@ export function ProjectSection() {
         </Form>
       </section>
       <ProjectKey token={settings.api_token} isAdmin={isAdmin} onRotated={take} />
+      <EventLimit settings={settings} isAdmin={isAdmin} save={save} />
       <NewProject />
       <DeleteProject name={settings.name} isAdmin={isAdmin} />
     </>
@@ -127,6 +130,42 @@ function ProjectKey({ token, isAdmin, onRotated }: { token: string; isAdmin: boo
         )}
       </div>
       {!isAdmin && <p class="note">Only administrators can rotate it.</p>}
+    </section>
+  )
+}
+
+function EventLimit({
+  settings: { daily_event_limit: own, event_quota: quota },
+  isAdmin,
+  save,
+}: {
+  settings: ProjectSettings
+  isAdmin: boolean
+  save: (fields: Partial<ProjectSettings>) => Promise<void>
+}) {
+  const send = (form: HTMLFormElement) => {
+    const text = textOf(form, 'daily_event_limit').replaceAll(/[\s,.]/g, '')
+    return save({ daily_event_limit: text === '' ? null : Number(text) })
+  }
+  const count = (value: number) => value.toLocaleString('en')
+  return (
+    <section class="block">
+      <h2>Events a day</h2>
+      <p class="note">
+        {quota.limit === null
+          ? 'The project takes events without a limit.'
+          : `${count(quota.taken)} of ${count(quota.limit)} events taken today, in UTC. More are refused until 00:00, and the owners get an e-mail.`}
+      </p>
+      {isAdmin && (
+        <Form submit="Save" done="Saved" send={send}>
+          <TextField
+            name="daily_event_limit"
+            label="Limit"
+            value={own === null ? '' : String(own)}
+            hint="The project key is public: a limit bounds what a stranger can send. Empty: as many as the operator of the server allows."
+          />
+        </Form>
+      )}
     </section>
   )
 }

@@ -371,6 +371,11 @@ const table = {
   'a LIKE of percent signs': { from: 16, most: 4_000, write: (n) => `select '${'a'.repeat(n)}' like '${'%a'.repeat(n / 4)}b'` },
   'a NOT ILIKE of percent signs': { from: 16, most: 4_000, write: (n) => `select '${'aA'.repeat(n)}' not ilike '${'%a'.repeat(n / 4)}b'` },
   'a GLOB of stars': { from: 16, most: 4_000, write: (n) => `select event from events where event like '${'%_'.repeat(n)}'` },
+  'a pattern of columns that is dropped': {
+    from: 16,
+    most: 4_000,
+    write: (n) => `select columns('(?:(?:(?:(?:a{${n}}){0}){${n}}){0}){${n}}') from events`,
+  },
   'a pattern of columns': { ...text, most: 500_000, write: (n) => `select columns('${fill('(a|b)*', n)}') from events` },
 } satisfies Record<string, Rule>
 

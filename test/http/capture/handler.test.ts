@@ -20,6 +20,7 @@ class Service implements CaptureServices {
   limit: { detail: string; retryAfterSeconds: number } | null = null
   clock = () => new Date('2026-01-02T03:04:05Z')
   intake = new RequestBodies()
+  callerOf = (_: Request, address: string | null) => address
   projectOf = async (token: string): Promise<CaptureTarget | null> => {
     if (token !== this.key) return null
     return {

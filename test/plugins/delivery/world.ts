@@ -114,6 +114,7 @@ export async function deliveryWorld(limits: Partial<DeliveryLimits> = {}): Promi
         capabilities: { methods },
         metrics: {},
         public_jobs: {},
+        code_hash: null,
         created_at: now,
         updated_at: now,
       }
@@ -126,6 +127,7 @@ export async function deliveryWorld(limits: Partial<DeliveryLimits> = {}): Promi
         position: 0,
         config: {},
         secrets: {},
+        agreed_hash: null,
         name: null,
         description: null,
         is_deleted: false,

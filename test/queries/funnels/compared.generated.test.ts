@@ -15,6 +15,7 @@ import {
   compareFilterOf,
   eventsArb,
   mergesArb,
+  persons,
   type ReferenceComparison,
 } from '../../reference/funnel-cases.ts'
 import { type ReferenceFunnel, type ReferenceOutcome, referenceOutcomes, referenceTimes } from '../../reference/funnel-queries.ts'
@@ -23,7 +24,6 @@ import { type Point, pointsOf, rounded } from './expected.ts'
 // The halves of a compared funnel are what the funnel answers for each period by itself, in all views, and so are the lists of their actors.
 
 const runs = Number(process.env.WAYMARK_RUNS ?? 10)
-const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
 const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
 const cohorts = { 1: [1, 2], 2: [3] }
 let project: TestProject

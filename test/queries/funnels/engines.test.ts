@@ -7,7 +7,7 @@ import { type ClickHouse, hasClickHouse, openClickHouse } from '../../harness/cl
 import { answerOnClickHouse } from '../../harness/clickhouse-answer.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'
-import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
+import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb, persons } from '../../reference/funnel-cases.ts'
 import { referenceOutcomes } from '../../reference/funnel-queries.ts'
 import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
@@ -15,8 +15,6 @@ import { expectAnswer, listQuery, type Point, pointsOf } from './expected.ts'
 
 const loads = Math.ceil(Number(process.env.WAYMARK_RUNS ?? 12) / 4)
 const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
-/** All of them, so that the survivor of every merge exists. */
-const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
 let project: TestProject
 const compared = test.skipIf(!hasClickHouse)
 
@@ -36,7 +34,7 @@ compared(
     const funnels = fc.array(funnelArb, { minLength: 4, maxLength: 6, size: 'max' })
     await assertGenerated(
       fc.asyncProperty(eventsArb, mergesArb, funnels, async (events, merges, drawn) => {
-        await fillStore(project, { events, merges, groups, isFresh: true })
+        await fillStore(project, { events, persons, merges, groups, isFresh: true })
         await clickhouse.load(project)
         for (const funnel of drawn) {
           const answer = (await answerOnClickHouse(clickhouse, asQuery(funnel), project)) as FunnelsAnswer

@@ -5,7 +5,7 @@ import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 import { openTestProject, type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { fillStore, type StoreEvent } from '../../harness/store.ts'
-import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb } from '../../reference/funnel-cases.ts'
+import { afterMerges, asQuery, eventsArb, funnelArb, mergesArb, persons } from '../../reference/funnel-cases.ts'
 import { type ReferenceFunnel, referenceOutcomes } from '../../reference/funnel-queries.ts'
 import { expectAnswer, listQuery, type Point, pointsOf, rounded } from './expected.ts'
 
@@ -14,7 +14,6 @@ import { expectAnswer, listQuery, type Point, pointsOf, rounded } from './expect
 
 const fills = Number(process.env.WAYMARK_RUNS ?? 24)
 const groups = ['g1', 'g2'].map((key) => ({ index: 0, key }))
-const persons = [1, 2, 3, 4].map((person) => ({ person, hasRecord: person !== 1 }))
 let project: TestProject
 beforeAll(async () => {
   project = await openTestProject({ now: new Date('2024-06-01T00:00:00Z') })

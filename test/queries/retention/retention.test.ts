@@ -398,6 +398,14 @@ test('the actors of a row, with the values in which they appear', async () => {
     '[0,2]',
   ])
   expect(await list({ day: 2 }, ['id'])).toHaveLength(2)
+  // Each value as a column: here of days.
+  const columns = await list({}, ['id', 'appearances', 'day_0', 'day_1', 'day_2'])
+  for (const [, appearances, ...days] of columns)
+    expect(days).toEqual([0, 1, 2].map((day) => ((appearances as number[]).includes(day) ? 1 : 0)))
+  expect(await list({}, ['day_0'])).toEqual([[1], [1], [1]])
+  const summed = { kind: 'ActorsQuery', source, select: ['sum(day_2)', 'count()'], orderBy: [] }
+  expect(((await project.answer(summed)) as { results: unknown }).results).toEqual([[2, 3]])
+  await expect(list({}, ['day_99'])).rejects.toMatchObject({ attr: 'select__0' })
   expect(await list({ day: 3 }, ['id'])).toHaveLength(0)
   await expect(list({ interval: 4 }, ['id'])).rejects.toMatchObject({ attr: 'source__interval' })
   await expect(list({ day: 4 }, ['id'])).rejects.toMatchObject({ attr: 'source__day' })

@@ -15,6 +15,19 @@ const asked = (display: string, more: object = {}) => ({ kind: 'TrendsQuery', se
 test.each<[name: string, query: object, attr: string, words: string]>([
   ['no property', asked('BoxPlot'), 'series__0__math_property', 'property'],
   ['a breakdown', asked('CalendarHeatmap', { breakdownFilter: { breakdown: 'k' } }), 'breakdownFilter', 'breakdown'],
+  [
+    'a goal',
+    asked('BoxPlot', { series: [{ ...view, math_property: 'n' }], conversionGoal: { customEventName: 'buy' } }),
+    'conversionGoal',
+    'goal',
+  ],
+  [
+    'an action that is gone as the goal',
+    asked('CalendarHeatmap', { conversionGoal: { actionId: 77 } }),
+    'conversionGoal__actionId',
+    'no action 77',
+  ],
+  ['two goals', asked('CalendarHeatmap', { conversionGoal: { actionId: 77, customEventName: 'buy' } }), 'conversionGoal', 'either'],
   ['a formula', asked('x', { trendsFilter: { display: 'CalendarHeatmap', formula: 'A' } }), 'trendsFilter__formula', 'formulas'],
   [
     'a math over several days',
@@ -72,12 +85,20 @@ test('both have rows as Arrow', async () => {
       .map((row) => ({ ...(row.toJSON() as object) }))
   expect(await rows('CalendarHeatmap')).toEqual([0, 1].map((column) => ({ order: 0, label: 'view', row: 1, column, value: 1 })))
   expect(await rows('BoxPlot')).toEqual([
-    { series_index: 0, series_label: 'view', day: dayText(0), min: 0, q1: 0.25, median: 0.5, q3: 0.75, max: 1, mean: 0.5 },
+    { series_index: 0, series_label: 'view', day: dayText(0), min: 0, p25: 0.25, median: 0.5, p75: 0.75, max: 1, mean: 0.5, count: 2 },
+    { series_index: 0, series_label: 'view', day: dayText(1), min: 0, p25: 0, median: 0, p75: 0, max: 0, mean: 0, count: 0 },
   ])
   expect(await rows('CalendarHeatmap', 'before')).toEqual(
     [0, 1].map((column) => ({ order: 0, label: 'view', compare_label: 'current', row: 1, column, value: 1 })),
   )
-  expect(await rows('BoxPlot', 'before')).toMatchObject([{ series_label: 'view', compare_label: 'current', day: dayText(0) }])
+  expect(await rows('BoxPlot', 'before')).toMatchObject(
+    [0, 1, -2, -1].map((day) => ({
+      series_label: 'view',
+      compare_label: day < 0 ? 'previous' : 'current',
+      day: dayText(day),
+      count: day === 0 ? 2 : 0,
+    })),
+  )
 })
 
 describe('the actors of a box', () => {

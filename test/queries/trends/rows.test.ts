@@ -132,6 +132,12 @@ describe('maths', () => {
     ['multiplied', { math: 'sum', math_property: 'price', math_multiplier: 0.5 }, [15, 0, 0, 15]],
     ['median', { math: 'median', math_property: 'price' }, [15, 0, 0, 30]],
     ['an expression', { math: 'hogql', math_hogql: 'count() * 10 + sum(toFloat(properties.price))' }, [50, 0, 0, 40]],
+    ['an expression that names the table', { math: 'hogql', math_hogql: 'sum(toFloat(e.properties.price)) / count()' }, [15, 0, 0, 30]],
+    [
+      'an expression with a parameter of that name',
+      { math: 'hogql', math_hogql: 'arraySum(arrayMap(e -> e.1 * 2, [tuple(count(e.uuid), 1)]))' },
+      [4, 2, 0, 2],
+    ],
     ['an expression over a person', { math: 'hogql', math_hogql: 'uniqExact(person.properties.name)' }, [1, 1, 0, 1]],
     ['a time', { math: 'max', math_property: '$time' }, [1577876400, 1577959200, 0, 1578132000]],
     ['groups', { math: 'unique_group', math_group_type_index: 0 }, [1, 1, 0, 0]],

@@ -1,6 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { alias, and, call, callWith, field, from, groupBy, literal, not, order, select, unionAll } from '../../../ast/build.ts'
 import type { Expr, Query } from '../../../ast/nodes.ts'
+import { allowFound } from '../../cells.ts'
 import type { QueryContext, QueryRun, StatementAsk } from '../../kind.ts'
 import { doubles, texts } from '../../vectors.ts'
 import { cohortSplit, type SplitBy } from '../collect.ts'
@@ -270,6 +271,7 @@ export function* periodRows(scan: FunnelScan, edges: readonly number[], env: Que
     const [period, entered, converted] = ['period', 'entered', 'converted'].map((name) => doubles(table, name))
     for (const [i, split] of splitsOf(table, scan, cohort, env).entries()) {
       const key = JSON.stringify(split)
+      if (!rows.has(key)) allowFound(rows.size + 1, 2 * (edges.length - 1))
       const row = rows.get(key) ?? { split, counts: new PeriodCounts(edges.length - 1) }
       rows.set(key, row)
       row.counts.entered[period![i]!] = entered![i]!

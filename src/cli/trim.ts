@@ -1,0 +1,22 @@
+import { trimAccounts } from '../directory/large-rows.ts'
+import type { Command } from './command.ts'
+import { dataOption, mustBeDataDirectory } from './directory.ts'
+
+export const trim: Command = {
+  name: 'trim',
+  summary: 'Cuts rows of account data that are larger than docs/limits.md allows. The server must be stopped.',
+  options: {
+    data: dataOption,
+    remove: { value: 'TABLE/KEY', summary: 'remove this row instead, as `waymark doctor --largest` prints it' },
+  },
+  run: async (values, { out }) => {
+    const dataDir = values.required('data')
+    await mustBeDataDirectory(dataDir)
+    const rows = await trimAccounts(dataDir, values.text('remove'))
+    for (const { table, key, characters, left } of rows)
+      out(
+        `${table}/${key[1]}: ${characters.toLocaleString('en-US')} characters, now ${left === 0 ? 'removed' : left.toLocaleString('en-US')}`,
+      )
+    if (rows.length === 0) out('No row is larger than it may be.')
+  },
+}

@@ -1,5 +1,6 @@
 // npm leaves packages for other platforms out of the lock file when the registry it asked does not have them, and `npm ci` then refuses that very file.
-// This puts them in by name and version. Run it after a change of dependencies:   npm run lock
+// This puts them in by name and version, with the hash that the registry has of them, as of all that have none. Run it after a change of dependencies:   npm run lock
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'))
@@ -35,6 +36,19 @@ for (const [from, { optionalDependencies = {}, dev }] of Object.entries({ ...pac
     added++
   }
 }
+let unknown = 0
+for (const [place, one] of Object.entries(packages)) {
+  if (place === '' || one.link || one.integrity) continue
+  const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  try {
+    const { version, ...rest } = one
+    const integrity = JSON.parse(execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity', '--json'], { encoding: 'utf8' }))
+    packages[place] = { version, integrity, ...rest }
+  } catch {
+    unknown++
+    console.error(`the registry does not have ${name}@${one.version}`)
+  }
+}
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)))
 writeFileSync('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
-console.log(`${added} packages added`)
+console.log(`${added} packages added, ${unknown} without a hash`)

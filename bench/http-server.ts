@@ -21,7 +21,10 @@ for (let sent = 0, seed = 1; sent < events; sent += batchSize, seed++)
 const unlimited = { api: [], query: [], draft: [] }
 const many = Number.POSITIVE_INFINITY
 const server = await startServer(
-  createHandler(waymark, { limits: () => unlimited, concurrency: () => ({ perProject: many, perUser: many, inAll: many }) }),
+  createHandler(waymark, {
+    limits: () => unlimited,
+    concurrency: () => ({ perProject: many, perUser: many, perOrganization: many, inAll: many }),
+  }),
   {
     host: '127.0.0.1',
     port: 0,

@@ -30,6 +30,7 @@ import type { Project } from './project.ts'
 import { type InsightOptions, openSaved, type Saved } from './saved/open-saved.ts'
 import { type OpenedSharing, openSharing } from './sharing/open-sharing.ts'
 import { answerFiles } from './storage/answer-files.ts'
+import { type Aside, allAside } from './storage/attempts-file.ts'
 import { exists } from './storage/exists.ts'
 import { BrokenFileError, type Instance, openInstance } from './storage/instance.ts'
 import { type LastOwner, type Lock, lockDirectory } from './storage/lock.ts'
@@ -261,7 +262,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       options: exportOptions,
       network: allowedAddresses(() => exportOptions.allowsPrivateAddresses ?? !settings().isHosted),
       refusal: options.engine ? noExports : null,
-      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.get(id)).exportRows : null),
+      rows: async (id) => ((await accounts.projects.byId(id)) ? (await projects.find(id)).exportRows : null),
       report: onError,
     })
     const pluginOptions = options.plugins ?? {}
@@ -277,14 +278,14 @@ export async function open(options: OpenOptions): Promise<Waymark> {
         if (!record) return
         const refused = await accounts.eventQuotas.refusal(record, events.length)
         if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
-        await (await projects.get(id)).take({ batch: events })
+        await (await projects.find(id)).take({ batch: events })
         await accounts.eventQuotas.count(record, events.length)
       },
       report: onError,
     })
     const deliveries = await openDeliveries({
       context: accounts.context,
-      project: async (id) => ((await accounts.projects.byId(id)) ? projects.get(id) : null),
+      project: async (id) => ((await accounts.projects.byId(id)) ? projects.find(id) : null),
       deliver: host.runtime.deliver,
       log: host.log,
       report: onError,
@@ -300,7 +301,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     })
     const saved = openSaved({
       context: accounts.context,
-      project: ({ id }) => projects.get(id),
+      project: ({ id }) => projects.find(id),
       options: options.insights ?? {},
       report: onError,
     })
@@ -458,6 +459,10 @@ export interface Condition {
   readonly lag: number
   /** Projects that were requested and failed to open. */
   readonly failures: readonly ProjectFailure[]
+  /** Records that ended the engine whenever they were applied. */
+  readonly aside: readonly Aside[]
+  /** How often the engine has ended by itself within the last minute. */
+  readonly recentEnds: number
 }
 
 interface Parts {
@@ -587,17 +592,19 @@ export class Waymark {
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
-    const lag = [...ready].reduce((sum, project) => sum + project.lag, 0)
-    const known = { isOpen: this.closing === null, projects: ready.size, lag, failures }
-    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0 }
-    const [isWritable, freeBytes] = await Promise.all([
+    const lag = ready.reduce((sum, project) => sum + project.lag, 0)
+    const { recentEnds } = this.parts.backends
+    const known = { isOpen: this.closing === null, projects: ready.length, lag, failures, recentEnds }
+    if (this.dataDir === ':memory:') return { ...known, isWritable: true, freeBytes: null, minFreeBytes: 0, aside: [] }
+    const [aside, isWritable, freeBytes] = await Promise.all([
+      allAside(this.dataDir),
       access(this.dataDir, constants.W_OK).then(
         () => true,
         () => false,
       ),
       disk.freeBytes(this.dataDir).catch(() => null),
     ])
-    return { ...known, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
+    return { ...known, aside, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
   /** Applies acknowledged events, checkpoints all files and releases the directory. A second call waits for the first one. */
@@ -624,7 +631,7 @@ export class Waymark {
   /** Plugins may capture events until acknowledged ones have passed them. */
   private async transformed(): Promise<void> {
     const { projects, plugins } = this.parts
-    const passing = [...projects.ready].filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
+    const passing = projects.ready.filter(({ id, lag }) => lag > 0 && plugins.host.runtime.hasTransformations(id))
     // What cannot be applied is reported by the closing of the project.
     await Promise.allSettled(passing.map((project) => project.warnings()))
   }

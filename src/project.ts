@@ -1,6 +1,8 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { ProjectRecord } from './accounts/records.ts'
-import type { Backends, ProjectBackend, RowLimits } from './backend/backend.ts'
+import type { Backends, RowLimits } from './backend/backend.ts'
+import { OnDemandBackend } from './backend/on-demand.ts'
+import { OpenLimit } from './backend/open-limit.ts'
 import type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 import type { StoreFacts } from './catalog/store-facts.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './definitions/actions.ts'
@@ -73,8 +75,12 @@ export interface ProjectHome {
   readonly signal?: AbortSignal
 }
 
-/** Only `Waymark` may close projects; it passes this key. */
+export { OpenLimit }
+
+/** Only `Waymark` may open and close projects; it passes these keys. */
 export const closeProject = Symbol('closeProject')
+export const firstOpened = Symbol('firstOpened')
+export const openFailure = Symbol('openFailure')
 
 /** Whether a cached answer is accepted, and whether to wait for a new one. */
 export type Refresh = boolean | RefreshMode | null | undefined
@@ -90,13 +96,14 @@ export interface QueryOptions<R extends Refresh = Refresh> extends Pick<AnswerOp
   readonly rows?: QueryContext['limits']
 }
 
-export async function openProject(home: ProjectHome, record: ProjectRecord): Promise<Project> {
+/** Its first use opens it. */
+export function newProject(home: ProjectHome, record: ProjectRecord, limit: OpenLimit): Project {
   const { clock, onError, signal, backends, salts } = home
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
-  const backend = await backends.open({ clock, onError, signal, onRecovery, transformations, salts, record: () => current.record })
-  return new Project(home, backend, current)
+  const ofProject = { clock, onError, signal, onRecovery, transformations, salts, record: () => current.record }
+  return new Project(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
 }
 
 function mustBeRowLimits(rows: NonNullable<RowLimits>): void {
@@ -119,12 +126,12 @@ export class Project {
   readonly actions: ActionService
   readonly cohorts: CohortService
   private readonly home: ProjectHome
-  private readonly backend: ProjectBackend
+  private readonly backend: OnDemandBackend
   private readonly current: { record: ProjectRecord }
   private isClosed = false
 
   /** @internal Use `waymark.createProject` or `waymark.project`. */
-  constructor(home: ProjectHome, backend: ProjectBackend, current: { record: ProjectRecord }) {
+  constructor(home: ProjectHome, backend: OnDemandBackend, current: { record: ProjectRecord }) {
     this.home = home
     this.backend = backend
     this.current = current
@@ -252,6 +259,7 @@ export class Project {
   /** @internal The query of an HTTP request. */
   async ask(asked: AskedRequest, { rows, ...asker }: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome> {
     await this.refresh()
+    await this.backend.positioned()
     const source: Source = {
       project: this.current.record,
       position: () => this.backend.position,
@@ -264,6 +272,12 @@ export class Project {
   async cachedAnswer(query: AskedRequest['query']): Promise<Answer | null> {
     await this.refresh()
     return this.home.asking().cached(this.current.record, query)
+  }
+
+  /** @internal When the cached answer of a query was computed. */
+  async cachedAt(query: AskedRequest['query']): Promise<Date | null> {
+    await this.refresh()
+    return this.home.asking().cachedAt(this.current.record, query)
   }
 
   /**
@@ -361,6 +375,11 @@ export class Project {
     return this.backend.failure
   }
 
+  /** @internal Whether its store is open at the moment. */
+  get isOpen(): boolean {
+    return this.backend.isOpen
+  }
+
   /** @internal */
   async groupTypes(): Promise<StoreFacts['groupTypes']> {
     await this.refresh()
@@ -379,6 +398,17 @@ export class Project {
   /** What was repaired when the project was opened; empty after an ordinary start. */
   recoveryReports(): readonly RecoveryReport[] {
     return this.backend.reports
+  }
+
+  /** @internal */
+  async [firstOpened](): Promise<void> {
+    await this.refresh()
+    await this.backend.firstOpened()
+  }
+
+  /** @internal */
+  get [openFailure](): unknown {
+    return this.backend.openFailure
   }
 
   /** @internal */

@@ -107,6 +107,28 @@ export const createOrganizations = (context: AccountContext) => {
   return {
     byId,
 
+    /** By the operator: no route sets it. Null: the only organization that there is. */
+    setPluginsLevel: (id: string | null, plugins_access_level: number): Promise<Organization> =>
+      store.write(async (tables) => {
+        const found = await tables.organizations.find(id === null ? {} : { id })
+        if (found.length !== 1)
+          throw notFound(id === null ? `There are ${found.length} organizations: name one.` : `There is no organization ${id}.`)
+        const before = found[0]!
+        const change = { plugins_access_level, updated_at: context.clock() }
+        await tables.organizations.update({ id: before.id }, change)
+        if (plugins_access_level !== before.plugins_access_level)
+          await log(context, tables, {
+            by: null,
+            organization_id: before.id,
+            scope: 'Organization',
+            item_id: before.id,
+            activity: 'updated',
+            name: before.name,
+            changes: changesOf('Organization', before, { plugins_access_level }),
+          })
+        return { ...before, ...change }
+      }),
+
     async of(user: User): Promise<readonly Organization[]> {
       const memberships = await store.read.memberships.find({ user_id: user.id })
       return store.read.organizations.find({ id: memberships.map((one) => one.organization_id) })

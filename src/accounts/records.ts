@@ -69,6 +69,8 @@ export const accountShapes = {
     saml_acs_url: 'text?',
     saml_x509_cert: 'text?',
     created_at: 'time',
+    is_assumed: 'boolean?', // not hosted: `verified_at` is the time of creation, and nobody proved it. null: of older versions
+    pending: 'json?', // settings that were asked for before it was proven
   },
   roles: {
     id: 'text',
@@ -125,6 +127,7 @@ export const accountShapes = {
     derived_name: 'text?',
     description: 'text',
     query: 'json', // as it was sent, with the nodes around it that say how it is shown
+    filters: 'json?', // the older form that the query was made from
     kind: 'text', // of the query inside
     position: 'integer?',
     favorited: 'boolean',

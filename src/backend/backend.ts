@@ -75,6 +75,8 @@ export interface BackendHome {
   onRecovery(notice: RecoveryNotice): void
   /** Aborts if the directory is closed before the project is open. */
   readonly signal?: AbortSignal
+  /** This process had it open before, and closed it: its files are in order. */
+  readonly wasClosed?: boolean
 }
 
 export interface Backends {
@@ -83,6 +85,16 @@ export interface Backends {
   open(home: BackendHome): Promise<ProjectBackend>
   drop(id: number): Promise<void>
   load(): Load
+  /** The number of projects that may be open at a time. */
+  readonly mostOpen: number
+  /** Where the log of a project ends, if that is known without opening it. */
+  positionOf(id: number): number | null
+  /** True if an error means that memory was short. */
+  isOutOfMemory(error: unknown): boolean
+  /** True if an error means that a project must be closed and opened again. */
+  isLost(error: unknown): boolean
+  /** How often the engine has ended by itself within the last minute. */
+  readonly recentEnds: number
   /** What a slow close is waiting for. */
   readonly stillOpen: readonly string[]
   /** Releases shared resources after all backends are closed. */

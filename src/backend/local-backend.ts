@@ -33,6 +33,7 @@ import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
 import { viewsNamedIn } from '../queries/views.ts'
+import { openAttempts } from '../storage/attempts-file.ts'
 import { listFiles } from '../storage/list-files.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
@@ -74,7 +75,8 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
   const { clock, onError, signal, stores } = home
   const started = performance.now()
   const { id, ingested_event } = home.record()
-  const storage = await stores.open(id, { hadEvents: ingested_event, ...(isThorough ? { isThorough } : {}) })
+  const thoroughly = isThorough ? { isThorough } : home.wasClosed ? { isThorough: false } : {}
+  const storage = await stores.open(id, { hadEvents: ingested_event, ...thoroughly })
   try {
     const { recovery, engine, log, cacheFolder } = storage
     for (const report of storage.reports) home.onRecovery(report)
@@ -87,6 +89,7 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
       })
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
       const transform = home.transform ?? (await ownTransform(home, storage))
+      const attempts = cacheFolder === null ? undefined : openAttempts(cacheFolder)
       const pipeline = await Pipeline.open({
         log,
         writer,
@@ -98,6 +101,7 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
         onError,
         signal,
         transform,
+        attempts,
       })
       const reports = [...storage.reports]
       if (recovery) {
@@ -331,8 +335,11 @@ export class LocalBackend implements ProjectBackend {
     this.closing.abort(new Error('The project is closed'))
     await this.loading
     await this.lists?.close()
-    await this.pipeline.close()
-    await this.storage.close()
+    try {
+      await this.pipeline.close()
+    } finally {
+      await this.storage.close()
+    }
   }
 
   private folding(statements: Statements): Pick<QueryProject, 'fold' | 'loads' | 'threads'> {

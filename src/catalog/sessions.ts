@@ -192,18 +192,24 @@ export interface SessionOptions {
   /** The events that are looked at. Default all. */
   readonly events?: Expr
   readonly from?: TableSource
+  /** One row per session with these columns, the id among them, in place of the sessions that events name. */
+  readonly measured?: (measures: Readonly<Record<string, Expr>>) => Query
 }
 
 export function sessionsQuery(
   fields: readonly string[],
   settings: SessionSettings,
-  { also = {}, events, from: source = table('events', '@session_events') }: SessionOptions = {},
+  { also = {}, events, from: source = table('events', '@session_events'), measured: made }: SessionOptions = {},
 ): Query {
   const columns = [
     ...fields.map((name) => alias(sessionFields[name]!.value(settings), name)),
     ...Object.keys(also).map((name) => alias(measure(name), name)),
   ]
-  const measured = (names: readonly string[]) => measuresQuery(names, { ...measures, ...also }, source, events)
+  const known = { ...measures, ...also }
+  const measured = (names: readonly string[]) =>
+    made
+      ? made(Object.fromEntries(names.map((name) => [measureName(name), name === 'id' ? field('$session_id') : known[name]!])))
+      : measuresQuery(names, known, source, events)
   return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse(), measured), '@sessions') })
 }
 

@@ -5,6 +5,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
 import type { DownloadFormat, IngestAnswer } from '../project.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
+import { asideText } from '../storage/recovery-report.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.
@@ -121,6 +122,57 @@ export const directoryCommands = {
     }))
   },
 
+  'list-domains': async ({ accounts }: Waymark, _: object) => {
+    const { domains, organizations } = accounts.context.store.read
+    const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))
+    return [...(await domains.find({}))]
+      .sort((a, b) => (a.domain < b.domain ? -1 : 1))
+      .map((one) => ({
+        domain: one.domain,
+        organization_id: one.organization_id,
+        organization: names.get(one.organization_id) ?? null,
+        is_verified: accounts.domains.isProven(one),
+        verified_at: accounts.domains.isProven(one) ? (one.verified_at?.toISOString() ?? null) : null,
+        created_at: one.created_at.toISOString(),
+      }))
+  },
+
+  'verify-domain': async (
+    { accounts }: Waymark,
+    { domain, organization }: { readonly domain: string; readonly organization: string | null },
+  ) => {
+    const proven = await accounts.domains.vouch(domain, organization)
+    return {
+      domain: proven.domain,
+      organization_id: proven.organization_id,
+      is_verified: true,
+      verified_at: proven.verified_at?.toISOString() ?? null,
+    }
+  },
+
+  'list-organizations': async ({ accounts }: Waymark, _: object) => {
+    const { organizations, memberships, projects } = accounts.context.store.read
+    const all = [...(await organizations.find({}))].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
+    return Promise.all(
+      all.map(async ({ id, name, plugins_access_level, created_at }) => ({
+        id,
+        name,
+        plugins_level: plugins_access_level,
+        members: await memberships.count({ organization_id: id }),
+        projects: await projects.count({ organization_id: id }),
+        created_at: created_at.toISOString(),
+      })),
+    )
+  },
+
+  'set-organization': async (
+    { accounts }: Waymark,
+    { organization, plugins_level }: { readonly organization: string | null; readonly plugins_level: number },
+  ) => {
+    const changed = await accounts.organizations.setPluginsLevel(organization, plugins_level)
+    return { organization_id: changed.id, name: changed.name, plugins_level: changed.plugins_access_level }
+  },
+
   'list-keys': async ({ accounts }: Waymark, _: object) => {
     const { personal_keys, users } = accounts.context.store.read
     const emails = new Map((await users.find({})).map(({ id, email }) => [id, email]))
@@ -150,8 +202,11 @@ export const directoryCommands = {
 
   /** Projects that were requested and failed to open, with the reason. */
   failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
-    const { failures } = await waymark.condition()
-    return failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` }))
+    const { failures, aside } = await waymark.condition()
+    return [
+      ...failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` })),
+      ...aside.map(({ project, records }) => ({ project, message: asideText(records) })),
+    ]
   },
 
   imports: async ({ accounts }: Pick<Waymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {

@@ -6,11 +6,12 @@ import { openAccounts } from '../directory/control.ts'
 import { listLargest } from '../directory/large-rows.ts'
 import type { EngineChoice } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { recordsAside } from '../storage/attempts-file.ts'
 import { BrokenFileError, openServerInspector, openStoreInspector } from '../storage/inspector.ts'
 import type { Instance } from '../storage/instance.ts'
 import { type LastOwner, readLastOwner } from '../storage/lock.ts'
 import { inspectProject, type ProjectInspection } from '../storage/project-storage.ts'
-import { recoveryText } from '../storage/recovery-report.ts'
+import { asideText, recoveryText } from '../storage/recovery-report.ts'
 import { engineOf } from './clickhouse-option.ts'
 import type { Command, Output, Values } from './command.ts'
 import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } from './directory.ts'
@@ -88,7 +89,9 @@ async function inspect(
       const [first = '', ...more] = lines
       output.out(`Project ${String(id).padEnd(8)} ${first}`)
       for (const line of more) output.out(`  ${line}`)
-      if (typeof inspection === 'string' || hasProblem(inspection)) problems++
+      const aside = await recordsAside(join(dataDir, 'projects', String(id)))
+      if (aside.length > 0) output.out(`  ${asideText(aside)}`)
+      if (typeof inspection === 'string' || hasProblem(inspection) || aside.length > 0) problems++
     }
     sayImports(await directoryCommands.imports({ accounts }, {}), output)
     return problems

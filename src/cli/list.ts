@@ -6,7 +6,7 @@ import { tableText } from './table-text.ts'
 type ListName = Extract<DirectoryCommandName, `list-${string}`>
 
 /** Prints a list of records as a table or as JSON. */
-const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: ListName): Command => ({
+const listing = (things: 'projects' | 'users' | 'keys' | 'organizations' | 'domains', summary: string, name: ListName): Command => ({
   name: `${things} list`,
   summary,
   options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
@@ -26,4 +26,10 @@ const listing = (things: 'projects' | 'users' | 'keys', summary: string, name: L
 
 export const listProjects = listing('projects', 'Lists the projects and their project API keys.', 'list-projects')
 export const listUsers = listing('users', 'Lists the users, their organizations and levels.', 'list-users')
+export const listOrganizations = listing(
+  'organizations',
+  'Lists the organizations and what they may do with plugins.',
+  'list-organizations',
+)
+export const listDomains = listing('domains', 'Lists the domains of organizations, and whether they are proven.', 'list-domains')
 export const listKeys = listing('keys', 'Lists the personal API keys: user, label and scopes, without the secrets.', 'list-keys')

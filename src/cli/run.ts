@@ -4,11 +4,13 @@ import { nearestSpellings } from '../lib/spelling.ts'
 import { version } from '../lib/version.ts'
 import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
 import { doctor } from './doctor.ts'
+import { verifyDomain } from './domains-verify.ts'
 import { importFiles } from './import.ts'
 import { approveImports } from './imports-approve.ts'
 import { init } from './init.ts'
 import { createKey } from './keys-create.ts'
-import { listKeys, listProjects, listUsers } from './list.ts'
+import { listDomains, listKeys, listOrganizations, listProjects, listUsers } from './list.ts'
+import { setOrganization } from './organizations-set.ts'
 import { limitProject } from './projects-limit.ts'
 import { defineProperty, listProperties } from './properties.ts'
 import { query } from './query.ts'
@@ -28,6 +30,10 @@ export const commands: readonly Command[] = [
   listUsers,
   createUser,
   linkUser,
+  listOrganizations,
+  setOrganization,
+  listDomains,
+  verifyDomain,
   confirmUser,
   listKeys,
   createKey,

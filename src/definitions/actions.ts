@@ -4,7 +4,7 @@ import { type ActionFields, actionFieldsSchema } from '../queries/action-definit
 import { check, freeId, oneAtATime } from './records.ts'
 import type { DefinitionStore } from './store.ts'
 
-export const actionFieldNames = ['name', 'description', 'steps', 'id'] as const
+export const actionFieldNames = ['name', 'description', 'steps', 'tags', 'id'] as const
 
 export interface StoredAction extends ActionFields {
   readonly id: number
@@ -38,12 +38,19 @@ export function actionService(store: DefinitionStore): ActionService {
     await store.write([{ table: 'actions', id, definition }])
     return action
   }
+  const mustBeFree = async (name: string): Promise<void> => {
+    const other = [...(await all()).values()].find((one) => one.name === name)
+    if (!other) return
+    const message = `This project already has an action with this name, ID ${other.id}.`
+    throw new WaymarkError('invalid-value', { message, rule: 'unique', attr: 'name' })
+  }
   return {
     list: async () => [...(await all()).values()].sort((a, b) => a.id - b.id),
     retrieve,
     create: (fields, author = null) =>
       inTurn(async () => {
         const checked = check(actionFieldsSchema, fields)
+        await mustBeFree(checked.name)
         const now = store.clock().toISOString()
         const id = freeId(fields, new Set((await all()).keys()))
         return save({ ...checked, id, created_by_id: author, created_at: now, updated_at: now })
@@ -52,6 +59,7 @@ export function actionService(store: DefinitionStore): ActionService {
       inTurn(async () => {
         const known = await retrieve(id)
         const checked = check(actionFieldsSchema, { ...known, ...(fields as object) })
+        if (checked.name !== known.name) await mustBeFree(checked.name)
         const { created_at, created_by_id } = known
         return save({ ...checked, id, created_by_id, created_at, updated_at: store.clock().toISOString() })
       }),

@@ -1,4 +1,5 @@
 import { type RecordBatch, Table } from 'apache-arrow'
+import { WaymarkError } from '../errors/errors.ts'
 import { arrowBytes } from '../lib/arrow-bytes.ts'
 import { csvLines, inPieces } from '../lib/csv.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
@@ -11,7 +12,8 @@ import type { QueryProject } from './query-context.ts'
 
 // All rows of a query as a file, without ever holding all of them. Values are those of a JSON answer, in Arrow and Parquet those of the engine.
 
-export const downloadFormats = ['csv', 'jsonl', 'parquet', 'arrow'] as const
+/** `spreadsheet`: CSV in which no text is a formula. */
+export const downloadFormats = ['csv', 'jsonl', 'parquet', 'arrow', 'spreadsheet'] as const
 export type DownloadFormat = (typeof downloadFormats)[number]
 
 type Bytes = AsyncGenerator<Uint8Array, void, undefined>
@@ -40,7 +42,8 @@ export async function queryDownload(
   const batches = (batchRows?: number) => batchesOf(work, project, { ...options, ...(batchRows ? { batchRows } : {}) })
   const bytes = {
     arrow: () => arrowBytes(batches()),
-    csv: () => csv(batches(rowsOfBatch), timezone),
+    csv: () => csv(batches(rowsOfBatch), timezone, false),
+    spreadsheet: () => csv(batches(rowsOfBatch), timezone, true),
     jsonl: () => jsonLines(batches(rowsOfBatch), timezone),
     parquet: () => parquetOfStatement(work, project, options) ?? parquet(batches(rowsOfBatch), parquetOf, options.signal),
   }
@@ -49,11 +52,11 @@ export async function queryDownload(
 
 const namesOf = ({ schema }: RecordBatch): readonly string[] => schema.fields.map(({ name }) => name)
 
-async function* csv(batches: Batches, timezone: string): Bytes {
+async function* csv(batches: Batches, timezone: string, isForPeople: boolean): Bytes {
   let isFirst = true
   for await (const batch of batches) {
     const rows = tableRows(new Table([batch]), timezone)
-    yield* csvLines(isFirst ? [namesOf(batch), ...rows] : rows)
+    yield* csvLines(isFirst ? [namesOf(batch), ...rows] : rows, isForPeople)
     isFirst = false
   }
 }
@@ -66,10 +69,19 @@ async function* jsonLines(batches: Batches, timezone: string): Bytes {
   }
 }
 
+/** A name ends at NUL in Parquet files. */
+const mustBeNames = (names: readonly string[]): void => {
+  const wrong = names.find((name) => name.includes('\0'))
+  if (wrong === undefined) return
+  const message = `A column of a Parquet file cannot be named ${JSON.stringify(wrong)}: the name contains NUL. Give it another name with \`as\`.`
+  throw new WaymarkError('invalid-value', { message, rule: 'invalid_input', attr: null })
+}
+
 /** Null: the engine does not write the file itself. */
 function parquetOfStatement(work: ArrowWork, project: QueryProject, options: AnswerOptions): Bytes | null {
   const { parquet: write } = project
   if (!('statement' in work) || !write) return null
+  mustBeNames(work.statement.columns.map(({ name }) => name))
   return (async function* () {
     try {
       yield* write(work.statement, options)
@@ -83,6 +95,7 @@ async function* parquet(batches: Batches, parquetOf: ParquetOfRows, signal?: Abo
   const { done, value: first } = await batches.next()
   if (done) return
   const names = distinctNames(namesOf(first))
+  mustBeNames(names)
   const columns = first.schema.fields.map(({ type }, i) => ({ name: names[i]!, type }))
   async function* all() {
     yield first!

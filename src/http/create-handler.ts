@@ -32,7 +32,12 @@ const largestLag = 1_000_000
 const reasonOf = ({ project, what, error }: Condition['failures'][number]): string =>
   `project ${project} ${what}${error instanceof WaymarkError ? `: ${error.code}` : ''}`
 
-const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, lag, failures }: Condition): Readiness => {
+/** An engine that ends this often within a minute is not only unlucky with a query. */
+const manyEnds = 3
+
+const readinessOf = (condition: Condition): Readiness => {
+  const { isOpen, isWritable, freeBytes, minFreeBytes, projects, lag, failures, aside, recentEnds } = condition
+  const reasonsAside = aside.map(({ project, records }) => `project ${project} has set aside record ${records.slice(0, 5).join(', ')}`)
   const checks = {
     open: { isOk: isOpen },
     write: { isOk: isWritable },
@@ -40,6 +45,12 @@ const readinessOf = ({ isOpen, isWritable, freeBytes, minFreeBytes, projects, la
     lag_records: { isOk: lag < largestLag, detail: lag },
     projects_open: { isOk: true, detail: projects },
     projects_failed: { isOk: failures.length === 0, detail: failures.length, reasons: failures.map(reasonOf) },
+    records_set_aside: {
+      isOk: aside.length === 0,
+      detail: aside.reduce((sum, { records }) => sum + records.length, 0),
+      reasons: reasonsAside,
+    },
+    engine_ends: { isOk: recentEnds < manyEnds, detail: recentEnds },
   }
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }

@@ -60,6 +60,10 @@ export const failures = {
     new WaymarkError('too-many-queries', {
       message: `Too many concurrent queries: you already have ${most} queued or running. Retry when one of them has finished, or cancel one.`,
     }),
+  tooManyOfOrganization: (most: number) =>
+    new WaymarkError('too-many-queries', {
+      message: `Too many concurrent queries: your organization already has ${most} queued or running. Retry when one of them has finished, or cancel one.`,
+    }),
   busyWithQueries: (most: number) => new WaymarkError('server-busy', { most }),
   unready: (message: string) => new WaymarkError('unready', { message }),
   internal: () => new WaymarkError('internal', {}),

@@ -38,12 +38,12 @@ export const createIdempotency = (accounts: Accounts) => {
   return async (
     caller: string,
     key: string,
-    request: { method: string; path: string; body: unknown; secrets: readonly string[] },
+    request: { method: string; about?: readonly (string | number | null)[]; path: string; body: unknown; secrets: readonly string[] },
     act: () => Promise<Answer>,
   ): Promise<Answer> => {
     if (key.length > 255) throw failures.parse('The Idempotency-Key is longer than 255 characters.')
     const id = hash(`${caller} ${key}`)
-    const print = hash(JSON.stringify([request.method, request.path, request.body]))
+    const print = hash(JSON.stringify([request.method, ...(request.about ?? []), request.path, request.body]))
     if (running.has(id)) throw failures.conflict('A request with this Idempotency-Key is still running.')
     running.add(id)
     try {

@@ -12,6 +12,14 @@ export const moment = (visit: Pick<Visit, 'query' | 'app'>, name: string): Date 
   const relative = /^-(\d{1,6})([hdwmy])$/.exec(given)
   if (relative) return new Date(visit.app.clock().getTime() - Number(relative[1]) * units[relative[2]!]!)
   const read = readTime(given)
-  if (!read) throw invalid(`Input ${given} is not a valid ISO formatted datetime.`, name)
+  if (!read)
+    throw invalid(`${name} must be a time in ISO 8601, or relative as in -7d. Input ${given} is not a valid ISO formatted datetime.`, name)
   return read
+}
+
+/** Both ends of a range, null where it is open. */
+export const range = (visit: Pick<Visit, 'query' | 'app'>, first: string, last: string): readonly [from: Date | null, to: Date | null] => {
+  const [from, to] = [moment(visit, first), moment(visit, last)]
+  if (from && to && from > to) throw invalid(`${first} must not be later than ${last}.`, first)
+  return [from, to]
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { paging } from './pages.ts'
+import { type QueryParameter, wordsOf } from './query-parameter.ts'
+import { parametersOf } from './query-parameters.ts'
 import { querySchemas } from './query-schemas.ts'
 import { resources } from './registry.ts'
 import type { Row } from './resource.ts'
@@ -33,13 +34,18 @@ const idempotencyKey = {
   schema: { type: 'string', maxLength: 255 },
 }
 
+const parameterSchema = (name: string, parameter: QueryParameter): Schema => {
+  if (typeof parameter !== 'string') return { type: 'array', items: { type: 'string' } }
+  return { type: name === 'limit' || name === 'offset' || name === 'page' ? 'integer' : 'string' }
+}
+
 const parameters = (row: Row, path: string) => [
   ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-  ...Object.entries({ ...(row.isPaged ? paging : {}), ...row.queryParameters }).map(([name, description]) => ({
+  ...Object.entries(parametersOf(row)).map(([name, parameter]) => ({
     name,
     in: 'query',
-    description,
-    schema: { type: name === 'limit' || name === 'offset' || name === 'page' ? 'integer' : 'string' },
+    description: wordsOf(parameter),
+    schema: parameterSchema(name, parameter),
   })),
   ...(row.isCreating ? [idempotencyKey] : []),
 ]

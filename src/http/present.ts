@@ -12,6 +12,7 @@ export { maybeTime, time }
 export const timeSchema = z.string().meta({ format: 'date-time' })
 export const uuidSchema = z.string().meta({ format: 'uuid' })
 export const freeSchema = z.unknown()
+export const notEnforcedSchema = z.array(z.string()).meta({ description: 'Settings of this record that are stored but not enforced yet' })
 
 export const userSchema = z.object({
   id: z.int(),
@@ -21,7 +22,7 @@ export const userSchema = z.object({
   last_name: z.string(),
   email: z.string().meta({ format: 'email' }),
   is_email_verified: z.boolean().nullable(),
-  mascot_config: z.record(z.string(), freeSchema).nullable(),
+  mascot_config: z.null().meta({ description: 'Always null: there are no mascots here' }),
 })
 export const presentUser = (user: User): z.infer<typeof userSchema> => ({
   id: user.id,
@@ -84,9 +85,10 @@ export const organizationSchema = z.object({
   available_features: z.array(z.string()),
   is_member_join_email_enabled: z.boolean(),
   metadata: z.object({ instance_tag: z.string() }),
-  customer_id: z.string().nullable(),
+  customer_id: z.null().meta({ description: 'Always null: nothing is sold here, so there are no customers' }),
   enforce_2fa: z.boolean().nullable(),
   member_count: z.int(),
+  not_enforced: notEnforcedSchema,
 })
 export const presentOrganization = async (
   accounts: Accounts,
@@ -109,9 +111,10 @@ export const presentOrganization = async (
     available_features: featureKeys(organization),
     is_member_join_email_enabled: organization.is_member_join_email_enabled,
     metadata: { instance_tag: accounts.context.settings().instanceTag },
-    customer_id: organization.customer_id,
+    customer_id: null,
     enforce_2fa: organization.enforce_2fa,
     member_count: await accounts.organizations.memberCount(organization.id),
+    not_enforced: organization.enforce_2fa ? ['enforce_2fa'] : [],
   }
 }
 

@@ -2,11 +2,13 @@ import { downloadSeconds, longestQueryId, waitedForSeconds } from '../execution/
 import { lightMs } from '../execution/asking/lanes.ts'
 import { longestSeconds } from '../execution/asking/query-runs.ts'
 import { largestBody, maxLevels, maxValues } from './body.ts'
+import { differences } from './differences.ts'
 import { maxFormFields } from './form-fields.ts'
 import { maxNames } from './ignored-fields.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
+import { effectless } from './query-parameters.ts'
 import { hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
 import { requestBodyDefaults } from './request-bodies.ts'
@@ -31,6 +33,14 @@ const number = (value: number) => value.toLocaleString('en')
 const times = ({ failures, seconds }: { readonly failures: number; readonly seconds: number }) =>
   `${failures} at once, and another one every ${seconds} seconds`
 
+const cell = (text: string) => text.replaceAll('|', '\\|')
+const effectlessRows = Object.entries(effectless)
+  .map(([name, { values, reason }]) => `| \`${name}\` | ${values?.join(', ') ?? 'any'} | ${cell(reason)} |`)
+  .join('\n')
+const differenceRows = differences
+  .map(({ where, asked, here, reason }) => `| ${[where, asked, here, reason].map(cell).join(' | ')} |`)
+  .join('\n')
+
 const preface = `# The HTTP API
 
 Generated from the routes: \`npm run docs\`. \`GET /openapi.json\` describes bodies and answers field by field.
@@ -53,7 +63,12 @@ invitation expires after three days, or when its sender may no longer invite to 
 
 **Passwords.** \`POST /api/reset/\` mails a link, valid for one hour; the answer is the same whether the address has an account, and it comes before the mail is sent. Without a mail server (\`--smtp\`)
 it answers 400 \`email_not_available\`; \`GET /_preflight\` says so beforehand (\`email_service_available\`), and the operator prints a link with \`waymark users link\`, valid for 24 hours. A link
-works once. A new password ends the sessions of the account and its other links; personal API keys stay. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session that asks.
+works once. A new password ends the sessions of the account and its other links; personal API keys stay if the address was confirmed before. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session that asks.
+
+**Addresses.** The first link for a new password that is used proves the address of an account. What the account had before ends then: sessions, keys, memberships and invitations
+([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to whoever is signed in, and \`confirm_email/\` takes its secret: then
+everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is told. Without a mail server the operator
+confirms it: \`waymark users confirm --email ADDRESS\`. An address that somebody else has is answered like any other.
 
 **Pagination.** Lists take \`limit\` (default 100, at most 1000) and \`offset\`, and answer \`{"count", "next", "previous", "results"}\`. Links begin with the public URL of the server
 ([operations.md](operations.md)), else with the host of the request if it is a local one; otherwise they are relative.
@@ -70,14 +85,22 @@ answer that they expect, with the header \`${notKeptHeader.replace(/\b[a-z]/g, (
 \`X-Ignored-Fields\` lists them with the likely name: \`nme (name?), tile\`. It lists at most ${maxNames} and the number of the others; characters other than letters, digits and
 \`_.$-\` are percent-encoded. Read-only fields are ignored too, so you can write a record back as you read it.
 
+**Parameters** of URLs that a route does not have are refused (400) with their name and the likely one, and so is one that is sent several times with different values where one is
+expected: an answer that ignores a filter looks like an answer to it. \`GET /openapi.json\` lists those of each route. These may be sent to every route, without effect:
+
+| parameter | values | why it is taken |
+|---|---|---|
+${effectlessRows}
+
 **Headers.** Every answer has \`X-Request-Id\` (the caller's own if it sent one), \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`, \`Referrer-Policy: no-referrer\`, and
 \`X-Frame-Options\` and \`Content-Security-Policy\` that forbid framing. \`Idempotency-Key\` on a POST that creates something makes it idempotent: the same request with the same key within a day gets the
-stored response, without secrets. Requests are limited per key: 480 a minute and 4800 an hour; \`RateLimit\` has the remaining requests, \`Retry-After\` the seconds to wait. Queries have an hourly
+stored response, without secrets. With another body, or where \`@current\` is another project by then, it is a conflict (409). Requests are limited per key: 480 a minute and 4800 an hour; \`RateLimit\` has the remaining requests, \`Retry-After\` the seconds to wait. Queries have an hourly
 limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`); it counts the queries of all keys of one user on one project.
 
-**Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, and a user ${defaultConcurrency.perUser} in all projects; one more gets 429 without
-\`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, the answer is 503 with \`Retry-After\`. Projects get equal shares of the engine, and users get equal shares
-within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice. Queries with a waiting client run
+**Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization
+${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, whoever has fewer than others takes a place: from the organization that
+has most, and in it from the user who has most, the newest query of which nothing has run. It is answered 503 with \`Retry-After\`, in the background with that error, and so is a query for which nobody has more. Organizations get equal
+shares of the engine, then projects within an organization, and users within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice. Queries with a waiting client run
 before async ones.
 
 **Timeouts.** A query with a waiting client has ${waitedForSeconds} seconds, an async one ${longestSeconds}, including the time in the queue; the error shows both parts (\`waited 41 s, ran 19 s\`, status
@@ -104,9 +127,10 @@ chunk. A client that reads nothing for 30 seconds is disconnected. If the JSON a
 without messages and with at most 4,096 characters. [arrow.md](arrow.md) shows how to read Arrow.
 
 **Downloads.** \`POST /api/projects/:project_id/query/export/\` returns all rows of a query as a file, without the row limit of an answer: the body is that of a query, with \`format\` \`csv\`, \`jsonl\`,
-\`parquet\` or \`arrow\` instead of \`async\` and \`refresh\`. Without \`format\`, the \`Accept\` header decides, else it is CSV. A statement and a list of events or persons have all their rows (a \`limit\` in the query
+\`parquet\`, \`arrow\` or \`spreadsheet\` instead of \`async\` and \`refresh\`. Without \`format\`, the \`Accept\` header decides, else it is CSV. A statement and a list of events or persons have all their rows (a \`limit\` in the query
 holds), a chart one row per point. Memory does not depend on the number of rows: CSV, JSON lines and Arrow are streamed as the engine produces them, with backpressure from the client; Parquet is written to a
-file in the data directory first, and sent when it is complete. It must leave 256 MiB of the disk free, else the download is refused with \`no-space\` (503). Values are those of a JSON answer; in Parquet, times are in UTC without a zone, and a column whose name is taken gets its index as a suffix. If the client
+file in the data directory first, and sent when it is complete. It must leave 256 MiB of the disk free, else the download is refused with \`no-space\` (503). Values are those of a JSON answer; in Parquet, times are in UTC without a zone, and a column whose name is taken gets its index as a suffix. A column whose name contains NUL cannot be in a Parquet file (400). \`csv\` is exact;
+\`spreadsheet\` is CSV for people, in which a text that a spreadsheet would take for a formula (it begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return, and is no number) has an apostrophe before it. If the client
 disconnects, the statement is cancelled. A browser can send a form instead of JSON, with \`query\` as JSON text, and saves the file by itself. If the query fails before the first byte, the answer has the status of the error; after that the connection is closed without a final chunk, so that an incomplete file is
 never taken for a complete one. A download has ${downloadSeconds} seconds of the engine's time and counts as a concurrent query. \`waymark serve --downloads off\` turns downloads off; with \`--hosted\` they are off unless \`--downloads on\`.
 The command line has \`waymark query … --format parquet --out FILE\` ([quickstart.md](quickstart.md)).
@@ -114,6 +138,14 @@ The command line has \`waymark query … --format parquet --out FILE\` ([quickst
 **Times** are ISO 8601 in UTC, with microseconds if they are not zero. Trailing slashes are optional.
 
 \`/api/environments/…\` is an alias of \`/api/projects/…\`.
+
+## Deliberate differences
+
+The API follows a published description of PostHog's. Where Waymark differs from it on purpose:
+
+| what | described as | here | why |
+|---|---|---|---|
+${differenceRows}
 
 For operators there are \`/_health\`, \`/_livez\`, \`/_readyz\` and \`/metrics\` (Prometheus), without a key.
 `

@@ -4,6 +4,7 @@ import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
 import { type LevelName, level, type Membership, type Organization, type ProjectRecord } from '../accounts/records.ts'
 import type { App } from './app.ts'
 import type { Caller } from './authenticate.ts'
+import type { QueryParameter } from './query-parameter.ts'
 import type { LimitName } from './rate-limits.ts'
 import type { Site } from './site.ts'
 
@@ -91,7 +92,10 @@ export interface Row<R extends Reach = Reach> {
   readonly takesCsv: boolean
   /** Files of a form become objects with `name`, `type` and `contents` in base64, and `field[key]` becomes the key of an object. */
   readonly takesFiles: boolean
-  readonly queryParameters: Readonly<Record<string, string>>
+  /** All that the URL may have: others are refused (`query-parameters.ts`). */
+  readonly queryParameters: Readonly<Record<string, QueryParameter>>
+  /** Why the route takes parameters that it does not know; null: it does not. */
+  readonly ignoresParameters: string | null
   readonly status: number
   /** A POST that creates records: idempotent with an `Idempotency-Key`. */
   readonly isCreating: boolean
@@ -163,6 +167,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     takesCsv: false,
     takesFiles: false,
     queryParameters: {},
+    ignoresParameters: null,
     status: given.method === 'DELETE' ? 204 : 200,
     isCreating: given.status === 201 && (given.reach ?? reach) !== 'open', // an open route has no user whose key it would be
     secrets: [],

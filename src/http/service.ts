@@ -18,8 +18,9 @@ import { createImportThrottle } from './import-throttle.ts'
 import { createMetrics } from './metrics.ts'
 import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
+import { checkParameters } from './query-parameters.ts'
 import { type Callers, createThrottle } from './rate-limits.ts'
-import { Reply, type Visit } from './resource.ts'
+import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 import { createSites, type Site, type SiteOptions } from './site.ts'
@@ -27,7 +28,7 @@ import { createSites, type Site, type SiteOptions } from './site.ts'
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Waymark-Not-Kept',
+    'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, X-Has-More, X-Row-Limit, X-Warnings, X-Warning-Count, X-Ignored-Fields, X-Ignored-Parameters, X-Waymark-Not-Kept',
 }
 const preflightHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-methods': 'GET, POST, PATCH, PUT, DELETE, OPTIONS',
@@ -127,6 +128,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       const { missing } = route.resource
       throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)
     }
+    checkParameters(row, url.searchParams)
     const content = method === 'GET' ? undefined : await body()
     // A body may take minutes to arrive, so access is checked again.
     if (method !== 'GET') admitted = await enter(await identify())
@@ -137,7 +139,10 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       return new Reply(row.status, row.isPaged ? pageOf(result as readonly unknown[], admitted) : result)
     }
     const key = row.isCreating && caller ? request.headers.get('idempotency-key') : null
-    const asked = { method, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
+    // `@current` is what it meant when the request arrived.
+    const { organization, project } = admitted as Partial<ProjectVisit>
+    const about = [organization?.id ?? null, project?.id ?? null]
+    const asked = { method, about, path: url.pathname.replace(/\/$/, '') + searchOf(url), body: content, secrets: row.secrets }
     const reply = key !== null ? await idempotent(`${caller!.user.id}`, key, asked, act) : await act()
     const { body: sent } = reply
     const headers = reply instanceof Reply ? reply.headers : {}

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { frontPage } from './front-page.ts'
@@ -20,19 +21,27 @@ const encodings = [
 ] as const
 const day = 86_400
 
-/** Scripts, styles and requests of this server only. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self'", // a form whose answer is a download
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
+/** Styles and requests of this server only, and of its scripts those that the page names and what they import. */
+const policyWith = (nonce: string) =>
+  [
+    "default-src 'none'",
+    // Not 'self': this server also serves scripts that users wrote, for other sites.
+    `script-src 'nonce-${nonce}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-src 'self'", // a form whose answer is a download
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** Scripts of the page, and by the `meta` those that they load later. */
+const withNonce = (html: string, nonce: string): string =>
+  html
+    .replace(/<(script|link rel="modulepreload")(?=[\s>])/g, `<$1 nonce="${nonce}"`)
+    .replace('<head>', `<head><meta property="csp-nonce" nonce="${nonce}" />`)
 
 const isFileName = (name: string) => /^[\w-]+(\.[\w-]+)+$/.test(name)
 const accepts = ({ headers }: Request, encoding: string) =>
@@ -62,10 +71,16 @@ export const createWebPages = (folder = webFolder()) => {
   return {
     async front(request: Request): Promise<Response> {
       const isForPeople = request.headers.get('accept')?.includes('text/html')
-      const page = isForPeople ? await compressed(request, 'index.html') : null
+      const page = isForPeople ? await read('index.html') : null
       if (!page) return frontPage(request)
-      const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' }
-      return new Response(page.bytes, { headers: { ...headers, ...page.headers, vary: 'accept, accept-encoding' } })
+      const nonce = randomBytes(16).toString('base64')
+      const html = withNonce(new TextDecoder().decode(page), nonce)
+      const headers = {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policyWith(nonce),
+        'cache-control': 'no-cache',
+      }
+      return new Response(html, { headers: { ...headers, vary: 'accept' } })
     },
     /** The name of each file contains a hash of its contents. Null: there is no such file. */
     async asset(request: Request, name: string): Promise<Response | null> {

@@ -1,10 +1,10 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { loadableDefinition } from '../limits/definitions.ts'
 import { changePerson } from './change-person.ts'
-import { isVisiting, Visits, visitsLimit } from './cookieless/visits.ts'
+import { isVisiting, type Visiting, Visits, visitsLimit } from './cookieless/visits.ts'
 import { EventNames, nameLimit } from './event-names.ts'
 import { Families } from './families.ts'
-import { Groups, groupTypeLimit } from './groups.ts'
+import { Groups, groupTypeLimit, type NamedGroup } from './groups.ts'
 import { type Arrival, alreadyIdentified, identify, personModes } from './identify.ts'
 import { importPerson } from './import-person.ts'
 import { People } from './people.ts'
@@ -14,12 +14,102 @@ import type { PreparedEvent } from './prepare.ts'
 import { type PropertyKey, PropertyKeys } from './property-keys.ts'
 import { propertiesLimit } from './property-size.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
-import type { GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
+import type { Content, GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
 const familiesKept = 50_000
 /** Fields of an event outside its properties. */
 const headBytes = 100
 const noGroups: readonly string[] = ['', '', '', '', '']
+
+/** A batch, or the rest of one. */
+export interface Part {
+  readonly work: Work
+  readonly from: number
+  /** Default: its end. */
+  readonly to?: number
+}
+
+/** What rows need of the store. */
+interface Needs {
+  readonly ids: Set<string>
+  /** Ids whose persons are needed, and not only their numbers. */
+  inFull: Set<string>
+  readonly groups: NamedGroup[]
+  readonly uuids: string[]
+  hasPastMerges: boolean
+  isChange: boolean
+}
+
+/** A part of batches that fits into memory. */
+interface Fitting {
+  readonly ends: number[]
+  readonly persons: Set<number>
+  readonly groups: Set<string>
+}
+
+interface Need {
+  readonly ids: readonly string[]
+  readonly uuids?: readonly string[]
+  readonly group?: NamedGroup | null
+}
+
+type Guesses = ReadonlyMap<PreparedEvent, readonly PreparedEvent[]>
+
+const idsOf = ({ distinctId, mergeWith }: PreparedEvent): string[] => (mergeWith === null ? [distinctId] : [distinctId, mergeWith])
+
+/** Null: the row needs nothing, because it is not stored. */
+function needOf(content: Content, i: number, guesses: Guesses): Need | null {
+  switch (content.kind) {
+    case 'event': {
+      const event = content.events[i]!
+      if (event.isDropped || content.duplicates.has(i)) return null
+      return { ids: (guesses.get(event) ?? [event]).flatMap(idsOf), group: event.group }
+    }
+    case 'persons':
+      return { ids: content.persons[i]!.distinct_ids }
+    case 'groups': {
+      const { group_type: type, group_key: key } = content.groups[i]!
+      return { ids: [], group: key === null ? null : { type, key } }
+    }
+    case 'records': {
+      const record = content.records[i]!
+      return { ids: [], uuids: record.table === 'cohort_members' ? record.persons : [] }
+    }
+    case 'person_changes': {
+      const change = content.changes[i]!
+      return { ids: [], uuids: change.change === 'merge' ? [change.person, ...change.sources] : [change.person] }
+    }
+    case 'property_types':
+      return { ids: [] }
+  }
+}
+
+function needsOf(works: readonly Part[], rows: number, guesses: Guesses): Needs {
+  const needs: Needs = { ids: new Set(), inFull: new Set(), groups: [], uuids: [], hasPastMerges: false, isChange: false }
+  const { ids, inFull } = needs
+  let left = rows
+  for (const { work, from, to = work.count } of works) {
+    const { content, isHistorical } = work
+    needs.isChange ||= content.kind === 'person_changes'
+    for (let i = from; i < to; i++) {
+      const need = needOf(content, i, guesses)
+      if (!need) continue
+      if (content.kind === 'event') {
+        if (left-- <= 0) return needs
+        const event = content.events[i]!
+        for (const guess of guesses.get(event) ?? [event]) {
+          const { isPersonless, set, setOnce, unset, mergeWith } = guess
+          needs.hasPastMerges ||= isHistorical && mergeWith !== null
+          if (isHistorical || isPersonless || set || setOnce || unset || mergeWith !== null) for (const id of idsOf(guess)) inFull.add(id)
+        }
+      } else for (const id of need.ids) inFull.add(id)
+      for (const id of need.ids) ids.add(id)
+      if (need.uuids) for (const uuid of need.uuids) needs.uuids.push(uuid)
+      if (need.group) needs.groups.push(need.group)
+    }
+  }
+  return needs
+}
 
 /** Converts batches to rows. Its state is that of the last staged group; after a failed commit it must be opened again. */
 export class Applier {
@@ -37,18 +127,21 @@ export class Applier {
   private records = new Map<string, RecordWrite>()
   appliedSeq: number
   private latest = 0
+  /** Large properties, as they are stored. */
+  private large: string
 
   private constructor(store: EventWriter, projectId: number, peopleKept: number, state: WriterState) {
     this.store = store
     this.people = new People(store, projectId, state, peopleKept)
     this.families = new Families(store, this.people, !state.hasFamilies)
-    this.groups = new Groups(store, state.groupTypes)
+    this.groups = new Groups(store, state, peopleKept)
     this.visits = new Visits(store, state.visitsOfDays)
     this.names = new EventNames(state.eventNames)
     this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
     this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
     this.storedWarnings = new Set(this.warnings.keys())
     this.appliedSeq = state.appliedSeq
+    this.large = JSON.stringify(state.large)
   }
 
   /** `peopleKept`: how many persons it may cache, in addition to those of uncommitted groups. */
@@ -56,95 +149,123 @@ export class Applier {
     return new Applier(store, projectId, peopleKept, await store.state())
   }
 
-  /** Loads what these batches need into memory: `count` of their events from `from` on. */
-  async load(works: readonly { readonly work: Work; readonly from: number }[], rows: number, mayRefuse: boolean): Promise<void> {
-    const ids = new Set<string>()
-    const inFull = new Set<string>()
-    const groups: { type: string; key: string }[] = []
-    const uuids: string[] = []
-    const visiting: PreparedEvent[] = []
-    let hasPastMerges = false
+  /**
+   * Loads what these batches need into memory: `rows` of their events from `from` on, or as many rows as fit into the memory of a transaction, at least
+   * one. Returns for each batch where that ends.
+   */
+  async load(works: readonly Part[], rows: number): Promise<readonly number[]> {
+    const guesses = await this.guesses(works, rows)
+    const all = needsOf(works, rows, guesses)
+    this.personNos = new Map((await this.store.personNosOfUuids(all.uuids.filter(isUuid))).map((found) => [found.uuid, found.personNo]))
+    await this.people.locate(all.ids, all.inFull)
+    if (all.isChange) for (const id of await this.people.locatePersons([...this.personNos.values()])) all.inFull.add(id)
+    await this.groups.locate(all.groups)
+    if (this.people.located + this.groups.located <= this.people.room) {
+      await this.loadNeeds(all, null)
+      return works.map(({ work, to = work.count }) => to)
+    }
+    const part = this.fitting(works, rows, guesses)
+    const needs = needsOf(
+      works.map((one, i) => ({ ...one, to: part.ends[i]! })),
+      rows,
+      guesses,
+    )
+    if (all.isChange) needs.inFull = all.inFull
+    await this.loadNeeds(needs, part)
+    return part.ends
+  }
+
+  /** The ids that events of visitors without cookies may get. */
+  private async guesses(works: readonly Part[], rows: number): Promise<Guesses> {
+    const visiting: Visiting[] = []
     let left = rows
-    const want = (event: PreparedEvent, isHistorical: boolean) => {
-      ids.add(event.distinctId)
-      if (event.mergeWith !== null) ids.add(event.mergeWith)
-      if (isHistorical && event.mergeWith !== null) hasPastMerges = true
-      if (isHistorical || event.isPersonless || event.set || event.setOnce || event.unset || event.mergeWith !== null) {
-        inFull.add(event.distinctId)
-        if (event.mergeWith !== null) inFull.add(event.mergeWith)
-      }
-      if (event.group) groups.push(event.group)
-    }
-    for (const { work, from } of works) {
-      const { content, isHistorical } = work
-      if (content.kind === 'event')
-        for (let i = from; i < content.events.length && left > 0; i++) {
-          const event = content.events[i]!
-          if (event.isDropped || content.duplicates.has(i)) continue
+    for (const { work, from, to = work.count } of works)
+      if (work.content.kind === 'event')
+        for (let i = from; i < to && left > 0; i++) {
+          const event = work.content.events[i]!
+          if (event.isDropped || work.content.duplicates.has(i)) continue
           left--
-          if (event.visitor !== null) visiting.push(event)
-          else want(event, isHistorical)
+          if (isVisiting(event)) visiting.push(event)
         }
-      else if (content.kind === 'persons')
-        for (const id of content.persons.flatMap((person) => person.distinct_ids)) {
-          ids.add(id)
-          inFull.add(id)
-        }
-      else if (content.kind === 'groups')
-        for (const group of content.groups) {
-          if (group.group_key !== null) groups.push({ type: group.group_type, key: group.group_key })
-        }
-      else if (content.kind === 'records')
-        for (const record of content.records) if (record.table === 'cohort_members') uuids.push(...record.persons)
-    }
-    for (const { content } of works.map(({ work }) => work))
-      if (content.kind === 'person_changes')
-        for (const change of content.changes) uuids.push(change.person, ...(change.change === 'merge' ? change.sources : []))
-    this.personNos = new Map((await this.store.personNosOfUuids(uuids.filter(isUuid))).map((found) => [found.uuid, found.personNo]))
-    const isChange = works.some(({ work }) => work.content.kind === 'person_changes')
-    if (isChange) for (const id of await this.people.loadPersons([...this.personNos.values()])) inFull.add(id)
-    if (visiting.length > 0) {
-      const events = visiting.filter(isVisiting)
-      await this.visits.load(events)
-      const isHistorical = works.some(({ work }) => work.isHistorical)
-      for (const event of this.visits.ahead(events)) want(event, isHistorical)
-    }
-    await this.people.load(ids, inFull, mayRefuse)
-    await this.families.load([...inFull].flatMap((id) => this.people.numberOf(id) ?? []))
-    if (hasPastMerges || isChange) await this.people.loadWhole(inFull)
-    if (groups.length) await this.groups.load(groups)
+    const guesses = new Map<PreparedEvent, PreparedEvent[]>()
+    if (visiting.length === 0) return guesses
+    await this.visits.load(visiting)
+    for (const [event, guess] of this.visits.ahead(visiting)) guesses.set(event, [...(guesses.get(event) ?? []), guess])
+    return guesses
+  }
+
+  private async loadNeeds(needs: Needs, part: Pick<Fitting, 'persons' | 'groups'> | null): Promise<void> {
+    await this.people.load(part?.persons ?? null)
+    await this.families.load([...needs.inFull].flatMap((id) => this.people.numberOf(id) ?? []))
+    if (needs.hasPastMerges || needs.isChange) await this.people.loadWhole(needs.inFull)
+    await this.groups.load(part?.groups ?? null)
+  }
+
+  /** The rows that fit: what they need is counted before any of it is loaded. */
+  private fitting(works: readonly Part[], rows: number, guesses: Guesses): Fitting {
+    const { people, groups } = this
+    const fitting: Fitting = { ends: works.map(({ from }) => from), persons: new Set(), groups: new Set() }
+    let room = people.room
+    let left = rows
+    for (const [k, { work, from, to = work.count }] of works.entries())
+      for (let i = from; i < to; i++) {
+        const need = needOf(work.content, i, guesses)
+        if (need && left-- <= 0) return fitting
+        const numbers = new Set(need?.ids.flatMap((id) => people.numberOf(id) ?? []))
+        for (const uuid of need?.uuids ?? []) if (this.personNos.has(uuid)) numbers.add(this.personNos.get(uuid)!)
+        const newPersons = [...numbers].filter((no) => !fitting.persons.has(no))
+        const key = need?.group && groups.keyOf(need.group)
+        const newGroups = key && !fitting.groups.has(key) ? [key] : []
+        const size =
+          newPersons.reduce((sum, no) => sum + people.sizeOf(no), 0) + newGroups.reduce((sum, one) => sum + groups.sizeOf(one), 0)
+        if (size > room && room < people.room) return fitting
+        room -= size
+        for (const no of newPersons) fitting.persons.add(no)
+        for (const one of newGroups) fitting.groups.add(one)
+        fitting.ends[k] = i + 1
+      }
+    return fitting
   }
 
   /**
-   * Processes a batch from index `from` on, until the group has `maxEvents`. Returns the index where it stopped, and the uuids of imported
+   * Processes a batch from index `from` to `to`, or until the group has `maxEvents`. Returns the index where it stopped, and the uuids of imported
    * persons in their order.
    */
-  apply(work: Work, from: number, group: StagedGroup, maxEvents: number): { readonly next: number; readonly uuids: readonly string[] } {
+  apply(
+    work: Work,
+    { from, to }: { readonly from: number; readonly to: number },
+    group: StagedGroup,
+    maxEvents: number,
+  ): { readonly next: number; readonly uuids: readonly string[] } {
     const { content } = work
+    /** Rows of these kinds. */
+    const each = <T>(rows: readonly T[], apply: (row: T, i: number) => void) => {
+      for (let i = from; i < to; i++) if (!work.aside?.has(i)) apply(rows[i]!, i)
+    }
     const arrival = (i: number): Arrival => ({ seq: work.firstSeq + i, receivedAt: work.receivedAt, isHistorical: work.isHistorical })
     this.latest = work.receivedAt
     this.visits.startsAt(work.receivedAt)
-    let next = work.count
-    let uuids: string[] = []
+    let next = to
+    const uuids: string[] = []
     switch (content.kind) {
       case 'event':
-        for (next = from; next < work.count && group.events < maxEvents; next++)
+        for (next = from; next < to && group.events < maxEvents; next++)
           if (!content.duplicates.has(next)) this.applyEvent(content.events[next]!, content.bytes, arrival(next), group)
         break
       case 'persons':
-        uuids = content.persons.map((person, i) => this.applyPerson(person, arrival(i), group))
+        each(content.persons, (person, i) => uuids.push(this.applyPerson(person, arrival(i), group)))
         break
       case 'groups':
-        for (const [i, row] of content.groups.entries()) this.applyGroup(row, arrival(i))
+        each(content.groups, (row, i) => this.applyGroup(row, arrival(i)))
         break
       case 'property_types':
-        for (const row of content.types) this.applyType(row, work.receivedAt)
+        each(content.types, (row) => this.applyType(row, work.receivedAt))
         break
       case 'records':
-        for (const record of content.records) this.records.set(`${record.table}:${record.id}`, record)
+        each(content.records, (record) => this.records.set(`${record.table}:${record.id}`, record))
         break
       case 'person_changes':
-        uuids = content.changes.map((change, i) => this.changePerson(change, arrival(i), group))
+        each(content.changes, (change, i) => uuids.push(this.changePerson(change, arrival(i), group)))
     }
     this.appliedSeq = work.firstSeq + next - 1
     return { next, uuids }
@@ -316,7 +437,7 @@ export class Applier {
     this.settleFamilies(group)
     await this.people.stage(group)
     this.families.stage(group)
-    this.groups.stage(group)
+    await this.groups.stage(group)
     this.visits.stage(group)
     this.names.stage(group)
     this.keys.stage(group)
@@ -328,7 +449,15 @@ export class Applier {
       this.storedWarnings.add(type)
     }
     this.changedWarnings.clear()
+    this.stageLarge(group)
     group.setMeta('applied_seq', String(this.appliedSeq))
+  }
+
+  private stageLarge(group: StagedGroup): void {
+    const large = JSON.stringify({ ...this.people.largeCounts, groups: this.groups.large.taken } satisfies WriterState['large'])
+    if (large === this.large) return
+    this.large = large
+    group.setMeta('large', large)
   }
 
   private settleFamilies(group: StagedGroup): void {
@@ -386,7 +515,7 @@ export class Applier {
 
   /** True if the group should end because of its memory. */
   get isHeavy(): boolean {
-    return this.people.isHeavy
+    return this.people.isHeavy || this.groups.isHeavy
   }
 
   /** True if the caches, apart from the latest persons and groups, are too large. Call `forget` once everything staged is committed. */

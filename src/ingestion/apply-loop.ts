@@ -2,10 +2,10 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { type Deferred, deferred } from '../lib/deferred.ts'
 import { Applier } from './applier.ts'
 import type { ApplyFailures } from './apply-failures.ts'
+import type { Attempts } from './attempts.ts'
 import type { Backpressure } from './backpressure.ts'
 import type { CommitWaiters } from './commit-waiters.ts'
 import type { EventWriter, IngestLog } from './ports.ts'
-import { TransactionTooLarge } from './property-size.ts'
 import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
 import type { RecentWaits } from './recent-waits.ts'
@@ -20,8 +20,6 @@ export interface GroupLimits {
 
 /** A transaction that does not fit into memory is retried with fewer rows, down to this. After several that fit, the size grows again. */
 const minRows = 1_024
-/** The same for transactions whose persons do not fit. */
-const minRowsForPeople = 128
 const transactionsBeforeGrowth = 16
 /** Events of a transaction while queries come: each waits for the one being committed, and for its own. */
 const rowsAheadOfQueries = 16_384
@@ -41,6 +39,7 @@ interface Parts {
   readonly waiters: CommitWaiters
   readonly queries: RecentWaits
   readonly transform: Transform
+  readonly attempts: Attempts
   /** Everything up to this record is processed. */
   processed(seq: number): void
   /** Everything up to this record is applied. */
@@ -122,7 +121,7 @@ export class ApplyLoop {
   /** Processes the events of one transaction while the previous one commits. */
   private async applyGroup(): Promise<void> {
     const { applier } = this
-    const { writer, backpressure, limits, queries } = this.parts
+    const { writer, backpressure, limits, queries, attempts } = this.parts
     if (applier.isFull) {
       await this.writing
       applier.forget()
@@ -139,27 +138,37 @@ export class ApplyLoop {
     }
     // The limit may grow meanwhile, and rows beyond the old one were not loaded.
     const groupRows = queries.areThere ? Math.min(this.groupRows, rowsAheadOfQueries) : this.groupRows
+    let removesIds = false
     const isFull = () => group.events >= groupRows || applier.changedPeople >= limits.groupPeople || applier.isHeavy
     while (!isFull() && (await this.hasMore(done, lingerUntil))) {
       const rows = groupRows - group.events
       const next = this.peek(rows)
       const isAlone = readsStore(next[0]!) // earlier records must be applied first
       if (isAlone && (done.length > 0 || group.events > 0)) break
-      if (isAlone) await this.writing
-      await applier.load(
-        next.map(({ work, next: from }) => ({ work: work!, from })),
-        rows,
-        rows > minRowsForPeople,
-      )
-      for (const waiting of next) {
+      const from = applier.appliedSeq + 1
+      const most = attempts.most(from)
+      const isSuspicious = Number.isFinite(most)
+      if (isSuspicious && (done.length > 0 || group.events > 0)) break
+      if (isAlone || isSuspicious) await this.writing
+      removesIds = next[0]!.kind === 'person_changes'
+      const last = lastSeqOf(next.at(-1)!)
+      attempts.begin(isSuspicious ? from : this.parts.waiters.seq + 1, isSuspicious ? Math.min(last, from + most - 1) : last)
+      const parts = next.map(({ work, next: from }) => ({ work: work!, from, to: Math.min(work!.count, from + most) }))
+      const ends = await applier.load(isSuspicious ? parts.slice(0, 1) : parts, rows)
+      let isWhole = true
+      for (const [i, waiting] of next.entries()) {
         if (isFull() || this.isAskedFor(done)) break
+        const to = ends[i]
+        if (to === undefined) break
+        isWhole = to === waiting.count
+        if (to === waiting.next) break
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
-          const { next: reached, uuids } = applier.apply(waiting.work!, waiting.next, group, upTo)
+          const { next: reached, uuids } = applier.apply(waiting.work!, { from: waiting.next, to }, group, upTo)
           waiting.next = reached
-          waiting.uuids = uuids
-          if (reached >= waiting.count || isFull()) break
+          waiting.uuids = [...waiting.uuids, ...uuids]
+          if (reached >= to || isFull()) break
           await pause()
         }
         if (waiting.next < waiting.count) break
@@ -170,9 +179,8 @@ export class ApplyLoop {
         done.push(waiting)
         await pause()
       }
-      if (isAlone) break
+      if (isAlone || isSuspicious || !isWhole) break // the rest needs more than fits beside this
     }
-    const removesIds = done.some(({ kind }) => kind === 'person_changes')
     await applier.stage(group)
     const seq = applier.appliedSeq
     await this.writing
@@ -240,6 +248,7 @@ export class ApplyLoop {
       this.groupRows = Math.min(limits.groupRows, this.groupRows * 2)
     for (const waiting of done) this.taken.delete(waiting)
     waiters.seq = seq
+    this.parts.attempts.end(seq, this.taken.size === 0)
     this.parts.committed(seq)
     if (writer.tidy && waiters.isAwaited(seq)) this.inTurn(() => writer.tidy!())
     for (const waiting of done) waiting.applied.resolve(waiting.uuids)
@@ -252,13 +261,10 @@ export class ApplyLoop {
     await this.writing.catch(() => undefined) // what is being committed must not be applied a second time
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
-      if (cause instanceof TransactionTooLarge) this.shrinkGroups(minRowsForPeople)
-      else {
-        if (writer.isTooMuch(cause)) this.shrinkGroups(minRows)
-        failures.failed(cause)
-        if (failures.isAbandoned) return
-        await failures.pause()
-      }
+      if (writer.isTooMuch(cause)) this.shrinkGroups()
+      failures.failed(cause)
+      if (failures.isAbandoned) return
+      await failures.pause()
       if (failures.isAbandoned) return
       try {
         this.applier = await Applier.open(writer, projectId, limits.groupPeople)
@@ -270,8 +276,8 @@ export class ApplyLoop {
     }
   }
 
-  private shrinkGroups(fewest: number): void {
-    this.groupRows = Math.min(this.groupRows, Math.max(fewest, this.groupRows >> 1))
+  private shrinkGroups(): void {
+    this.groupRows = Math.min(this.groupRows, Math.max(minRows, this.groupRows >> 1))
     this.transactionsSinceFailure = 0
   }
 
@@ -292,11 +298,12 @@ export class ApplyLoop {
         }
         // For a batch that was stored in part, the log returns the rest.
         const before = batch.firstSeq - waiting.firstSeq
-        const work = readWork(batch)
+        const work = readWork(batch, this.parts.attempts.aside)
         waiting.duplicates = new Set([...waiting.duplicates].map((index) => index - before).filter((index) => index >= 0))
         if (work.content.kind === 'event') work.content.duplicates = waiting.duplicates
         waiting.work = transform.isOn() ? (await transform.transform([work]))[0]! : work
         Object.assign(waiting, { firstSeq: batch.firstSeq, count: batch.payloads.length, next: 0 })
+        waiting.uuids = waiting.uuids.slice(0, batch.firstSeq - waiting.startSeq)
       }
     }
     this.queue.sort((a, b) => a.firstSeq - b.firstSeq)

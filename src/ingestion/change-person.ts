@@ -3,7 +3,7 @@ import type { Arrival } from './identify.ts'
 import type { People } from './people.ts'
 import { mergedProperties, type Person, write, writtenTimes } from './person.ts'
 import type { StagedGroup } from './ports.ts'
-import { fits, noteWritten } from './property-size.ts'
+import { fits, fitTogether, noteWritten } from './property-size.ts'
 import type { PersonChange } from './work.ts'
 
 // Changes of persons by users. What arrived before a change is changed by it, and what arrives later is not.
@@ -50,11 +50,12 @@ function current(uuid: string, { people, families, find }: Parts): Person | unde
 
 function writeProperties(person: Person, { set, unset }: Extract<PersonChange, { change: 'write' }>, { people, arrival }: Parts): void {
   const length = JSON.stringify(set).length
-  const isRoom = fits(person, length)
+  const isRoom = fits(person, length) && people.large.has(person, length)
   if (!isRoom) people.refusedWrites++
   const before = write(person.properties, { set: isRoom ? set : null, setOnce: null, unset })
   if (before.size === 0) return
   noteWritten(person, length)
+  people.large.count(person)
   people.noteWritten(length)
   if (person.times) person.times = writtenTimes(person, before, arrival.receivedAt)
   changed(person, arrival, people)
@@ -73,7 +74,9 @@ function mergeInto(person: Person, sources: readonly string[], parts: Parts): Pe
   for (const uuid of sources) {
     const source = current(uuid, parts)
     if (!source || source === person) continue
-    Object.assign(person, mergedProperties(person, source), {
+    const isRoom = fitTogether(person, source)
+    if (!isRoom) people.refusedWrites++
+    Object.assign(person, isRoom ? mergedProperties(person, source) : {}, {
       createdAt: Math.min(person.createdAt, source.createdAt),
       isIdentified: true,
       version: Math.max(person.version, source.version),

@@ -113,3 +113,7 @@ export const strangeFieldWarning = ({ field, suggestion }: StrangeField, eventUu
   type: 'unknown_event_field',
   details: { eventUuid, field, ...(suggestion === undefined ? {} : { suggestion }) },
 })
+
+/** Clients send them as events, but nobody did anything: measurements of a page load, and places where the mouse was. Not stored. */
+const noEvents: ReadonlySet<string> = new Set(['$performance_event', '$$heatmap'])
+export const isNoEvent = (name: unknown): boolean => typeof name === 'string' && noEvents.has(name)

@@ -1,5 +1,6 @@
 import { mergeOutcome, type Side } from './merge-outcome.ts'
 import { mergedProperties, ownCopy, type Person } from './person.ts'
+import { fitTogether } from './property-size.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 // Persons that an import of past events has merged. Whether two ids are one person depends on which merge event happened first, and
@@ -89,7 +90,8 @@ function decided({ members, causes, isIdentified }: Group): Decided {
   let whole = ownCopy(inOrder[0]!.person)
   for (const { person } of inOrder.slice(1)) {
     const createdAt = Math.min(whole.createdAt, person.createdAt)
-    whole = Object.assign(whole, mergedProperties(whole, person), {
+    whole = Object.assign(whole, fitTogether(whole, person) ? mergedProperties(whole, person) : {}, {
+      length: undefined,
       // A number without a person has no creation time.
       createdAt: whole.hasRecord === person.hasRecord ? createdAt : (whole.hasRecord ? whole : person).createdAt,
       hasRecord: whole.hasRecord || person.hasRecord,

@@ -5,7 +5,7 @@ import { mergeOutcome, type Side } from './merge-outcome.ts'
 import type { People } from './people.ts'
 import { absorbProperties, type Person, type PropertyWrites, saysMore, write, writeInThePast, writtenTimes } from './person.ts'
 import type { PreparedEvent } from './prepare.ts'
-import { fits, noteWritten } from './property-size.ts'
+import { fits, fitTogether, noteWritten } from './property-size.ts'
 import type { Warning } from './warnings.ts'
 
 /** As stored in `events.person_mode`. */
@@ -128,7 +128,8 @@ function update(
   let isChanged = false
   let isMore = false
   const room = event.propertiesTo - event.propertiesFrom
-  const told = (event.set || event.setOnce) && !fits(person, room) ? refuse(people, event) : event
+  const isRoom = () => fits(person, room) && people.large.has(person, room)
+  const told = (event.set || event.setOnce) && !isRoom() ? refuse(people, event) : event
   if (arrival.isHistorical) {
     // A person created by an import was created by its earliest past event.
     const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY
@@ -148,6 +149,7 @@ function update(
   }
   if (isChanged) {
     noteWritten(person, room)
+    people.large.count(person)
     people.noteWritten(room)
   }
   if (how.isIdentifying && !person.isIdentified) {
@@ -260,7 +262,8 @@ function join(people: People, id: string, numbered: Person | undefined, person: 
 }
 
 function absorb(people: People, source: Person, target: Person, arrival: Arrival): void {
-  absorbProperties(target, source)
+  if (fitTogether(target, source) && people.large.has(target, source.length ?? 0)) absorbProperties(target, source)
+  else people.refusedWrites++
   Object.assign(target, {
     createdAt: Math.min(target.createdAt, source.createdAt),
     version: Math.max(target.version, source.version) + 1,

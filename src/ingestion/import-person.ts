@@ -1,6 +1,7 @@
 import type { Arrival } from './identify.ts'
 import type { People } from './people.ts'
 import { mergedProperties, type Person, write } from './person.ts'
+import { fitTogether } from './property-size.ts'
 import type { PersonImport } from './work.ts'
 
 /** Creates a person with all its ids in one step. Persons of existing ids are merged into one; `merged` lists the merged ones. */
@@ -20,9 +21,12 @@ export function importPerson(people: People, row: PersonImport, arrival: Arrival
     if (!other) people.addId(id, person)
     else if (other !== person) {
       if (other.hasRecord) {
-        Object.assign(person, mergedProperties(person, other), {
+        const isRoom = fitTogether(person, other)
+        if (!isRoom) people.refusedWrites++
+        Object.assign(person, isRoom ? mergedProperties(person, other) : {}, {
           createdAt: Math.min(person.createdAt, other.createdAt),
           isIdentified: person.isIdentified || other.isIdentified,
+          length: undefined,
         })
       }
       people.merge(other, person)
@@ -30,7 +34,10 @@ export function importPerson(people: People, row: PersonImport, arrival: Arrival
     }
   }
 
-  const before = write(person.properties, { set: row.properties, setOnce: null, unset: null })
+  const length = JSON.stringify(row.properties).length
+  const isRoom = people.large.has(person, length)
+  if (!isRoom) people.refusedWrites++
+  const before = write(person.properties, { set: isRoom ? row.properties : null, setOnce: null, unset: null })
   const createdAt = isNew ? row.created_at : Math.min(person.createdAt, row.created_at)
   const isIdentified = person.isIdentified || row.is_identified
   const isChanged = merged.length > 0 || before.size > 0 || createdAt !== person.createdAt || isIdentified !== person.isIdentified

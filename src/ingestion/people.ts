@@ -3,8 +3,8 @@ import { BoundedCache } from '../lib/bounded-cache.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
-import type { EventWriter, FoundPerson, StagedGroup, WriterState } from './ports.ts'
-import { lengthOf, TransactionTooLarge, usualLength } from './property-size.ts'
+import type { EventWriter, FoundPerson, SizedPerson, StagedGroup, WriterState } from './ports.ts'
+import { excessOf, LargeRoom, lengthOf, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
@@ -12,6 +12,7 @@ const idsKept = 200_000
 const movesKept = 200_000
 /** Rows that are staged before the event loop gets a turn. Their text is large. */
 const rowsOfSlice = 512
+const lengthOfSlice = 4_000_000
 const idsOfLook = 1_024
 /** Budget for versions: characters per byte of an event. Most persons need much less. */
 const historyOfByte = 8
@@ -54,17 +55,22 @@ export class People {
   private readonly movedIds = new Set<string>()
   private readonly removedIds = new Set<string>()
   private changedLength = 0
-  /** Characters read by the current `load`. */
-  private loaded = 0
+  /** Sizes of located persons that are not loaded. */
+  private readonly sizes = new Map<number, number>()
   private readonly history = new Allowance(historyAtFirst, maxHistory)
   // Read and cleared by the apply stage:
   /** Changes without a version, because versions would take far more memory than the events that cause them. */
   skippedVersions = 0
   /** Writes beyond the size limit of a person. */
   refusedWrites = 0
+  /** Properties that are larger than usual. */
+  readonly large: LargeRoom
+  private largeVersions: number
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
-  constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids }: WriterState, kept: number) {
+  constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids, large }: WriterState, kept: number) {
+    this.large = new LargeRoom(large.persons, store.largeRoom)
+    this.largeVersions = large.versions
     this.store = store
     this.people = new BoundedCache(kept)
     this.keptLength = kept * usualLength
@@ -73,35 +79,70 @@ export class People {
     this.keptUuids = new Set(keptUuids)
   }
 
-  /** Throws `TransactionTooLarge` if `mayRefuse` and these persons exceed the memory limit. */
-  async load(distinctIds: Iterable<string>, inFull: ReadonlySet<string>, mayRefuse: boolean): Promise<void> {
+  /** Finds the numbers of ids, and the sizes of the persons that `load` would read for them. */
+  async locate(distinctIds: Iterable<string>, inFull: ReadonlySet<string>): Promise<void> {
     const unknown: string[] = []
     const absent = new Set<number>()
+    this.sizes.clear()
     for (const id of distinctIds) {
       const no = this.numberOf(id)
       if (no === undefined) unknown.push(id)
-      else if (inFull.has(id) && !this.people.get(no)) absent.add(no)
+      else if ((inFull.has(id) || !this.hasRecord(id)) && !this.people.get(no)) absent.add(no)
     }
     for (const ids of portions(unknown))
-      for (const found of await this.store.personsOfIds(ids)) {
+      for (const { distinctId, personNo, hasRecord, size } of await this.store.ownersOfIds(ids)) {
         // The store may lag behind a group that is being committed. The cache never does.
-        if (this.numberOf(found.distinctId) === undefined)
-          this.ids.set(found.distinctId, found.hasRecord ? found.personNo : -found.personNo)
-        this.keep(found, mayRefuse)
-        const no = this.current(found.personNo)
-        if (!this.people.get(no)) absent.add(no)
+        if (this.numberOf(distinctId) === undefined) this.ids.set(distinctId, hasRecord ? personNo : -personNo)
+        const no = this.current(personNo)
+        if (this.people.get(no) || (hasRecord && !inFull.has(distinctId))) continue
+        if (no === personNo) this.sizes.set(no, size)
+        else absent.add(no)
       }
-    for (const numbers of portions([...absent])) for (const found of await this.store.personsByNo(numbers)) this.keep(found, mayRefuse)
-    this.loaded = 0
+    for (const numbers of portions([...absent]))
+      for (const { personNo, size } of await this.store.sizesOf(numbers)) this.sizes.set(personNo, size)
   }
 
-  /** Loads persons by their numbers. Returns all their ids. */
-  async loadPersons(numbers: readonly number[]): Promise<string[]> {
-    for (const some of portions(numbers)) for (const found of await this.store.personsByNo(some)) this.keep(found, false)
+  /** Bytes that `load` would read for a person; 0: it is loaded, or does not exist. */
+  sizeOf(no: number): number {
+    const size = this.sizes.get(no)
+    return size === undefined ? 0 : Math.max(size, usualLength)
+  }
+
+  /** Bytes that `load` would read for all located persons. */
+  get located(): number {
+    let sum = 0
+    for (const size of this.sizes.values()) sum += Math.max(size, usualLength)
+    return sum
+  }
+
+  /** Loads located persons: all of them, or those among these numbers. */
+  async load(among: ReadonlySet<number> | null): Promise<void> {
+    const wanted: SizedPerson[] = []
+    for (const [personNo, size] of this.sizes) if (!among || among.has(personNo)) wanted.push({ personNo, size })
+    for (const some of portions(wanted)) for (const found of await this.store.personsByNo(some)) this.keep(found)
+    this.sizes.clear()
+  }
+
+  /** Bytes that a group may load. */
+  get room(): number {
+    return this.keptLength
+  }
+
+  /** Locates persons by their numbers as well. Returns all their ids. */
+  async locatePersons(numbers: readonly number[]): Promise<string[]> {
+    const hasRecord = new Map<number, boolean>()
+    for (const some of portions(numbers))
+      for (const found of await this.store.sizesOf(some)) {
+        hasRecord.set(found.personNo, found.hasRecord)
+        const isKnown = this.moved.has(found.personNo) || this.people.get(found.personNo)
+        if (!isKnown) this.sizes.set(found.personNo, found.size)
+      }
     const owned = await this.store.idsOf(numbers)
     for (const { personNo, distinctId } of owned)
-      if (this.numberOf(distinctId) === undefined)
-        this.ids.set(distinctId, this.people.get(this.current(personNo))?.hasRecord ? personNo : -personNo)
+      if (this.numberOf(distinctId) === undefined) {
+        const known = this.people.get(this.current(personNo))
+        this.ids.set(distinctId, (known ? known.hasRecord : hasRecord.get(personNo)) ? personNo : -personNo)
+      }
     return owned.map(({ distinctId }) => distinctId)
   }
 
@@ -142,11 +183,8 @@ export class People {
     return [...all].filter((id) => this.numberOf(id) === undefined || this.numberOf(id) === no)
   }
 
-  private keep(found: FoundPerson, mayRefuse: boolean): void {
+  private keep(found: FoundPerson): void {
     if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
-    this.loaded += found.properties.length
-    if (mayRefuse && this.loaded > this.keptLength * 4)
-      throw new TransactionTooLarge('the persons of these events need too much memory at a time')
     this.people.set(found.personNo, {
       no: found.personNo,
       uuid: found.uuid,
@@ -158,6 +196,7 @@ export class People {
       properties: JSON.parse(found.properties) as Record<string, unknown>,
       length: found.properties.length,
       counted: found.properties.length,
+      large: excessOf(found.properties.length),
       times: found.propertyTimes ? readTimes(found.propertyTimes) : null,
       importedAt: found.importedAt,
     })
@@ -249,6 +288,7 @@ export class People {
 
   /** Forgets a person: `id` keeps its number, for events without a person. The other ids must have been removed. */
   empty(person: Person, id: string | undefined): void {
+    this.large.free(person)
     Object.assign(person, { hasRecord: false, isIdentified: false, properties: {}, times: null, importedAt: null, length: undefined })
     if (id !== undefined) this.ids.set(id, -person.no)
     this.touch(person)
@@ -256,6 +296,7 @@ export class People {
 
   /** Forgets the number as well. */
   drop(person: Person): void {
+    this.large.free(person)
     this.people.delete(person.no)
     this.changed.delete(person.no)
     if (this.keptUuids.delete(person.uuid)) this.hasOtherUuids = true
@@ -286,13 +327,16 @@ export class People {
 
   /** Sets the properties that `person` has from the record `seq` on. */
   addVersion(person: Person, seq: number): void {
-    if (!this.history.has(person.length ?? 0)) {
+    const large = excessOf(person.length ?? 0)
+    if (!this.history.has(person.length ?? 0) || (large > 0 && this.largeVersions + large > this.store.largeRoom)) {
       this.skippedVersions++
       return
     }
     const properties = JSON.stringify(person.properties)
     person.length = person.counted = properties.length
     this.history.spend(properties.length)
+    this.largeVersions += excessOf(properties.length)
+    this.changedLength += properties.length
     this.versions.push({ person_no: person.no, log_seq: seq, properties })
   }
 
@@ -306,8 +350,13 @@ export class People {
     this.changedLength += length
   }
 
+  get largeCounts(): { readonly persons: number; readonly versions: number } {
+    return { persons: this.large.taken, versions: this.largeVersions }
+  }
+
   /** Moves everything from `source` to `target`. */
   merge(source: Person, target: Person): void {
+    this.large.free(source)
     this.moved.set(source.no, target.no)
     append(this.addedIds, target.no, this.addedIds.get(source.no) ?? [])
     append(this.addedMerges, target.no, [source.no, ...(this.addedMerges.get(source.no) ?? [])])
@@ -324,6 +373,8 @@ export class People {
     for (const no of numbers) {
       this.rewritten.add(no)
       this.placed.add(no)
+      const known = this.people.get(no)
+      if (known) this.large.free(known)
       this.people.delete(no)
       this.changed.delete(no)
       if (no === person.no) this.moved.delete(no)
@@ -333,6 +384,7 @@ export class People {
       this.ids.set(id, person.hasRecord ? person.no : -person.no)
       this.movedIds.add(id)
     }
+    person.large = 0
     this.people.set(person.no, person)
     this.touch(person)
     this.addedIds.set(person.no, ids)
@@ -344,13 +396,19 @@ export class People {
 
   async stage(group: StagedGroup): Promise<void> {
     let staged = 0
-    const isSliceFull = () => ++staged % rowsOfSlice === 0
+    let length = 0
+    const isSliceFull = () => ++staged % rowsOfSlice === 0 || length > lengthOfSlice
     const pass = async () => {
+      length = 0
       await group.drain()
       await setImmediate()
     }
     for (const person of this.changed.values()) {
       if (isSliceFull()) await pass()
+      const properties = JSON.stringify(person.properties)
+      length += properties.length
+      person.length = person.counted = properties.length
+      this.large.count(person)
       group.put(
         'persons',
         {
@@ -361,7 +419,7 @@ export class People {
           is_identified: person.isIdentified,
           version: person.version,
           updated_at: person.updatedAt,
-          properties: JSON.stringify(person.properties),
+          properties,
           property_times: person.times ? timesText(person.times) : '',
           imported_at: person.importedAt,
           changed_seq: this.changedSeqs.get(person.no)!,
@@ -375,6 +433,7 @@ export class People {
     }
     for (const version of this.versions) {
       if (isSliceFull()) await pass()
+      length += version.properties.length
       group.put('person_versions', version, true)
     }
     if (this.removedIds.size > 0) group.removeIds([...this.removedIds])

@@ -4,6 +4,7 @@ import { Texts } from '../lib/texts.ts'
 import { Applier } from './applier.ts'
 import { ApplyFailures, closed, notWritten } from './apply-failures.ts'
 import { ApplyLoop, type GroupLimits } from './apply-loop.ts'
+import { Attempts, noAttempts } from './attempts.ts'
 import { Backpressure, defaultQueueBytes } from './backpressure.ts'
 import { CommitWaiters } from './commit-waiters.ts'
 import type { Salts } from './cookieless/salts.ts'
@@ -12,7 +13,7 @@ import type { EventSource } from './event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './imports.ts'
 import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intake.ts'
 import { type FollowedLog, LogFollower } from './log-follower.ts'
-import type { EventWriter, IngestLog, LogRecords } from './ports.ts'
+import type { AttemptStore, EventWriter, IngestLog, LogRecords } from './ports.ts'
 import { type QueuedBatch, queuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
 import { RecentWaits } from './recent-waits.ts'
@@ -42,6 +43,8 @@ export interface PipelineOptions {
   readonly salts?: Salts | undefined
   /** Default: events are stored as they were sent. */
   readonly transform?: Transform | undefined
+  /** What outlives a process that ended while it applied records. Default: nothing. */
+  readonly attempts?: AttemptStore | undefined
   readonly limits?: Partial<Limits>
   /** Called with errors that the pipeline recovers from. */
   readonly onError?: (error: unknown) => void
@@ -81,8 +84,10 @@ export class Pipeline {
   private lastSeq: number
   private yieldedAt = 0
   private readonly keepAlive = new KeepAlive()
+  private readonly attempts: Attempts
 
-  private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex) {
+  private constructor(options: PipelineOptions, limits: Limits, applier: Applier, uuids: UuidIndex, attempts: Attempts) {
+    this.attempts = attempts
     const { writer, log, projectId, transform = noTransform } = options
     this.options = options
     this.uuids = uuids
@@ -105,7 +110,7 @@ export class Pipeline {
     }
     const processed = (seq: number) => log.markTaken?.(seq)
     this.loop = new ApplyLoop(
-      { writer, projectId, log, limits, backpressure, failures, waiters, queries, transform, processed, committed },
+      { writer, projectId, log, limits, backpressure, failures, waiters, queries, transform, attempts, processed, committed },
       applier,
     )
     this.slots = new SlotBackfill(writer, this.loop, failures, report)
@@ -133,8 +138,10 @@ export class Pipeline {
     const limits: Limits = { queueBytes: defaultQueueBytes, groupRows, groupPeople, ...options.limits }
     const applier = await Applier.open(writer, projectId, limits.groupPeople)
     const uuids = await UuidIndex.open(writer, applier.appliedSeq, uuidFolder, onError)
-    const pipeline = new Pipeline(options, limits, applier, uuids)
+    const attempts = new Attempts(options.attempts ?? noAttempts, applier.appliedSeq)
+    const pipeline = new Pipeline(options, limits, applier, uuids, attempts)
     try {
+      await pipeline.setAside()
       await pipeline.keepAlive.during(pipeline.replay(options.signal))
     } catch (error) {
       await pipeline.abandon(error)
@@ -143,6 +150,18 @@ export class Pipeline {
     pipeline.slots.look()
     pipeline.follower?.start(() => pipeline.lastSeq)
     return pipeline
+  }
+
+  /** A record that has ended the process whenever it was applied is kept in a file, and the project goes on without it. */
+  private async setAside(): Promise<void> {
+    const { attempts } = this
+    const seq = attempts.condemned
+    if (seq === null) return
+    for await (const { kind, receivedAt, sentAt, uuids, payloads } of this.options.log.read(seq)) {
+      const file = await attempts.setAside({ seq, kind, uuid: uuids[0]!, receivedAt, sentAt, payload: payloads.at(0) })
+      this.options.onError?.(new Error(`Record ${seq} ended the engine whenever it was applied. It is set aside in ${file}.`))
+      return
+    }
   }
 
   private async replay(signal?: AbortSignal): Promise<void> {
@@ -196,7 +215,7 @@ export class Pipeline {
       const { lastSeq } = this
       for await (const batch of log.read(lastSeq + 1)) {
         if (batch.firstSeq > toSeq) return
-        await this.enterNext(readWork(batch), signal)
+        await this.enterNext(readWork(batch, this.attempts.aside), signal)
         if (this.follower?.hasOffer(this.lastSeq + 1)) break
       }
       if (this.lastSeq === lastSeq) return // the log has no more records
@@ -367,6 +386,7 @@ export class Pipeline {
     await this.slots.settled()
     await this.loop.settled()
     await this.uuids.close()
+    this.attempts.close()
   }
 }
 

@@ -53,6 +53,17 @@ export interface EventRow {
   readonly to: number
 }
 
+/** Where the person of an id is, and what loading it takes. */
+export interface FoundOwner {
+  personNo: number
+  hasRecord: boolean
+  /** Bytes of its texts. */
+  size: number
+}
+
+/** A person to load, with its size. */
+export type SizedPerson = Pick<FoundOwner, 'personNo' | 'size'>
+
 export interface FoundPerson {
   personNo: number
   uuid: string
@@ -100,12 +111,16 @@ export interface EventWriter {
   readonly groupRows: number
   /** Persons that one transaction changes, and that stay cached after it. */
   readonly groupPeople: number
+  /** Characters of large properties that a table may have: more of them cannot be read, or written to the file, at a time. */
+  readonly largeRoom: number
   /** The state before the first group. */
   state(): Promise<WriterState>
   /** True if an error means that a group was too large. */
   isTooMuch(error: unknown): boolean
-  personsOfIds(distinctIds: readonly string[]): Promise<(FoundPerson & { distinctId: string })[]>
-  personsByNo(numbers: readonly number[]): Promise<FoundPerson[]>
+  /** Reads no properties: what a transaction must load is known before it is loaded. */
+  ownersOfIds(distinctIds: readonly string[]): Promise<(FoundOwner & { distinctId: string })[]>
+  sizesOf(numbers: readonly number[]): Promise<FoundOwner[]>
+  personsByNo(persons: readonly SizedPerson[]): Promise<FoundPerson[]>
   /** The distinct ids of numbers. */
   idsOf(numbers: readonly number[]): Promise<{ personNo: number; distinctId: string }[]>
   /** The numbers that were merged into these. */
@@ -113,7 +128,8 @@ export interface EventWriter {
   /** The families of imported persons that contain these numbers. */
   families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
-  groups(keys: readonly (readonly [index: number, key: string])[]): Promise<FoundGroup[]>
+  groupSizes(keys: readonly (readonly [index: number, key: string])[]): Promise<SizedGroup[]>
+  groups(groups: readonly SizedGroup[]): Promise<FoundGroup[]>
   /** What visitors without cookies have done. */
   visits(keys: readonly string[]): Promise<StoredVisit[]>
   /**
@@ -130,6 +146,13 @@ export interface EventWriter {
   /** A group may be staged while the previous one is being committed. Commits are serialized. */
   openGroup(): Promise<StagedGroup>
   close(): Promise<void>
+}
+
+export interface SizedGroup {
+  index: number
+  key: string
+  /** Bytes of its texts. */
+  size: number
 }
 
 export interface FoundGroup {
@@ -164,6 +187,8 @@ export interface WriterState {
   /** Uuids that persons kept when the id that they were made from left them. */
   readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
+  /** Characters of large properties, by the table that has them. */
+  readonly large: Readonly<Record<'persons' | 'versions' | 'groups', number>>
   readonly groupTypes: string[]
   /** Numbers of visitors without cookies. */
   readonly visitsOfDays: readonly (readonly [day: number, count: number])[]
@@ -184,4 +209,36 @@ export interface WriterState {
     readonly lastSeen: number
   }[]
   readonly warnings: readonly { readonly type: string; readonly count: number; readonly samples: string; readonly lastSeen: number }[]
+}
+
+/** Records `from` to `to` are being applied. */
+export interface AttemptNote {
+  readonly from: number
+  readonly to: number
+  /** How much speaks against the record, if it is one: see `attempts.ts`. */
+  readonly weight: number
+  /** Milliseconds for which it has been applied alone. */
+  readonly lasted: number
+}
+
+/** What is kept of attempts, beside a project's store. */
+export interface AttemptStore {
+  readonly found: AttemptNote | null
+  /** Written at once; null: nothing is being applied. */
+  note(attempt: AttemptNote | null): void
+  /** Numbers of the records that are set aside. */
+  readonly aside: ReadonlySet<number>
+  /** Keeps a record that is not applied. Returns the path of its file. */
+  setAside(record: AsideRecord): Promise<string>
+  close(): void
+}
+
+export interface AsideRecord {
+  readonly seq: number
+  readonly kind: string
+  readonly uuid: string
+  /** Milliseconds. */
+  readonly receivedAt: number
+  readonly sentAt: string | null
+  readonly payload: string
 }

@@ -15,7 +15,7 @@ import {
   visitorId,
 } from './cookieless/visitor.ts'
 import { elementsChain } from './elements.ts'
-import { type StrangeField, strangeFieldWarning, strangeInEvent } from './event-fields.ts'
+import { isNoEvent, type StrangeField, strangeFieldWarning, strangeInEvent } from './event-fields.ts'
 import { eventTime } from './event-time.ts'
 import { givesVisitFacts } from './initial-properties.ts'
 import { longestTime } from './parse-time.ts'
@@ -269,7 +269,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
   if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
-  const isDropped = name === '$performance_event' || isRefused || isTooLarge || visit.dropped.length > 0
+  const isDropped = isNoEvent(name) || isRefused || isTooLarge || visit.dropped.length > 0
   if (isDropped) {
     writer.length = start
     writer.write(droppedText(name, distinctId, warnings))

@@ -1,5 +1,45 @@
 /** Maximum characters of the properties of one person or group, as JSON. */
 export const propertiesLimit = 512_000
+/** Properties beyond this share what a store has for large ones: the engine reads 2,048 rows at a time, with all of their texts. */
+export const ordinaryLength = 8_192
+
+/** Characters that count as large. */
+export const excessOf = (length: number): number => Math.max(0, length - ordinaryLength)
+
+/** Room for large properties that many rows share. */
+export class LargeRoom {
+  private used: number
+  private readonly most: number
+
+  constructor(used: number, most: number) {
+    this.used = used
+    this.most = most
+  }
+
+  get taken(): number {
+    return Math.max(0, Math.round(this.used))
+  }
+
+  /** Whether the properties may grow by `more` characters. */
+  has(holder: Measured, more: number): boolean {
+    const length = (holder.length ?? measure(holder)) + more
+    return length <= ordinaryLength || this.used + Math.min(more, excessOf(length)) <= this.most
+  }
+
+  /** Counts what a row takes now. */
+  count(holder: Measured): void {
+    const now = excessOf(holder.length ?? 0)
+    this.used += now - (holder.large ?? 0)
+    holder.large = now
+  }
+
+  /** The row is removed. */
+  free(holder: Measured): void {
+    this.used -= holder.large ?? 0
+    holder.large = 0
+  }
+}
+
 /** Properties that seem too long are measured again after this many characters were written. */
 const measuredAfter = 32_000
 
@@ -9,6 +49,8 @@ export interface Measured {
   length?: number
   /** Exact number at the last measurement. */
   counted?: number
+  /** Those that are counted as large. */
+  large?: number
 }
 
 const measure = (holder: Measured): number => {
@@ -22,6 +64,9 @@ export function fits(holder: Measured, more: number): boolean {
   if (length + more <= propertiesLimit) return true
   return length - (holder.counted ?? 0) >= measuredAfter && measure(holder) + more <= propertiesLimit
 }
+
+/** True if two rows may become one. */
+export const fitTogether = (a: Measured, b: Measured): boolean => fits(a, b.length ?? measure(b)) || fits(a, measure(b))
 
 export function noteWritten(holder: Measured, more: number): void {
   if (holder.length !== undefined) holder.length += more
@@ -41,8 +86,3 @@ export const isTooLarge = (set: Readonly<Record<string, unknown>>, now: Readonly
 
 /** Typical number of characters of a person's properties. The memory budget assumes this much per cached person. */
 export const usualLength = 640
-
-/** The transaction needs too much memory and must be made smaller. */
-export class TransactionTooLarge extends Error {
-  override readonly name = 'TransactionTooLarge'
-}

@@ -4,6 +4,8 @@ import type { Content, Work } from './work.ts'
 /** A batch that is in the log and not applied. */
 export interface QueuedBatch {
   readonly kind: Content['kind']
+  /** Its first record; `firstSeq`: the first one that is not applied. */
+  readonly startSeq: number
   firstSeq: number
   count: number
   readonly bytes: number
@@ -19,6 +21,7 @@ export interface QueuedBatch {
 
 export const queuedBatch = (work: Work): QueuedBatch => ({
   kind: work.content.kind,
+  startSeq: work.firstSeq,
   firstSeq: work.firstSeq,
   count: work.count,
   bytes: work.bytes,

@@ -26,8 +26,19 @@ const contentOf = (batch: LogRecords): Content => {
   }
 }
 
-/** Converts a batch of the log back to what it was on arrival. */
-export const readWork = (batch: LogRecords & { readonly firstSeq: number }): Work => ({
+/** Converts a batch of the log back to what it was on arrival, without the records that are set aside. */
+export function readWork(batch: LogRecords & { readonly firstSeq: number }, aside: ReadonlySet<number> = new Set()): Work {
+  const work = workOf(batch)
+  const rows = new Set<number>()
+  if (aside.size > 0) for (let i = 0; i < work.count; i++) if (aside.has(work.firstSeq + i)) rows.add(i)
+  if (rows.size === 0) return work
+  const { content } = work
+  if (content.kind !== 'event') return { ...work, aside: rows }
+  const events = content.events.map((event, i) => (rows.has(i) ? { ...event, isDropped: true, warnings: [] } : event))
+  return { ...work, content: { ...content, events } }
+}
+
+const workOf = (batch: LogRecords & { readonly firstSeq: number }): Work => ({
   firstSeq: batch.firstSeq,
   count: batch.payloads.length,
   receivedAt: batch.receivedAt * 1000,

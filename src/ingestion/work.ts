@@ -12,6 +12,8 @@ export interface Work {
   readonly isHistorical: boolean
   readonly bytes: number
   readonly content: Content
+  /** Rows that are set aside, and not applied. */
+  readonly aside?: ReadonlySet<number>
 }
 
 export type Content =

@@ -20,6 +20,7 @@ const pausesMs = [0, 0, 100, 250, 500, 1_000, 2_000, 5_000]
 const soonMs = 5_000
 const manyTimes = 20
 const momentMs = 100
+const recentMs = 60_000
 const lookMs = 500
 /** The engine is killed if its thread does not respond for this long. */
 const silentMs = 10_000
@@ -94,6 +95,7 @@ export class EngineChild {
   private up: Deferred<Channel> = deferred()
   private current: Channel | null = null
   private isEnding = false
+  private ends: number[] = []
   /** Why no engine will be started any more. */
   private failure: unknown = null
   private hasEverStarted = false
@@ -116,6 +118,12 @@ export class EngineChild {
 
   get isUp(): boolean {
     return this.current !== null
+  }
+
+  /** How often it has ended within the last minute. */
+  get recentEnds(): number {
+    this.ends = this.ends.filter((at) => performance.now() - at < recentMs)
+    return this.ends.length
   }
 
   get pid(): number | null {
@@ -241,6 +249,7 @@ export class EngineChild {
       )
       const reason = await ended
       const hasStarted = this.current !== null
+      if (!this.isEnding) this.ends.push(performance.now())
       if (hasStarted) {
         this.current = null
         this.up = deferred()

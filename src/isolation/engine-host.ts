@@ -87,7 +87,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     return project
   }
 
-  const open = async ({ record, seq, offset, transforms, isLive }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
+  const open = async ({ record, seq, offset, transforms, isLive, wasClosed }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
     const { stores, admission, threads, longQueries } = started()
     const { id } = record
     let tailed: TailedLog | null = null
@@ -124,7 +124,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       ask: (args) => channel.call('transform', args),
     })
     // Records written by a running door need no check.
-    const isThorough = isLive ? { isThorough: false } : {}
+    const isThorough = isLive || wasClosed ? { isThorough: false } : {}
     const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
     const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries, transform })
     made = { backend, log: tailed!, transform, record, offset, transforms }

@@ -40,6 +40,8 @@ export interface OfProject {
 export interface OpenArgs extends OfProject {
   /** The log is open, and durable up to `seq`. */
   readonly isLive: boolean
+  /** The door had it open before, and closed it. */
+  readonly wasClosed: boolean
 }
 export interface Opened {
   /** If the log was not open. */

@@ -165,6 +165,12 @@ export class RemoteBackend implements ProjectBackend {
     this.room.leave(seq)
   }
 
+  /** An error of the engine that it recovers from; `isStuck`: it keeps failing. */
+  met(failure: unknown, isStuck: boolean): void {
+    this.failure = isStuck ? failure : null
+    this.parts.home.onError(failure)
+  }
+
   engineEnded(): void {
     this.room.release()
     this.parts.transform?.engineEnded()
@@ -333,7 +339,8 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   private async openIn(channel: Channel): Promise<void> {
-    const { reports, log } = await channel.call<Opened>('open', { ...this.ofProject(), isLive: this.log !== null })
+    const { wasClosed = false } = this.parts.home
+    const { reports, log } = await channel.call<Opened>('open', { ...this.ofProject(), isLive: this.log !== null, wasClosed })
     if (this.log) return this.hasGrown()
     this.reports = reports
     this.log = await this.parts.openLog(log!.found, log!.appliedSeq)

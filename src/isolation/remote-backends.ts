@@ -2,8 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { BackendHome, Backends } from '../backend/backend.ts'
 import { InternalError } from '../errors/errors.ts'
 import { FileLog, logDefaults } from '../storage/log/file-log.ts'
+import { closedPosition } from '../storage/log/position.ts'
 import { memoryLimitOf } from '../storage/open-stores.ts'
 import { filesOf, transformedIn } from '../storage/project-storage.ts'
+import { isMemoryShort, isStoreLost, mostOpenProjects } from '../storage/stores.ts'
 import { openTransformFile } from '../storage/transform-file.ts'
 import { DoorTransform } from './door-transform.ts'
 import { EngineChild } from './engine-child.ts'
@@ -54,8 +56,8 @@ export class RemoteBackends implements Backends {
         problem: ({ project, error, isStuck }: EngineNotifications['problem']) => {
           const failure = readError(error)
           const backend = backendOf(project)
-          if (backend) backend.failure = isStuck ? failure : null
-          onError(failure)
+          if (backend) backend.met(failure, isStuck)
+          else onError(failure)
         },
         recovery: ({ project, notice }: EngineNotifications['recovery']) => this.notices.get(project)?.(notice),
       },
@@ -108,6 +110,21 @@ export class RemoteBackends implements Backends {
   async drop(id: number): Promise<void> {
     await (await this.engine.channel()).call('drop', { project: id })
   }
+
+  get mostOpen(): number {
+    return mostOpenProjects(memoryLimitOf(this.start.memoryLimit))
+  }
+
+  positionOf(id: number): number | null {
+    return closedPosition(filesOf(this.start.dataDir, id).position)
+  }
+
+  get recentEnds(): number {
+    return this.engine.recentEnds
+  }
+
+  readonly isOutOfMemory = isMemoryShort
+  readonly isLost = isStoreLost
 
   load() {
     return this.engine.load

@@ -1,6 +1,11 @@
-const cell = (value: unknown): string => {
+/** Spreadsheets take such a text for a formula. A number is none. */
+const startsFormula = (text: string): boolean => /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text)
+
+/** `isForPeople`: a text that a spreadsheet would run has an apostrophe before it. */
+const cell = (value: unknown, isForPeople: boolean): string => {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const exact = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  const text = isForPeople && typeof value === 'string' && startsFormula(value) ? `'${exact}` : exact
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
@@ -18,9 +23,10 @@ export function* inPieces(texts: Iterable<string>): Generator<Uint8Array> {
   if (text !== '') yield Buffer.from(text)
 }
 
-function* lines(rows: Iterable<readonly unknown[]>): Generator<string> {
-  for (const row of rows) yield `${row.map(cell).join(',')}\r\n`
+function* lines(rows: Iterable<readonly unknown[]>, isForPeople: boolean): Generator<string> {
+  for (const row of rows) yield `${row.map((value) => cell(value, isForPeople)).join(',')}\r\n`
 }
 
 /** Rows as lines, in pieces of moderate size. */
-export const csvLines = (rows: Iterable<readonly unknown[]>): Generator<Uint8Array> => inPieces(lines(rows))
+export const csvLines = (rows: Iterable<readonly unknown[]>, isForPeople = false): Generator<Uint8Array> =>
+  inPieces(lines(rows, isForPeople))

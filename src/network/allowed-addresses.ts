@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { WaymarkError } from '../errors/errors.ts'
-import { linkLocalNetworks, networksOf, ownNetworks } from '../lib/networks.ts'
+import { embeddedIpv4, linkLocalNetworks, networksOf, ownNetworks } from '../lib/networks.ts'
 
 export interface AllowedAddresses {
   /** For `net.connect` and what builds on it: the check and the connection use the same address. */
@@ -20,8 +20,10 @@ const specialNetworks = networksOf([
   '198.18.0.0/15',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '64:ff9b::/96',
+  '64:ff9b::/32',
   '2002::/16',
+  '2001::/32',
+  'fec0::/10',
   'ff00::/8',
 ])
 
@@ -30,8 +32,13 @@ const specialNetworks = networksOf([
  * never allowed.
  */
 export function allowedAddresses(allowsPrivate: () => boolean): AllowedAddresses {
-  const isRefused = (address: string) =>
-    linkLocalNetworks.has(address) || (!allowsPrivate() && (ownNetworks.has(address) || specialNetworks.has(address)))
+  const isNever = (address: string) => linkLocalNetworks.has(address)
+  const isPrivate = (address: string) => ownNetworks.has(address) || specialNetworks.has(address)
+  const isRefused = (given: string) => {
+    const address = given.replace(/%.*$/, '')
+    const all = [address, ...embeddedIpv4(address)]
+    return all.some(isNever) || (!allowsPrivate() && all.some(isPrivate))
+  }
   return {
     lookup: (hostname, options, callback) => {
       systemLookup(hostname, { ...options, all: true }, (error, addresses) => {

@@ -10,6 +10,7 @@ import type { Json } from '../accounts/store.ts'
 import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './access.ts'
 import type { FetchedPlugin, Fetching } from './archives/fetching.ts'
 import { isBundledUrl, readBundled } from './bundled/install.ts'
+import type { Family } from './families.ts'
 import { type PluginChange, pluginChange, pluginInput, sourceFiles, sourceInput } from './fields.ts'
 import {
   type BrowserFile,
@@ -21,6 +22,7 @@ import {
   type Transpiled,
 } from './host-ports.ts'
 import { columnsOf, ManifestError, readManifest } from './manifest.ts'
+import { starters } from './starters.ts'
 import { keepVersion, noteVersion } from './versions.ts'
 
 // The rules of plugins. Reading needs the plugin access level `config`, changes need `install` and the organization that owns the plugin.
@@ -132,6 +134,11 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
     return { source, loaded, columns: { ...columnsOf(manifest), tag, latest_tag: tag, capabilities: loaded.capabilities as Json } }
   }
 
+  const started = async (source: PluginSource): Promise<ReadCode> => {
+    const loaded = await load(source)
+    return { source, loaded, columns: { capabilities: loaded.capabilities as Json } }
+  }
+
   const writeOwned = <T>(
     by: ActingMember,
     plugin: Plugin,
@@ -174,7 +181,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
         .toSorted((a, b) => a.id - b.id)
     },
 
-    async create(by: ActingMember, organization: Organization, body: unknown): Promise<Plugin> {
+    async create(by: ActingMember, organization: Organization, body: unknown, family: Family = 'plugins'): Promise<Plugin> {
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
       const isBundled = typeof given === 'string' && isBundledUrl(given)
@@ -182,18 +189,21 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
       if (type === 'inline' && !isBundled) throw invalid('Plugins that come with the server have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
       const address = given === '' || given === undefined ? null : given
-      if (type !== 'source' && address === null) throw invalid('This field is required.', 'url', 'required')
+      // Local code comes from a folder of the operator, or is written here: without a URL it begins as the starter of its family.
+      const isWrittenHere = type === 'source' || (type === 'local' && address === null)
+      if (!isWrittenHere && address === null) throw invalid('This field is required.', 'url', 'required')
       const origin = hasOrigin(type) ? fetching.originOf(address!) : null
-      const url = type === 'source' ? null : (origin?.url ?? address!)
+      const url = isWrittenHere ? null : (origin?.url ?? address!)
       if (url !== null) await mustBeNew(store.read, organization.id, url)
       const read = origin
         ? await fetching.fetch(organization.id, origin)
-        : type === 'local'
-          ? await fetching.readLocal(address!)
+        : type === 'local' && address !== null
+          ? await fetching.readLocal(address)
           : type === 'inline'
             ? readBundled(address!)
             : null
-      const code = read ? await loadedFrom(read) : null
+      const starter = type === 'local' && address === null ? starters[family] : {}
+      const code = read ? await loadedFrom(read) : Object.keys(starter).length > 0 ? await started(starter) : null
       const made = await writeAs(context, by, async (tables, { organization_id }) => {
         const current = await organizationNow(tables, organization_id)
         mustHave(current, 'install')

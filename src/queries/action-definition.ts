@@ -26,6 +26,8 @@ export const actionFieldsSchema = z.looseObject({
   name: z.string().trim().min(1, { error: 'An action needs a name.' }).max(400),
   description: z.string().nullish(),
   steps: z.array(actionStepSchema).default([]),
+  tags: z.array(z.string().max(255)).max(100).optional(),
+  pinned_at: z.string().nullish(),
 })
 export type ActionFields = z.infer<typeof actionFieldsSchema>
 
@@ -34,6 +36,7 @@ export interface ActionInput {
   readonly name: string
   readonly description?: string | null
   readonly steps?: readonly ActionStepInput[]
+  readonly tags?: readonly string[]
   /** An id chosen by the caller, used if it is free. */
   readonly id?: number
 }

@@ -97,6 +97,12 @@ export const createAnswers = (home: SavedHome) => {
       return askQuery(await home.project(project), queryOn(insight, asking, on?.tile, on?.dashboard), asking, asker)
     },
 
+    /** When the cached answers of these insights were computed, without the answers. */
+    async computedAt(project: Pick<ProjectRecord, 'id'>, insights: readonly Insight[]): Promise<readonly (Date | null)[]> {
+      const data = await home.project(project)
+      return Promise.all(insights.map(({ query }) => data.cachedAt(queryAsked(query))))
+    },
+
     /**
      * The answers of several insights, in their order. What fails is reported in its place. They count as one query of the caller, unless they are
      * computed in the background.

@@ -9,6 +9,7 @@ export type RowLimits = { readonly defaultRows: number; readonly mostRows: numbe
 export interface AskedProject {
   ask(asked: AskedRequest, asker: QueryCaller & { readonly rows?: RowLimits }): Promise<Outcome>
   cachedAnswer(query: AskedRequest['query']): Promise<Answer | null>
+  cachedAt(query: AskedRequest['query']): Promise<Date | null>
 }
 
 export interface SavedHome {

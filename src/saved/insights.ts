@@ -4,6 +4,7 @@ import { check, flag, integer, listOf, text } from '../accounts/fields.ts'
 import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
+import { queryOfFilters } from './older-filters.ts'
 import { checkedQuery, savedQuerySchema } from './saved-query.ts'
 import { newShortId } from './short-id.ts'
 import { tagList } from './tags.ts'
@@ -22,8 +23,12 @@ const fields = {
   tags: tagList().optional(),
   dashboards: listOf(integer(1)).max(1000).optional().meta({ description: 'The ids of the dashboards that it is on' }),
 }
-export const insightInput = z.object({ ...fields, query: savedQuerySchema })
-export const insightChange = insightInput.partial()
+const filtersSchema = z.record(z.string(), z.unknown(), { error: 'Expected an object.' }).meta({
+  description:
+    'The older form of a query (`events`, `date_from`, …), which becomes one; what has no equivalent is refused. Beside a `query` it means nothing',
+})
+export const insightInput = z.object({ ...fields, query: savedQuerySchema.nullish(), filters: filtersSchema.nullish() })
+export const insightChange = insightInput
 
 export interface InsightPage {
   readonly where: Where<Insight>
@@ -56,6 +61,8 @@ const logged = ({ id, short_id, name, derived_name, ...insight }: Insight, dashb
 })
 
 const maxInt = 2_147_483_647
+/** What an insight says. Where it is listed and who likes it does not modify it. */
+const material = ['name', 'description', 'query'] as const
 
 export const createInsights = (context: AccountContext) => {
   const { store, clock } = context
@@ -107,7 +114,21 @@ export const createInsights = (context: AccountContext) => {
     }
   }
 
-  const asked = (query: unknown): Pick<Insight, 'query' | 'kind'> => ({ query: query as Json, kind: checkedQuery(query).kind })
+  interface Asked {
+    readonly query?: unknown
+    readonly filters?: Readonly<Record<string, unknown>> | null | undefined
+  }
+  const isGiven = (value: object | null | undefined): value is object => value != null && Object.keys(value).length > 0
+  /** Null: the body says nothing about it. A record may be sent back as it was read, with the one of both changed. */
+  const askedBy = ({ query, filters }: Asked, before?: Insight): Pick<Insight, 'query' | 'kind' | 'filters'> | null => {
+    const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+    const hasNewFilters = isGiven(filters) && !isSame(filters, before?.filters)
+    const hasNewQuery = query != null && !(before && isSame(query, before.query))
+    if (hasNewQuery) return { query: query as Json, kind: checkedQuery(query).kind, filters: null }
+    if (!hasNewFilters) return null
+    const made = queryOfFilters(filters as Readonly<Record<string, unknown>>)
+    return { query: made as Json, kind: checkedQuery(made, 'filters').kind, filters: filters as Json }
+  }
 
   return {
     find: (project: ProjectRecord, id: string) => find(read, project, id),
@@ -121,9 +142,10 @@ export const createInsights = (context: AccountContext) => {
     },
 
     async create(place: Place, body: unknown): Promise<PlacedInsight> {
-      const { dashboards = [], query, order, ...given } = check(insightInput, body)
+      const { dashboards = [], query, filters, order, ...given } = check(insightInput, body)
       const now = clock()
-      const whole = asked(query)
+      const whole = askedBy({ query, filters })
+      if (!whole) throw invalid('This field is required.', 'query', 'required')
       const insight = await writeIn(context, place, async (tables) => {
         const made: Insight = {
           id: await nextNumber(tables, 'insight'),
@@ -154,26 +176,34 @@ export const createInsights = (context: AccountContext) => {
     },
 
     async update(place: Place, id: string, body: unknown): Promise<PlacedInsight> {
-      const { dashboards, query, order, ...given } = check(insightChange, body)
-      const whole = query === undefined ? {} : asked(query)
+      const { dashboards, query, filters, order, ...given } = check(insightChange, body)
       const insight = await writeIn(context, place, async (tables) => {
         const before = await (given.deleted === false ? anyOf : find)(tables, place.project, id)
         const shownOn = (await tilesOf(tables, [before.id])).map((one) => one.dashboard_id).sort((a, b) => a - b)
-        const change = definedOf({ ...given, ...whole, position: order, description: given.description === null ? '' : given.description })
-        if (dashboards !== undefined && dashboards.length > 0) change.saved = true
+        const whole = askedBy({ query, filters }, before)
+        const isPlaced = dashboards !== undefined && dashboards.length > 0
+        const change: Partial<Insight> = definedOf({
+          ...given,
+          ...(isPlaced ? { saved: true } : {}),
+          ...whole,
+          position: order,
+          description: given.description === null ? '' : given.description,
+        })
         const now = clock()
+        const isModified = material.some(
+          (field) => change[field] !== undefined && JSON.stringify(change[field]) !== JSON.stringify(before[field]),
+        )
         const after: Insight = {
           ...before,
           ...change,
           updated_at: now,
-          last_modified_at: now,
-          last_modified_by_id: place.by.user.id,
+          ...(isModified ? { last_modified_at: now, last_modified_by_id: place.by.user.id } : {}),
         }
         const { id: _, ...columns } = after
         await tables.insights.update({ id: before.id }, columns)
         if (dashboards !== undefined) await placeOn(tables, place, after, dashboards)
         // The answer of the old query is not shown any more, so the new one is computed soon.
-        if (query !== undefined) await tables.insight_refreshes.update({ insight_id: before.id }, { due_at: now, failures: 0 })
+        if (whole) await tables.insight_refreshes.update({ insight_id: before.id }, { due_at: now, failures: 0 })
         const shown = [...new Set(dashboards ?? shownOn)].sort((a, b) => a - b)
         await note(context, tables, place, 'Insight', logged(before, shownOn), logged(after, shown))
         return after

@@ -18,7 +18,7 @@ export const savedQuerySchema = withinJson(z.record(z.string(), z.unknown(), { e
 })
 
 /** The query to ask. An error names the field in the body: `query__source__interval`. */
-export function checkedQuery(given: unknown): AskedQuery {
+export function checkedQuery(given: unknown, field: 'query' | 'filters' = 'query'): AskedQuery {
   let inner: AskedQuery | null = null
   try {
     inner = queryAsked(given)
@@ -26,10 +26,13 @@ export function checkedQuery(given: unknown): AskedQuery {
   } catch (error) {
     if (!(error instanceof WaymarkError)) throw error
     const place = [...(inner ? placeOf(given, inner) : []), ...(error.attr && error.attr !== 'query' ? [error.attr] : [])]
-    throw invalid(error.detail, ['query', ...place].join('__'), 'invalid_input', { candidates: error.suggestions })
+    // The place in the query is not one in the filters that it was made from.
+    throw invalid(error.detail, field === 'filters' ? field : ['query', ...place].join('__'), 'invalid_input', {
+      candidates: error.suggestions,
+    })
   }
   if (JSON.stringify(given).length > longest)
-    throw invalid(`The query is too long to be saved: it can have ${longest} characters as JSON.`, 'query', 'max_length')
+    throw invalid(`The query is too long to be saved: it can have ${longest} characters as JSON.`, field, 'max_length')
   return inner
 }
 

@@ -24,6 +24,16 @@ export interface SharedText {
   readonly text: string
   readonly layouts: unknown
 }
+/** Pages and JSON of a view, made once. They go with it. */
+const forms = new WeakMap<SharedView, Map<string, Uint8Array>>()
+export const formOf = (view: SharedView, name: string, make: () => string): Uint8Array => {
+  const made = forms.get(view) ?? new Map<string, Uint8Array>()
+  forms.set(view, made)
+  const known = made.get(name) ?? new TextEncoder().encode(make())
+  made.set(name, known)
+  return known
+}
+
 export interface SharedView {
   readonly type: 'insight' | 'dashboard'
   readonly name: string
@@ -40,12 +50,18 @@ const mostKept = 200
 const mostTiles = 60
 const askingMs = 55_000
 
-/** Characters of all answers that are kept; a view that alone has a fourth of them is not. */
+/** A failure is told to the readers of so many milliseconds, so that nobody computes it again and again. */
+const failedMs = 5_000
+/** Characters of all views that are kept. */
 const mostCharacters = 32 * 1024 ** 2
+/** Characters of the answers of one view. Further ones are not shown: every view can be kept. */
+const mostOfView = 4 * 1024 ** 2
 
 interface Kept {
   /** Null: it is being computed. */
   size: number | null
+  readonly project: number
+  hasFailed: boolean
   /** The versions of what is shown: a change shows at once. */
   readonly key: string
   readonly at: number
@@ -54,31 +70,40 @@ interface Kept {
 
 const busy = () => new WaymarkError('busy', { what: 'public links' })
 
+const tooLarge = 'This answer is too large for a public link.'
+
 /** Errors that readers may see: nothing about the project's own names. */
 const told = (error: WaymarkError | null): string | null => (error ? 'This insight could not be answered.' : null)
 
-const sizeOf = async (answers: readonly (InsightAnswer | undefined)[]): Promise<number> => {
+interface Fitting {
+  readonly size: number
+  /** Null: too large to be shown. */
+  readonly answers: readonly (InsightAnswer | null | undefined)[]
+}
+const fitting = async (answers: readonly (InsightAnswer | undefined)[]): Promise<Fitting> => {
   const texts = await Promise.all(answers.map((one) => one?.answer?.text()))
-  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+  let size = 0
+  const shown = answers.map((one, i) => {
+    const length = texts[i]?.length ?? 0
+    if (size + length > mostOfView) return null
+    size += length
+    return one
+  })
+  return { size, answers: shown }
 }
 
 export const createSharedViews = (saved: Saved, clock: () => Date) => {
   const kept = new Map<string, Kept>()
   const limit = createConcurrencyLimit({ atOnce: 2, waiting: 64, waitingOfGroup: 8, refusal: busy })
 
-  const shownInsight = (
-    insight: Insight,
-    tile: DashboardTile | undefined,
-    answer: object | null,
-    error: WaymarkError | null,
-  ): SharedInsight => ({
+  const shownInsight = (insight: Insight, tile: DashboardTile | undefined, found: InsightAnswer | null | undefined): SharedInsight => ({
     id: insight.id,
     name: insight.name || insight.derived_name || '',
     description: insight.description,
     kind: queryAsked(insight.query).kind,
     query: insight.query,
-    answer: isObject(answer) ? answer : null,
-    error: told(error),
+    answer: isObject(found?.answer?.object) ? found.answer.object : null,
+    error: found === null ? tooLarge : told(found?.error ?? null),
     layouts: tile?.layouts ?? {},
   })
 
@@ -90,15 +115,15 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
   })
 
   const insightView = async (project: ProjectRecord, insight: Insight): Promise<SharedView> => {
-    const [found] = await saved.answers.ofAll(project, [{ insight }], { refresh: 'blocking' }, askerOf(project))
+    const { size, answers } = await fitting(await saved.answers.ofAll(project, [{ insight }], { refresh: 'blocking' }, askerOf(project)))
     return {
       type: 'insight',
       name: insight.name || insight.derived_name || '',
       description: insight.description,
       timezone: project.timezone,
       computedAt: clock(),
-      size: await sizeOf([found]),
-      tiles: [shownInsight(insight, undefined, found?.answer?.object ?? null, found?.error ?? null)],
+      size,
+      tiles: [shownInsight(insight, undefined, answers[0])],
     }
   }
 
@@ -106,7 +131,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
     const { tiles } = await saved.dashboards.whole(dashboard)
     const shown = tiles.slice(0, mostTiles)
     const asked = shown.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
-    const answers = await saved.answers.ofAll(project, asked, { refresh: 'blocking' }, askerOf(project), dashboard)
+    const { size, answers } = await fitting(await saved.answers.ofAll(project, asked, { refresh: 'blocking' }, askerOf(project), dashboard))
     let next = 0
     return {
       type: 'dashboard',
@@ -114,11 +139,10 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       description: dashboard.description ?? '',
       timezone: project.timezone,
       computedAt: clock(),
-      size: await sizeOf(answers),
+      size,
       tiles: shown.map(({ tile, insight }) => {
         if (!insight) return { text: tile.body ?? '', layouts: tile.layouts }
-        const found = answers[next++]
-        return shownInsight(insight, tile, found?.answer?.object ?? null, found?.error ?? null)
+        return shownInsight(insight, tile, answers[next++])
       }),
     }
   }
@@ -135,14 +159,17 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
     return dashboard && !dashboard.deleted ? { dashboard } : undefined
   }
 
-  /** The oldest go first. */
+  /** The oldest view of the project that keeps most goes first: many links of one project take no place from others. */
   const shrink = () => {
-    let sum = 0
-    for (const { size } of kept.values()) sum += size ?? 0
-    for (const [id, { size }] of kept) {
-      if (size === null || (sum <= mostCharacters && kept.size <= mostKept && size <= mostCharacters / 4)) continue
-      kept.delete(id)
-      sum -= size
+    for (;;) {
+      const settled = [...kept].filter(([, { size }]) => size !== null)
+      const sum = settled.reduce((all, [, { size }]) => all + size!, 0)
+      const isMany = kept.size > mostKept
+      if ((sum <= mostCharacters && !isMany) || settled.length === 0) return
+      const held = new Map<number, number>()
+      for (const [, { project, size }] of settled) held.set(project, (held.get(project) ?? 0) + (isMany ? 1 : size!))
+      const [most] = [...held].reduce((a, b) => (b[1] > a[1] ? b : a))
+      kept.delete(settled.find(([, { project }]) => project === most)![0])
     }
   }
 
@@ -155,11 +182,11 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       const key = `${version?.toISOString()} ${project.updated_at.toISOString()}`
       const known = kept.get(link.id)
       const now = clock().getTime()
-      if (known?.key === key && Math.abs(now - known.at) < freshMs) return known.view
+      if (known?.key === key && Math.abs(now - known.at) < (known.hasFailed ? failedMs : freshMs)) return known.view
       const view = limit(String(project.id), () =>
         'insight' in shared ? insightView(project, shared.insight) : dashboardView(project, shared.dashboard),
       )
-      const entry: Kept = { key, at: now, view, size: null }
+      const entry: Kept = { key, at: now, view, size: null, project: project.id, hasFailed: false }
       kept.delete(link.id)
       kept.set(link.id, entry)
       view.then(
@@ -167,8 +194,13 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
           entry.size = size
           shrink()
         },
-        // The next reader tries again.
-        () => kept.get(link.id) === entry && kept.delete(link.id),
+        (error: unknown) => {
+          // Nothing was computed: the next reader tries again.
+          if (error instanceof WaymarkError && error.code === 'busy') return void (kept.get(link.id) === entry && kept.delete(link.id))
+          entry.size = 0
+          entry.hasFailed = true
+          shrink()
+        },
       )
       return view
     },

@@ -224,7 +224,10 @@ async function tailLog(
 const opened = (instance: Instance, database: string, log: Log): Pick<ProjectStorage, 'engine' | 'log' | 'close' | 'abandon'> => ({
   engine: duckdbEngine(instance, database),
   log,
-  close: () => log.close(),
+  async close() {
+    await log.close()
+    await instance.closeFile(database)
+  },
   async abandon() {
     await log.close()
     await instance.abandon(database)

@@ -1,5 +1,6 @@
+import { WaymarkError } from '../errors/errors.ts'
 import type { ParquetOfRows } from '../execution/ports.ts'
-import { type Instance, isCorruption, projectDatabase } from './duckdb/instance.ts'
+import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
 import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
 import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
 
@@ -10,6 +11,23 @@ export interface Opening {
   /** Another process writes the log. */
   readonly tail?: LogTail
 }
+
+/** The memory of the engine did not suffice. */
+export const isMemoryShort = (error: unknown): boolean =>
+  (error instanceof WaymarkError && error.code === 'query-memory') ||
+  isOutOfMemory(error) ||
+  (error instanceof Error && error.cause !== undefined && isMemoryShort(error.cause))
+
+/** The engine refuses a store until it is opened again. */
+export const isStoreLost = isInvalidated
+
+/** Memory of the engine that an open project takes when it has been written to, whatever it holds. */
+const bytesOfOpen = 8 * 1024 ** 2
+/** Each takes a few files, too. */
+const mostFiles = 200
+
+/** Projects that may be open at a time: half of the memory is for what is done with them. */
+export const mostOpenProjects = (memoryLimit: number): number => Math.min(mostFiles, Math.max(4, Math.floor(memoryLimit / 2 / bytesOfOpen)))
 
 /** Where the projects of a directory store their events. */
 export interface Stores {

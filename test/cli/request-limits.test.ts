@@ -19,7 +19,7 @@ test.each([
 test('0 takes a limit away', () => {
   expect(limits([])).toMatchObject({
     limits: { api: [{ count: 480, seconds: 60 }, ...hourly(4800)] },
-    concurrency: { perProject: 3, perUser: 50, inAll: 500 },
+    concurrency: { perProject: 3, perUser: 50, perOrganization: 200, inAll: 500 },
   })
   const none = limits(['--api-limit', '0', '--concurrent-queries', '0', '--queries-per-user', '0'])
   expect(none).toMatchObject({

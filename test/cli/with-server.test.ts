@@ -62,6 +62,63 @@ test('import and query go through it', async () => {
   expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
 })
 
+test('the operator proves a domain and sets what an organization may do with plugins, with the server running', async () => {
+  const api = async (method: string, path: string, body?: unknown) => {
+    const headers = { authorization: `Bearer ${facts.personal_api_key}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${facts.url}/api/organizations/${facts.organization_id}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const made = await api('POST', '/domains/', { domain: 'acme.example', sso_enforcement: 'saml', jit_provisioning_enabled: true })
+  expect(made).toMatchObject({
+    is_verified: false,
+    sso_enforcement: '',
+    jit_provisioning_enabled: false,
+    pending: { sso_enforcement: 'saml', jit_provisioning_enabled: true },
+    not_enforced: [],
+  })
+  const list = async (what: string) => JSON.parse((await command(what, 'list', '--json')).out)
+  expect(await list('domains')).toMatchObject([
+    { domain: 'acme.example', organization_id: facts.organization_id, is_verified: false, verified_at: null },
+  ])
+  const proven = await command('domains', 'verify', 'acme.example', '--json')
+  expect(JSON.parse(proven.out)).toMatchObject({ domain: 'acme.example', organization_id: facts.organization_id, is_verified: true })
+  expect(await api('GET', `/domains/${made.id}/`)).toMatchObject({
+    is_verified: true,
+    sso_enforcement: 'saml',
+    jit_provisioning_enabled: true,
+    pending: null,
+    not_enforced: ['jit_provisioning_enabled', 'sso_enforcement'],
+  })
+  expect(await list('domains')).toMatchObject([{ is_verified: true, verified_at: expect.any(String) }])
+  expect(await command('domains', 'verify', 'acme.example')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('already been verified'),
+  })
+  expect(await command('domains', 'verify', 'none.example')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('No organization has the domain'),
+  })
+  expect(await command('domains', 'verify')).toMatchObject({ code: 2 })
+  const set = async (...args: string[]) => command('organizations', 'set', ...args)
+  expect(JSON.parse((await set('--plugins-level', '3', '--json')).out)).toMatchObject({
+    organization_id: facts.organization_id,
+    plugins_level: 3,
+  })
+  expect(await api('GET', '/')).toMatchObject({ plugins_access_level: 3 })
+  expect(await list('organizations')).toMatchObject([{ id: facts.organization_id, plugins_level: 3, members: 1, projects: 1 }])
+  expect((await set('--organization', facts.organization_id, '--plugins-level', 'root')).code).toBe(0)
+  expect(await api('GET', '/')).toMatchObject({ plugins_access_level: 9 })
+  for (const wrong of ['5', 'all', '']) expect((await set('--plugins-level', wrong)).code, wrong).toBe(2)
+  expect(await set('--organization', 'none', '--plugins-level', '6')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('There is no organization none'),
+  })
+})
+
 test('it is waited for while it is too busy to answer', async () => {
   server.kill('SIGSTOP')
   setTimeout(() => server.kill('SIGCONT'), 2_200)

@@ -2,6 +2,8 @@ import type { ProjectRecord } from '../../src/accounts/records.ts'
 import { alias, select } from '../../src/ast/build.ts'
 import type { Query } from '../../src/ast/nodes.ts'
 import { openLocalBackend } from '../../src/backend/local-backend.ts'
+import { OnDemandBackend } from '../../src/backend/on-demand.ts'
+import { OpenLimit } from '../../src/backend/open-limit.ts'
 import type { StoreFacts } from '../../src/catalog/store-facts.ts'
 import { mostRecords } from '../../src/core/event-lists.ts'
 import { ProjectLists } from '../../src/core/project-lists.ts'
@@ -66,8 +68,19 @@ export async function openTestProject({
   const stores = duckdbStores(instance, storage)
   const onRecovery = () => {}
   const backend = await openLocalBackend({ stores, admission, clock, record: () => record, onError, onRecovery })
+  const opens = { open: async () => backend, isOutOfMemory: () => false, isLost: () => false }
   const home = {
-    backends: { ready: refuse, open: refuse, drop: refuse, close: refuse, load: refuse, stillOpen: [] },
+    backends: {
+      ...opens,
+      ready: refuse,
+      drop: refuse,
+      close: refuse,
+      load: refuse,
+      stillOpen: [],
+      mostOpen: 1,
+      positionOf: () => 0,
+      recentEnds: 0,
+    },
     clock,
     noteFirstEvents: async () => {},
     countImported: async () => {},
@@ -76,7 +89,8 @@ export async function openTestProject({
     onError,
     onRecovery,
   }
-  const project = new Project(home, backend, { record })
+  const held = new OnDemandBackend({ clock, record: () => record, onError, onRecovery }, opens, new OpenLimit(1), 0)
+  const project = new Project(home, held, { record })
   const target = await backend.forQueries()
 
   const ours: TestProject = {

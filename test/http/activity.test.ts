@@ -119,7 +119,7 @@ test('projects and what is in them', async () => {
   const action = await does('actions.create', inside, { name: 'Paid', steps: [{ event: 'purchase' }] })
   await does('actions.update', { ...inside, id: action.id }, { name: 'Paid well' })
   await does('actions.replace', { ...inside, id: action.id }, { name: 'Bought', steps: [{ event: 'purchase' }] })
-  await does('actions.remove', { ...inside, id: action.id })
+  await does('actions.update', { ...inside, id: action.id }, { deleted: true })
   const cohort = await does('cohorts.create', inside, { name: 'All', is_static: true, distinct_ids: [] })
   await does('cohorts.update', { ...inside, id: cohort.id }, { name: 'Some' })
   await does('cohorts.replace', { ...inside, id: cohort.id }, { name: 'None', is_static: true })
@@ -254,6 +254,7 @@ test('persons, groups and definitions', async () => {
   await does('persons.remove', { ...at, id: c })
   await does('persons.bulk_delete', at, { ids: [d] })
   await does('groups_types.update', at, [{ group_type_index: 0, name_plural: 'Companies' }])
+  await does('groups.create', at, { group_type_index: 0, group_key: 'umbrella' })
   for (const [name, body] of [
     ['groups.update_property', { key: 'x', value: 1 }],
     ['groups.delete_property', { $unset: 'x' }],

@@ -51,6 +51,7 @@ const bodies: Readonly<Record<string, (n: number, made: Made) => unknown>> = {
     frequency: 'weekly',
     start_date: '2026-01-05T09:00:00Z',
   }),
+  'groups.create': (n) => ({ group_type_index: 0, group_key: `group ${n}`, group_properties: {} }),
   'cohorts.create': (n) => ({ name: `Cohort ${n}`, is_static: true }),
   ...Object.fromEntries(
     ['organization_batch_exports', 'batch_exports'].flatMap((name) => [
@@ -102,6 +103,10 @@ export const pathIn = async (path: string, home: Home): Promise<string> => {
   if (path.includes('/batch_exports/:id')) ids.id = await exportIn(home)
   if (/\/(alerts|subscriptions)\/:id/.test(path)) Object.assign(ids, await noticesIn(home, path))
   const family = configFamilies[/\/(\w+)\/:id/.exec(path)?.[1] ?? '']
+  if (path.endsWith('/groups'))
+    await (await home.world.projectData(project.id)).importGroups([
+      { group_type: 'company', group_type_index: 0, group_key: 'known', properties: {} },
+    ])
   // Its path names no project.
   if (path.startsWith('/api/plugin_config')) await makeCurrent(home)
   if (family) {

@@ -31,6 +31,12 @@ const members = async (id: number): Promise<string[]> => {
 const group = (type: string, ...values: object[]) => ({ properties: { type, values } })
 const plan = (value: string) => ({ type: 'person', key: 'plan', value, operator: 'exact' })
 
+/** All fields of a step that says nothing. */
+const anyStep = {
+  ...{ event: null, properties: null, selector: null, tag_name: null, text: null, text_matching: null },
+  ...{ href: null, href_matching: null, url: null, url_matching: 'contains' },
+}
+
 describe('actions', () => {
   test('from first to last, and queries follow at once', async () => {
     const { member } = held.home
@@ -44,7 +50,12 @@ describe('actions', () => {
       id,
       name: 'Paid',
       description: '',
-      steps: [{ event: 'buy' }],
+      steps: [{ ...anyStep, event: 'buy' }],
+      tags: ['x'],
+      pinned_at: null,
+      is_calculating: false,
+      is_action: true,
+      team_id: held.home.project.id,
       deleted: false,
       created_at: now,
       updated_at: now,
@@ -67,14 +78,22 @@ describe('actions', () => {
     expect(await count()).toEqual([2])
     expect((await send('GET', `${actions}${id}/`)).body).toEqual(changed.body)
     expect((await send('GET', actions)).body).toMatchObject({ count: 1, next: null, results: [{ id, name: 'Paid' }] })
-    expect((await send('DELETE', `${actions}${id}/`)).status).toBe(204)
+    expect(await send('DELETE', `${actions}${id}/`)).toMatchObject(refused(405, 'method_not_allowed'))
+    expect((await send('PATCH', `${actions}${id}/`, { deleted: true })).body).toMatchObject({ id, deleted: true })
     expect(await send('GET', `${actions}${id}/`)).toMatchObject(refused(404, 'not_found', `There is no action ${id}`))
     expect(await count()).toEqual([])
   })
 
   test('an id is kept when it is free', async () => {
-    const make = async (id: number) => (await send('POST', actions, { id, name: 'x' })).body.id
-    expect([await make(40), await make(40)]).toEqual([40, 41])
+    const make = async (name: string) => (await send('POST', actions, { id: 40, name })).body.id
+    expect([await make('x'), await make('y')]).toEqual([40, 41])
+    const taken = refused(400, 'unique', 'This project already has an action with this name, ID 40.', 'name')
+    expect(await send('POST', actions, { name: ' x ' })).toMatchObject(taken)
+    expect(await send('PATCH', `${actions}41/`, { name: 'x' })).toMatchObject(taken)
+    const pinned_at = '2024-03-01T00:00:00Z'
+    expect(await send('PATCH', `${actions}41/`, { name: 'y', tags: ['a'], pinned_at })).toMatchObject({ body: { tags: ['a'], pinned_at } })
+    await send('PATCH', `${actions}41/`, { deleted: true })
+    expect([await make('y')], 'the name is free again').toEqual([41])
     const page = (await send('GET', `${actions}?limit=1`)).body
     expect(page).toMatchObject({ count: 2, next: expect.stringContaining('offset=1'), results: [{ id: 40 }] })
   })
@@ -307,7 +326,7 @@ describe('written whole, and written down', () => {
     expect(await send('PUT', path, { steps: [] })).toMatchObject(refused(400, 'required', undefined, 'name'))
     expect(await send('PUT', path, { name: 'B' })).toMatchObject({ status: 200, body: { name: 'B', description: '', steps: [] } })
     await send('PATCH', path, { name: 'B' })
-    await send('DELETE', path)
+    await send('PATCH', path, { deleted: true })
     const entries = await log(path)
     expect(entries).toMatchObject([
       entry('deleted', 'Action', body.id, 'B'),
@@ -358,7 +377,7 @@ test('nobody sees the definitions of another project, and what is no number is n
   const { body: mine } = await send('POST', actions, { id: 77, name: 'Mine' })
   for (const path of [actions, cohorts]) {
     expect(await send('GET', `${path}x/`)).toMatchObject(refused(404, 'not_found', 'Not found.'))
-    expect(await send('DELETE', `${path}999/`)).toMatchObject(refused(404, 'not_found'))
+    expect(await send('PATCH', `${path}999/`, { deleted: true })).toMatchObject(refused(404, 'not_found'))
     expect(await send('PATCH', `${path}999/`, { name: 1 })).toMatchObject(refused(404, 'not_found'))
   }
   expect((await call('GET', actions, { as: outsider })).body.results).toEqual([])
@@ -396,7 +415,7 @@ test.each([actions, cohorts])('%s is searched by name and description, a page at
   expect(await names({ search: '0%' })).toEqual([1, ['Alpha 100%']])
   expect(await names({ search: 'nothing\u0000' })).toEqual([0, []])
   expect((await names({ search: ' ' }))[1]).toEqual(made.map(({ name }) => name))
-  for (const { id } of made) await send('DELETE', `${path}${id}/`)
+  for (const { id } of made) await send('PATCH', `${path}${id}/`, { deleted: true })
 })
 
 test.each([

@@ -48,6 +48,44 @@ test('a domain is proven by its TXT record', async () => {
   world.now = null
 })
 
+test('without --hosted a domain is no more proven; what was sent with it waits', async () => {
+  const { call, admin, world } = held.home
+  world.settings = { ...world.settings, isHosted: false }
+  const body = { domain: 'claimed.example.com', jit_provisioning_enabled: true, sso_enforcement: 'saml' }
+  const { body: made } = await call('POST', base, { as: admin, body })
+  const pending = { jit_provisioning_enabled: true, sso_enforcement: 'saml' }
+  expect(made).toMatchObject({
+    is_verified: false,
+    verified_at: expect.any(String),
+    jit_provisioning_enabled: false,
+    sso_enforcement: '',
+    pending,
+  })
+  const path = `${base}${made.id}/`
+  expect((await call('POST', `${path}verify`, { as: admin })).body, 'no record yet').toMatchObject({ is_verified: false, pending })
+  world.txt.set('_waymark-challenge.claimed.example.com', [made.verification_challenge])
+  expect((await call('POST', `${path}verify`, { as: admin })).body).toMatchObject({
+    is_verified: true,
+    ...pending,
+    pending: null,
+    not_enforced: ['jit_provisioning_enabled', 'sso_enforcement'],
+  })
+  expect(await call('POST', `${path}verify`, { as: admin })).toMatchObject(refused(400, 'already_verified'))
+})
+
+test('the operator gives a domain to its owner, unless another organization has proven it', async () => {
+  const { call, admin, outsider, other, organization, world } = held.home
+  const { domains } = world.accounts
+  const { body: claim } = await call('POST', base, { as: outsider, body: { domain: 'stolen.example.com' } })
+  await domains.vouch('stolen.example.com', organization.id)
+  const { body } = await call('GET', base, { as: admin })
+  expect(body.results.find((one: { domain: string }) => one.domain === 'stolen.example.com')).toMatchObject({ is_verified: true })
+  expect(await call('GET', `${base}${claim.id}/`, { as: outsider })).toMatchObject(refused(404, 'not_found'))
+  await expect(domains.vouch('stolen.example.com', other.id)).rejects.toMatchObject({ code: 'invalid-value', attr: 'domain' })
+  await expect(domains.vouch('stolen.example.com', null)).rejects.toMatchObject({ code: 'invalid-value' })
+  await expect(domains.vouch('Not a domain', other.id)).rejects.toMatchObject({ code: 'invalid-value', attr: 'domain' })
+})
+
 test('a domain belongs to one organization', async () => {
   const { call, admin, outsider } = held.home
   await call('POST', base, { as: outsider, body: { domain: 'taken.example.com' } })

@@ -140,3 +140,19 @@ test('what is wrong is refused before the first byte', async () => {
     body: { detail: expect.stringContaining('async') },
   })
 })
+
+test('CSV for spreadsheets has no formulas, also not in names; CSV is exact', async () => {
+  const query = sql(`select '=1+1' as "=name", '-5' as text, -5 as number`)
+  const { headers, bytes } = await download(query, 'spreadsheet')
+  expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(bytes.toString()).toBe("'=name,text,number\r\n'=1+1,-5,-5\r\n")
+  expect((await download(query, 'csv')).bytes.toString()).toBe('=name,text,number\r\n=1+1,-5,-5\r\n')
+})
+
+test('a column of a Parquet file whose name has NUL is refused with its name', async () => {
+  const { call, member } = held.home
+  for (const query of [sql('select 1 as "a\0b"'), sql('select count() as "a\0b", event from events group by event')])
+    expect(await call('POST', path, { as: member, body: { query, format: 'parquet' } })).toMatchObject(
+      refused(400, 'invalid_input', expect.stringContaining('NUL') as never),
+    )
+})

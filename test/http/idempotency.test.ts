@@ -19,8 +19,9 @@ describe.each(creatingRows.map((one) => ({ title: `${one.row.method} ${one.path}
     const path = await pathIn(placed.path, held.home)
     const [body, other] = [await newBody(placed, held.home), await newBody(placed, held.home)]
     const list = path.replace(/bulk\/$/, '')
+    const type = placed.row.name === 'groups.create' ? '&group_type_index=0' : ''
     const count = async () => {
-      const { body: found } = await call('GET', `${list}?limit=1000`, { as: owner })
+      const { body: found } = await call('GET', `${list}?limit=1000${type}`, { as: owner })
       return Array.isArray(found) ? found.length : (found.count ?? found.results.length)
     }
     const post = (sent: unknown, key = `key of ${placed.row.name}`, as = owner) =>
@@ -67,4 +68,20 @@ test('kept for a day, then forgotten', async () => {
   expect((await post()).body.id).not.toBe(first.body.id)
   world.now = null
   expect(await world.accounts.context.store.read.idempotent_answers.count({}), 'those of the day before are gone').toBe(1)
+})
+
+test('@current is what it meant: the same key in another project or organization is another request', async () => {
+  const { call, owner, organization, project, world } = held.home
+  const next = await world.makeProject(organization.id, { name: 'Next' })
+  const headers = { 'idempotency-key': 'of two projects' }
+  const make = () => call('POST', '/api/projects/@current/annotations/', { as: owner, headers, body: { content: 'once' } })
+  const at = (id: number) => call('PATCH', '/api/users/@me/', { as: owner, body: { set_current_team: id } })
+  await at(project.id)
+  const first = await make()
+  expect(first.status).toBe(201)
+  expect((await make()).body).toEqual(first.body)
+  await at(next.id)
+  expect(await make()).toMatchObject(refused(409, 'conflict', 'This Idempotency-Key was used for another request.'))
+  await at(project.id)
+  expect((await make()).body).toEqual(first.body)
 })

@@ -217,7 +217,6 @@ describe('lists', () => {
     ['tags=lu', []],
     ['insight=FUNNELS', ['L two']],
     ['insight=sql', ['L three']],
-    ['insight=NOTHING', []],
     ['order=-created_at', ['L four', 'L three', 'L two', 'L one']],
     ['order=name&search=L%20', ['L four', 'L one', 'L two', 'L three']],
     ['date_from=-1h&search=L%20', ['L one', 'L two', 'L three', 'L four']],

@@ -120,7 +120,6 @@ test('the same URL twice, whatever its query', async () => {
 
 test.each([
   [{}, refused(400, 'required', undefined, 'url')],
-  [{ plugin_type: 'local' }, refused(400, 'required', undefined, 'url')],
   [{ plugin_type: 'odd' }, refused(400, 'invalid_choice', undefined, 'plugin_type')],
   [
     { plugin_type: 'local', url: 'file:///tmp' },

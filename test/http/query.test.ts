@@ -300,8 +300,9 @@ test("a server of one's own has no such limit", () => {
 })
 
 test('what a user has waiting and running has a limit, and so has what everybody has', () => {
-  const { take } = createConcurrency(() => ({ perProject: 2, perUser: 3, inAll: 5 }))
-  const by = (userId: number, projectId: number, via: 'key' | 'session' = 'session') => take({ userId, projectId, via })
+  const { take } = createConcurrency(() => ({ perProject: 2, perUser: 3, perOrganization: 9, inAll: 5 }))
+  const by = (userId: number, projectId: number, via: 'key' | 'session' = 'session') =>
+    take({ userId, projectId, organizationId: 'one', via })
   const given = [by(1, 1, 'key'), by(1, 1, 'key')]
   expect(() => by(1, 1, 'key')).toThrow('Too many concurrent queries: API keys can have 2 of one project queued or running at a time.')
   expect(() => by(2, 1, 'key')).toThrow('API keys can have 2 of one project')

@@ -468,6 +468,7 @@ const queries: Readonly<Record<string, string>> = {
   'batch_exports.test': '?destination=LocalFiles',
   'events.values': '?key=price',
   'persons.values': '?key=name',
+  'groups.list': '?group_type_index=0',
   'persons.cohorts': '?person_id=known',
   'groups.find': '?group_type_index=0&group_key=acme',
   'groups.related': '?group_type_index=0&id=acme',

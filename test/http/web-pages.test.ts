@@ -11,9 +11,14 @@ const asked = (headers: Record<string, string>) => new Request('http://waymark.t
 
 test('the page names its files; each is there, compressed as the browser takes it, for good', async () => {
   const page = await built.front(asked({ accept: 'text/html,*/*;q=0.8' }))
-  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; /)
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'nonce-[\w+/=]{24}'; style-src 'self'; /)
   expect(page.headers.get('cache-control')).toBe('no-cache')
   const html = await page.text()
+  const [, nonce] = /'nonce-([^']+)'/.exec(page.headers.get('content-security-policy')!)!
+  const scripts = [...html.matchAll(/<(script|link rel="modulepreload")[^>]*>/g)].map(([tag]) => tag)
+  expect(scripts.length).toBeGreaterThan(0)
+  for (const tag of scripts) expect(tag).toContain(` nonce="${nonce}"`)
+  expect(await (await built.front(asked({ accept: 'text/html' }))).text(), 'another one each time').not.toContain(nonce)
   expect(html).not.toMatch(/<script(?![^>]*src=)|style=|https?:/)
   const names = [...html.matchAll(/assets\/([\w.-]+)/g)].map(([, name]) => name!)
   expect(names.length).toBeGreaterThan(1)

@@ -69,6 +69,8 @@ export interface World {
   beforeCommit: ((events: number) => Promise<void>) | null
   /** Number of attempts. */
   readonly commits: number
+  /** Bytes of properties that were loaded for one transaction, at most. */
+  readonly mostLoaded: number
   /** Errors that the pipeline recovered from. */
   readonly errors: unknown[]
   rows(sql: string): Promise<Record<string, unknown>[]>
@@ -84,7 +86,14 @@ let databases = 0
 
 /** A project's store in memory with a pipeline before it. Tables are in the database `p`. */
 export async function openWorld(
-  options: { now?: string; limits?: PipelineOptions['limits']; projectId?: number; uuidFolder?: string; store?: WorldStore } = {},
+  options: {
+    now?: string
+    limits?: PipelineOptions['limits']
+    projectId?: number
+    uuidFolder?: string
+    store?: WorldStore
+    memoryLimit?: number
+  } = {},
 ): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
@@ -114,7 +123,7 @@ export async function openWorld(
   }
   const engine = {
     connect: async () => (await instance!).connect(),
-    memoryLimit: 2 ** 31,
+    memoryLimit: options.memoryLimit ?? 2 ** 31,
     background: new BackgroundStatements(() => true),
     checkpointEarly: async () => undefined,
   }
@@ -132,9 +141,27 @@ export async function openWorld(
       onError: (error) => errors.push(error),
       ...(signal && { signal }),
     })
+  let loaded = 0
+  let mostLoaded = 0
+  /** Counts the properties that a look returns. */
+  const counted = <F>(look: F): F =>
+    (async (...args: unknown[]) => {
+      const rows = (await (look as (...args: unknown[]) => Promise<{ properties?: string }[]>)(...args)) ?? []
+      loaded += rows.reduce((sum, { properties = '' }) => sum + properties.length, 0)
+      mostLoaded = Math.max(mostLoaded, loaded)
+      return rows
+    }) as F
+  const looks = (store: EventWriter) =>
+    Object.fromEntries(
+      Object.entries(store).map(([name, value]) => [
+        name,
+        /^(persons|groups)/.test(name) && typeof value === 'function' ? counted(value) : value,
+      ]),
+    ) as unknown as EventWriter
   const failing = (store: EventWriter): EventWriter => ({
-    ...store,
+    ...looks(store),
     openGroup: async () => {
+      loaded = 0
       const group = await store.openGroup()
       const commit: typeof group.commit = async (slots) => {
         world.commits++
@@ -199,6 +226,9 @@ export async function openWorld(
     },
     get commits() {
       return world.commits
+    },
+    get mostLoaded() {
+      return mostLoaded
     },
     async rebuild(signal) {
       await pipeline.close()

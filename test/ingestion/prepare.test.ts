@@ -149,6 +149,7 @@ test('a chain sent as text is kept', () => {
 describe('dropped, or stored with a warning', () => {
   test.each<[string, object, boolean, string[]]>([
     ['$performance_event, quietly', { event: '$performance_event' }, true, []],
+    ['a heat map, quietly', { event: '$$heatmap', properties: { $heatmap_data: { 'https://example.com/': [] } } }, true, []],
     ['an event over 1 MB', { properties: { a: 'x'.repeat(1_000_001) } }, true, ['message_size_too_large']],
     ['an event over 1 MB in bytes', { properties: { a: 'é'.repeat(600_000) } }, true, ['message_size_too_large']],
     ['a text of 10 MB', { properties: { a: 'x'.repeat(10_000_000) } }, true, ['message_size_too_large']],

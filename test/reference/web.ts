@@ -63,6 +63,8 @@ const within = (at: number, [from, to]: readonly [string, string], zone: string,
   localDay(at + margin, zone) >= from && localDay(at - margin, zone) <= to
 
 interface Session {
+  /** Of events that name no session. */
+  readonly isMade: boolean
   readonly start: number
   readonly seconds: number
   readonly isBounce: boolean | null
@@ -87,9 +89,12 @@ function sessionsOf(
 ): Session[] {
   const ranges = rangesOf(query)
   const near = events.filter((e) => isSampled(e, query) && ranges.some((range) => within(e.at, range, query.zone, dayMicros)))
-  const ids = [...new Set(near.map((e) => e.session))].filter((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id))
-  return ids.flatMap((id) => {
-    const own = near.filter((e) => e.session === id).sort((a, b) => a.at - b.at)
+  const isNamed = ({ session }: ReferenceEvent) => /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(session)
+  const ids = [...new Set(near.filter(isNamed).map((e) => e.session))]
+  const named = ids.map((id) => ({ isMade: false, own: near.filter((e) => e.session === id).sort((a, b) => a.at - b.at) }))
+  // A filter on sessions is about those that events name.
+  const made = query.entry === undefined ? madeOf(near.filter((e) => !isNamed(e))).map((own) => ({ isMade: true, own })) : []
+  return [...named, ...made].flatMap(({ isMade, own }) => {
     const [start, end] = [own[0]!.at, own.at(-1)!.at]
     const length = seconds(end) - seconds(start)
     const actions = own.filter((e) => isPage(e) || e.event === '$autocapture').length
@@ -108,6 +113,7 @@ function sessionsOf(
     const source = first('utm_source')
     return [
       {
+        isMade,
         start,
         seconds: length,
         isBounce: actions === 0 ? null : actions === 1 && length < 10,
@@ -123,6 +129,20 @@ function sessionsOf(
       },
     ]
   })
+}
+
+/** Of each person, the events with pauses of at most thirty minutes. */
+function madeOf(events: Events): ReferenceEvent[][] {
+  const sessions: ReferenceEvent[][] = []
+  for (const person of new Set(events.map((e) => e.person))) {
+    let last = Number.NEGATIVE_INFINITY
+    for (const event of events.filter((e) => e.person === person).sort((a, b) => a.at - b.at)) {
+      if (event.at - last > 30 * 60_000_000) sessions.push([])
+      sessions.at(-1)!.push(event)
+      last = event.at
+    }
+  }
+  return sessions
 }
 
 const isFiltered = (e: ReferenceEvent, { filter }: ReferenceWeb) => !filter || textOf(e.properties[filter[0]]) === filter[1]
@@ -228,6 +248,7 @@ type Visit = Session & { readonly value: Value }
 function visitsOf(sessions: readonly Session[], query: ReferenceTable, valueIn = valueOfEvent): Visit[] {
   return sessions.flatMap((s): Visit[] => {
     if (isOfSession(query)) {
+      if (s.isMade) return []
       const value = valueOfSession(s, query)
       return value === undefined ? [] : [{ ...s, value }]
     }

@@ -42,6 +42,7 @@ export const createAdmission = (slots: number) => {
   let claims = 0
 
   const claim = ({
+    organization,
     project,
     caller,
     isBackground = false,
@@ -58,6 +59,7 @@ export const createAdmission = (slots: number) => {
     const signal = AbortSignal.any([stop.signal, limit.signal])
     setMaxListeners(0, signal) // a query may have many statements
     const ours: LaneClaim = {
+      organization,
       project,
       caller,
       isBackground,

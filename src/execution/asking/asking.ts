@@ -5,7 +5,7 @@ import type { Progress } from '../../lib/progress.ts'
 import type { KeptAnswers } from '../ports.ts'
 import type { Wanted } from './admission.ts'
 import type { Answer } from './answer.ts'
-import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work } from './query-runs.ts'
+import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work, type Working } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
 import { cachedAnswer, createResultCache, isCachedKind, newAnswer, staleAt } from './result-cache.ts'
 
@@ -30,7 +30,13 @@ export interface QueryCaller {
   /** Nobody waits for its answers: the queries of people go first. */
   readonly isBackground?: boolean
   /** Counts one more concurrent query of the caller, or refuses it; the returned function ends it. */
-  acquire?(): () => void
+  acquire?(waiting?: WaitingQuery): () => void
+}
+
+/** A query that may have to give its place to another, as long as nothing of it has run. */
+export interface WaitingQuery {
+  hasBegun(): boolean
+  giveWay(error: Error): void
 }
 
 export interface Computing {
@@ -83,6 +89,8 @@ export interface Asking {
   ask(source: Source, asked: AskedRequest, asker: QueryCaller): Promise<Outcome>
   /** The cached answer, however old it is. */
   cached(project: ProjectRecord, query: AskedRequest['query']): Promise<Answer | null>
+  /** When the cached answer was computed. */
+  cachedAt(project: ProjectRecord, query: AskedRequest['query']): Date | null
 }
 
 export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
@@ -93,7 +101,7 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
   const wanted: Asking['wanted'] = (project, query, { name = library, signal }, more = {}) => {
     const kind = isCachedKind(query.kind) ? `${project.id} ${query.kind}` : null
     const cost = { key: results.keyOf(query, project), kind }
-    return { project: project.id, caller: name, cost, signal, seconds: waitedForSeconds, ...more }
+    return { organization: project.organization_id, project: project.id, caller: name, cost, signal, seconds: waitedForSeconds, ...more }
   }
 
   return {
@@ -120,28 +128,41 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         results.keep(entry)
         return newAnswer(entry)
       }
-      const takePlace = () => asker.acquire?.() ?? (() => {})
+      const takePlace = () => {
+        const stop = new AbortController()
+        const place = { hasBegun: false, stop, give: () => {} }
+        place.give = asker.acquire?.({ hasBegun: () => place.hasBegun, giveWay: (error) => stop.abort(error) }) ?? (() => {})
+        return place
+      }
+      /** The work of a query that holds a place. */
+      const inPlace = (place: ReturnType<typeof takePlace>, signal: AbortSignal, begin: () => void, working?: Working) => {
+        const began = () => {
+          place.hasBegun = true
+          begin()
+        }
+        return compute(AbortSignal.any([signal, place.stop.signal]), began, working)
+      }
       const wait = async () => {
-        const give = takePlace()
+        const place = takePlace()
         const attended = runs.attend(project.id, client_query_id, asker.signal)
         try {
-          return { answer: await compute(attended.signal, attended.begin) }
+          return { answer: await inPlace(place, attended.signal, attended.begin) }
         } finally {
           attended.end()
-          give()
+          place.give()
         }
       }
       const start = async (isForced: boolean) => {
-        const give = takePlace()
+        const place = takePlace()
         let isRunning = false
         const work: Work = (signal, begin, working) => {
           isRunning = true
-          return compute(signal, begin, working).finally(give)
+          return inPlace(place, signal, begin, working).finally(place.give)
         }
         try {
           return { status: await runs.start(project.id, client_query_id, key, isForced, work) }
         } finally {
-          if (!isRunning) give() // the query was running already, or could not start
+          if (!isRunning) place.give() // the query was running already, or could not start
         }
       }
 
@@ -161,6 +182,8 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       const entry = results.entry(results.keyOf(query, project))
       return entry ? cachedAnswer(entry) : null
     },
+
+    cachedAt: (project, query) => results.entry(results.keyOf(query, project))?.computedAt ?? null,
   }
 }
 

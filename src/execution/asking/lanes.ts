@@ -1,5 +1,5 @@
 import { onAbort } from '../../lib/on-abort.ts'
-import { createShares, type Sharer } from './shares.ts'
+import { createShares, organizationOf, type Sharer } from './shares.ts'
 import { createWaitQueue } from './wait-queue.ts'
 
 // Schedules statements into execution slots. Statements come from many projects, and their cost is not known in advance: each counts as light until it
@@ -76,18 +76,22 @@ export const createLanes = (slots: number) => {
     const held = new Map<Runner, number>([...running, ...reading].map((one) => [one, now() - one.since]))
     const rank = (waiter: Waiter) => {
       const used = shares.used(waiter.claim)
-      let { project, caller } = used
+      let { organization, project, caller } = used
       for (const [{ claim }, ms] of held) {
+        if (organizationOf(claim) !== organizationOf(waiter.claim)) continue
+        organization += ms
         if (claim.project !== waiter.claim.project) continue
         project += ms
         if (claim.caller === waiter.claim.caller) caller += ms
       }
-      return [project, caller, levelOf(waiter.claim)] as const
+      return [organization, project, caller, levelOf(waiter.claim)] as const
     }
     return [...waiting.firsts()]
       .filter(mayStart)
       .map((waiter) => ({ waiter, rank: rank(waiter) }))
-      .sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1] || a.rank[2] - b.rank[2] || a.waiter.turn - b.waiter.turn)
+      .sort(({ rank: a, waiter: one }, { rank: b, waiter: other }) => {
+        return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3] || one.turn - other.turn
+      })
       .map(({ waiter }) => waiter)
   }
 

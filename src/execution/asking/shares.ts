@@ -1,4 +1,4 @@
-// Fair shares of the engine. The smallest share is next: first among projects, then among the callers within a project. A newcomer starts
+// Fair shares of the engine. The smallest share is next: first among organizations, then among their projects, then among the callers within a project. A newcomer starts
 // with the smallest current share, so that idle time earns no credit. Leaving cancels the debt.
 
 interface Share {
@@ -11,7 +11,13 @@ interface ProjectShare extends Share {
   readonly callers: Map<string, Share>
 }
 
+interface OrganizationShare extends Share {
+  readonly projects: Map<number, ProjectShare>
+}
+
 export interface Sharer {
+  /** Default: the project is one of its own. */
+  readonly organization?: string | undefined
   readonly project: number
   readonly caller: string
 }
@@ -22,34 +28,39 @@ const least = (shares: Iterable<Share>): number => {
   return Number.isFinite(found) ? found : 0
 }
 
+export const organizationOf = ({ organization, project }: Sharer): string => organization ?? `project ${project}`
+
 export const createShares = () => {
-  const projects = new Map<number, ProjectShare>()
-  const of = ({ project, caller }: Sharer) => {
-    const whole = projects.get(project)!
-    return { whole, own: whole.callers.get(caller)! }
+  const organizations = new Map<string, OrganizationShare>()
+  const of = (sharer: Sharer) => {
+    const all = organizations.get(organizationOf(sharer))!
+    const whole = all.projects.get(sharer.project)!
+    return { all, whole, own: whole.callers.get(sharer.caller)! }
   }
   return {
-    join({ project, caller }: Sharer): void {
-      const whole = projects.get(project) ?? { used: least(projects.values()), present: 0, callers: new Map() }
+    join(sharer: Sharer): void {
+      const { project, caller } = sharer
+      const all = organizations.get(organizationOf(sharer)) ?? { used: least(organizations.values()), present: 0, projects: new Map() }
+      const whole = all.projects.get(project) ?? { used: least(all.projects.values()), present: 0, callers: new Map() }
       const own = whole.callers.get(caller) ?? { used: least(whole.callers.values()), present: 0 }
-      projects.set(project, whole)
+      organizations.set(organizationOf(sharer), all)
+      all.projects.set(project, whole)
       whole.callers.set(caller, own)
-      whole.present++
-      own.present++
+      for (const one of [all, whole, own]) one.present++
     },
     use(sharer: Sharer, ms: number): void {
-      const { whole, own } = of(sharer)
-      whole.used += ms
-      own.used += ms
+      const { all, whole, own } = of(sharer)
+      for (const one of [all, whole, own]) one.used += ms
     },
     leave(sharer: Sharer): void {
-      const { whole, own } = of(sharer)
+      const { all, whole, own } = of(sharer)
       if (--own.present === 0) whole.callers.delete(sharer.caller)
-      if (--whole.present === 0) projects.delete(sharer.project)
+      if (--whole.present === 0) all.projects.delete(sharer.project)
+      if (--all.present === 0) organizations.delete(organizationOf(sharer))
     },
-    used(sharer: Sharer): { readonly project: number; readonly caller: number } {
-      const { whole, own } = of(sharer)
-      return { project: whole.used, caller: own.used }
+    used(sharer: Sharer): { readonly organization: number; readonly project: number; readonly caller: number } {
+      const { all, whole, own } = of(sharer)
+      return { organization: all.used, project: whole.used, caller: own.used }
     },
   }
 }

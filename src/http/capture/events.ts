@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
+import { isNoEvent, type StrangeField, strangeInBatch } from '../../ingestion/event-fields.ts'
 import type { EventSource } from '../../ingestion/event-source.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { runInSlices } from '../../lib/run-in-slices.ts'
@@ -91,7 +91,7 @@ const eventsOf = (items: EventSource, reading: Reading): EventSource<CapturedEve
       token ??= own
       if (own !== undefined && own !== token) throw new CaptureRefusal('two-tokens', 'The events of one request carry different API keys.')
       const event = eventOf(item, index++, reading)
-      if (event.event !== '$performance_event') yield event
+      if (!isNoEvent(event.event)) yield event
     }
   },
 })

@@ -9,6 +9,7 @@ interface Form {
 
 export const downloadForms: Readonly<Record<DownloadFormat, Form>> = {
   csv: { media: csvMedia, accepted: ['text/csv', 'text/*', '*/*'], extension: 'csv' },
+  spreadsheet: { media: csvMedia, accepted: [], extension: 'csv' },
   jsonl: {
     media: 'application/x-ndjson',
     accepted: ['application/x-ndjson', 'application/jsonl', 'application/json', 'application/*'],

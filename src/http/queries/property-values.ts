@@ -18,6 +18,7 @@ export const valuesSchema = z.array(
 )
 export const valuesParameters = {
   key: 'The property',
+  properties: 'The same, as older clients write it',
   value: 'Only values that contain this text, in any case',
   limit: `How many values (default ${shownByDefault}, at most ${mostShown})`,
 }

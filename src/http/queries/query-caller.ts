@@ -7,5 +7,9 @@ export const queryCallerOf = ({ app, project, caller, request }: ProjectVisit): 
   get signal() {
     return request.signal // made when asked for, and answers that are kept do not ask
   },
-  acquire: () => app.concurrency.take({ projectId: project.id, userId: caller.user.id, via: caller.via }),
+  acquire: (waiting) =>
+    app.concurrency.take(
+      { projectId: project.id, organizationId: project.organization_id, userId: caller.user.id, via: caller.via },
+      waiting,
+    ),
 })

@@ -1,55 +1,82 @@
 import { z } from 'zod'
 import type { DefinitionState } from '../../accounts/definition-log.ts'
-import { check, flag, text } from '../../accounts/fields.ts'
+import { check, flag, listOf, time as moment, text } from '../../accounts/fields.ts'
 import { withinJson } from '../../limits/bounds.ts'
 import { actionStepSchema } from '../../queries/action-definition.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'
-import { presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { searched, searchParameter } from '../search.ts'
 
+const tag = text({ max: 255 })
 const actionInput = z.object({
   name: text({ max: 400 }),
   description: text({ blank: true }).nullish(),
   steps: withinJson(z.array(actionStepSchema, { error: 'Expected a list of items.' }), 'definition').optional(),
+  tags: listOf(tag).max(100).optional(),
+  pinned_at: moment().nullish().meta({ description: 'Shown first by clients that pin actions' }),
 })
 const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
 /** How client tools delete definitions. */
 export const deletedField = { deleted: flag().optional().meta({ description: '`true` removes it, for good' }) }
 const changing = actionInput.partial().extend(deletedField)
 
+const stepFields = [
+  ...['event', 'properties', 'selector', 'tag_name', 'text', 'text_matching', 'href', 'href_matching', 'url', 'url_matching'],
+]
+const stepSchema = z.object(Object.fromEntries(stepFields.map((name) => [name, freeSchema])))
+/** An URL is matched by a part of it if the step does not say how. */
+const stepDefaults: Readonly<Record<string, unknown>> = { url_matching: 'contains' }
+const wholeStep = (step: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]]))
+
 const actionSchema = z.object({
   id: z.int(),
   name: z.string(),
   description: z.string(),
-  steps: z.array(actionStepSchema),
+  steps: z.array(stepSchema).meta({ description: 'Each with all fields: null where the step says nothing' }),
+  tags: z.array(z.string()),
+  pinned_at: timeSchema.nullable(),
+  is_calculating: z.literal(false).meta({ description: 'Queries match the steps, nothing is computed before' }),
+  is_action: z.literal(true),
+  team_id: z.int(),
   deleted: z.boolean(),
   created_at: timeSchema,
   updated_at: timeSchema,
   created_by: userSchema.nullable(),
 })
 
+/** Definitions are stored as JSON. */
+const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ pinned_at, ...fields }: F) => ({
+  ...fields,
+  ...(pinned_at === undefined ? {} : { pinned_at: pinned_at?.toISOString() ?? null }),
+})
+
 const service = async ({ app, project }: ProjectVisit) => (await app.project(project.id)).actions
 type Stored = Awaited<ReturnType<Awaited<ReturnType<typeof service>>['retrieve']>>
 
-const present = async ({ accounts }: App, action: Stored): Promise<z.infer<typeof actionSchema>> => ({
+const present = async ({ app: { accounts }, project }: ProjectVisit, action: Stored): Promise<z.infer<typeof actionSchema>> => ({
   id: action.id,
   name: action.name,
   description: action.description ?? '',
-  steps: action.steps,
+  steps: action.steps.map(wholeStep),
+  tags: [...(action.tags ?? [])],
+  pinned_at: maybeTime(action.pinned_at ? new Date(action.pinned_at) : null),
+  is_calculating: false,
+  is_action: true,
+  team_id: project.id,
   deleted: false,
   created_at: time(new Date(action.created_at)),
   updated_at: time(new Date(action.updated_at)),
   created_by: await presentAuthor(accounts, action.created_by_id ?? null),
 })
 
-const noted = ({ id, name, description, steps }: Stored): DefinitionState => ({
+const noted = ({ id, name, description, steps, tags }: Stored): DefinitionState => ({
   id,
   name,
-  fields: { name, description: description ?? '', steps },
+  fields: { name, description: description ?? '', steps, tags: tags ?? [] },
 })
 
 const change = async (visit: ProjectVisit, fields: object) => {
@@ -57,7 +84,7 @@ const change = async (visit: ProjectVisit, fields: object) => {
   const before = await actions.retrieve(definitionId(visit.params.id))
   const after = await actions.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
-  return present(visit.app, after)
+  return present(visit, after)
 }
 
 const remove = async (visit: ProjectVisit) => {
@@ -88,7 +115,7 @@ export const actions = defineResource({
       answer: pageSchema(actionSchema),
       isPaged: true,
       queryParameters: searchParameter,
-      handle: async (visit) => Promise.all(searched(visit, await (await service(visit)).list()).map((one) => present(visit.app, one))),
+      handle: async (visit) => Promise.all(searched(visit, await (await service(visit)).list()).map((one) => present(visit, one))),
     }),
     row({
       method: 'POST',
@@ -98,9 +125,9 @@ export const actions = defineResource({
       status: 201,
       answer: actionSchema,
       handle: async (visit) => {
-        const made = await (await service(visit)).create(check(creating, visit.body), visit.caller.user.id)
+        const made = await (await service(visit)).create(storable(check(creating, visit.body)), visit.caller.user.id)
         await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', null, noted(made))
-        return present(visit.app, made)
+        return present(visit, made)
       },
     }),
     row({
@@ -109,7 +136,7 @@ export const actions = defineResource({
       name: 'retrieve',
       summary: 'One action',
       answer: actionSchema,
-      handle: async (visit) => present(visit.app, await (await service(visit)).retrieve(definitionId(visit.params.id))),
+      handle: async (visit) => present(visit, await (await service(visit)).retrieve(definitionId(visit.params.id))),
     }),
     row({
       method: 'PATCH',
@@ -119,9 +146,9 @@ export const actions = defineResource({
       body: changing,
       answer: actionSchema,
       handle: async (visit) => {
-        const { deleted, ...fields } = check(changing, visit.body)
+        const { deleted, ...fields } = storable(check(changing, visit.body))
         if (!deleted) return change(visit, fields)
-        return { ...(await present(visit.app, await remove(visit))), deleted: true }
+        return { ...(await present(visit, await remove(visit))), deleted: true }
       },
     }),
     row({
@@ -131,14 +158,8 @@ export const actions = defineResource({
       summary: 'The same, and what is not named goes back to its default',
       body: actionInput,
       answer: actionSchema,
-      handle: async (visit) => change(visit, { description: null, steps: [], ...check(actionInput, visit.body) }),
-    }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
-      summary: 'Removes an action; nothing matches it any more',
-      handle: async (visit) => void (await remove(visit)),
+      handle: async (visit) =>
+        change(visit, { description: null, steps: [], tags: [], pinned_at: null, ...storable(check(actionInput, visit.body)) }),
     }),
     row({
       method: 'GET',

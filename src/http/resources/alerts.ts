@@ -63,7 +63,7 @@ export const alerts = defineResource({
       name: 'list',
       summary: 'Alerts, newest first, without their checks',
       answer: pageSchema(alertSchema),
-      queryParameters: { ...paging, insight_id: 'Only those of this insight' },
+      queryParameters: { ...paging, insight_id: 'Only those of this insight', insight: 'The same' },
       handle: async (visit) => {
         const insight = numberIn(visit.query, 'insight_id') ?? numberIn(visit.query, 'insight')
         const { rows, count } = await service(visit).list(visit.project, insight, pageBounds(visit.query))

@@ -3,7 +3,8 @@ import { check } from '../../accounts/fields.ts'
 import type { Annotation } from '../../accounts/records.ts'
 import { annotationInput, annotationScopes, shownIn } from '../../saved/annotations.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { moment } from '../moment.ts'
+import { failures } from '../errors.ts'
+import { range } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
@@ -54,6 +55,7 @@ const present = async ({ app, project }: ProjectVisit, annotations: readonly Ann
 }
 const presentOne = async (visit: ProjectVisit, annotation: Annotation) => (await present(visit, [annotation]))[0]!
 
+const isScope = (given: string): boolean => (annotationScopes as readonly string[]).includes(given)
 const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
 const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
 
@@ -78,7 +80,8 @@ export const annotations = defineResource({
       },
       handle: async (visit) => {
         const [search, scope] = [visit.query.get('search'), visit.query.get('scope')]
-        const [from, to] = [moment(visit, 'date_from'), moment(visit, 'date_to')]
+        const [from, to] = range(visit, 'date_from', 'date_to')
+        if (scope && !isScope(scope)) throw failures.invalid(`scope must be one of ${annotationScopes.join(', ')}.`, 'scope')
         const { rows, count } = await visit.app.saved.annotations.list({
           where: { ...shownIn(visit.project), deleted: false, ...(scope ? { scope } : {}) },
           condition: {

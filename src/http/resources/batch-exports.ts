@@ -10,8 +10,9 @@ import { describedDestinations } from '../../exports/settings.ts'
 import { runTestStep, testSteps } from '../../exports/test-steps.ts'
 import { cursorPage, cursorPageSchema, cursorParameters } from '../cursor-pages.ts'
 import { failures } from '../errors.ts'
-import { moment } from '../moment.ts'
+import { range } from '../moment.ts'
 import { pageSchema } from '../pages.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type OrganizationVisit, type ProjectVisit, type Resource } from '../resource.ts'
 import {
   backfillSchema,
@@ -67,24 +68,26 @@ const findBackfill = async (visit: ExportVisit, record: BatchExport): Promise<Ba
 const present = async ({ app }: ExportVisit, record: BatchExport) => presentExport(record, await app.exports.service.latestRuns(record))
 
 const day = 86_400_000
-const momentOr = (visit: ExportVisit, name: string, fallback: number): number => moment(visit, name)?.getTime() ?? fallback
 
 const runsWanted = (visit: ExportVisit, runs: readonly BatchExportRun[]): readonly BatchExportRun[] => {
   const now = visit.app.clock().getTime()
-  const isByInterval = /^-?data_interval_start$/.test(visit.query.get('ordering') ?? '')
+  const ordering = visit.query.get('ordering') ?? ''
+  if (ordering !== '' && !/^-?data_interval_start$/.test(ordering))
+    throw failures.invalid('ordering must be data_interval_start or -data_interval_start.', 'ordering')
+  const isByInterval = ordering !== ''
   const [after, before] = isByInterval ? (['start', 'end'] as const) : (['after', 'before'] as const)
-  const from = momentOr(visit, after, now - 7 * day)
-  const to = momentOr(visit, before, Number.POSITIVE_INFINITY)
+  const [start, end] = range(visit, after, before)
+  const [from, to] = [start?.getTime() ?? now - 7 * day, end?.getTime() ?? Number.POSITIVE_INFINITY]
   const timeOf = (run: BatchExportRun) => (isByInterval ? (run.data_interval_start ?? run.data_interval_end) : run.created_at).getTime()
   const wanted = runs.filter((run) => timeOf(run) >= from && timeOf(run) <= to)
   if (!isByInterval) return wanted
-  const sign = visit.query.get('ordering')!.startsWith('-') ? -1 : 1
+  const sign = ordering.startsWith('-') ? -1 : 1
   return [...wanted].sort((a, b) => sign * (timeOf(a) - timeOf(b)))
 }
 
 const logsWanted = (visit: ExportVisit, lines: readonly BatchExportLog[]) => {
-  const from = momentOr(visit, 'after', Number.NEGATIVE_INFINITY)
-  const to = momentOr(visit, 'before', Number.POSITIVE_INFINITY)
+  const [start, end] = range(visit, 'after', 'before')
+  const [from, to] = [start?.getTime() ?? Number.NEGATIVE_INFINITY, end?.getTime() ?? Number.POSITIVE_INFINITY]
   const search = (visit.query.get('search') ?? '').toLowerCase()
   const levels = visit.query.getAll('level_filter').map((one) => one.toUpperCase())
   return lines
@@ -97,7 +100,7 @@ const logParameters = {
   after: 'Only lines since this time: ISO 8601, or relative (`-7d`)',
   before: 'Only lines until this time',
   search: 'Only lines that contain this text, in any case',
-  level_filter: `Only lines of this level; repeatable: ${logLevels.join(', ')}`,
+  level_filter: repeatable(`Only lines of this level: ${logLevels.join(', ')}`),
 }
 const stepInput = z.object({ step: integer(0) })
 

@@ -2,8 +2,12 @@ import { z } from 'zod'
 import { type Note, noNote } from '../../accounts/definition-notes.ts'
 import { flag, listOf, text } from '../../accounts/fields.ts'
 import type { Json } from '../../accounts/store.ts'
+import { nameFinder } from '../../catalog/name-labels.ts'
+import { compareCodePoints } from '../../lib/compare-code-points.ts'
 import { runInSlices } from '../../lib/run-in-slices.ts'
+import { failures } from '../errors.ts'
 import { maybeTime, presentAuthor, timeSchema, userSchema } from '../present.ts'
+import { repeatable } from '../query-parameter.ts'
 import type { ProjectVisit } from '../resource.ts'
 
 // What definitions of events and of properties have in common: what users wrote about them.
@@ -139,19 +143,17 @@ export const removeDefinition = async <D extends Counted>(
   await accounts.definitionLog.note(visit.caller.user, visit.project, scope, { id, name, fields: {} }, null)
 }
 
-const orders = ['name', 'count', 'created_at', 'last_seen_at'] as const
+const orders = ['name', 'count', 'created_at', 'last_seen_at', 'verified'] as const
 type Order = (typeof orders)[number]
 export const listParameters = {
-  search: 'Only names that contain this text, in any case',
-  ordering: `${orders.join(', ')}, each also descending with \`-\`; default: the most frequent first`,
+  search: 'Only names that contain all of these words, or whose usual label does (`library version` finds `$lib_version`), in any case',
+  ordering: repeatable(`${orders.join(', ')}, each also descending with \`-\`, the first one decides`),
   verified: '`true` or `false`',
   exclude_hidden: '`true`: without hidden ones',
-  tags: 'A JSON list: only those with one of these tags',
+  tags: 'A JSON list: only those with one of these tags. What is not a list is named in the header `X-Ignored-Parameters`',
 }
 
-const names = (text: string | null): readonly string[] | null => {
-  if (!text) return null
-  if (!text.startsWith('[')) return text.split(',')
+const listIn = (text: string): readonly string[] | null => {
   try {
     const list: unknown = JSON.parse(text)
     return Array.isArray(list) ? list.map(String) : null
@@ -159,42 +161,83 @@ const names = (text: string | null): readonly string[] | null => {
     return null
   }
 }
-/** A list of names in a parameter: JSON, or with commas. Null: it is not given. */
-export const givenNames = ({ query }: Pick<ProjectVisit, 'query'>, parameter: string): readonly string[] | null =>
-  names(query.get(parameter))
+const names = (text: string): readonly string[] => (text.startsWith('[') ? (listIn(text) ?? []) : text.split(','))
+
+/** A list of names in a parameter: JSON, with commas, or the parameter repeated. Null: it is not given. */
+export const givenNames = ({ query }: Pick<ProjectVisit, 'query'>, parameter: string): readonly string[] | null => {
+  const given = query.getAll(parameter).filter((text) => text !== '')
+  if (given.length === 0) return null
+  // A name may have a comma, but not if there is one parameter for all of them.
+  return given.length === 1 ? names(given[0]!) : given.flatMap((text) => (text.startsWith('[') ? names(text) : [text]))
+}
+
+/** Tags are a JSON list; anything else chooses nothing, and is named in the answer. */
+const givenTags = ({ query }: Pick<ProjectVisit, 'query'>): readonly string[] | null => {
+  const text = query.get('tags')
+  return text ? listIn(text) : null
+}
+export const ignoredParametersHeader = 'x-ignored-parameters'
+/** The header of the answer that names what could not be read. */
+export const ignoredIn = ({ query }: Pick<ProjectVisit, 'query'>): Readonly<Record<string, string>> =>
+  query.get('tags') && givenTags({ query }) === null ? { [ignoredParametersHeader]: 'tags' } : {}
 
 type Sortable = Counted & { readonly first: Date | null; readonly last: Date | null }
 
-/** What the parameters of a list ask for. */
-export function chosen<D extends Sortable>(visit: ProjectVisit, all: readonly Noted<D>[]): Noted<D>[] {
+/** The criteria of `ordering`, the most important first. */
+const given = ({ query }: Pick<ProjectVisit, 'query'>): readonly { readonly by: Order; readonly sign: 1 | -1 }[] =>
+  query
+    .getAll('ordering')
+    .flatMap((text) => text.split(','))
+    .filter((text) => text !== '')
+    .map((text) => {
+      const by = orders.find((one) => one === text.replace(/^-/, ''))
+      if (!by) throw failures.invalid(`ordering must be one of ${orders.join(', ')}, or one with - for descending.`, 'ordering')
+      return { by, sign: text.startsWith('-') ? -1 : 1 }
+    })
+
+/** What the parameters of a list ask for. `isEarlier`: comes before others whatever the order. */
+export function chosen<D extends Sortable>(
+  visit: ProjectVisit,
+  all: readonly Noted<D>[],
+  { byDefault, isEarlier = () => false }: { readonly byDefault: Order; readonly isEarlier?: (definition: D) => boolean },
+): Noted<D>[] {
   const { query } = visit
-  const wanted = query.get('search')?.toLowerCase() ?? ''
-  const tags = givenNames(visit, 'tags')
+  const isFound = nameFinder(query.get('search') ?? '')
+  const tags = givenTags(visit)
   const verified = query.get('verified')
   const found = all.filter(
     ({ definition, note }) =>
-      definition.name.toLowerCase().includes(wanted) &&
+      isFound(definition.name) &&
       (verified === null || String(note.fields.verified === true) === verified) &&
       !(query.get('exclude_hidden') === 'true' && note.fields.hidden === true) &&
-      (tags === null || tags.some((one) => ((note.fields.tags ?? []) as string[]).includes(one))),
+      (tags === null || tags.length === 0 || tags.some((one) => ((note.fields.tags ?? []) as string[]).includes(one))),
   )
-  const given = query.get('ordering') ?? ''
-  const field = orders.find((one) => one === given.replace(/^-/, ''))
-  if (!field) return found
-  const sign = given.startsWith('-') ? -1 : 1
-  return found.sort((a, b) => sign * compared(a.definition, b.definition, field) || (a.definition.name < b.definition.name ? -1 : 1))
+  const asked = given(visit)
+  const criteria = asked.length > 0 ? asked : [{ by: byDefault, sign: byDefault === 'count' ? (-1 as const) : (1 as const) }]
+  return found.sort((a, b) => {
+    const early = Number(isEarlier(b.definition)) - Number(isEarlier(a.definition))
+    if (early !== 0) return early
+    for (const { by, sign } of criteria) {
+      const order = sign * compared(a, b, by)
+      if (order !== 0) return order
+    }
+    return compareCodePoints(a.definition.name, b.definition.name)
+  })
 }
 
-function compared(a: Sortable, b: Sortable, by: Order): number {
+function compared<D extends Sortable>(a: Noted<D>, b: Noted<D>, by: Order): number {
   const time = (at: Date | null) => at?.getTime() ?? 0
+  const [one, other] = [a.definition, b.definition]
   switch (by) {
     case 'name':
-      return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+      return compareCodePoints(one.name, other.name)
     case 'count':
-      return a.count - b.count
+      return one.count - other.count
     case 'created_at':
-      return time(a.first) - time(b.first)
+      return time(one.first) - time(other.first)
     case 'last_seen_at':
-      return time(a.last) - time(b.last)
+      return time(one.last) - time(other.last)
+    case 'verified':
+      return Number(a.note.fields.verified === true) - Number(b.note.fields.verified === true)
   }
 }

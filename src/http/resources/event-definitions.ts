@@ -7,10 +7,12 @@ import { activityPage, activityParameters, activitySchema } from '../activity.ts
 import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { repeatable } from '../query-parameter.ts'
+import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
   chosen,
   givenNames,
+  ignoredIn,
   listParameters,
   type Noted,
   notesInput,
@@ -92,8 +94,17 @@ const one = async (visit: ProjectVisit): Promise<Noted<Definition>> => {
   return found
 }
 
-const isOfType = (type: string | null, name: string): boolean =>
-  type === 'event_custom' ? !name.startsWith('$') : type === 'event_posthog' ? name.startsWith('$') : true
+const types: Readonly<Record<string, (name: string) => boolean>> = {
+  all: () => true,
+  event: () => true,
+  event_custom: (name) => !name.startsWith('$'),
+  event_posthog: (name) => name.startsWith('$'),
+}
+const typeIn = ({ query }: ProjectVisit): ((name: string) => boolean) => {
+  const given = query.get('event_type') || 'all'
+  if (!Object.hasOwn(types, given)) throw failures.invalid(`event_type must be one of ${Object.keys(types).join(', ')}.`, 'event_type')
+  return types[given]!
+}
 
 const update = async (visit: ProjectVisit) => {
   await writeNote(visit, 'EventDefinition', await one(visit), check(notesInput, visit.body))
@@ -113,18 +124,20 @@ export const eventDefinitions = defineResource({
       summary: 'Event names, the most frequent first',
       queryParameters: {
         ...listParameters,
-        event_type: '`event_custom`: names without `$`; `event_posthog`: names with it',
-        names: 'A JSON list of names, or names with commas between them',
+        event_type: '`event_custom`: names without `$`; `event_posthog`: names with it; `all`, or `event`: any',
+        names: repeatable('A JSON list of names, or names with commas between them'),
         ...paging,
       },
       answer: pageSchema(definitionSchema),
       handle: async (visit) => {
-        const [type, names] = [visit.query.get('event_type'), givenNames(visit, 'names')]
-        const found = chosen(visit, await all(visit)).filter(
-          ({ definition: { name } }) => isOfType(type, name) && (names === null || names.includes(name)),
+        const isOfType = typeIn(visit)
+        const names = givenNames(visit, 'names')
+        const found = chosen(visit, await all(visit), { byDefault: 'count' }).filter(
+          ({ definition: { name } }) => isOfType(name) && (names === null || names.includes(name)),
         )
         const { limit, offset } = pageBounds(visit.query)
-        return pageWith(await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each))), found.length, visit)
+        const shown = await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each)))
+        return new Reply(200, pageWith(shown, found.length, visit), ignoredIn(visit))
       },
     }),
     row({

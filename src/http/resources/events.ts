@@ -7,6 +7,7 @@ import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { givenFilters, givenOrder } from '../queries/list-parameters.ts'
 import { eventValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { pageLink } from '../site.ts'
 
@@ -134,6 +135,7 @@ export const events = defineResource({
         properties: 'A JSON list of filters, as in queries',
         orderBy: 'A JSON list with `timestamp` or `-timestamp` (default)',
         limit: `Results per page (default ${defaultPage})`,
+        offset: 'Index of the first result',
       },
       answer: z.object({ next: z.string().nullable(), results: z.array(eventSchema) }),
       handle: list,
@@ -143,7 +145,7 @@ export const events = defineResource({
       path: 'values',
       name: 'values',
       summary: 'The values of a property, the most frequent first; elements of lists count one by one',
-      queryParameters: { ...valuesParameters, event_name: 'Only of events of this name; may be repeated' },
+      queryParameters: { ...valuesParameters, event_name: repeatable('Only of events of this name') },
       answer: valuesSchema,
       handle: eventValues,
     }),

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { noNote } from '../../accounts/definition-notes.ts'
-import { anyJson, check, integer, text } from '../../accounts/fields.ts'
+import { anyJson, check, integer, jsonObject, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'
 import { isTooLarge } from '../../ingestion/property-size.ts'
+import { namesFirst } from '../../lib/anonymous-id.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import { fieldLimits } from '../../limits/limits.ts'
@@ -119,6 +120,11 @@ const relatedSchema = z.object({
 })
 type Related = z.infer<typeof relatedSchema>
 
+const groupInput = z.object({
+  group_type_index: integer(0, 4),
+  group_key: text({ max: 400 }),
+  group_properties: jsonObject().nullish(),
+})
 const setInput = z.object({ key: text({ max: 10_000 }), value: anyJson('body') })
 const unsetInput = z.object({ $unset: text({ max: 10_000 }) })
 const typeParameter = { group_type_index: 'The group type, 0 to 4' }
@@ -129,7 +135,8 @@ const mostRelated = 100
 
 const indexIn = (visit: ProjectVisit): number => {
   const given = visit.query.get('group_type_index')
-  if (given === null || given === '') throw failures.required('group_type_index')
+  if (given === null || given === '')
+    throw failures.invalid('group_type_index is required: the group type, a whole number from 0 to 4.', 'group_type_index')
   if (!/^[0-4]$/.test(given)) throw failures.invalid('group_type_index must be a whole number from 0 to 4.', 'group_type_index')
   return Number(given)
 }
@@ -191,7 +198,7 @@ const relatedPersons = async (visit: ProjectVisit, index: number, key: string): 
   const { results } = (await answerTo(visit, query)) as ActorsResponse
   return results.flatMap(([actor]) => {
     const { id, properties, created_at, ...rest } = actor as unknown as Related
-    const distinct_ids = [...rest.distinct_ids].sort()
+    const distinct_ids = namesFirst(rest.distinct_ids)
     return created_at
       ? [{ type: 'person' as const, id, group_type_index: null, group_key: null, distinct_ids, properties, created_at }]
       : []
@@ -216,6 +223,26 @@ const relatedGroups = async (visit: ProjectVisit, of: number, where: string, val
   }))
 }
 
+const create = async (visit: ProjectVisit): Promise<PresentedGroup> => {
+  const { group_type_index: index, group_key: key, group_properties } = check(groupInput, visit.body)
+  if (!(await typesOf(visit)).some((one) => one.group_type_index === index))
+    throw failures.invalid(
+      `The project has no group type ${index}: types come with the first event or group of theirs.`,
+      'group_type_index',
+    )
+  const [known] = await rowsOf<Row>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
+  if (known) throw failures.invalid('A group with this key already exists', 'group_key')
+  const stored = propertiesOf(group_properties ?? {}, 'group_properties')
+  await (await visit.app.project(visit.project.id)).changeGroup({ group_type_index: index, group_key: key, set: stored, unset: [] })
+  const made = await find(visit, index, key)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Group', null, {
+    id: `${index}:${key}`,
+    name: key,
+    fields: { properties: Object.keys(stored) },
+  })
+  return made
+}
+
 export const groups = defineResource({
   name: 'groups',
   summary: 'Groups and their properties ([records.md](records.md#groups))',
@@ -227,22 +254,19 @@ export const groups = defineResource({
     row({
       method: 'GET',
       name: 'list',
-      summary: 'Groups, the newest first',
+      summary: 'Groups of a type, the newest first',
       queryParameters: {
-        group_type_index: 'Only groups of this type, 0 to 4',
+        ...typeParameter,
         search: 'Part of the key or of the name, in any case',
         ...paging,
       },
       answer: pageSchema(groupSchema),
       handle: async (visit) => {
-        const index = visit.query.get('group_type_index') ? indexIn(visit) : null
+        const index = indexIn(visit)
         const { limit, offset } = pageBounds(visit.query)
         const search = visit.query.get('search') ?? ''
         const contains = (value: string) => `positionCaseInsensitiveUTF8(toString(${value}), {search}) > 0`
-        const conditions = [
-          index === null ? 'true' : 'index = {index}',
-          ...(search ? [`(${contains('key')} or ${contains('properties.name')})`] : []),
-        ]
+        const conditions = ['index = {index}', ...(search ? [`(${contains('key')} or ${contains('properties.name')})`] : [])]
         const where = conditions.join(' and ')
         const values = { index, search }
         const rows = await rowsOf<Row>(
@@ -256,6 +280,15 @@ export const groups = defineResource({
           : Number((await rowsOf<[number]>(visit, `select count() from groups where ${where}`, values))[0]![0])
         return pageWith(rows.map(present), count, visit)
       },
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new group of a known type; 400 if there is one with this key',
+      body: groupInput,
+      status: 201,
+      answer: groupSchema,
+      handle: create,
     }),
     row({
       method: 'GET',

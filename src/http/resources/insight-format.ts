@@ -21,7 +21,6 @@ export const answerSchema = z.object({
   hogql: z.string().nullable(),
   warnings: freeSchema,
   is_cached: z.boolean(),
-  last_refresh: timeSchema.nullable(),
   cache_target_age: timeSchema.nullable(),
   next_allowed_client_refresh: timeSchema.nullable(),
   timezone: z.string().nullable(),
@@ -58,6 +57,9 @@ export const insightSchema = z.object({
   last_modified_by: userSchema.nullable(),
   updated_at: timeSchema,
   last_viewed_at: timeSchema.nullable(),
+  last_refresh: timeSchema.nullable().meta({ description: 'When the cached answer was computed' }),
+  refreshing: z.boolean().meta({ description: 'Whether it is computed in the background for this request' }),
+  user_access_level: z.literal('editor').meta({ description: 'Members of a project may change all insights' }),
   is_sample: z.literal(false),
   effective_restriction_level: z.int(),
   effective_privilege_level: z.int(),
@@ -66,7 +68,7 @@ export const answeredInsightSchema = insightSchema.extend(answerSchema.shape)
 
 type Fields = Readonly<Record<string, unknown>>
 
-const nothing: z.infer<typeof answerSchema> = {
+const nothing: PresentedAnswer = {
   result: null,
   columns: null,
   types: null,
@@ -75,6 +77,7 @@ const nothing: z.infer<typeof answerSchema> = {
   warnings: null,
   is_cached: false,
   last_refresh: null,
+  refreshing: false,
   cache_target_age: null,
   next_allowed_client_refresh: null,
   timezone: null,
@@ -89,7 +92,9 @@ const statusOf = (status: NonNullable<InsightAnswer['status']>): Omit<QueryStatu
   results: null,
 })
 
-export const presentAnswer = ({ answer, status, error }: InsightAnswer): z.infer<typeof answerSchema> => {
+type PresentedAnswer = z.infer<typeof answerSchema> & Pick<z.infer<typeof insightSchema>, 'last_refresh' | 'refreshing'>
+
+export const presentAnswer = ({ answer, status, error }: InsightAnswer): PresentedAnswer => {
   const { results, ...facts } = (answer?.object ?? {}) as Fields
   const known = [...new Set([...Object.keys(nothing), ...chartFields])].flatMap((name) =>
     facts[name] === undefined ? [] : [[name, facts[name]] as const],
@@ -98,19 +103,24 @@ export const presentAnswer = ({ answer, status, error }: InsightAnswer): z.infer
     ...nothing,
     ...Object.fromEntries(known),
     result: results ?? null,
+    refreshing: status !== null && !status.run.is_complete,
     query_status: status ? statusOf(status) : null,
     error: error && { type: error.code, message: error.detail },
   }
 }
 
-export const presentInsight = async (accounts: Accounts, { insight, tiles }: PlacedInsight): Promise<z.infer<typeof insightSchema>> => ({
+export const presentInsight = async (
+  accounts: Accounts,
+  { insight, tiles }: PlacedInsight,
+  computedAt: Date | null = null,
+): Promise<z.infer<typeof insightSchema>> => ({
   id: insight.id,
   short_id: insight.short_id,
   name: insight.name,
   derived_name: insight.derived_name,
   description: insight.description,
   query: insight.query as Record<string, unknown>,
-  filters: {},
+  filters: (insight.filters ?? {}) as Record<string, unknown>,
   order: insight.position,
   favorited: insight.favorited,
   saved: insight.saved,
@@ -124,6 +134,9 @@ export const presentInsight = async (accounts: Accounts, { insight, tiles }: Pla
   last_modified_by: await presentAuthor(accounts, insight.last_modified_by_id),
   updated_at: time(insight.updated_at),
   last_viewed_at: maybeTime(insight.last_viewed_at),
+  last_refresh: maybeTime(computedAt),
+  refreshing: false,
+  user_access_level: 'editor',
   is_sample: false,
   effective_restriction_level: everybodyMayEdit,
   effective_privilege_level: 37,

@@ -3,10 +3,11 @@ import { check, integer, listOf, text } from '../../accounts/fields.ts'
 import type { Insight } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'
 import type { Where } from '../../accounts/store.ts'
+import { own } from '../../lib/own.ts'
 import { type InsightPage, insightChange, insightInput, type PlacedInsight } from '../../saved/insights.ts'
 import { tagged } from '../../saved/tags.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { moment } from '../moment.ts'
+import { range } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { time, timeSchema } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
@@ -35,6 +36,10 @@ const orderOf = (given: string | null): InsightPage['orderBy'] => {
   const column = orders.find((name) => name === given.replace(/^-/, ''))
   if (!column) throw invalid(`Insights cannot be ordered by ${given}. Use one of ${orders.join(', ')}, or -name for descending.`, 'order')
   return [{ column: column === 'order' ? 'position' : column, isDescending: given.startsWith('-') }]
+}
+
+const unknownKind = (kind: string): never => {
+  throw invalid(`insight must be one of ${Object.keys(kinds).join(', ')}, but it is ${JSON.stringify(kind)}.`, 'insight')
 }
 
 /** `5`, `[5, 6]` or `5,6`. */
@@ -90,11 +95,11 @@ const pageOf = async (visit: ProjectVisit): Promise<InsightPage> => {
   const shortId = given('short_id')
   if (shortId !== null) where.short_id = shortId
   const kind = given('insight')
-  if (kind !== null) where.kind = kinds[kind.toUpperCase()] ?? []
+  if (kind !== null) where.kind = own(kinds, kind.toUpperCase()) ?? unknownKind(kind)
   const dashboards = given('dashboards')
   if (dashboards !== null) where.id = await app.saved.dashboards.insightsOnAll(project, idsOf(dashboards, 'dashboards'))
   const tags = given('tags')
-  const [from, to] = [moment(visit, 'date_from'), moment(visit, 'date_to')]
+  const [from, to] = range(visit, 'date_from', 'date_to')
   const search = given('search')
   return {
     where,
@@ -130,14 +135,17 @@ const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around)
   return { ...(await presentInsight(app.accounts, placed)), ...presentAnswer(answer) }
 }
 
+const insightsOf = (rows: readonly PlacedInsight[]) => rows.map(({ insight }) => insight)
+
 const list = async (visit: ProjectVisit) => {
   const { app, project, query } = visit
   const { rows, count } = await app.saved.insights.list(await pageOf(visit))
   const isBasic = isTrue(query.get('basic') ?? '')
+  const computed = isBasic ? await app.saved.answers.computedAt(project, insightsOf(rows)) : []
   const shown = isBasic ? [] : await app.saved.answers.ofAll(project, rows, readAsking(query), queryCallerOf(visit))
   const results = await Promise.all(
     rows.map(async (one, i) => ({
-      ...(await presentInsight(app.accounts, one)),
+      ...(await presentInsight(app.accounts, one, computed[i])),
       ...(isBasic ? {} : presentAnswer(shown[i]!)),
     })),
   )
@@ -173,7 +181,7 @@ export const insights = defineResource({
     row({
       method: 'POST',
       name: 'create',
-      summary: 'Saves a query; it is checked as when it is asked',
+      summary: 'Saves a query, or the older `filters`, which become one; it is checked as when it is asked',
       body: insightInput,
       status: 201,
       queryParameters: askingParameters,
@@ -189,8 +197,12 @@ export const insights = defineResource({
       handle: async ({ app, project, caller }) => {
         const seen = await app.saved.insights.lastViewed(project, caller.user, 5)
         const placed = await app.saved.insights.placed(seen.map(({ insight }) => insight))
+        const computed = await app.saved.answers.computedAt(project, insightsOf(placed))
         return Promise.all(
-          placed.map(async (one, i) => ({ ...(await presentInsight(app.accounts, one)), last_viewed_at: time(seen[i]!.viewed_at) })),
+          placed.map(async (one, i) => ({
+            ...(await presentInsight(app.accounts, one, computed[i])),
+            last_viewed_at: time(seen[i]!.viewed_at),
+          })),
         )
       },
     }),

@@ -15,6 +15,7 @@ interface NotKept {
 }
 
 const none = 'There is nothing like it here.'
+const refused = 'The answer is a refusal anyway'
 
 /** Resources of PostHog that Waymark does not support. */
 const resources: readonly NotKept[] = [
@@ -52,10 +53,26 @@ export const notKeptResources: readonly Resource[] = resources.map(({ path, obje
             summary: 'An empty list for clients that ask, with the header `X-Waymark-Not-Kept`',
             answer: pageSchema(freeSchema),
             isPaged: true,
+            ignoresParameters: 'There is nothing that a filter could leave out',
             handle: async (visit) => new Reply(200, pageOf([], visit), notKept(path)),
           })
-        : row({ method: 'GET', name: 'list', summary: 'Says that there are none', status: 404, handle: refuse }),
-      row({ method: 'GET', path: ':id', name: 'retrieve', summary: 'Says that there are none', status: 404, handle: refuse }),
+        : row({
+            method: 'GET',
+            name: 'list',
+            summary: 'Says that there are none',
+            status: 404,
+            ignoresParameters: refused,
+            handle: refuse,
+          }),
+      row({
+        method: 'GET',
+        path: ':id',
+        name: 'retrieve',
+        summary: 'Says that there are none',
+        status: 404,
+        ignoresParameters: refused,
+        handle: refuse,
+      }),
     ],
   })
 })

@@ -5,6 +5,7 @@ import { maskedAddress } from '../../lib/masked-address.ts'
 import { alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../notifications/records.ts'
 import { summaryOf } from '../../notifications/recurrence.ts'
 import { freeSchema, maybeTime, presentAuthor, presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { repeatable } from '../query-parameter.ts'
 
 // Alerts, subscriptions and deliveries in answers.
 
@@ -182,6 +183,6 @@ export const presentDelivery = (one: NoticeDelivery, showsAddress: boolean): z.i
   last_attempt_at: maybeTime(one.last_attempt_at),
   delivered_at: maybeTime(one.delivered_at),
 })
-export const deliveryParameters = { status: `Only those with this status; repeatable: ${deliveryStates.join(', ')}` }
+export const deliveryParameters = { status: repeatable(`Only those with this status: ${deliveryStates.join(', ')}`) }
 /** Empty: all. */
 export const statesIn = (query: URLSearchParams) => deliveryStates.filter((state) => query.getAll('status').includes(state))

@@ -3,6 +3,7 @@ import { anyJson, check, flag, jsonObject, listOf, text } from '../../accounts/f
 import { propertiesOf } from '../../ingestion/imports.ts'
 import { isTooLarge } from '../../ingestion/property-size.ts'
 import type { PersonChange } from '../../ingestion/work.ts'
+import { namesFirst } from '../../lib/anonymous-id.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import { tokenLength } from '../../limits/bounds.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
@@ -21,12 +22,15 @@ const mostMerged = 1_000
 const idsShown = 1_000
 const mostSplit = 10_000
 const cohortsOfStatement = 50
+const mostNames = 10_000
 
 const personSchema = z.object({
   id: uuidSchema,
   uuid: uuidSchema,
   type: z.literal('person'),
-  name: z.string().meta({ description: 'By `person_display_name_properties` of the project, else a distinct id' }),
+  name: z
+    .string()
+    .meta({ description: 'By `person_display_name_properties` of the project, else a distinct id, if possible one that is not anonymous' }),
   distinct_ids: z.array(z.string()).meta({ description: `At most ${idsShown} in a list` }),
   properties: z.record(z.string(), freeSchema),
   created_at: timeSchema,
@@ -68,7 +72,7 @@ const isTrue = (text: string | null) => /^(true|1)$/i.test(text ?? '')
 
 const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PresentedPerson => {
   const { id, properties, created_at, is_identified, ...rest } = actor as Actor
-  const distinct_ids = [...rest.distinct_ids].sort() // engines return them in any order
+  const distinct_ids = namesFirst(rest.distinct_ids) // engines return them in any order
   return {
     id,
     uuid: id,
@@ -106,6 +110,13 @@ const personsOf = async (visit: ProjectVisit, selection: Selection, bounds: { li
 const countOf = async (visit: ProjectVisit, selection: Selection): Promise<number> => {
   const { results } = (await answerTo(visit, { ...asked(selection), select: ['count()'] })) as ActorsResponse
   return Number(results[0]?.[0] ?? 0)
+}
+
+const membersOf = async (visit: ProjectVisit, given: string) => {
+  const id = /^\d{1,9}$/.test(given) ? Number(given) : null
+  const cohort = id !== null && (await (await dataOf(visit)).cohorts.list()).find((one) => one.id === id)
+  if (!cohort) throw failures.invalid(`There is no cohort ${JSON.stringify(given)} in this project.`, 'cohort')
+  return { type: 'cohort', key: 'id', value: id, operator: 'in' }
 }
 
 const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'distinct_id', value: ids, operator: 'exact' })
@@ -210,6 +221,7 @@ export const persons = defineResource({
         distinct_id: 'Only the person of this distinct id',
         email: 'Only persons with this email',
         properties: 'A JSON list of filters, as in queries',
+        cohort: 'Only members of the cohort with this id',
         ...paging,
       },
       answer: pageSchema(personSchema),
@@ -217,10 +229,12 @@ export const persons = defineResource({
         const { query } = visit
         const bounds = pageBounds(query)
         const [distinctId, email] = [query.get('distinct_id'), query.get('email')]
-        const filters = [
+        const filters: object[] = [
           ...(distinctId ? [byDistinctIds([distinctId])] : []),
           ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
         ]
+        const cohort = query.get('cohort')
+        if (cohort) filters.push(await membersOf(visit, cohort))
         const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
         const rows = await personsOf(visit, selection, bounds)
         const isAll = bounds.offset === 0 && rows.length < bounds.limit
@@ -243,11 +257,33 @@ export const persons = defineResource({
     }),
     row({
       method: 'GET',
+      path: 'properties',
+      name: 'properties',
+      summary: `The names of the properties that persons have, and how many persons have each: the most frequent ones first, at most ${mostNames}`,
+      answer: z.array(z.object({ name: z.string(), count: z.int() })),
+      handle: async (visit) => {
+        const keys = 'select arrayJoin(JSONExtractKeys(toString(properties))) as name from persons'
+        const query = `select name, count() as n from (${keys}) group by name order by n desc, name limit ${mostNames}`
+        const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query })) as { results: [string, number][] }
+        return results.map(([name, count]) => ({ name, count: Number(count) }))
+      },
+    }),
+    row({
+      method: 'GET',
       path: 'cohorts',
       name: 'cohorts',
       summary: 'The cohorts that a person is in now',
       queryParameters: { person_id: 'Its uuid or a distinct id' },
-      answer: z.object({ results: z.array(z.object({ id: z.int(), name: z.string(), is_static: z.boolean() })) }),
+      answer: z.object({
+        results: z.array(
+          z.object({
+            id: z.int(),
+            name: z.string(),
+            is_static: z.boolean(),
+            count: z.int().meta({ description: 'Members, as of its last calculation' }),
+          }),
+        ),
+      }),
       handle: async (visit) => {
         const id = visit.query.get('person_id')
         if (!id) throw failures.required('person_id')
@@ -262,7 +298,8 @@ export const persons = defineResource({
           const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
           const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
           const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
-          for (const [i, { id, name, is_static }] of some.entries()) if (Number(results[0]?.[i])) found.push({ id, name, is_static })
+          for (const [i, { id, name, is_static }] of some.entries())
+            if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
         }
         return { results: found }
       },

@@ -6,8 +6,9 @@ import { type Family, isIn } from '../../plugins/families.ts'
 import { agreementInput, configChange, configInput, jobInput, ordersInput } from '../../plugins/fields.ts'
 import { logTypes } from '../../plugins/log-entries.ts'
 import { failures } from '../errors.ts'
-import { moment } from '../moment.ts'
+import { range } from '../moment.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
+import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
 import {
   changedDeliveriesSchema,
@@ -153,14 +154,15 @@ const configResource = (name: string, path: string, family: Family, words: strin
           after: 'Only entries since this time: ISO 8601, or relative (`-7d`)',
           before: 'Only entries until this time',
           search: 'Only entries that contain this text, in any case',
-          type_filter: `Only entries of this type; repeatable: ${logTypes.join(', ')}`,
+          type_filter: repeatable(`Only entries of this type: ${logTypes.join(', ')}`),
         },
         answer: pageSchema(pluginLogSchema),
         isPaged: true,
         handle: async (visit) => {
+          const [after, before] = range(visit, 'after', 'before')
           const filter = {
-            after: moment(visit, 'after'),
-            before: moment(visit, 'before'),
+            after,
+            before,
             search: visit.query.get('search') ?? '',
             types: visit.query.getAll('type_filter').map((one) => one.toUpperCase()),
           }
@@ -172,7 +174,7 @@ const configResource = (name: string, path: string, family: Family, words: strin
         path: ':id/failed_deliveries',
         name: 'failed_deliveries',
         summary: 'Events that could not be delivered, newest first: those that wait for another attempt, and dead letters',
-        queryParameters: { status: `Only these, repeatable: ${failedStates.join(', ')}`, ...paging },
+        queryParameters: { status: repeatable(`Only these: ${failedStates.join(', ')}`), ...paging },
         answer: pageSchema(failedDeliverySchema),
         handle: async (visit) => {
           const states = failedStates.filter((one) => visit.query.getAll('status').includes(one))

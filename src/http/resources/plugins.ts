@@ -44,11 +44,12 @@ const pluginResource = (family: Family, words: string): Resource =>
         method: 'POST',
         name: 'create',
         summary:
-          'Installs a plugin: from a GitHub, GitLab or npm URL, from a folder of the operator, or an empty one that is edited in place',
+          'Installs a plugin: from a GitHub, GitLab or npm URL, from a folder of the operator, or one that is edited in place: `source` begins empty, `local` without a URL with the least code of its family',
         body: pluginInput,
         status: 201,
         answer: pluginSchema,
-        handle: async ({ app, by, organization, body }) => presentPlugin(app, await app.plugins.plugins.create(by, organization, body)),
+        handle: async ({ app, by, organization, body }) =>
+          presentPlugin(app, await app.plugins.plugins.create(by, organization, body, family)),
       }),
       row({
         method: 'GET',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { check } from '../../accounts/fields.ts'
+import { isCoreProperty, isInternalProperty } from '../../catalog/internal-properties.ts'
 import type { PropertyTypeInput } from '../../ingestion/inputs.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import type { KnownProperty } from '../../project.ts'
@@ -9,10 +10,12 @@ import { failures } from '../errors.ts'
 import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { repeatable } from '../query-parameter.ts'
+import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
   chosen,
   givenNames,
+  ignoredIn,
   listParameters,
   type Noted,
   notesInput,
@@ -149,16 +152,19 @@ export const propertyDefinitions = defineResource({
     row({
       method: 'GET',
       name: 'list',
-      summary: 'Properties, those with the most values first',
+      summary:
+        'Properties by name; with `event_names`, those that these events have come first. Properties that carry instructions for Waymark (`$set`, `$groups`, …) are not listed',
       queryParameters: {
         ...listParameters,
         type: 'event (when not given), person or group',
         group_type_index: 'Of groups: which group type',
         is_numerical: '`true` or `false`',
         is_feature_flag: '`true`: only flags (`$feature/…`); `false`: only others',
-        properties: 'A JSON list of names, or names with commas between them: only these',
-        excluded_properties: 'The same: without these',
-        event_names: 'A JSON list of names of events, for `is_seen_on_filtered_events`; needs `query:read`',
+        properties: repeatable('A JSON list of names, or names with commas between them: only these'),
+        excluded_properties: repeatable('The same: without these'),
+        exclude_core_properties:
+          '`true`: only the own properties of the application, without those that clients and campaigns set (`$…`, `utm_…`)',
+        event_names: repeatable('A JSON list of names of events, for `is_seen_on_filtered_events`; needs `query:read`'),
         filter_by_event_names: '`true`: only properties that these events have',
         ...paging,
       },
@@ -170,9 +176,13 @@ export const propertyDefinitions = defineResource({
         const [only, without, events] = ['properties', 'excluded_properties', 'event_names'].map((name) => givenNames(visit, name))
         if (events && !holds(visit, 'query:read')) throw failures.missingScope('query:read')
         const seen = events && type === 'event' ? await seenOn(visit, events) : null
-        const found = chosen(visit, await all(visit)).filter(
+        const isEarlier = (one: Known) => seen?.has(one.name) === true
+        const withoutCore = query.get('exclude_core_properties') === 'true'
+        const found = chosen(visit, await all(visit), { byDefault: 'name', isEarlier }).filter(
           ({ definition: one }) =>
             one.type === type &&
+            !(type === 'event' && isInternalProperty(one.name)) &&
+            !(withoutCore && isCoreProperty(one.name)) &&
             (index === null || String(one.group_type_index) === index) &&
             (numerical === null || String(one.is_numerical) === numerical) &&
             (flags === null || String(isFlag(one.name)) === flags) &&
@@ -181,11 +191,8 @@ export const propertyDefinitions = defineResource({
             !(seen && query.get('filter_by_event_names') === 'true' && !seen.has(one.name)),
         )
         const { limit, offset } = pageBounds(query)
-        return pageWith(
-          await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each, seen))),
-          found.length,
-          visit,
-        )
+        const shown = await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each, seen)))
+        return new Reply(200, pageWith(shown, found.length, visit), ignoredIn(visit))
       },
     }),
     row({

@@ -69,7 +69,7 @@ export const query = defineResource({
       path: 'export',
       name: 'export',
       summary:
-        'All rows of a query as a file, without the row limit of an answer: `csv`, `jsonl`, `parquet` or `arrow`, by `format` or `Accept`',
+        'All rows of a query as a file, without the row limit of an answer: `csv`, `jsonl`, `parquet`, `arrow` or `spreadsheet` (CSV in which no text is a formula), by `format` or `Accept`',
       scope: 'query:read',
       body: downloadRequestSchema,
       handle: async (visit) => {

@@ -1,5 +1,6 @@
 import { pageHeaders, sharedPage } from '../../sharing/page.ts'
 import { sharedJson } from '../../sharing/shared-json.ts'
+import { formOf } from '../../sharing/shared-view.ts'
 import { failures } from '../errors.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
@@ -18,8 +19,15 @@ const json = /\.json$/
 const page = async (visit: Visit, isEmbedded: boolean): Promise<Reply> => {
   const { view, settings } = await open(visit)
   const hasHeader = settings.noHeader !== true
-  return new Reply(200, new TextEncoder().encode(sharedPage(view, { hasHeader })), pageHeaders(isEmbedded))
+  return new Reply(
+    200,
+    formOf(view, `page ${hasHeader}`, () => sharedPage(view, { hasHeader })) as Uint8Array<ArrayBuffer>,
+    pageHeaders(isEmbedded),
+  )
 }
+
+/** A link may have been changed on its way to the reader, who could not repair it. */
+const appended = 'A page that people open: mail programs and advertising systems append parameters of their own to links'
 
 export const shared = defineResource({
   name: 'shared',
@@ -34,6 +42,7 @@ export const shared = defineResource({
       path: 'shared/:token',
       name: 'page',
       summary: 'A page with the answers of one insight or one dashboard, as pictures; with `.json` behind the token, the answers as JSON',
+      ignoresParameters: appended,
       handle: async (visit) => {
         const token = visit.params.token ?? ''
         if (!json.test(token)) return page(visit, false)
@@ -46,6 +55,7 @@ export const shared = defineResource({
       path: 'embedded/:token',
       name: 'embedded',
       summary: 'The same page, which other sites may show in a frame',
+      ignoresParameters: appended,
       handle: (visit) => page(visit, true),
     }),
   ],

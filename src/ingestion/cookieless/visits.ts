@@ -32,7 +32,7 @@ export interface Visited {
   readonly isBeyondLimit: boolean
 }
 
-type Visiting = PreparedEvent & { readonly visitor: Visitor }
+export type Visiting = PreparedEvent & { readonly visitor: Visitor }
 
 export const isVisiting = (event: PreparedEvent): event is Visiting => event.visitor !== null
 
@@ -75,8 +75,8 @@ export class Visits {
     for (const { key, day, state } of await this.store.visits([...missing])) this.visits.set(key, { key, day, ...readState(state) })
   }
 
-  /** The events with all ids that they may get: `apply` follows with these events, in this order. */
-  *ahead(events: readonly Visiting[]): Generator<PreparedEvent> {
+  /** Each event with all ids that it may get: `apply` follows with these events, in this order. */
+  *ahead(events: readonly Visiting[]): Generator<readonly [of: PreparedEvent, guess: PreparedEvent]> {
     const numbers = new Map<string, number>()
     for (const event of events) {
       const { hash, isIdentifying } = event.visitor
@@ -84,7 +84,7 @@ export class Visits {
       if (isIdentifying) numbers.set(hash, number + 1)
       for (const one of number === 0 ? [0] : [number, 0]) {
         const id = visitorId(hash, one)
-        yield isIdentifying ? { ...event, mergeWith: id } : isAnonymous(event) ? { ...event, distinctId: id } : event
+        yield [event, isIdentifying ? { ...event, mergeWith: id } : isAnonymous(event) ? { ...event, distinctId: id } : event]
       }
     }
   }

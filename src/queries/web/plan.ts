@@ -1,4 +1,4 @@
-import { alias, and, call, equals, field, from, isIn, literal, or, select } from '../../ast/build.ts'
+import { alias, and, call, equals, field, from, isIn, literal, or, select, unionAll } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../catalog/sessions.ts'
 import type { Interval } from '../../lib/calendar.ts'
@@ -11,6 +11,7 @@ import type { QueryContext, QueryRun } from '../kind.ts'
 import { compileFilters } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
+import { madeMeasures } from './made-sessions.ts'
 import type { WebStatsTableQuery } from './schema.ts'
 
 // What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
@@ -94,17 +95,32 @@ export const countedEvents = (plan: WebPlan, names: Expr = isPage): Expr => allO
 export const countedNames = ({ goal }: Pick<WebPlan, 'goal'>, names: Expr): Expr => (goal ? or(names, goal) : names)
 
 /** One row per session that may be asked for, with further aggregates over its events. */
-export function sessionsOf(
-  { current, previous, sample, sessions }: WebPlan,
+export function sessionsOf(plan: WebPlan, fields: readonly string[], env: QueryContext, also: Readonly<Record<string, Expr>> = {}): Query {
+  const named = namedSessions(plan, fields, env, also)
+  // What is not known of a session cannot be filtered by.
+  if (plan.sessions.fields.length > 0) return named
+  const measured = madeMeasures(eventsTable(plan.sample), nearEvents(plan))
+  return unionAll(named, sessionsQuery(fields, env.sessions ?? {}, { also, measured }))
+}
+
+/** Events that may belong to a session of the periods. */
+export const nearEvents = ({ current, previous }: Pick<WebPlan, 'current' | 'previous'>): Expr =>
+  or(
+    ...[current, previous].flatMap((range) =>
+      range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
+    ),
+  )
+
+/** Those that events name: only of them it is known how they began and ended. */
+export function namedSessions(
+  plan: WebPlan,
   fields: readonly string[],
   env: QueryContext,
   also: Readonly<Record<string, Expr>> = {},
 ): Query {
-  const near = [current, previous].flatMap((range) =>
-    range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
-  )
+  const { sample, sessions } = plan
   const read = [...new Set([...fields, ...sessions.fields])]
-  const all = sessionsQuery(read, env.sessions ?? {}, { also, events: or(...near), from: eventsTable(sample) })
+  const all = sessionsQuery(read, env.sessions ?? {}, { also, events: nearEvents(plan), from: eventsTable(sample) })
   if (sessions.fields.length === 0) return all
   return select({
     columns: [...fields, ...Object.keys(also)].map((name) => field(name)),

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { EventWriter, FoundPerson, WriterState } from '../../ingestion/ports.ts'
+import type { EventWriter, FoundOwner, FoundPerson, WriterState } from '../../ingestion/ports.ts'
 import { isOutOfMemory } from './engine-errors.ts'
 import { metaInsert, metaRow, recover } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
@@ -43,9 +43,21 @@ export function openEventWriter(store: ProjectStore): EventWriter {
       )
     })
 
+  const sizesOf = (nos: readonly number[]): Promise<FoundOwner[]> =>
+    among(nos, async () => {
+      const found = await store.rows<[number, boolean, number]>(
+        `SELECT person_no, has_record, length(properties) + length(property_times) ${ofProject('persons')} AND person_no IN (${numbers(nos)})`,
+      )
+      return found.map(([personNo, hasRecord, size]) => ({ personNo, hasRecord, size }))
+    })
+
+  const ofGroups = (keys: readonly (readonly [index: number, key: string])[]) =>
+    `${ofProject('groups')} AND group_type_index IN (${numbers([...new Set(keys.map(([index]) => index))])}) AND group_key IN (${literals([...new Set(keys.map(([, key]) => key))])})`
+
   return {
     groupRows,
     groupPeople,
+    largeRoom: Number.POSITIVE_INFINITY, // the server reads few rows at a time where they are large
     isTooMuch: isOutOfMemory,
     async state() {
       const appliedSeq = await recover(store)
@@ -53,20 +65,21 @@ export function openEventWriter(store: ProjectStore): EventWriter {
       for (const { id, name } of state.eventNames) eventNames.set(id, name)
       return state
     },
-    personsOfIds: (ids) =>
+    ownersOfIds: (ids) =>
       among(ids, () =>
         store.alone(async () => {
           const owners = await store.rows<[string, number]>(
             `SELECT distinct_id, person_no ${ofProject('distinct_ids')} AND distinct_id IN (${literals(ids)})`,
           )
-          const persons = new Map((await personsByNo(owners.map(([, no]) => no))).map((person) => [person.personNo, person]))
+          const persons = new Map((await sizesOf(owners.map(([, no]) => no))).map((person) => [person.personNo, person]))
           return owners.flatMap(([distinctId, no]) => {
             const person = persons.get(no)
             return person ? [{ ...person, distinctId }] : []
           })
         }),
       ),
-    personsByNo: (nos) => store.alone(() => personsByNo(nos)),
+    sizesOf: (nos) => store.alone(() => sizesOf(nos)),
+    personsByNo: (persons) => store.alone(() => personsByNo(persons.map(({ personNo }) => personNo))),
     idsOf: (nos) =>
       among(nos, async () => {
         const found = await look<[number, string]>(
@@ -96,13 +109,21 @@ export function openEventWriter(store: ProjectStore): EventWriter {
         )
         return found.map(([uuid, personNo]) => ({ uuid, personNo }))
       }),
-    groups: (keys) =>
+    groupSizes: (keys) =>
       among(keys, async () => {
-        const texts = literals([...new Set(keys.map(([, key]) => key))])
+        const wanted = new Set(keys.map(([index, key]) => `${index}:${key}`))
+        const found = await look<[number, string, number]>(
+          `SELECT group_type_index, group_key, length(properties) + length(property_times) ${ofGroups(keys)}`,
+        )
+        return found.filter(([index, key]) => wanted.has(`${index}:${key}`)).map(([index, key, size]) => ({ index, key, size }))
+      }),
+    groups: (sized) =>
+      among(sized, async () => {
+        const keys = sized.map(({ index, key }) => [index, key] as const)
         const wanted = new Set(keys.map(([index, key]) => `${index}:${key}`))
         const found = await look<[number, string, number, number, number, string, string]>(
           `SELECT group_type_index, group_key, ${micros('created_at')}, ${micros('updated_at')}, version, properties, property_times
-           ${ofProject('groups')} AND group_type_index IN (${numbers([...new Set(keys.map(([index]) => index))])}) AND group_key IN (${texts})`,
+           ${ofGroups(keys)}`,
         )
         return found
           .filter(([index, key]) => wanted.has(`${index}:${key}`))
@@ -175,6 +196,7 @@ async function readState(
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    large: { persons: 0, versions: 0, groups: 0, ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>) },
     groupTypes,
     visitsOfDays,
     eventNames: names.map(([id, name, firstSeen, lastSeen, count]) => ({ id, name, firstSeen, lastSeen, count })),

@@ -36,7 +36,11 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
       return instance.isInMemory ? statements : { ...statements, parquet: parquetFile(instance.dataDir, statements) }
     },
     members: (turns) => cohortMembers(instance, database, turns),
-    openWriter: () => openEventWriter(instance, database, () => commits++),
+    openWriter: () =>
+      openEventWriter(instance, database, () => {
+        commits++
+        instance.checkpointLargest().catch(() => undefined) // its own checkpoint comes later
+      }),
     lists: { source: (statements) => listSource(database, statements), memory: instance.listMemory },
   }
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { DuckDBValue as Value } from '@duckdb/node-api'
 import { type ChangedTable, type ChangedValue, changedTables } from '../../catalog/changed-tables.ts'
-import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../ingestion/ports.ts'
+import type { EventWriter, FoundGroup, FoundPerson, SlotUse, StagedGroup, WriterState } from '../../ingestion/ports.ts'
 import { peopleOf } from './budget.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
 import { type Instance, isOutOfMemory, text } from './instance.ts'
@@ -19,6 +19,20 @@ const rowsOfLarge = 4_096
 
 const personFields = `p.person_no AS "personNo", p.uuid::VARCHAR AS uuid, p.has_record AS "hasRecord", epoch_us(p.created_at)::DOUBLE AS "createdAt",
   p.is_identified AS "isIdentified", p.version::DOUBLE AS version, epoch_us(p.updated_at)::DOUBLE AS "updatedAt", p.properties, p.property_times AS "propertyTimes", epoch_us(p.imported_at)::DOUBLE AS "importedAt"`
+
+const ownerFields = 'p.person_no AS "personNo", p.has_record AS "hasRecord", p.size::DOUBLE AS size'
+const groupFields = `g.group_type_index::INTEGER AS index, g.group_key AS key, epoch_us(g.created_at)::DOUBLE AS "createdAt",
+  epoch_us(g.updated_at)::DOUBLE AS "updatedAt", g.version::DOUBLE AS version, g.properties, g.property_times AS "propertyTimes"`
+
+/**
+ * Bytes of texts from which a row is read alone. A scan reads 2,048 rows at a time, with the texts of all of them unless a constant in its condition excludes
+ * them: a join would read every large text beside the wanted ones.
+ */
+const largeSize = 8_192
+const bySize = <T extends { readonly size: number }>(rows: readonly T[]): [ordinary: T[], large: T[]] => [
+  rows.filter(({ size }) => size <= largeSize),
+  rows.filter(({ size }) => size > largeSize),
+]
 
 /** `committed` is called before a commit is acknowledged. */
 export async function openEventWriter(
@@ -64,17 +78,30 @@ export async function openEventWriter(
   return {
     groupRows: rowGroupRows,
     groupPeople: peopleOf(instance.memoryLimit),
+    largeRoom: Math.floor(instance.memoryLimit / 4),
     isTooMuch: isOutOfMemory,
     state: () => inTurn(() => readState(rows, main)),
-    personsOfIds: (ids) =>
+    ownersOfIds: (ids) =>
       look(
         wanted.texts,
         ids.map((id) => [id, 0]),
-        `SELECT d.distinct_id AS "distinctId", ${personFields} FROM ${main}.distinct_ids d
+        `SELECT d.distinct_id AS "distinctId", ${ownerFields} FROM ${main}.distinct_ids d
          JOIN temp.main.wanted_texts w ON w.text = d.distinct_id JOIN ${main}.persons p ON p.person_no = d.person_no`,
       ),
-    personsByNo: (numbers) =>
-      lookNumbers(numbers, `SELECT ${personFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no`),
+    sizesOf: (numbers) =>
+      lookNumbers(numbers, `SELECT ${ownerFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no`),
+    async personsByNo(persons) {
+      const [ordinary, large] = bySize(persons)
+      const found = await lookNumbers<FoundPerson>(
+        ordinary.map(({ personNo }) => personNo),
+        `SELECT ${personFields} FROM ${main}.persons p JOIN temp.main.wanted_numbers w ON w.number = p.person_no WHERE p.size <= ${largeSize}`,
+      )
+      for (const { personNo } of large)
+        found.push(
+          ...((await inTurn(() => rows(`SELECT ${personFields} FROM ${main}.persons p WHERE p.person_no = ${personNo}`))) as never[]),
+        )
+      return found
+    },
     idsOf: (numbers) =>
       lookNumbers(
         numbers,
@@ -97,14 +124,27 @@ export async function openEventWriter(
         uuids.map((uuid) => [uuid]),
         `SELECT p.uuid::VARCHAR AS uuid, p.person_no AS "personNo" FROM ${main}.persons p JOIN temp.main.wanted_uuids w ON w.uuid = p.uuid`,
       ),
-    groups: (keys) =>
+    groupSizes: (keys) =>
       look(
         wanted.texts,
         keys.map(([index, key]) => [key, index]),
-        `SELECT g.group_type_index::INTEGER AS index, g.group_key AS key, epoch_us(g.created_at)::DOUBLE AS "createdAt", epoch_us(g.updated_at)::DOUBLE AS "updatedAt",
-           g.version::DOUBLE AS version, g.properties, g.property_times AS "propertyTimes"
-         FROM ${main}.groups g JOIN temp.main.wanted_texts w ON w.text = g.group_key AND w.number = g.group_type_index`,
+        `SELECT g.group_type_index::INTEGER AS index, g.group_key AS key, g.size::DOUBLE AS size FROM ${main}.groups g
+         JOIN temp.main.wanted_texts w ON w.text = g.group_key AND w.number = g.group_type_index`,
       ),
+    async groups(groups) {
+      const [ordinary, large] = bySize(groups)
+      const found = await look<FoundGroup>(
+        wanted.texts,
+        ordinary.map(({ index, key }) => [key, index]),
+        `SELECT ${groupFields} FROM ${main}.groups g
+         JOIN temp.main.wanted_texts w ON w.text = g.group_key AND w.number = g.group_type_index WHERE g.size <= ${largeSize}`,
+      )
+      for (const { index, key } of large) {
+        const one = `SELECT ${groupFields} FROM ${main}.groups g WHERE g.group_key = ${text(key)} AND g.group_type_index = ${index}`
+        found.push(...((await inTurn(() => rows(one))) as never[]))
+      }
+      return found
+    },
     visits: (keys) =>
       look(
         wanted.texts,
@@ -281,6 +321,8 @@ function insertEvents(main: string, slots: readonly SlotUse[]): string {
     FROM (SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM ${stagedEvents}) s`
 }
 
+const sizeOf = (of: string) => `strlen(${of}properties) + strlen(${of}property_times)`
+
 const staged = (table: ChangedTable, slots: readonly SlotUse[]): string =>
   slots.length === 0 ? `temp.main.stage_${table}` : `(SELECT *, ${slotTexts(slots, 'properties')} AS texts FROM temp.main.stage_${table})`
 
@@ -298,6 +340,7 @@ const deleteChanged = (main: string, table: ChangedTable): string => {
 
 function insertStaged(main: string, table: ChangedTable, slots: readonly SlotUse[]): string {
   const pairs = assignments(table, slots)
+  if (table === 'persons' || table === 'groups') pairs.push(['size', sizeOf('s.')])
   return `INSERT INTO ${main}.${table} (${pairs.map(([column]) => column).join(', ')})
     SELECT ${pairs.map(([, value]) => value).join(', ')} FROM ${staged(table, slots)} s`
 }
@@ -384,6 +427,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    large: { persons: 0, versions: 0, groups: 0, ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>) },
     groupTypes,
     visitsOfDays: visits.map((row) => [row.day as number, row.count as number]),
     eventNames: eventNames.map((row) => ({

@@ -64,6 +64,10 @@ const isOutsideFault = (error: unknown): boolean =>
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && /Out of Memory Error|failed to (pin|allocate)|could not allocate/.test(error.message)
 
+/** DuckDB gives up a database whose checkpoint failed: it must be detached and attached again. */
+export const isInvalidated = (error: unknown): boolean =>
+  error instanceof Error && (/has been invalidated/.test(error.message) || isInvalidated(error.cause))
+
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && /No space left on device|Disk quota exceeded/.test(error.message)
 
@@ -76,6 +80,9 @@ const lockHolder = (error: unknown): number | null => {
 const checkpointBytes = (memoryLimit: number): number => Math.min(256e6, memoryLimit / 2)
 /** An early checkpoint happens above this part of them. */
 const shareOfEarly = 0.75
+
+/** Between two looks at the write-ahead logs of all files. */
+const betweenLooksMs = 500
 
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
@@ -105,6 +112,8 @@ export class Instance implements Sql {
   private readonly attached = new Map<string, string>()
   private readonly readers = new Set<() => Promise<void>>()
   private readonly connections = new Set<DuckDBConnection>()
+  private isLooking = false
+  private lookedAt = 0
   readonly isReadOnly: boolean
   private readonly forgetAtExit: () => void
 
@@ -248,6 +257,18 @@ export class Instance implements Sql {
     await this.run(`DETACH ${identifier(name)}`)
   }
 
+  /** Releases a file that nobody uses any more, with its contents in it. In memory it stays. */
+  async closeFile(name: string): Promise<void> {
+    const path = this.attached.get(name)
+    if (path === undefined || this.isInMemory) return
+    try {
+      const log = await stat(`${path}.wal`).catch(() => null)
+      if (log !== null && log.size > 0) await this.checkpoint(name)
+    } finally {
+      await this.detach(name)
+    }
+  }
+
   /** Releases a file without changing it, even if attaching it failed. */
   async abandon(name: string): Promise<void> {
     this.attached.delete(name)
@@ -265,6 +286,39 @@ export class Instance implements Sql {
     if (path === undefined || this.isInMemory || this.isReadOnly) return
     const log = await stat(`${path}.wal`).catch(() => null)
     if (log !== null && log.size > checkpointBytes(this.memoryLimit) * shareOfEarly) await this.checkpoint(name)
+  }
+
+  /** Bytes of the write-ahead logs of all files, whose contents are in memory as well. */
+  private async walSizes(): Promise<readonly { readonly name: string; readonly bytes: number }[]> {
+    const sizes = [...this.attached].map(async ([name, path]) => ({
+      name,
+      bytes: (await stat(`${path}.wal`).catch(() => null))?.size ?? 0,
+    }))
+    return Promise.all(sizes)
+  }
+
+  /** After a commit: checkpoints the files with the largest write-ahead logs while all of them together are too large. Once at a time, and not often. */
+  async checkpointLargest(): Promise<void> {
+    if (this.isInMemory || this.isReadOnly || this.isLooking || performance.now() - this.lookedAt < betweenLooksMs) return
+    this.isLooking = true
+    try {
+      const largestFirst = [...(await this.walSizes())].sort((a, b) => b.bytes - a.bytes)
+      let sum = largestFirst.reduce((total, { bytes }) => total + bytes, 0)
+      for (const { name, bytes } of largestFirst) {
+        if (sum <= checkpointBytes(this.memoryLimit) * shareOfEarly) break
+        // One that is being written cannot be checkpointed: it does it itself, or the next look finds it idle.
+        if (
+          await this.checkpoint(name).then(
+            () => true,
+            () => false,
+          )
+        )
+          sum -= bytes
+      }
+    } finally {
+      this.lookedAt = performance.now()
+      this.isLooking = false
+    }
   }
 
   /** Detaches a project's store and removes its whole folder. */

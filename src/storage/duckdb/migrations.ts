@@ -58,7 +58,32 @@ const cookielessVisits: Migration = {
   ],
 }
 
+/** Characters of a row that do not count as large. */
+const ordinaryLength = 8_192
+
+/** What a transaction must load is known before it is loaded. DuckDB does not commit a transaction that both alters a table and writes to it. */
+const sizes: readonly Migration[] = [
+  {
+    to: 6,
+    statements: (database) =>
+      ['persons', 'groups'].map((table) => `ALTER TABLE "${database}".main.${table} ADD COLUMN size BIGINT DEFAULT 0`),
+  },
+  {
+    to: 7,
+    statements: (database) => {
+      const main = `"${database}".main`
+      const large = (table: string) =>
+        `(SELECT coalesce(sum(greatest(0, strlen(properties) - ${ordinaryLength})), 0)::BIGINT FROM ${main}.${table})`
+      return [
+        ...['persons', 'groups'].map((table) => `UPDATE ${main}.${table} SET size = strlen(properties) + strlen(property_times)`),
+        `INSERT INTO ${main}.meta SELECT 'large',
+           json_object('persons', ${large('persons')}, 'versions', ${large('person_versions')}, 'groups', ${large('groups')})::VARCHAR`,
+      ]
+    },
+  },
+]
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, cookielessVisits]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, cookielessVisits, ...sizes]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

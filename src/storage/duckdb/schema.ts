@@ -10,7 +10,7 @@ import { type SlotKind, slotNames } from '../../catalog/slots.ts'
 export const rowGroupRows = 61_440
 
 /** Increase it with each change below, and add the step to `migrations.ts`. */
-export const storeFormat = 5
+export const storeFormat = 7
 
 const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 const slotColumns = (Object.keys(slotTypes) as SlotKind[]).flatMap((kind) => slotNames(kind).map((name) => `${name} ${slotTypes[kind]}`))
@@ -62,6 +62,7 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'imported_at TIMESTAMP', // when importPersons last said what the person is; null when it never did
     ...slotColumns,
     'changed_seq BIGINT DEFAULT 0', // position of the record that last changed the row; 0: before this column existed
+    'size BIGINT DEFAULT 0', // bytes of its texts
   ],
   // The history of a person's properties: one row for each change, from a log position on. A merge never changes `person_no` here.
   person_versions: ['person_no INTEGER NOT NULL', 'log_seq BIGINT NOT NULL', 'properties VARCHAR NOT NULL'],
@@ -91,6 +92,7 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
     'version BIGINT NOT NULL',
     'properties VARCHAR NOT NULL',
     "property_times VARCHAR NOT NULL DEFAULT ''",
+    'size BIGINT DEFAULT 0', // bytes of its texts
   ],
   // What visitors without cookies have done today: `key` is a hash, `day` counts from 1970, `state` (JSON) has how often the visitor was identified, and
   // the session. Rows are removed after three days.

@@ -25,6 +25,12 @@ export function readPosition(path: string): Position {
   }
 }
 
+/** The end of a log that was closed; null if that is not certain without reading it. */
+export function closedPosition(path: string): number | null {
+  const { seq, isClosed } = readPosition(path)
+  return isClosed ? seq : null
+}
+
 export class PositionFile {
   private handle: number | null
   private seq = 0

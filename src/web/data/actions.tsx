@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Filters } from '../insights/filters.tsx'
 import { type Filter, withField } from '../insights/query.ts'
-import { patch, post, remove } from '../lib/api.ts'
+import { patch, post } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { useEventNames } from '../lib/names.ts'
 import { linkTo, type Place } from '../lib/router.ts'
@@ -108,7 +108,7 @@ export function Actions({ place }: { place: Place }) {
                 of={one.name}
                 look="cell"
                 title="Delete the action"
-                action={() => remove(api(`actions/${one.id}/`)).then(list.reload)}
+                action={() => patch(api(`actions/${one.id}/`), { deleted: true }).then(list.reload)}
               >
                 <p class="wrap">
                   <strong>{one.name}</strong> is deleted. Events stay. A series of it has no values afterwards.

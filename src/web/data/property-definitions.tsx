@@ -63,7 +63,9 @@ export function PropertyDefinitions({ place }: { place: Place }) {
   const [open, setOpen] = useState<string | null>(null)
   const [search, whose] = [of('search'), of('whose') || 'event']
   const [type, group] = whose.split(' ')
-  const list = useList<PropertyDefinition>(api(`property_definitions/?${parameters({ type, group_type_index: group, search, limit: 50 })}`))
+  const list = useList<PropertyDefinition>(
+    api(`property_definitions/?${parameters({ type, group_type_index: group, search, ordering: '-count', limit: 50 })}`),
+  )
   const { value: groupTypes } = useLoaded(
     (signal) => get<readonly { group_type: string; group_type_index: number }[]>(api('groups_types/'), signal),
     [],

@@ -96,7 +96,7 @@ const ofSessions = [
 function pathOf(whose: Whose): string | null {
   if (whose === 'session') return null
   const [type, index] = whose.split(':')
-  return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&limit=${mostKnown}`
+  return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&ordering=-count&limit=${mostKnown}`
 }
 export const useProperties = (whose: Whose) => useList<PropertyDefinition>(pathOf(whose)) ?? []
 export const usePropertyNames = (whose: Whose, typed = ''): readonly string[] => {
@@ -124,4 +124,4 @@ export interface GroupType {
 }
 export const useGroupTypes = () => useList<GroupType>('groups_types/') ?? []
 export const useActions = () => useList<{ readonly id: number; readonly name: string | null }>('actions/?limit=200') ?? []
-export const useCohorts = () => useList<{ readonly id: number; readonly name: string | null }>('cohorts/?limit=200&basic=true') ?? []
+export const useCohorts = () => useList<{ readonly id: number; readonly name: string | null }>('cohorts/?limit=200') ?? []

@@ -178,8 +178,8 @@ export function DomainsSection() {
       <section class="block">
         <h2>Domains</h2>
         <p class="note">
-          A verified domain belongs to this organization. Its sign-in settings are kept for programs that read them: this server itself
-          signs in with passwords only.
+          A verified domain belongs to this organization. Its sign-in settings are stored but not enforced yet: this server itself signs in
+          with passwords only.
         </p>
         {!isAdmin && <OnlyAdmins of="domains" />}
         {failure}

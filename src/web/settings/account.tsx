@@ -46,7 +46,7 @@ export function AccountSection() {
             <TextField
               name="own_password"
               type="password"
-              label="Present password, for another address"
+              label="Your password, to change the address"
               autocomplete="current-password"
               maxLength={1024}
             />

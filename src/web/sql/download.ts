@@ -1,7 +1,8 @@
 import { ApiError } from '../lib/api.ts'
 
 export const downloadFormats = [
-  { value: 'csv', label: 'CSV' },
+  { value: 'spreadsheet', label: 'CSV for spreadsheets' },
+  { value: 'csv', label: 'CSV, exact' },
   { value: 'jsonl', label: 'JSON lines' },
   { value: 'parquet', label: 'Parquet' },
   { value: 'arrow', label: 'Arrow' },

@@ -64,7 +64,9 @@ describe('who and whose', () => {
   })
 
   test('performance events are dropped quietly', async () => {
-    const { events } = await read(batch({ api_key: 'a' }, { event: '$performance_event', distinct_id: 'd' }, event))
+    const { events } = await read(
+      batch({ api_key: 'a' }, { event: '$performance_event', distinct_id: 'd' }, { event: '$$heatmap', distinct_id: 'd' }, event),
+    )
     expect(events.map((e) => e.event)).toEqual(['paid'])
   })
 

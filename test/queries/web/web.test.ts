@@ -87,11 +87,11 @@ describe('an overview', () => {
   test('has five numbers, with their changes', async () => {
     expect(await overview({ compareFilter: { compare: true } })).toMatchObject({
       results: [
-        { key: 'visitors', kind: 'unit', value: 4, previous: 1, changeFromPreviousPct: 300, isIncreaseBad: null },
-        { key: 'views', kind: 'unit', value: 5, previous: 1, changeFromPreviousPct: 400, isIncreaseBad: null },
-        { key: 'sessions', kind: 'unit', value: 4, previous: 1, changeFromPreviousPct: 300, isIncreaseBad: null },
-        { key: 'session duration', kind: 'duration_s', value: 75, previous: 0, changeFromPreviousPct: null, isIncreaseBad: null },
-        { key: 'bounce rate', kind: 'percentage', value: 50, previous: 100, changeFromPreviousPct: -50, isIncreaseBad: true },
+        { key: 'visitors', kind: 'unit', value: 5, previous: 1, changeFromPreviousPct: 400, isIncreaseBad: null },
+        { key: 'views', kind: 'unit', value: 6, previous: 1, changeFromPreviousPct: 500, isIncreaseBad: null },
+        { key: 'sessions', kind: 'unit', value: 5, previous: 1, changeFromPreviousPct: 400, isIncreaseBad: null },
+        { key: 'session duration', kind: 'duration_s', value: 60, previous: 0, changeFromPreviousPct: null, isIncreaseBad: null },
+        { key: 'bounce rate', kind: 'percentage', value: 60, previous: 100, changeFromPreviousPct: -40, isIncreaseBad: true },
       ],
       samplingRate: { numerator: 1 },
       dateFrom: '2026-03-04T00:00:00-05:00',
@@ -103,12 +103,12 @@ describe('an overview', () => {
   test('of conversions has other numbers', async () => {
     const { results } = await overview({ conversionGoal: { customEventName: 'buy' } })
     expect(results.map(({ key, value }) => [key, value])).toEqual([
-      ['visitors', 4],
+      ['visitors', 5],
       ['total conversions', 1],
       ['unique conversions', 1],
-      ['conversion rate', 25],
+      ['conversion rate', 20],
     ])
-    expect(await numbers({ conversionGoal: { actionId: 2 } })).toEqual([4, 2, 2, 50])
+    expect(await numbers({ conversionGoal: { actionId: 2 } })).toEqual([5, 2, 2, 40])
   })
 
   const filters: readonly (readonly [string, object, readonly (number | null)[]])[] = [
@@ -193,9 +193,9 @@ describe('a table', () => {
       ].map((name) => `context.columns.${name}`),
     )
     expect(results).toEqual([
-      ['/', [3, 1], [3, 1], [1 / 3, 1], [0.5, null], [null, null], 0.6, ''],
-      ['/item/1', [1, 0], [1, 0], [null, null], [null, null], [null, null], 0.2, ''],
-      ['/item/2', [1, 0], [1, 0], [1, null], [null, null], [null, null], 0.2, ''],
+      ['/', [4, 1], [4, 1], [1 / 3, 1], [0.5, null], [null, null], 4 / 6, ''],
+      ['/item/1', [1, 0], [1, 0], [null, null], [null, null], [null, null], 1 / 6, ''],
+      ['/item/2', [1, 0], [1, 0], [1, null], [null, null], [null, null], 1 / 6, ''],
     ])
   })
 
@@ -205,14 +205,14 @@ describe('a table', () => {
       ['visitors', 'total_conversions', 'unique_conversions', 'conversion_rate'].map((name) => `context.columns.${name}`),
     )
     expect(results).toEqual([
-      ['Firefox', [3, null], [1, null], [1, null], [1 / 3, null], 1, ''],
+      ['Firefox', [4, null], [1, null], [1, null], [1 / 4, null], 1, ''],
       ['Safari', [1, null], [0, null], [0, null], [0, null], 0, ''],
     ])
   })
 
   test('with cleaned paths, in another order, page by page', async () => {
     const asked = { breakdownBy: 'Page', doPathCleaning: true, orderBy: ['Views', 'ASC'], limit: 1 }
-    expect(await table(asked)).toMatchObject({ results: [['/item/:id', [2, null], [2, null], 0.4, '']], hasMore: true, limit: 1 })
+    expect(await table(asked)).toMatchObject({ results: [['/item/:id', [2, null], [2, null], 2 / 6, '']], hasMore: true, limit: 1 })
   })
 
   test('of pages keeps the bounces of a page when it is filtered by its path', async () => {
@@ -241,19 +241,19 @@ test('the actions of a project are its goals', async () => {
   expect(await answer()).toMatchObject({
     columns: ['action_name', 'converting_users', 'total_conversions', 'conversion_rate'].map((name) => `context.columns.${name}`),
     results: [
-      ['Bought', [1, null], [1, null], [0.25, null]],
-      ['Saw an item', [2, null], [2, null], [0.5, null]],
+      ['Bought', [1, null], [1, null], [0.2, null]],
+      ['Saw an item', [2, null], [2, null], [0.4, null]],
     ],
     hasMore: false,
     limit: 5,
   })
   expect(await answer({ orderBy: ['ConversionRate', 'DESC'], compareFilter: { compare: true } })).toMatchObject({
     results: [
-      ['Saw an item', [2, 0], [2, 0], [0.5, 0]],
-      ['Bought', [1, 0], [1, 0], [0.25, 0]],
+      ['Saw an item', [2, 0], [2, 0], [0.4, 0]],
+      ['Bought', [1, 0], [1, 0], [0.2, 0]],
     ],
   })
-  expect(await answer({ limit: 1 })).toMatchObject({ results: [['Bought', [1, null], [1, null], [0.25, null]]], hasMore: true })
+  expect(await answer({ limit: 1 })).toMatchObject({ results: [['Bought', [1, null], [1, null], [0.2, null]]], hasMore: true })
 })
 
 test('clicks that leave the site', async () => {
@@ -319,7 +319,7 @@ test('as columns, each number has its own', async () => {
   }
   expect(await rowsOf({ kind: 'WebStatsTableQuery', breakdownBy: 'Viewport' })).toEqual([
     ['breakdown_value', 'visitors', 'previous_visitors', 'views', 'previous_views'],
-    [['[1280,720]', 4, 1, 5, 1]],
+    [['[1280,720]', 5, 1, 6, 1]],
   ])
   expect(await rowsOf({ kind: 'WebGoalsQuery', limit: 1 })).toEqual([
     [
@@ -331,12 +331,12 @@ test('as columns, each number has its own', async () => {
       'conversion_rate',
       'previous_conversion_rate',
     ],
-    [['Bought', 1, 0, 1, 0, 0.25, 0]],
+    [['Bought', 1, 0, 1, 0, 0.2, 0]],
   ])
   const [columns, [first]] = (await rowsOf({ kind: 'WebOverviewQuery' })) as [string[], unknown[][]]
   expect([columns, first]).toEqual([
     ['key', 'kind', 'value', 'previous', 'changeFromPreviousPct'],
-    ['visitors', 'unit', 4, 1, 300],
+    ['visitors', 'unit', 5, 1, 400],
   ])
   const vitals = { kind: 'WebVitalsPathBreakdownQuery', compareFilter: null, metric: 'LCP', percentile: 'p75', thresholds: [2500, 4000] }
   expect(await rowsOf(vitals)).toEqual([['band', 'path', 'value'], [['good', '/', 900]]])

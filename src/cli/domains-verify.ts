@@ -1,0 +1,28 @@
+import { type Command, wrongUsage } from './command.ts'
+import { directoryOptions, withDirectory } from './directory.ts'
+
+export const verifyDomain: Command = {
+  name: 'domains verify',
+  summary: 'Vouches that a domain belongs to an organization, as its TXT record would. Only a proven domain gives rights.',
+  takes: '[DOMAIN]',
+  options: {
+    ...directoryOptions,
+    domain: { value: 'DOMAIN', summary: 'the domain, such as example.com' },
+    organization: {
+      value: 'ID',
+      summary: 'the organization that owns it; default: the one that added it. Takes it from one that added it without a proof',
+    },
+    json: { summary: 'print one line of JSON' },
+  },
+  run: async (values, { out }) => {
+    const [first, ...others] = values.rest
+    const option = values.text('domain')
+    if (others.length > 0 || (first !== undefined && option !== undefined && first !== option))
+      throw wrongUsage('`waymark domains verify` takes one domain.')
+    const domain = first ?? option ?? values.required('domain')
+    const input = { domain, organization: values.text('organization') ?? null }
+    const facts = await withDirectory(values, (directory) => directory.do('verify-domain', input))
+    if (values.isOn('json')) return out(JSON.stringify(facts))
+    out(`The domain ${facts.domain} belongs to the organization ${facts.organization_id}.`)
+  },
+}

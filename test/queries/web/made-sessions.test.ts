@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { open, type Project, type Waymark } from '../../../src/index.ts'
+
+// Events that name no session: those of one person belong together as long as no pause is longer than thirty minutes. One rule for all queries of the web.
+
+let waymark: Waymark
+let project: Project
+const own = '0190b0f0-0000-7000-8000-000000000001'
+const event = (distinct_id: string, time: string, name: string, path: string, more: object = {}) => ({
+  event: name,
+  distinct_id,
+  timestamp: `2026-03-04T${time}Z`,
+  properties: { $pathname: path, $current_url: `https://shop.example${path}`, $host: 'shop.example', ...more },
+})
+
+beforeAll(async () => {
+  waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-05T20:00:00Z') })
+  project = await waymark.createProject({ name: 'web' })
+  await project.createAction({ name: 'Bought', steps: [{ event: 'buy' }] })
+  await project.ingest({
+    batch: [
+      // Two sessions: a pause of exactly thirty minutes is within one, a microsecond more is not.
+      event('ann', '10:00:00', '$pageview', '/a'),
+      event('ann', '10:30:00', '$pageview', '/b'),
+      event('ann', '11:00:00.000001', '$pageview', '/a'),
+      event('ann', '11:00:05', 'buy', '/a'),
+      // Events of others between them do not matter, nor do ids that name no session.
+      event('ben', '10:45:00', '$pageview', '/a', { $session_id: 'no-uuid' }),
+      event('ben', '10:46:00', '$pageview', '/a', { $session_id: '0190b0f0-0000-4000-8000-000000000001' }),
+      event('cid', '10:00:00', '$pageview', '/c', { $session_id: own }),
+      event('cid', '10:01:00', '$autocapture', '/c', { $session_id: own, $event_type: 'click' }),
+      // A session of its own: it names none.
+      event('cid', '10:02:00', '$autocapture', '/c', { $event_type: 'click', $external_click_url: 'https://other.example/' }),
+      event('dan', '10:00:00', 'buy', '/c'),
+    ],
+  })
+})
+afterAll(() => waymark.close())
+
+const range = { dateRange: { date_from: '2026-03-04', date_to: '2026-03-04' }, properties: [] as object[] }
+const answer = async (query: object) =>
+  ((await project.query({ ...range, ...query } as never)) as unknown as { results: readonly (readonly unknown[])[] }).results
+
+test.each(['core', 'sql', undefined])('an overview, by the road %s', async (road) => {
+  const asked = road === undefined ? {} : { modifiers: { road } }
+  const numbers = async (query: object) =>
+    ((await answer({ kind: 'WebOverviewQuery', ...asked, ...query })) as unknown as { value: number }[]).map(({ value }) => value)
+  const overview = numbers({})
+  if (road === 'core') return await expect(overview).rejects.toThrow(/without a session id/)
+  // Sessions of ann 1800 and 5 seconds, of ben 60, of cid 60.
+  expect(await overview).toEqual([3, 6, 4, (1800 + 5 + 60 + 60) / 4, 25])
+  expect(await numbers({ conversionGoal: { customEventName: 'buy' } })).toEqual([4, 2, 2, 50])
+})
+
+test('without such events the lists answer', async () => {
+  const other = await waymark.createProject({ name: 'named' })
+  await other.ingest({ batch: [event('cid', '10:00:00', '$pageview', '/c', { $session_id: own })] })
+  const { results } = (await other.query({ kind: 'WebOverviewQuery', ...range, modifiers: { road: 'core' } } as never)) as never
+  expect((results as { value: number }[]).map(({ value }) => value)).toEqual([1, 1, 1, 0, 100])
+})
+
+test('a table of what events are about counts them', async () => {
+  const rows = await answer({ kind: 'WebStatsTableQuery', breakdownBy: 'Page' })
+  expect(rows.map((row) => row.slice(0, 3))).toEqual([
+    ['/a', [2, null], [4, null]],
+    ['/b', [1, null], [1, null]],
+    ['/c', [1, null], [1, null]],
+  ])
+  const filtered = await answer({
+    kind: 'WebStatsTableQuery',
+    breakdownBy: 'Page',
+    properties: [{ type: 'event', key: '$pathname', operator: 'exact', value: '/b' }],
+  })
+  expect(filtered.map((row) => row.slice(0, 3))).toEqual([['/b', [1, null], [1, null]]])
+})
+
+test.each(['InitialPage', 'ExitPage', 'InitialChannelType', 'InitialUTMSource'])(
+  'a table of what sessions began or ended with does not: %s',
+  async (breakdownBy) => {
+    const rows = await answer({ kind: 'WebStatsTableQuery', breakdownBy })
+    expect(rows.map((row) => row.slice(1, 3))).toEqual([
+      [
+        [1, null],
+        [1, null],
+      ],
+    ])
+  },
+)
+
+test('nor does a filter on sessions', async () => {
+  const properties = [{ type: 'session', key: '$entry_pathname', operator: 'is_set', value: 'is_set' }]
+  const results = (await answer({ kind: 'WebOverviewQuery', properties })) as unknown as { value: number }[]
+  expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 60, 0])
+})
+
+test('goals and clicks', async () => {
+  expect(await answer({ kind: 'WebGoalsQuery' })).toEqual([['Bought', [2, null], [2, null], [0.5, null]]])
+  expect(await answer({ kind: 'WebExternalClicksTableQuery' })).toEqual([['https://other.example/', [1, null], [1, null]]])
+})
+
+test('none is stored', async () => {
+  expect((await project.query({ kind: 'HogQLQuery', query: 'select session_id from sessions' })).results).toEqual([[own]])
+})

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import type { Insight, ProjectRecord, SharingLink } from '../../src/accounts/records.ts'
+import { Answer } from '../../src/execution/asking/answer.ts'
+import type { Saved } from '../../src/saved/open-saved.ts'
+import { createSharedViews, formOf, type SharedView } from '../../src/sharing/shared-view.ts'
+
+// What public links cost: answers are computed once for all readers of a minute, however large they are, however many read, and if they fail.
+
+const world = (characters: number, fails = false) => {
+  const start = new Date('2026-01-05T10:00:00Z')
+  const made = { computed: 0, now: new Date('2026-01-05T10:00:00Z') }
+  const insight = {
+    id: 1,
+    name: 'x',
+    derived_name: null,
+    description: '',
+    query: { kind: 'TrendsQuery', series: [] },
+    deleted: false,
+    updated_at: made.now,
+  } as unknown as Insight
+  const tile = { layouts: {}, body: null } as never
+  const saved = {
+    insights: { find: async () => insight },
+    dashboards: {
+      find: async () => ({ id: 2, name: 'd', description: null, deleted: false, last_modified_at: made.now, created_at: made.now }),
+      whole: async () => ({ tiles: Array.from({ length: 4 }, () => ({ tile, insight })) }),
+    },
+    answers: {
+      ofAll: async (_: unknown, shown: readonly unknown[]) => {
+        made.computed++
+        await new Promise((resume) => setImmediate(resume))
+        if (fails) throw new Error('the engine ended')
+        return shown.map(() => ({ answer: Answer.ofText(`{"results":"${'x'.repeat(characters)}"}`), error: null }))
+      },
+    },
+  } as unknown as Saved
+  const views = createSharedViews(saved, () => made.now)
+  const read = (link = 'one', isDashboard = true, project = 1) =>
+    views.of(
+      { id: project, timezone: 'UTC', updated_at: start } as unknown as ProjectRecord,
+      { id: link, insight_id: isDashboard ? null : 1, dashboard_id: isDashboard ? 2 : null } as unknown as SharingLink,
+    )
+  return Object.assign(made, { read })
+}
+const errorsOf = (view: SharedView | undefined) => view!.tiles.map((one) => ('error' in one ? one.error : null))
+
+test.each([
+  ['small', 100],
+  ['a megabyte', 1024 ** 2],
+  ['larger than all views together', 40 * 1024 ** 2],
+])('many readers at once and one after the other compute a dashboard once in a minute: %s', async (_, characters) => {
+  const made = world(characters)
+  await Promise.all(Array.from({ length: 20 }, () => made.read()))
+  for (let i = 0; i < 5; i++) await made.read()
+  expect(made.computed).toBe(1)
+  made.now = new Date(made.now.getTime() + 61_000)
+  await made.read()
+  expect(made.computed).toBe(2)
+})
+
+test('tiles that do not fit are named, and what fits is shown', async () => {
+  expect(errorsOf(await world(1.5 * 1024 ** 2).read())).toEqual([
+    null,
+    null,
+    ...Array(2).fill('This answer is too large for a public link.'),
+  ])
+  expect(errorsOf(await world(9 * 1024 ** 2).read('one', false))).toEqual(['This answer is too large for a public link.'])
+})
+
+test('a failure is kept for some seconds', async () => {
+  const made = world(1, true)
+  for (let i = 0; i < 10; i++) await expect(made.read()).rejects.toThrow('the engine ended')
+  expect(made.computed).toBe(1)
+  made.now = new Date(made.now.getTime() + 6_000)
+  await expect(made.read()).rejects.toThrow()
+  expect(made.computed).toBe(2)
+})
+
+test('many or large links of one project take no place from those of others', async () => {
+  const made = world(1024 ** 2)
+  await made.read('victim', true, 7)
+  for (let i = 0; i < 20; i++) await made.read(`large ${i}`)
+  expect(made.computed).toBe(21)
+  await made.read('victim', true, 7)
+  expect(made.computed).toBe(21)
+  const small = world(1)
+  await small.read('victim', true, 7)
+  for (let i = 0; i < 300; i++) await small.read(`small ${i}`)
+  await small.read('victim', true, 7)
+  expect(small.computed).toBe(301)
+})
+
+test('a page is made once for a view', async () => {
+  const made = world(1)
+  let pages = 0
+  for (let i = 0; i < 5; i++) formOf((await made.read())!, 'page', () => `<p>${++pages}`)
+  expect(pages).toBe(1)
+})

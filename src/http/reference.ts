@@ -66,7 +66,7 @@ it answers 400 \`email_not_available\`; \`GET /_preflight\` says so beforehand (
 works once. A new password ends the sessions of the account and its other links; personal API keys stay if the address was confirmed before. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session that asks.
 
 **Addresses.** The first link for a new password that is used proves the address of an account. What the account had before ends then: sessions, keys, memberships and invitations
-([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to whoever is signed in, and \`confirm_email/\` takes its secret: then
+([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to the signed-in user, and \`confirm_email/\` takes its secret: then
 everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is told. Without a mail server the operator
 confirms it: \`waymark users confirm --email ADDRESS\`. An address that somebody else has is answered like any other.
 
@@ -98,7 +98,7 @@ stored response, without secrets. With another body, or where \`@current\` is an
 limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`); it counts the queries of all keys of one user on one project.
 
 **Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization
-${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, whoever has fewer than others takes a place: from the organization that
+${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, a caller with fewer than others takes a place: from the organization that
 has most, and in it from the user who has most, the newest query of which nothing has run. It is answered 503 with \`Retry-After\`, in the background with that error, and so is a query for which nobody has more. Organizations get equal
 shares of the engine, then projects within an organization, and users within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice. Queries with a waiting client run
 before async ones.

@@ -9,13 +9,15 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { makeEvents } from './events.ts'
+import { makeEvents, makeWebEvents } from './events.ts'
 import { machine, rounded } from './measure.ts'
 
 // How many events per second does the built server take over HTTP, durable before it answers, while somebody asks? For --seconds batches of 500 in
 // gzip from 8 connections, then for --single-seconds single events from 32. With --kill the server is killed in the middle of each and started again;
 // clients send what was not acknowledged once more. Everything is counted at the end: not one event too few or too many. --events is the most that
 // is sent in batches. --processes 1,2: the engine beside the rest, then in a process of its own, which is compared. --profile DIR writes a CPU profile of the server.
+// --shape web: page views as a browser sends them, each of them drawn, of --people persons, instead of ten batches of plain events that are sent again with other
+// uuids. first_tenth and last_tenth: the rates of these parts of the run.
 
 const { values } = parseArgs({
   options: {
@@ -27,11 +29,15 @@ const { values } = parseArgs({
     kill: { type: 'boolean', default: false },
     processes: { type: 'string', default: '1,2' },
     profile: { type: 'string' },
+    shape: { type: 'string', default: 'plain' },
+    people: { type: 'string', default: '100000' },
   },
 })
+if (values.shape !== 'plain' && values.shape !== 'web') throw new Error(`--shape must be plain or web, got ${values.shape}.`)
+const isWeb = values.shape === 'web'
 const events = Number(values.events)
 const batchSize = 500
-const people = 100_000
+const people = Number(values.people)
 const cli = join(import.meta.dirname, '../dist/cli.js')
 
 interface Server {
@@ -128,6 +134,11 @@ const newUuid = () => `${run}-0000-4000-8000-${(uuids++).toString(16).padStart(1
 
 /** Bodies are made before the clock runs, so that the clients cost little. */
 const batchBodies = (key: string, count: number): Buffer[] => {
+  if (isWeb)
+    return Array.from({ length: count }, (_, i) => {
+      const batch = makeWebEvents(batchSize, people, i + 1).map((event) => ({ uuid: newUuid(), ...event }))
+      return gzipSync(JSON.stringify({ api_key: key, batch }), { level: 1 })
+    })
   const pool = Array.from({ length: 10 }, (_, i) =>
     makeEvents(batchSize, people, i + 1).map((event) => JSON.stringify({ uuid: '?', ...event }).split('"?"') as [string, string]),
   )
@@ -137,7 +148,7 @@ const batchBodies = (key: string, count: number): Buffer[] => {
   })
 }
 const singleBodies = (key: string, count: number): string[] => {
-  const pool = makeEvents(Math.min(count, 1000), people)
+  const pool = (isWeb ? makeWebEvents : makeEvents)(Math.min(count, 1000), people)
   return Array.from({ length: count }, (_, i) => JSON.stringify({ api_key: key, uuid: newUuid(), ...pool[i % pool.length]! }))
 }
 
@@ -164,6 +175,8 @@ interface Load {
   /** Seconds of the server's processors. */
   readonly work: number
   readonly acknowledged: number[]
+  /** When each of them was acknowledged, in milliseconds from the begin. */
+  readonly times: readonly number[]
   readonly asked: number[]
   readonly refusals: number
   readonly broken: number
@@ -211,7 +224,7 @@ async function load(
   bodies: readonly (Buffer | string)[],
   options: { path: string; connections: number; seconds: number; headers?: Record<string, string>; asks: boolean },
 ): Promise<Load> {
-  const [acknowledged, asked]: [number[], number[]] = [[], []]
+  const [acknowledged, times, asked]: [number[], number[], number[]] = [[], [], []]
   let [next, refusals, broken, isDone] = [0, 0, 0, false]
   const headers = { 'content-type': 'application/json', ...options.headers }
   const begin = performance.now()
@@ -225,6 +238,7 @@ async function load(
         const answer = await call(agent, { port: running.now.port, path: options.path, headers }, body).catch(() => null)
         if (answer?.status === 200) {
           acknowledged.push(performance.now() - sentAt)
+          times.push(performance.now() - begin)
           break
         }
         if (answer === null) broken++
@@ -261,7 +275,7 @@ async function load(
   const seconds = (performance.now() - begin) / 1000
   isDone = true
   await asking
-  return { seconds, sent: acknowledged.length, work: running.seconds - workBefore, acknowledged, asked, refusals, broken }
+  return { seconds, sent: acknowledged.length, work: running.seconds - workBefore, acknowledged, times, asked, refusals, broken }
 }
 
 const mustHave = async (server: Server, expected: number): Promise<void> => {
@@ -271,6 +285,12 @@ const mustHave = async (server: Server, expected: number): Promise<void> => {
   const [rows, different] = results[0]!
   if (rows !== expected || different !== expected)
     throw new Error(`${rows} events, ${different} different, where ${expected} were acknowledged`)
+}
+/** Events per second of the bodies that were acknowledged between two shares of all of them. */
+const rateOf = ({ times, sent }: Load, each: number, from: number, to: number): number => {
+  const [first, last] = [Math.floor(sent * from), Math.floor(sent * to)]
+  const since = first === 0 ? 0 : times[first - 1]!
+  return Math.round(((last - first) * each * 1000) / Math.max(1, times[last - 1]! - since))
 }
 /** Events per second of each part in one process, which two are compared with. */
 const before = new Map<string, number>()
@@ -282,10 +302,16 @@ const figures = (part: string, load: Load, events: number, running: Running) => 
     JSON.stringify({
       bench: 'capture',
       processes: running.processes,
+      shape: values.shape,
+      people: isWeb ? people : Math.min(people, 10 * batchSize),
       part: values.kill ? `${part}, killed half way` : part,
       events,
       seconds: rounded(load.seconds),
       events_per_second: Math.round(rate),
+      ...(load.sent >= 20 && {
+        first_tenth: rateOf(load, events / load.sent, 0, 0.1),
+        last_tenth: rateOf(load, events / load.sent, 0.9, 1),
+      }),
       ...compared,
       server_cpu_seconds: rounded(load.work),
       acknowledged_ms: { p50: percentile(load.acknowledged, 0.5), p99: percentile(load.acknowledged, 0.99) },

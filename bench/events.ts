@@ -46,3 +46,35 @@ export function makeEvents(count: number, people: number, seed = 1): BenchEvent[
     }
   })
 }
+
+const devices = ['Desktop', 'Mobile', 'Tablet']
+
+/** Page views as a browser sends them: nearly each one changes its person. Half of them are of a tenth of the people. */
+export function makeWebEvents(count: number, people: number, seed = 1): BenchEvent[] {
+  const draw = random(seed)
+  return Array.from({ length: count }, () => {
+    const who = Math.floor(draw() * (draw() < 0.5 ? people / 10 : people))
+    const page = Math.floor(draw() * 997)
+    return {
+      event: draw() < 0.67 ? '$pageview' : '$autocapture',
+      distinct_id: `018f-${who}`,
+      timestamp: new Date(from + Math.floor(draw() * 90 * day)).toISOString(),
+      properties: {
+        $current_url: `https://example.com/p/${page}`,
+        $host: 'example.com',
+        $pathname: `/p/${page}`,
+        $browser: browsers[who % browsers.length]!,
+        $browser_version: 120 + (who % 7),
+        $os: systems[who % systems.length]!,
+        $device_type: devices[who % devices.length]!,
+        $screen_width: 1920,
+        $screen_height: 1080,
+        $referrer: '$direct',
+        $session_id: `s${who}-${page % 8}`,
+        $lib: 'web',
+        $lib_version: '1.200.0',
+        $insert_id: hex(draw, 16),
+      },
+    }
+  })
+}

@@ -5,10 +5,11 @@ import { parseArgs } from 'node:util'
 import { buildPackage } from './build-package.ts'
 import { commitOf, repositoryRoot } from './compare/checkout.ts'
 import { compareRevisions } from './compare/compare-revisions.ts'
+import { keepLines } from './figures/kept-lines.ts'
 import { bundled } from './measure.ts'
 import { product } from './product/product.ts'
 
-// npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]
+// npm run bench -- [--only NAME] [--events N] [--runs N] [--keep] [-- what else a bench understands]
 // npm run bench -- REVISION [--events N] [--runs N]
 // npm run bench -- product [--events MILLIONS] …
 // Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON. It is built first, as the package is.
@@ -18,7 +19,13 @@ if (first === 'product') process.exit(await product(rest))
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string' }, events: { type: 'string' }, runs: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  options: {
+    only: { type: 'string' },
+    events: { type: 'string' },
+    runs: { type: 'string' },
+    keep: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  },
 })
 const files = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.bench.ts'))
@@ -26,7 +33,7 @@ const files = readdirSync(import.meta.dirname)
 const names = files.map((file) => file.replace('.bench.ts', ''))
 if (values.help) {
   console.log(
-    `npm run bench -- [--only NAME] [--events N] [--runs N] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run.\n\nnpm run bench -- REVISION [--events N] [--runs N]\n\nCompares the working tree with a revision, question by question.\n\nnpm run bench -- product [--help]\n\nCompares Waymark with ClickHouse and DuckDB on the same events.`,
+    `npm run bench -- [--only NAME] [--events N] [--runs N] [--keep] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run. --keep writes the lines to bench/figures/lines.jsonl, which README.md is made of (npm run docs).\n\nnpm run bench -- REVISION [--events N] [--runs N]\n\nCompares the working tree with a revision, question by question.\n\nnpm run bench -- product [--help]\n\nCompares Waymark with ClickHouse and DuckDB on the same events.`,
   )
   process.exit()
 }
@@ -50,9 +57,22 @@ const passed = (['events', 'runs'] as const).flatMap((name) => (values[name] ? [
 buildPackage()
 let failed = 0
 for (const file of chosen) {
-  const { status } = spawnSync(process.execPath, [await bundled(join(import.meta.dirname, file)), ...passed, ...positionals], {
-    stdio: 'inherit',
+  const args = [...passed, ...positionals]
+  const { status, stdout } = spawnSync(process.execPath, [await bundled(join(import.meta.dirname, file)), ...args], {
+    stdio: ['inherit', values.keep ? 'pipe' : 'inherit', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
   })
+  if (values.keep) {
+    process.stdout.write(stdout)
+    if (status === 0)
+      keepLines(
+        stdout,
+        ['npm run bench -- --only', file.replace('.bench.ts', ''), ...passed, ...(positionals.length ? ['--', ...positionals] : [])].join(
+          ' ',
+        ),
+      )
+  }
   if (status !== 0) failed++
 }
 process.exitCode = failed > 0 ? 1 : 0

@@ -7,6 +7,8 @@ import { pageReport } from './report.ts'
 const begin = '<!-- product benchmark: written by npm run bench -- product --write -->'
 const end = '<!-- end of the product benchmark -->'
 const chartFile = 'product-benchmark.svg'
+/** The figures of the run that the pages show; the table of README.md is made of them as well. */
+export const shownFigures = join(import.meta.dirname, '../figures/product.json')
 
 /** The page with the text between its markers exchanged. */
 export function withReport(page: string, report: string): string {
@@ -20,5 +22,6 @@ export function writePage(figures: Figures, docs: string): readonly string[] {
   const [page, chart] = [join(docs, 'benchmarks.md'), join(docs, chartFile)]
   writeFileSync(chart, chartOf(figures))
   writeFileSync(page, withReport(readFileSync(page, 'utf8'), pageReport(figures, chartFile)))
-  return [page, chart]
+  writeFileSync(shownFigures, `${JSON.stringify(figures, null, 2)}\n`)
+  return [page, chart, shownFigures]
 }

@@ -9,7 +9,7 @@ import { invalid, notFound } from './refusals.ts'
 import { hashKey, longestSecret, randomToken } from './secrets.ts'
 import { findUserByEmail, normalEmail, sameEmail } from './users.ts'
 
-// Proofs of an address by whoever is signed in: of the present one, or of the one that replaces it. The link is mailed to the address; without a mail server the operator confirms it.
+// Proofs of an address by the signed-in user: of the present one, or of the one that replaces it. The link is mailed to the address; without a mail server the operator confirms it.
 // A user has one at a time, and an address that belongs to another account is answered like any other: only its mailbox is told.
 
 const day = 86_400_000

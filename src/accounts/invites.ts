@@ -58,7 +58,7 @@ export const mustBeAbleToInvite = async (
 }
 
 /**
- * Who sends an invitation. A key that has not all scopes may invite by mail, to the mailbox of the invited. It gets no secret: whoever has the secret signs in, which allows more than the key. Without
+ * Who sends an invitation. A key that has not all scopes may invite by mail, to the mailbox of the invited. It gets no secret: its holder signs in, which allows more than the key. Without
  * a mail the invitation waits until somebody who is signed in sends it again.
  */
 export interface Inviter extends ActingMember {

@@ -125,7 +125,7 @@ export const createJoining = (context: AccountContext) => {
             isProven: found.invite.emailing_attempt_made,
           }))
         await join(tables, member, found.invite)
-        // Opening the link of the e-mail proves access to the mailbox, and whoever has the account does it.
+        // Opening the link of the e-mail proves access to the mailbox, and the holder of the account does it.
         if (found.invite.emailing_attempt_made) await tables.users.update({ id: member.id }, provenAddress)
         return { joined: (await tables.users.first({ id: member.id }))!, organization: found.organization }
       })

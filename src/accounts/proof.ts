@@ -2,7 +2,7 @@ import { type AccountContext, log } from './context.ts'
 import { type AccountTables, level, type User } from './records.ts'
 import { endSessions } from './sessions.ts'
 
-// An address is proven when its user opened a link that was mailed to it, or when the operator vouches for it. An account can exist before: whoever accepts an
+// An address is proven when its user opened a link that was mailed to it, or when the operator vouches for it. An account can exist before: the person who accepts an
 // invitation that somebody passed on chooses its password. What such an account has is not its later owner's.
 
 /** Columns of a user whose address is proven. */
@@ -40,7 +40,7 @@ export const unprovenOf = async (tables: AccountContext['store']['read'], user: 
 }
 
 /**
- * Notes that an address is proven by somebody who need not be whoever used the account until now: the holder of a link for a new password. The first time, everything ends that the
+ * Notes that an address is proven by somebody who need not be the one who used the account until now: the holder of a link for a new password. The first time, everything ends that the
  * account had before: sessions, keys, memberships, and the invitations that it made. `keeps`: the operator knows that it was the same person.
  */
 export async function proveAddress(context: AccountContext, tables: AccountTables, user: User, keeps = false): Promise<void> {

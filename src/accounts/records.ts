@@ -14,7 +14,7 @@ export const accountShapes = {
     password_hash: 'text?',
     is_active: 'boolean',
     is_email_verified: 'boolean?',
-    unproven_since: 'time?', // the address belongs to whoever proves it; null: proven, or from before there were proofs
+    unproven_since: 'time?', // the address belongs to the one who proves it; null: proven, or from before there were proofs
     has_second_factor: 'boolean',
     has_social_login: 'boolean',
     current_organization_id: 'text?',

@@ -8,6 +8,7 @@ import { maxNames } from './ignored-fields.ts'
 import { loginAllowances } from './login-attempts.ts'
 import { notKeptHeader } from './not-kept.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
+import { lookAheadLimits } from './queries/streamed.ts'
 import { effectless } from './query-parameters.ts'
 import { hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
@@ -29,6 +30,7 @@ const scope = (row: Row): string => {
 
 const { bytes, bytesPerSecond, measuredMs, longestMs } = requestBodyDefaults
 const number = (value: number) => value.toLocaleString('en')
+const mebibytes = (value: number) => `${value / 1024 / 1024} MiB`
 
 const times = ({ failures, seconds }: { readonly failures: number; readonly seconds: number }) =>
   `${failures} at once, and another one every ${seconds} seconds`
@@ -66,7 +68,7 @@ it answers 400 \`email_not_available\`; \`GET /_preflight\` says so beforehand (
 works once. A new password ends the sessions of the account and its other links; personal API keys stay if the address was confirmed before. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session that asks.
 
 **Addresses.** The first link for a new password that is used proves the address of an account. What the account had before ends then: sessions, keys, memberships and invitations
-([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to whoever is signed in, and \`confirm_email/\` takes its secret: then
+([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to the signed-in user, and \`confirm_email/\` takes its secret: then
 everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is told. Without a mail server the operator
 confirms it: \`waymark users confirm --email ADDRESS\`. An address that somebody else has is answered like any other.
 
@@ -98,7 +100,7 @@ stored response, without secrets. With another body, or where \`@current\` is an
 limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`); it counts the queries of all keys of one user on one project.
 
 **Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization
-${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, whoever has fewer than others takes a place: from the organization that
+${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, a caller who has fewer than others takes a place: from the organization that
 has most, and in it from the user who has most, the newest query of which nothing has run. It is answered 503 with \`Retry-After\`, in the background with that error, and so is a query for which nobody has more. Organizations get equal
 shares of the engine, then projects within an organization, and users within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice. Queries with a waiting client run
 before async ones.
@@ -122,7 +124,8 @@ beyond that a request gets 503 with \`Retry-After\`. [ingestion.md](ingestion.md
 **Other formats.** A query with \`Accept: text/csv\` or \`application/vnd.apache.arrow.stream\` is streamed as the engine produces the rows, with backpressure from the client. A chart is small and
 sent at once, one row per point (\`label\`, \`date\`, \`value\`), total (\`label\`, \`value\`), funnel step (\`order\`, \`name\`, \`count\`, times in seconds) or bin (\`from_seconds\`,
 \`people\`), with \`breakdown_value\`, \`compare_label\` and \`status\` if the chart has them. \`X-Row-Limit\` is the maximum number of rows, without the row of WITH TOTALS. \`X-Has-More\` says
-whether more rows exist, if that is known before the first megabyte is sent; without the header, a full answer may be truncated. A stream that fails ends with its connection, never with a final
+whether more rows exist: \`true\`, \`false\`, or \`unknown\` if that is not known when the answer begins: for rows of more than ${mebibytes(lookAheadLimits.perAnswer)}, and for more than
+${mebibytes(lookAheadLimits.always)} while ${mebibytes(lookAheadLimits.together)} of rows wait for other readers. Such an answer with \`X-Row-Limit\` rows may be truncated. A stream that fails ends with its connection, never with a final
 chunk. A client that reads nothing for 30 seconds is disconnected. If the JSON answer has \`warnings\`, \`X-Warning-Count\` has their number and \`X-Warnings\` a JSON array of them in ASCII,
 without messages and with at most 4,096 characters. [arrow.md](arrow.md) shows how to read Arrow.
 

@@ -54,7 +54,7 @@ export interface Visits {
   readonly 'project record': ProjectVisit
 }
 
-/** Administrators, and whoever made a record, see addresses that may hold a token. */
+/** Administrators, and the author of a record, see addresses that may hold a token. */
 export const seesAddresses = ({ membership, caller }: ProjectVisit, madeBy: number | null): boolean =>
   membership.level >= level.admin || madeBy === caller.user.id
 

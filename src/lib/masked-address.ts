@@ -1,7 +1,11 @@
 const stars = '****************'
 
-/** An address without what may be a token: its path and its query. */
-export const maskedAddress = (address: string): string => (URL.canParse(address) ? `${new URL(address).origin}/${stars}` : stars)
+/** An address without what may be a token: its path and its query. One that has neither is shown. */
+export function maskedAddress(address: string): string {
+  if (!URL.canParse(address)) return stars
+  const { origin, pathname, search, hash } = new URL(address)
+  return `${pathname}${search}${hash}` === '/' ? address : `${origin}/${stars}`
+}
 
 /** Whether somebody who saw the address masked sent it back. */
 export const isMaskOf = (given: unknown, stored: string | null): boolean => stored !== null && given === maskedAddress(stored)

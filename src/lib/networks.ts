@@ -44,9 +44,12 @@ export const linkLocalNetworks = networksOf([
   '192.0.0.192',
 ])
 
+/** Without the interface that a link-local address may name: `fe80::1%eth0`. */
+export const withoutZone = (address: string): string => address.split('%', 1)[0]!
+
 /** The eight numbers of an IPv6 address. */
 function groupsOf(address: string): number[] {
-  const [head = '', tail] = address.replace(/%.*$/, '').split('::')
+  const [head = '', tail] = withoutZone(address).split('::')
   const numbers = (part: string): number[] =>
     part === ''
       ? []

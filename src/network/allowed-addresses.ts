@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { WaymarkError } from '../errors/errors.ts'
-import { embeddedIpv4, linkLocalNetworks, networksOf, ownNetworks } from '../lib/networks.ts'
+import { embeddedIpv4, linkLocalNetworks, networksOf, ownNetworks, withoutZone } from '../lib/networks.ts'
 
 export interface AllowedAddresses {
   /** For `net.connect` and what builds on it: the check and the connection use the same address. */
@@ -35,7 +35,7 @@ export function allowedAddresses(allowsPrivate: () => boolean): AllowedAddresses
   const isNever = (address: string) => linkLocalNetworks.has(address)
   const isPrivate = (address: string) => ownNetworks.has(address) || specialNetworks.has(address)
   const isRefused = (given: string) => {
-    const address = given.replace(/%.*$/, '')
+    const address = withoutZone(given)
     const all = [address, ...embeddedIpv4(address)]
     return all.some(isNever) || (!allowsPrivate() && all.some(isPrivate))
   }

@@ -91,7 +91,7 @@ const isPlace = (key: string, ...values: readonly (Json | undefined)[]): boolean
   key.split(/[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])/).some((word) => placeWords.test(word)) || values.some(looksLikePlace)
 
 /**
- * Settings that were changed and say where a plugin sends what it has: by their names, or because their values are addresses. Whoever changes one could have the stored secrets sent to a server
+ * Settings that were changed and say where a plugin sends what it has: by their names, or because their values are addresses. A member who changes one could have the stored secrets sent to a server
  * of their own, so the secrets must be entered again.
  */
 export function changedPlaces(before: StoredSettings, after: StoredSettings, given: Settings): readonly string[] {

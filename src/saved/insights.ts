@@ -4,6 +4,7 @@ import { check, flag, integer, listOf, text } from '../accounts/fields.ts'
 import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
+import { withinJson } from '../limits/bounds.ts'
 import { queryOfFilters } from './older-filters.ts'
 import { checkedQuery, savedQuerySchema } from './saved-query.ts'
 import { newShortId } from './short-id.ts'
@@ -23,7 +24,7 @@ const fields = {
   tags: tagList().optional(),
   dashboards: listOf(integer(1)).max(1000).optional().meta({ description: 'The ids of the dashboards that it is on' }),
 }
-const filtersSchema = z.record(z.string(), z.unknown(), { error: 'Expected an object.' }).meta({
+const filtersSchema = withinJson(z.record(z.string(), z.unknown(), { error: 'Expected an object.' }), 'query').meta({
   description:
     'The older form of a query (`events`, `date_from`, …), which becomes one; what has no equivalent is refused. Beside a `query` it means nothing',
 })

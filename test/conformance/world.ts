@@ -226,7 +226,7 @@ export async function startWorld(): Promise<World> {
     makeUser: async ({ organizationId, level: at, email, password, first_name, last_name, ...others }) => {
       const password_hash = password === undefined ? null : await context.passwords.hash(password, 'world')
       return store.write(async (tables) => {
-        const user = await insertUser(context, tables, { email, password_hash, first_name, last_name })
+        const user = await insertUser(context, tables, { email, password_hash, first_name, last_name, isProven: true })
         if (organizationId !== null) await insertMembership(context, tables, user, organizationId, at)
         const flags = Object.fromEntries(Object.entries(others).filter(([name]) => name in user))
         const project = organizationId === null ? undefined : await tables.projects.first({ organization_id: organizationId })

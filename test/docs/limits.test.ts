@@ -66,7 +66,7 @@ test.each<[string, string]>([
   ['time', `${waitedForSeconds} seconds, ${longestSeconds} in the background`],
   [
     'queries',
-    `${defaultConcurrency.perProject} of a project's keys, ${defaultConcurrency.perUser} of a user, ${defaultConcurrency.inAll} of a server`,
+    `${defaultConcurrency.perProject} of a project's keys, ${defaultConcurrency.perUser} of a user, ${defaultConcurrency.perOrganization} of an organization, ${defaultConcurrency.inAll} of a server`,
   ],
   ['answers', `${number(usualRows.mostRows)} rows; in JSON ${mebibytes(answerBytes(2 ** 40))} or a sixteenth`],
   [

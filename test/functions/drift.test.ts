@@ -9,7 +9,7 @@ import { hasClickHouse, openChdb } from '../clickhouse/chdb.ts'
 // Every engine function that a cell names is one the engine has: a renamed one is noticed here, also in cells without cases.
 
 const words = new Set(
-  'and as between by case cast desc distinct else end exists filter from group having if in interval is lambda like not on or order over partition range rows select struct then try try_cast values when where within row map array tuple limit exclude coalesce decimal nullable'.split(
+  'and as between by case cast desc distinct else end enum exists filter from group having if in interval is lambda like not on or order over partition range rows select struct then try try_cast values when where within row map array tuple limit exclude coalesce decimal nullable'.split(
     ' ',
   ),
 )

@@ -326,6 +326,7 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
   [
     'describe persons',
     [
+      ['team_id', 'Int32'],
       ['id', 'UUID'],
       ['created_at', "DateTime64(6, 'UTC')"],
       ['properties', 'String'],
@@ -335,6 +336,7 @@ const answers: readonly (readonly [statement: string, rows: unknown[][]])[] = [
   [
     'show columns from person_distinct_ids',
     [
+      ['team_id', 'Int32'],
       ['distinct_id', 'String'],
       ['person_id', 'UUID'],
     ],

@@ -85,7 +85,7 @@ test('two at once: one wins', async () => {
 test.each<[string, (user: User, token: string) => Promise<string | null>]>([
   ['another token', async () => 'x'.repeat(43)],
   ['a token with more behind', async (_, token) => `${token}A`],
-  ['a token that is too long', async () => 'x'.repeat(100_000)],
+  ['a long token', async () => 'x'.repeat(2_000)],
   ['NUL', async () => '\0'],
   ['half a surrogate', async () => '\ud800'],
   ['its hash', async (user) => (await held.home.world.accounts.context.store.read.password_links.first({ user_id: user.id }))!.hash],
@@ -111,7 +111,7 @@ test.each<[string, (user: User, token: string) => Promise<string | null>]>([
   const user = await newMember()
   const { path, token } = await linkOf(user)
   const given = (await change(user, token)) ?? token
-  expect(await use(path, given)).toMatchObject(notValid)
+  expect(await use(path, given)).toMatchObject(given.length > 2_000 ? refused(400, 'max_length', undefined, 'token') : notValid)
   if (!given.startsWith('\ud800') && given.length < 1000)
     expect(await held.home.call('GET', `${path}?token=${encodeURIComponent(given)}`)).toMatchObject(notValid)
   const { users } = held.home.world.accounts

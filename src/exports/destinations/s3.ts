@@ -34,7 +34,7 @@ export const s3 = defineDestination<Config>({
   summary: 'JSONLines or Parquet files in a bucket of Amazon S3 or a compatible server.',
   config,
   secrets: ['aws_access_key_id', 'aws_secret_access_key'],
-  sentTo: ['endpoint_url', 'bucket_name', 'region'],
+  sentTo: ['endpoint_url'],
   files: fileWish,
   steps: (settings, outside) => [
     {

@@ -36,7 +36,7 @@ const countBy = <K>(all: Iterable<Held>, keyOf: (one: Held) => K): Map<K, number
 }
 
 /**
- * Counts the queries that wait or run. When there is no place left, whoever has fewer than others takes one from them: from the organization that has most, and in it from the user who has
+ * Counts the queries that wait or run. When there is no place left, a caller who has fewer than others takes one from them: from the organization that has most, and in it from the user who has
  * most, the newest query that has not begun. So nobody can keep others out, with however many accounts.
  */
 export const createConcurrency = (limits: () => ConcurrencyLimits) => {

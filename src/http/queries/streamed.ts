@@ -8,32 +8,49 @@ import { arrowMedia, csvMedia, warningHeaders } from './forms.ts'
 // Rows on their way from the engine to a client that may be slow: the engine produces the next ones when the client has read those before, and stops
 // when the client disconnects.
 
-/** Rows up to this size are buffered before the first byte is sent, so that headers can describe the end. */
-const lookAhead = 1024 * 1024
+/** Bytes of rows buffered before the first byte is sent, so that headers can describe the end. */
+export const lookAheadLimits = { always: 1024 * 1024, perAnswer: 16 * 1024 * 1024, together: 64 * 1024 * 1024 }
 /** A client that reads nothing for this long is disconnected. */
 export const clientPatience = 30_000
+
+/** Rows that wait for their reader, of all answers of the process. */
+let heldAhead = 0
 
 export interface Peeked {
   readonly answer: RowsAnswer
   readonly first: readonly RecordBatch[]
   /** Null while there is more to read. */
   readonly hasMore: boolean | null
+  /** Bytes of `first`, which count until they are sent or given up. */
+  readonly held: { bytes: number }
 }
 
-/** Waits for the first rows: errors up to here get their own status. */
-export async function peek(answer: RowsAnswer): Promise<Peeked> {
+const hold = (held: { bytes: number }, bytes: number) => {
+  held.bytes += bytes
+  heldAhead += bytes
+}
+
+/** Waits for the first rows, if there is room for all of them: errors up to here get their own status. */
+export async function peek(answer: RowsAnswer, { always, perAnswer, together } = lookAheadLimits): Promise<Peeked> {
   const first: RecordBatch[] = []
-  for (let bytes = 0; bytes < lookAhead; ) {
-    const { done, value } = await answer.batches.next()
-    if (done) return { answer, first, hasMore: value }
-    first.push(value)
-    bytes += value.data.byteLength
+  const held = { bytes: 0 }
+  try {
+    while (held.bytes < always || (held.bytes < perAnswer && heldAhead < together)) {
+      const { done, value } = await answer.batches.next()
+      if (done) return { answer, first, hasMore: value, held }
+      first.push(value)
+      hold(held, value.data.byteLength)
+    }
+    return { answer, first, hasMore: null, held }
+  } catch (error) {
+    hold(held, -held.bytes)
+    throw error
   }
-  return { answer, first, hasMore: null }
 }
 
-async function* all({ answer, first }: Peeked): AsyncGenerator<RecordBatch> {
+async function* all({ answer, first, held }: Peeked): AsyncGenerator<RecordBatch> {
   yield* first
+  hold(held, -held.bytes)
   yield* answer.batches
 }
 
@@ -125,6 +142,7 @@ export const streamed = (
     ...hooks,
     ended: () => {
       hooks.ended()
+      hold(peeked.held, -peeked.held.bytes)
       // A client may disconnect before it has read more than the first rows.
       peeked.answer.batches.return(true).catch(() => undefined)
     },
@@ -132,7 +150,7 @@ export const streamed = (
   headers: {
     'content-type': form === 'csv' ? csvMedia : arrowMedia,
     'x-row-limit': String(peeked.answer.limit),
-    ...(peeked.hasMore === null ? {} : { 'x-has-more': String(peeked.hasMore) }),
+    'x-has-more': String(peeked.hasMore ?? 'unknown'),
     ...warningHeaders(peeked.answer.warnings),
   },
 })

@@ -74,7 +74,7 @@ export const presentConfig = async (app: App, config: PluginConfig, isInList: bo
     enabled: config.enabled,
     order: config.position,
     config: await configs.shownSettings(config),
-    error: configs.problem(config),
+    error: running === null ? null : configs.problem(config), // waiting for an agreement is no error: `running_version` says it
     team_id: config.project_id,
     plugin_info: isInList ? null : await presentPlugin(app, plugin),
     delivery_rate_24h: await app.plugins.failedDeliveries.rate(config),

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pages } from './pages.ts'
-import { keptLines } from '../bench/figures/kept-lines.ts'
 import { readmeFile, withReadmeFigures } from './readme-figures.ts'
 
 for (const [name, text] of Object.entries(pages)) writeFileSync(join(import.meta.dirname, name), text())
-if (keptLines().length > 0) writeFileSync(readmeFile, withReadmeFigures(readFileSync(readmeFile, 'utf8')))
+writeFileSync(readmeFile, withReadmeFigures(readFileSync(readmeFile, 'utf8')))

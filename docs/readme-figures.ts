@@ -51,15 +51,25 @@ export function readmeFigures(figures: Figures, lines: readonly KeptLine[]): str
     ([question, name]) =>
       `| ${name} | ${milliseconds(timeOf(figures, 'waymark-core', question))} | ${milliseconds(timeOf(figures, 'clickhouse-best', question))} |`,
   )
+  return [
+    `| ${number(figures.events)} events at rest, asked before; ${figures.threads} threads each | Waymark | ClickHouse, best layout |`,
+    '|---|---:|---:|',
+    ...times,
+    '',
+    `Medians; ${on(figures.machine)}, ${figures.date}.`,
+    ...serverFigures(lines),
+  ].join('\n')
+}
+
+/** Nothing until the server was measured: npm run bench -- --only capture --keep, the same with -- --shape web, and --only idle --keep. */
+function serverFigures(lines: readonly KeptLine[]): readonly string[] {
+  if (lines.length === 0) return []
   const captured = (shape: string) => lineOf(lines, { bench: 'capture', shape, processes: 2, part: 'batches of 500 from 8 connections' })
   const [plain, web] = [captured('plain'), captured('web')]
   const idle = lineOf(lines, { bench: 'idle', part: 'two processes' })
   const ingested = ({ line }: KeptLine, what: string) =>
     `| ${what}, ${number(Number(line.events))} of ${number(Number(line.people))} persons, \`fsync\` before every acknowledgement | ${number(Number(line.events_per_second))} events/s (first tenth ${number(Number(line.first_tenth))}, last ${number(Number(line.last_tenth))}) |`
   return [
-    `| ${number(figures.events)} events at rest, asked before; ${figures.threads} threads each | Waymark | ClickHouse, best layout |`,
-    '|---|---:|---:|',
-    ...times,
     '',
     '| the server, both processes | |',
     '|---|---:|',
@@ -67,8 +77,8 @@ export function readmeFigures(figures: Figures, lines: readonly KeptLine[]): str
     ingested(web, 'page views over HTTP that change their person'),
     `| memory, ${String(idle.line.state)} | ${number(Number(idle.line.resident_mb))} MB |`,
     '',
-    `Medians; ${on(figures.machine)}, ${figures.date} (queries); ${on(web.line.machine)}, ${web.date} (ingestion, with its clients on the same machine).`,
-  ].join('\n')
+    `${on(web.line.machine)}, ${web.date}, with the clients on the same machine.`,
+  ]
 }
 
 /** README.md with the table between its markers exchanged. */

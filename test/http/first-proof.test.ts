@@ -69,7 +69,7 @@ const rowsOf = async ({ id }: User) => {
 }
 const nothing = { sessions: 0, keys: 0, memberships: 0, projects: 0, invites: 0, links: 0 }
 
-test('whoever took an account before its owner proved the address keeps nothing: not a key, a session, a membership or an invitation', async () => {
+test('a user who took an account before its owner proved the address keeps nothing: not a key, a session, a membership or an invitation', async () => {
   const { call, owner, organization } = held.home
   const taken = await takenBefore()
   await resetByMail(taken.email)

@@ -15,8 +15,11 @@ beforeAll(async () => {
   project = await waymark.createProject({ name: 'comparison', timezone: 'America/New_York' })
   const at = ['0000-06-01T12:00:00Z', '2026-03-01T12:00:00Z']
   await project.ingest({
-    batch: at.flatMap((timestamp) =>
-      ['$pageview', 'buy'].map((event) => ({ event, distinct_id: 'ana', timestamp, properties: { price: 1, $current_url: '/' } })),
+    batch: at.flatMap((timestamp, session) =>
+      ['$pageview', 'buy'].map((event) => {
+        const properties = { price: 1, $current_url: '/', $session_id: `01950000-0000-7000-8000-00000000000${session}` }
+        return { event, distinct_id: 'ana', timestamp, properties }
+      }),
     ),
   })
 })

@@ -16,7 +16,10 @@ const mostOrganizations = 50_000
 /** Whether an owner proved their address by mail, or the operator made the account. A server that is not hosted has no strangers. */
 export const hasProvenOwner = async ({ store, settings }: AccountContext, organizationId: string): Promise<boolean> => {
   if (!settings().isHosted) return true
-  const owners = await store.read.memberships.find({ organization_id: organizationId, level: level.owner })
+  const members = await store.read.memberships.find({ organization_id: organizationId })
+  const withRights = members.filter((one) => one.level === level.owner)
+  // An organization without an owner was created by the operator.
+  const owners = withRights.length > 0 ? withRights : members
   const users = await store.read.users.find({ id: owners.map(({ user_id }) => user_id) })
   return users.some((user) => user.is_active && isProven(user))
 }

@@ -46,6 +46,7 @@ test('until an owner is proven, mails are few', async () => {
   const { world, organization, owner } = held.home
   const { context } = world.accounts
   const hosted = { ...context, settings: (): AccountSettings => ({ ...context.settings(), isHosted: true }) }
+  await context.store.write((tables) => tables.users.update({ id: owner.id }, { is_email_verified: false }))
   expect(await hasProvenOwner(context, organization.id)).toBe(true)
   expect(await hasProvenOwner(hosted, organization.id)).toBe(false)
   world.now = new Date('2024-05-09T10:00:00Z')

@@ -268,7 +268,8 @@ test('persons, groups and definitions', async () => {
 })
 
 test('no route that changes something was left out', () => {
-  const changing = [...rows.values()].filter(({ row }) => !isReading(row.method)).map(({ row }) => row.name)
+  // Agreements to the code of plugins: test/plugins/agreement.test.ts.
+  const changing = [...rows.values()].flatMap(({ row }) => (isReading(row.method) || row.name.endsWith('.agree') ? [] : [row.name]))
   expect(changing.filter((name) => !asked.has(name) && !changesNothing.has(name))).toEqual([])
   for (const name of changesNothing) expect(rows.has(name), name).toBe(true)
 })

@@ -29,52 +29,59 @@ const cohortOfThree = async (): Promise<string> => {
   return String(body.id)
 }
 
-describe.each(listing.map((one) => ({ title: one.path, ...one })))('$title', ({ path: pattern, row }) => {
-  test('pages', async () => {
-    const { call, owner, project, world } = held.home
-    if (/_definitions$/.test(pattern)) {
-      const batch = ['a', 'b', 'c'].map((name) => ({ event: name, distinct_id: 'u', properties: { [`is_${name}`]: true } }))
-      await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })
-    }
-    const data = await world.projectData(project.id)
-    if (pattern.endsWith('/persons')) await data.importPersons(['p1', 'p2', 'p3'].map((id) => ({ distinct_ids: [id] })))
-    if (pattern.endsWith('/groups')) await data.importGroups(['g1', 'g2', 'g3'].map((group_key) => ({ group_type: 'company', group_key })))
-    const maker = creatingRows.find((one) => one.path === pattern)
-    const path = await pathIn(pattern.includes('/cohorts/:id/') ? pattern.replace(':id', await cohortOfThree()) : pattern, held.home)
-    if (maker) for (let i = 0; i < 3; i++) await call('POST', path, { as: owner, body: await newBody(maker, held.home) })
-    const get = (query: string) => call('GET', path + query, { as: owner })
-    if (pattern.endsWith('/sessions')) for (let i = 0; i < 3; i++) await world.accounts.sessions.start(owner)
-    const url = (query: string) => world.url + path + query
-    const whole = await get('')
-    expect(whole).toMatchObject({ status: 200, body: { next: null, previous: null } })
-    expect(Object.keys(whole.body).sort(), row.name).toEqual(['count', 'next', 'previous', 'results'])
-    const { count } = whole.body
-    expect(count).toBe(whole.body.results.length)
-    if (isEmpty(pattern)) expect(count).toBe(0)
-    else expect(count, 'enough to turn pages').toBeGreaterThanOrEqual(3)
+/** Pages of events lead back in time, without a count; groups are listed by their type. Both have tests of their own. */
+const ofTheirOwn = /\/(events|groups)$/
 
-    for (const bad of ['limit=0', 'limit=-1', 'limit=abc', 'limit=', 'offset=-1', 'offset=abc', 'limit=1000000'])
-      expect((await get(`?${bad}`)).body, bad).toEqual(whole.body)
+describe.each(listing.filter(({ path }) => !ofTheirOwn.test(path)).map((one) => ({ title: one.path, ...one })))(
+  '$title',
+  ({ path: pattern, row }) => {
+    test('pages', async () => {
+      const { call, owner, project, world } = held.home
+      if (/_definitions$/.test(pattern)) {
+        const batch = ['a', 'b', 'c'].map((name) => ({ event: name, distinct_id: 'u', properties: { [`is_${name}`]: true } }))
+        await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })
+      }
+      const data = await world.projectData(project.id)
+      if (pattern.endsWith('/persons')) await data.importPersons(['p1', 'p2', 'p3'].map((id) => ({ distinct_ids: [id] })))
+      if (pattern.endsWith('/groups'))
+        await data.importGroups(['g1', 'g2', 'g3'].map((group_key) => ({ group_type: 'company', group_key })))
+      const maker = creatingRows.find((one) => one.path === pattern)
+      const path = await pathIn(pattern.includes('/cohorts/:id/') ? pattern.replace(':id', await cohortOfThree()) : pattern, held.home)
+      if (maker) for (let i = 0; i < 3; i++) await call('POST', path, { as: owner, body: await newBody(maker, held.home) })
+      const get = (query: string) => call('GET', path + query, { as: owner })
+      if (pattern.endsWith('/sessions')) for (let i = 0; i < 3; i++) await world.accounts.sessions.start(owner)
+      const url = (query: string) => world.url + path + query
+      const whole = await get('')
+      expect(whole).toMatchObject({ status: 200, body: { next: null, previous: null } })
+      expect(Object.keys(whole.body).sort(), row.name).toEqual(['count', 'next', 'previous', 'results'])
+      const { count } = whole.body
+      expect(count).toBe(whole.body.results.length)
+      if (isEmpty(pattern)) expect(count).toBe(0)
+      else expect(count, 'enough to turn pages').toBeGreaterThanOrEqual(3)
 
-    const walked: unknown[] = []
-    let page = await get('?limit=2&x=y')
-    for (;;) {
-      expect(page.body.count).toBe(count)
-      walked.push(...ids(page))
-      if (page.body.next === null) break
-      expect(page.body.next).toBe(url(`?limit=2&x=y&offset=${walked.length}`))
-      page = await get(page.body.next.slice(url('').length))
-    }
-    expect(walked).toEqual(ids(whole))
-    expect(new Set(walked).size).toBe(count)
+      for (const bad of ['limit=0', 'limit=-1', 'limit=abc', 'limit=', 'offset=-1', 'offset=abc', 'limit=1000000'])
+        expect((await get(`?${bad}`)).body, bad).toEqual(whole.body)
 
-    const past = await get(`?offset=${count + 7}&limit=5`)
-    expect(past.body).toEqual({ count, next: null, previous: url(`?offset=${count + 2}&limit=5`), results: [] })
-    const second = await get('?limit=2&offset=2')
-    expect(second.body.previous, 'the first page has no offset').toBe(url('?limit=2'))
-    expect(second.body.results).toEqual(whole.body.results.slice(2, 4))
-  })
-})
+      const walked: unknown[] = []
+      let page = await get('?limit=2&_=y')
+      for (;;) {
+        expect(page.body.count).toBe(count)
+        walked.push(...ids(page))
+        if (page.body.next === null) break
+        expect(page.body.next).toBe(url(`?limit=2&_=y&offset=${walked.length}`))
+        page = await get(page.body.next.slice(url('').length))
+      }
+      expect(walked).toEqual(ids(whole))
+      expect(new Set(walked).size).toBe(count)
+
+      const past = await get(`?offset=${count + 7}&limit=5`)
+      expect(past.body).toEqual({ count, next: null, previous: url(`?offset=${count + 2}&limit=5`), results: [] })
+      const second = await get('?limit=2&offset=2')
+      expect(second.body.previous, 'the first page has no offset').toBe(url('?limit=2'))
+      expect(second.body.results).toEqual(whole.body.results.slice(2, 4))
+    })
+  },
+)
 
 /** The id of a person or of a definition, or of nothing, after twelve changes. Null: the log is about something else. */
 const changedTwelveTimes = async (pattern: string): Promise<string | null> => {

@@ -90,7 +90,7 @@ test('one row too many for its owner is refused; another owner, and a place that
   for (let id = there; id < most; id++) await add(id)
   await expect(add(100)).rejects.toMatchObject({
     code: 'limit-reached',
-    message: 'One user can have at most 10 personal API keys. Remove some of them first.',
+    message: `One user can have at most ${most} personal API keys. Remove some of them first.`,
   })
   await add(101, 77)
   await store.write((tables) => tables.personal_keys.remove({ id: 'k5' }))

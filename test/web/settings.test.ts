@@ -58,7 +58,8 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
     await page.getByLabel('First day of the week').selectOption({ label: 'Monday' })
     await page.getByLabel('Names of people').fill('name\nemail')
-    await page.getByRole('button', { name: 'Save' }).click()
+    const save = page.locator('form', { has: page.getByLabel('Names of people') }).getByRole('button', { name: 'Save' })
+    await save.click()
     await page.getByRole('status').getByText('Saved', { exact: true }).waitFor()
     expect(await web.api('GET', `/api/projects/${web.demo}/`)).toMatchObject({
       name: nasty,
@@ -68,7 +69,7 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     })
     await expect.poll(() => page.getByLabel('Project', { exact: true }).locator('option').allTextContents()).toContain(nasty)
     await page.getByLabel('Time zone').fill('Tokyo')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await save.click()
     await page.locator('.field', { hasText: 'Time zone' }).getByRole('alert').waitFor()
     web.complaints.length = 0 // the refusal
     // What was typed is not lost without a question: by a link, or by a step back.

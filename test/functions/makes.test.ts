@@ -144,7 +144,6 @@ async function outcomeOf(query: Query, change?: (planned: TypedQuery) => TypedQu
 
 /** Rows that have no larger arguments than those of their cases. */
 const withoutLarger: Readonly<Record<string, string>> = {
-  IPv4ToIPv6: 'an address is a number',
   matchesAction: 'it needs an action of the project, and answers a boolean',
   IPv6StringToNum: 'an address has 16 bytes',
   getSurveyResponse: 'the resolver replaces it, and its argument is a constant',

@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     }
     const count = Number(results[0]![0])
     expect(
-      String(await file('CSV'))
+      String(await file('CSV, exact'))
         .trim()
         .split('\n'),
     ).toHaveLength(count + 1)
@@ -202,7 +202,7 @@ describe.skipIf(!hasBrowser)('statements in a browser', () => {
     await run('select 1')
     await page.getByText('1 row in').waitFor()
     await page.route('**/query/export/', (route) => route.fulfill({ status: 403, json: { detail: 'Downloads are off.' } }))
-    await page.getByLabel('Download all rows').selectOption({ label: 'CSV' })
+    await page.getByLabel('Download all rows').selectOption({ label: 'CSV, exact' })
     await page.getByRole('alert').getByText('Downloads are off.').waitFor()
     await page.unroute('**/query/export/')
     web.complaints.splice(0, web.complaints.length, ...web.complaints.filter((one) => !/status of 403/.test(one)))

@@ -236,9 +236,10 @@ export function channelExpression(visit: Visit): Expr {
   const clicks = Object.values(clickMarks(visit))
   const places = { source: 0, medium: 1, domain: 2, campaign: 3 } as const
   const channel = once(call('array', source, medium, domain, campaign, ...clicks), '@marks', (values) => {
-    const bit = (of: keyof typeof places, i: number) => call('bitAnd', item(values, places[of]), literal(2 ** i))
-    const kindOf = (of: 'source' | 'medium' | 'domain', side: number) =>
-      call('modulo', call('intDiv', item(values, places[of]), literal(side)), literal(kindsTogether))
+    const part = (of: keyof typeof places, unit: number, count: number) =>
+      call('modulo', call('intDiv', item(values, places[of]), literal(unit)), literal(count))
+    const bit = (of: keyof typeof places, i: number) => part(of, 2 ** i, 2)
+    const kindOf = (of: 'source' | 'medium' | 'domain', side: number) => part(of, side, kindsTogether)
     const click = Object.keys(clickMarks(visit))
     const each = (names: readonly string[], read: (i: number) => Expr) => names.map((name, i) => [name, read(i)] as const)
     const kinds = (['source', 'medium', 'domain'] as const).flatMap((of) => [

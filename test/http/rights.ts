@@ -242,7 +242,9 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'project_members.create',
     'project_members.update',
     'project_members.remove',
+    ...configRoutes('agree'),
   ],
+  '401 401 404 404 401 404 | 403 ok ok | ok 403 ok 403 | ok 404 ok 404 | 403 401 404': ['plugin_config.agree'],
 
   // The project itself.
   '401 401 404 404 401 404 | ok ok ok | ok ok ok 403 | ok 403 ok 404 | ok 401 404': [
@@ -270,8 +272,6 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 ok 400 401 400 | 403 ok ok | ok 403 ok 403 | 403 403 ok ok | 403 401 400': ['project_list.create'],
   '401 401 ok ok 401 ok | ok ok ok | ok ok ok 403 | ok ok ok ok | ok 401 ok': ['users.retrieve'],
   '401 401 ok ok 401 ok | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
-    'users.ask_confirmation',
-    'users.confirm_email',
     'users.sessions',
     'users.end_session',
     'users.end_sessions',
@@ -283,6 +283,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'personal_api_keys.roll',
     'personal_api_keys.remove',
   ],
+  // No mail server, and no link.
+  '401 401 400 400 401 400 | 400 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['users.ask_confirmation', 'users.confirm_email'],
   '401 401 404 404 401 404 | 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
 }
 

@@ -10,6 +10,7 @@ import { fillStore, type StoreEvent } from '../../harness/store.ts'
 import { type ReferenceCorrelation, referenceNames, referenceOdds } from '../../reference/correlation.ts'
 import { asCorrelation, correlationArb, correlationAxes } from '../../reference/correlation-cases.ts'
 import { afterMerges, eventsArb, mergesArb } from '../../reference/funnel-cases.ts'
+import { personProperties } from '../../reference/funnel-queries.ts'
 
 // FunnelCorrelationQuery over generated events equals loops over the events, and the actors of every number are as many as the number.
 
@@ -25,11 +26,12 @@ afterAll(async () => {
   await clickhouse.close()
 })
 
+/** `p` is what steps ask for. */
 const recordOf: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  1: { plan: 'pro', n: 1.5 },
-  2: { plan: 'pro', n: null },
-  3: { plan: '', on: true },
-  4: {},
+  1: { plan: 'pro', n: 1.5, ...personProperties(1) },
+  2: { plan: 'pro', n: null, ...personProperties(2) },
+  3: { plan: '', on: true, ...personProperties(3) },
+  4: { ...personProperties(4) },
   g1: { plan: 'pro', n: 2 },
 }
 const persons = [1, 2, 3, 4].map((person) => ({ person, properties: recordOf[person]! }))

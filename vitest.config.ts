@@ -22,7 +22,7 @@ const alone = [
 const long = [
   'test/bench/compare-revisions.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
-  'test/clients/cookieless.test.ts',
+  'test/clients/{cookieless,page-script,scripts,snippets}.test.ts',
   'test/catalog/channels.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',

@@ -8,7 +8,7 @@ import { invalid } from './refusals.ts'
 import { insertUser } from './users.ts'
 
 // Users of the application that Waymark is part of. That application signs them in and is asked at every request. An account belongs to the pair of issuer and
-// subject. An address is only shown: the application may not have proven it, and whoever has it gets nothing by it.
+// subject. An address is only shown: the application may not have proven it, and it gives no rights.
 
 const levelNames = Object.keys(level) as [LevelName, ...LevelName[]]
 

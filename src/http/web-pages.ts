@@ -37,14 +37,11 @@ const policyWith = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** The page names its files relative to itself: at `/analytics`, without the slash, they would be looked for beside it. */
-const toFolder = "location.pathname.endsWith('/')||location.replace(location.pathname+'/'+location.search+location.hash)"
-
 /** Scripts of the page, and by the `meta` those that they load later. */
 const withNonce = (html: string, nonce: string): string =>
   html
     .replace(/<(script|link rel="modulepreload")(?=[\s>])/g, `<$1 nonce="${nonce}"`)
-    .replace('<head>', `<head><meta property="csp-nonce" nonce="${nonce}" /><script nonce="${nonce}">${toFolder}</script>`)
+    .replace('<head>', `<head><meta property="csp-nonce" nonce="${nonce}" />`)
 
 const isFileName = (name: string) => /^[\w-]+(\.[\w-]+)+$/.test(name)
 const accepts = ({ headers }: Request, encoding: string) =>

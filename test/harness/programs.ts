@@ -18,6 +18,7 @@ const sources = {
   'export-kills': 'test/exports/kill-child.ts',
   'delivery-kills': 'test/plugins/delivery/kill-child.ts',
   'notification-kills': 'test/notifications/kill-child.ts',
+  'mounted-app': 'test/web/mounted-app.ts',
   memory: 'test/memory/child.ts',
 }
 const folder = join(root, '.tmp', 'tests')

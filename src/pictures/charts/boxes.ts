@@ -64,9 +64,12 @@ export function boxChart(query: Fields, answer: Fields, timezone: string, format
   const when = (row: Fields) => `${clipped(textOf(row.label), 24)}${isPreviousRow(row) ? ' (previous)' : ''}`
   for (const { place, row } of kept) if (!labels.has(place) || !isPreviousRow(row)) labels.set(place, when(row))
   const shown = [...labels.keys()]
+  const beginAt = (place: number) => kept.find((one) => one.place === place && !isPreviousRow(one.row))?.row.day
   return {
     kind: 'boxes',
     labels: [...labels.values()],
+    begins: shown.map((place) => textOf(beginAt(place))),
+    interval: textOf(query.interval) || 'day',
     boxes: kept.map(({ row, index, place }) => ({
       at: shown.indexOf(place),
       label: clipped(boxLabel(row, query)),

@@ -15,13 +15,14 @@ export function stickinessChart(query: Fields, answer: Fields): Chart {
 
 const statusColors: Readonly<Record<string, number>> = { new: 0, returning: 1, resurrecting: 2, dormant: 3 }
 
-export function lifecycleChart(_query: Fields, answer: Fields): Chart {
+export function lifecycleChart(query: Fields, answer: Fields): Chart {
   const rows = objectsOf(answer.results)
   const series = seriesOf(rows).map((one, i) => {
     const status = textOf(rows[i]!.status)
     return { ...one, label: status, color: statusColors[status] ?? 4 }
   })
-  return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers })
+  const time = { begins: textsOf(rows[0]?.days), interval: textOf(query.interval) || 'day' }
+  return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers, ...time })
 }
 
 /** `2_https://example.com/a`: the step, the site and the path. */

@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
   const numbers = () => page.getByRole('region', { name: 'Numbers' })
   const column = async (at: number) => {
     const rows = await numbers().locator('tbody tr').all()
-    return Promise.all(rows.map((row) => row.locator('th, td').nth(at).innerText()))
+    return Promise.all(rows.map((row) => row.locator('th, td').nth(at).textContent()))
   }
   const drawn = () => page.locator('.answer .result svg text').allTextContents()
 
@@ -184,9 +184,9 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
       },
     })
     const first = chart.getByRole('region', { name: 'Numbers' }).locator('tbody tr').first().locator('td').nth(1)
-    await expect.poll(() => first.innerText()).toMatch(/^[\d,]+$/)
+    await expect.poll(() => first.textContent()).toMatch(/^[\d,]+$/)
     await page.getByLabel('Dates').selectOption('-30d')
-    await expect.poll(async () => (await first.innerText()).replaceAll(',', '')).toBe(String(results[0]!.aggregated_value))
+    await expect.poll(async () => (await first.textContent())!.replaceAll(',', '')).toBe(String(results[0]!.aggregated_value))
   })
 
   test('the time to convert offers no breakdown, which it has not; the other shapes keep theirs', async () => {

@@ -27,7 +27,7 @@ export function guessChart(columns: readonly Column[], rows: readonly (readonly 
   return { display: time ? 'ActionsLineGraph' : 'ActionsBar', x: axis.name, y: numbers.slice(0, mostSeries), ...(split && { split }) }
 }
 
-/** Times that come more than once are told apart by the only text beside them. */
+/** Times that come more than once are distinguished by the only text beside them. */
 function splitOf(columns: readonly Column[], rows: readonly (readonly unknown[])[], time: Column): string | undefined {
   const texts = columns.filter(({ kind }) => kind === 'text')
   const at = columns.indexOf(time)

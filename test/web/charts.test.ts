@@ -241,6 +241,18 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     await expect.poll(asked).toMatchObject({ interval: 'hour' })
     await page.getByLabel('Interval', { exact: true }).selectOption('day')
     await expect.poll(asked).toMatchObject({ interval: 'day', dateRange: { date_from: 'dStart' } })
+    // The same of the dates of a dashboard.
+    const board = await web.api<{ id: number }>('POST', `${base()}dashboards/`, { name: 'By the hour' })
+    await web.api('POST', `${base()}insights/`, { name: 'Visits', saved: true, dashboards: [board.id], query: trend() })
+    await page.goto(`${web.facts.url}/#/project/${project.id}/dashboards/${board.id}`)
+    const chart = (count: RegExp) => page.getByRole('img', { name: new RegExp(`over ${count.source} intervals`) }).waitFor()
+    await chart(/4/)
+    await page.getByLabel('Dates of all tiles').selectOption('-1h')
+    await chart(/\d{2,3}/)
+    expect(await page.locator('.tile polyline[stroke-dasharray]').count()).toBe(1)
+    expect(await page.locator('.tile polyline').count()).toBe(2)
+    await page.getByLabel('Dates of all tiles').selectOption('-7d')
+    await chart(/8/)
   })
 
   test('the chart of a statement is split by a column, which an insight keeps', async () => {

@@ -1,7 +1,7 @@
 import { type Chart, clipped, cut, type FunnelGroup, type FunnelStep, most, nothing } from '../chart.ts'
 import { durationText, percentages, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
-import { unfinishedOf } from './unfinished.ts'
+import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, listOf, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
 
 const stepOf = (row: Fields): FunnelStep => ({
@@ -93,8 +93,8 @@ function shareChart(query: Fields, results: readonly Fields[], answer: Fields, t
     colors.set(name, color)
     return { label: shareName(row), values: sharesOf(row), color, isPrevious: isPreviousRow(row), row: i }
   })
-  const interval = textOf(query.interval) || 'day'
   const days = textsOf(first.days)
+  const interval = intervalOf(textOf(query.interval), days)
   const unfinished = unfinishedOf(days, interval, textOf(answer.last_refresh), timezone)
   return overTime(textsOf(first.labels), series, { kind: 'lines', format: percentages, unfinished, begins: days, interval })
 }

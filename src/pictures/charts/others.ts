@@ -2,6 +2,7 @@ import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import { cellText, numberText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
 import { seriesOf } from './trends.ts'
+import { intervalOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
 
 /** Actors by the number of intervals in which they were active. */
@@ -21,7 +22,8 @@ export function lifecycleChart(query: Fields, answer: Fields): Chart {
     const status = textOf(rows[i]!.status)
     return { ...one, label: status, color: statusColors[status] ?? 4 }
   })
-  const time = { begins: textsOf(rows[0]?.days), interval: textOf(query.interval) || 'day' }
+  const begins = textsOf(rows[0]?.days)
+  const time = { begins, interval: intervalOf(textOf(query.interval), begins) }
   return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers, ...time })
 }
 

@@ -2,7 +2,7 @@ import { type Chart, clipped, cut, type Item, most, nothing, type Place, type Se
 import { type NumberFormat, numberText } from '../format.ts'
 import { boxChart } from './boxes.ts'
 import { overTime } from './over-time.ts'
-import { unfinishedOf } from './unfinished.ts'
+import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
 
 const styles: readonly NumberFormat['style'][] = ['numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short']
@@ -91,8 +91,8 @@ export function trendsChart(query: Fields, answer: Fields, timezone: string): Ch
   const rows = objectsOf(answer.results)
   if (rows.length === 0) return nothing()
   const labels = [...rows].map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0]!
-  const interval = textOf(query.interval) || 'day'
   const begins = textsOf(rows[0]!.days)
+  const interval = intervalOf(textOf(query.interval), begins)
   const unfinished = unfinishedOf(begins, interval, textOf(answer.last_refresh), timezone)
   const time = { begins, interval, format }
   const isByDefaultStacked = filter.display === 'ActionsBar' || filter.display === 'ActionsStackedBar'

@@ -144,7 +144,7 @@ const charts: Readonly<Record<string, (n: number) => object>> = {
 const ofCharts = Object.fromEntries(
   Object.entries(charts).map(([name, query]): [string, Attack] => [
     name,
-    { door: 'ask', grows: 'data', from: 2, most: 4_000, make: (n) => asked(query(n)) },
+    { door: 'ask', grows: 'data', from: 1, most: 4_000, step: 8, make: (n) => asked(query(n)) },
   ]),
 )
 
@@ -238,8 +238,8 @@ const ofBatches: Readonly<Record<string, Attack>> = {
     door: 'capture',
     grows: 'data',
     from: 2,
-    most: 400,
-    step: 8,
+    most: 200,
+    step: 10,
     make: (n) =>
       touching(
         n,
@@ -251,8 +251,8 @@ const ofBatches: Readonly<Record<string, Attack>> = {
     door: 'capture',
     grows: 'data',
     from: 2,
-    most: 400,
-    step: 8,
+    most: 200,
+    step: 10,
     make: (n) => {
       const group = (i: number, set: object) => ({
         event: '$groupidentify',
@@ -270,8 +270,8 @@ const ofBatches: Readonly<Record<string, Attack>> = {
     door: 'capture',
     grows: 'data',
     from: 2,
-    most: 400,
-    step: 8,
+    most: 200,
+    step: 10,
     make: (n) =>
       touching(
         n,
@@ -288,8 +288,9 @@ const ofWaiting: Readonly<Record<string, Attack>> = {
   'in the background, of many accounts': {
     door: 'crowd',
     grows: 'data',
-    from: 8,
+    from: 64,
     most: 512,
+    step: 8,
     make: (n, { strangers }) => {
       const of = (i: number) => strangers[i % Math.max(1, strangers.length)]
       return {
@@ -306,8 +307,9 @@ const ofWaiting: Readonly<Record<string, Attack>> = {
   'that are waited for, of many accounts': {
     door: 'crowd',
     grows: 'data',
-    from: 8,
+    from: 16,
     most: 128,
+    step: 8,
     make: (n, { strangers }) => {
       const of = (i: number) => strangers[i % Math.max(1, strangers.length)]
       return {

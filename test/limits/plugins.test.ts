@@ -70,7 +70,8 @@ describe('events that a plugin captures', () => {
     const config = { plugin: plugin.id, enabled: true, order: 1 }
     expect((await call('POST', `/api/projects/${project.id}/plugin_configs/`, { as, body: config })).status).toBe(201)
     await world.accounts.eventQuotas.setByOperator(project.id, limit)
-    const batch = ['one', 'two', 'three'].map((event) => ({ event, distinct_id: 'u' }))
+    // The plugin leaves these alone.
+    const batch = Array.from({ length: 3 }, () => ({ event: 'captured', distinct_id: 'u' }))
     expect((await call('POST', '/batch/', { body: { api_key: project.api_token, batch } })).status).toBe(200)
     const quota = async () => world.accounts.eventQuotas.of((await world.accounts.projects.byId(project.id))!)
     const stored = async () =>
@@ -82,6 +83,9 @@ describe('events that a plugin captures', () => {
           query: 'select event, count() from events group by event order by event',
         })
       ).results
+    await expect.poll(async () => (await quota()).taken).toBe(3)
+    // Of a program with the library, whose own events have no limit.
+    await (await world.projectData(project.id)).ingest({ batch: ['one', 'two', 'three'].map((event) => ({ event, distinct_id: 'u' })) })
     return { project, quota, stored }
   }
 
@@ -89,7 +93,7 @@ describe('events that a plugin captures', () => {
     const { quota, stored } = await start(100)
     await stored() // the plugin runs when the events are stored
     await expect.poll(async () => (await quota()).taken).toBe(6)
-    expect(await stored()).toContainEqual(['captured', 3])
+    expect(await stored()).toContainEqual(['captured', 6])
   })
 
   test('are refused beyond it', async () => {
@@ -99,6 +103,7 @@ describe('events that a plugin captures', () => {
     await expect.poll(async () => (await row())?.refused ?? 0).toBeGreaterThan(0)
     expect(await quota()).toMatchObject({ limit: 3, taken: 3 })
     expect(await stored()).toEqual([
+      ['captured', 3],
       ['one', 1],
       ['three', 1],
       ['two', 1],

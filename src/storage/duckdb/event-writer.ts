@@ -36,7 +36,7 @@ const bySize = <T extends { readonly size: number }>(rows: readonly T[]): [ordin
 
 /** `committed` is called before a commit is acknowledged. */
 export async function openEventWriter(
-  instance: Pick<Instance, 'connect' | 'memoryLimit' | 'background' | 'checkpointEarly'>,
+  instance: Pick<Instance, 'connect' | 'memoryLimit' | 'background' | 'checkpointEarly' | 'writing'>,
   database: string,
   committed: () => void = () => undefined,
 ): Promise<EventWriter> {
@@ -205,7 +205,7 @@ const namesOf = Object.fromEntries(tables.map((table) => [table, Object.keys(cha
 }
 
 /** One connection, on which groups are staged and committed one after the other. */
-async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, main: string, committed: () => void) {
+async function openGroups(instance: Pick<Instance, 'connect' | 'background' | 'writing'>, main: string, committed: () => void) {
   const connection = await instance.connect()
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
@@ -302,7 +302,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background'>, ma
         removeVisits: (beforeDay) => removals.push(`DELETE FROM ${main}.cookieless_visits WHERE day < ${beforeDay}`),
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
-        commit: (slots) => commit(touched, metas, removals, changes, slots),
+        commit: (slots) => instance.writing(() => commit(touched, metas, removals, changes, slots)),
       }
     },
     close() {

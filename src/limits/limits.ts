@@ -89,7 +89,12 @@ export const rowLimits = {
   domains: refused('domains', 25_000, { organization_id: 100 }, 'Each is a look-up in DNS.'),
   roles: refused('roles', 1_000, { organization_id: 500 }, 'Listed as a whole.'),
   role_memberships: refused('members of a role', 500, { role_id: 10_000 }, 'Listed as a whole.'),
-  projects: refused('projects', 800_000, { organization_id: 5_000 }, 'Each has a store; an application may have one for each of its customers.'),
+  projects: refused(
+    'projects',
+    800_000,
+    { organization_id: 5_000 },
+    'Each has a store; an application may have one for each of its customers.',
+  ),
   project_memberships: refused('members of a private project', 500, { project_id: 10_000 }, 'Read at every request.'),
   definition_notes: refused('described events and properties', 40_000, { project_id: 5_000 }, 'Held in memory.'),
   insights: refused('insights', 100_000, { project_id: 10_000 }, 'Includes those in the trash.'),
@@ -139,6 +144,7 @@ export const rowLimits = {
   notice_deliveries: replaced('deliveries of notices', 12_000, { project_id: 50_000 }, 'created_at', 'Removed after 30 days.'),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
+  mail_counts: refused('counted mails', 200, { organization_id: 1 }, 'One day of each organization.'),
   personal_keys: refused('personal API keys', 60_000, { user_id: 200 }, 'Compared at every request.'),
   sessions: replaced(
     'signed-in sessions',

@@ -190,7 +190,7 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
 
   const current = ranges[0]!.range
   const filter = filterOf(query, current)
-  const axes = new Map<Period, Axis>(ranges.map(({ period, range }) => [period, shownAxis(range, query)]))
+  const axes = new Map<Period, Axis>(ranges.map(({ period, range }) => [period, shownAxis(range, query, lines.length)]))
   const rows = lines.map((line, i) => ({
     ...rowOf(line, query, env, axes.get(line.period)!, filter),
     ...(converted && { conversions: converted[i]!.data, conversion_rates: ratesOf(converted[i]!.data, line.data) }),
@@ -220,8 +220,8 @@ function* conversionsBehind(
   return linesOf(yield* answerUnits(units, conversions, env, breakdown), conversions, env, breakdown)
 }
 
-function shownAxis(range: ResolvedRange, query: TrendsQuery): Axis {
-  const axis = axisOf(range, isTotal(query))
+function shownAxis(range: ResolvedRange, query: TrendsQuery, rows: number): Axis {
+  const axis = axisOf(range, isTotal(query), rows)
   if (!isSlope(query)) return axis
   return { days: endsOf(axis.days), labels: endsOf(axis.labels), instants: endsOf(axis.instants) }
 }
@@ -243,7 +243,7 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
     const heatmap = conversions ? withRates(yield* heatmapOfUnit(unitIn(conversions, unit), conversions, env), plain) : plain
     const all = heatmap.allAggregations
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
-    results.push({ ...rowOf(line, query, env, axisOf(unit.range, true), filter), count: all, calendar_heatmap_data: heatmap })
+    results.push({ ...rowOf(line, query, env, axisOf(unit.range, true, units.length), filter), count: all, calendar_heatmap_data: heatmap })
   }
   return { results, hasMore: false, ...shownRanges(ranges) }
 }

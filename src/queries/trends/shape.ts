@@ -1,4 +1,5 @@
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { mostCells } from '../cells.ts'
 import { type Period, type PeriodLabel, periodLabel, shownRange } from '../comparison.ts'
 import { isoInstant, type ResolvedRange } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
@@ -51,8 +52,10 @@ export interface Axis {
   readonly instants: string[]
 }
 
-export function axisOf(range: ResolvedRange, isNumber: boolean): Axis {
+/** `rows`: how many have this axis. Those of one number repeat only the times of the range, which are left out where that is too much. */
+export function axisOf(range: ResolvedRange, isNumber: boolean, rows: number): Axis {
   const starts = bucketEdges(range).slice(0, -1)
+  if (isNumber && starts.length * rows > mostCells) return { days: [], labels: [], instants: [] }
   return {
     days: isNumber ? [] : starts.map((start) => bucketDay(start, range)),
     labels: isNumber ? [] : starts.map((start) => bucketLabel(start, range)),

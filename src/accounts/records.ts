@@ -503,6 +503,12 @@ export const accountShapes = {
     refused: 'integer',
     is_told: 'boolean', // the owners, on that day
   },
+  /** Mails that members of an organization caused on its latest day with any. */
+  mail_counts: {
+    organization_id: 'text',
+    day: 'text',
+    mails: 'integer',
+  },
   personal_keys: {
     id: 'text',
     user_id: 'integer',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
-import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { type AccountContext, nextNumber } from './context.ts'
 import { anyJson, check, email, flag, givenPassword, integer, jsonObject, newPassword, text, uuid } from './fields.ts'
 import { unlimited } from './key-limits.ts'
 import { provenAddress, unprovenAddress } from './proof.ts'
@@ -9,6 +9,7 @@ import { conflicting, invalid, notAllowed } from './refusals.ts'
 import { deviceToken, isDeviceToken, randomToken } from './secrets.ts'
 import { setPassword } from './set-password.ts'
 import type { Json } from './store.ts'
+import { changesOfUser, logOwnChanges } from './user-log.ts'
 
 export const userInput = z.object({
   first_name: text({ max: 150, blank: true }).optional(),
@@ -200,17 +201,8 @@ export const createUsers = (context: AccountContext) => {
           change.preferences = { ...(user.preferences as object), ...(preferences as object) } as Json
         await tables.users.update({ id: user.id }, change)
         if (secret) await setPassword(context, tables, user, secret.password_hash, secret.kept)
-        const changes = changesOf('User', user as unknown as Record<string, unknown>, change)
-        if (changes.length > 0)
-          await log(context, tables, {
-            by: user,
-            organization_id: user.current_organization_id,
-            scope: 'User',
-            item_id: user.id,
-            activity: 'updated',
-            name: user.email,
-            changes,
-          })
+        const changes = changesOfUser(user, change)
+        if (changes.length > 0) await logOwnChanges(context, tables, user, changes)
         return (await tables.users.first({ id: user.id }))!
       }),
 

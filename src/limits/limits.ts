@@ -144,6 +144,7 @@ export const rowLimits = {
   notice_deliveries: replaced('deliveries of notices', 12_000, { project_id: 50_000 }, 'created_at', 'Removed after 30 days.'),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
+  mail_counts: refused('counted mails', 200, { organization_id: 1 }, 'One day of each organization.'),
   personal_keys: refused('personal API keys', 60_000, { user_id: 200 }, 'Compared at every request.'),
   sessions: replaced(
     'signed-in sessions',

@@ -91,7 +91,10 @@ try {
     }
     for (const path of ['', '/']) {
       const front = await fetch(url + path, { headers: { accept: 'text/html' } })
-      must(front.status === 200 && front.url === `${url}/`, `the interface at ${url}${path} is answered with ${front.status} at ${front.url}`)
+      must(
+        front.status === 200 && front.url === `${url}/`,
+        `the interface at ${url}${path} is answered with ${front.status} at ${front.url}`,
+      )
       must((await front.text()).includes('./assets/'), 'the interface is not in the standalone build')
     }
     const library = await fetch(`${url}/array/${projectKey}/array.js`)

@@ -19,6 +19,8 @@ export interface TrendsRow extends PeriodLabel {
   filter: Readonly<Record<string, unknown>>
   order: number
   breakdown_value?: BreakdownValue
+  /** The same as people read it: `(none)`, `Other`, the name of a cohort. */
+  breakdown_label?: string
   /** Of a slope graph: its last bucket is not over yet. */
   incomplete_end?: boolean
   /** With a conversion goal: the number over the events of the goal, and its share of `data`, by interval. */
@@ -69,6 +71,8 @@ export interface Line {
   readonly breakdown: {
     readonly value: BreakdownValue
     readonly label: string
+    /** As people read it. */
+    readonly name: string
     /** The label has the name of the series in front, as it has with several series. */
     readonly namesSeries?: boolean
   } | null
@@ -103,7 +107,7 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
     },
     filter,
     order: line.order,
-    ...(line.breakdown && { breakdown_value: line.breakdown.value }),
+    ...(line.breakdown && { breakdown_value: line.breakdown.value, breakdown_label: line.breakdown.name }),
     ...periodLabel(line.period, query.compareFilter?.compare === true),
   }
 }

@@ -26,15 +26,20 @@ export class LargeRoom {
     return length <= ordinaryLength || this.used + Math.min(more, excessOf(length)) <= this.most
   }
 
+  /** Whether so many large characters more fit. */
+  takes(more: number): boolean {
+    return more <= 0 || this.used + more <= this.most
+  }
+
   /** Counts what a row takes now. */
-  count(holder: Measured): void {
+  count(holder: Counted): void {
     const now = excessOf(holder.length ?? 0)
     this.used += now - (holder.large ?? 0)
     holder.large = now
   }
 
   /** The row is removed. */
-  free(holder: Measured): void {
+  free(holder: Counted): void {
     this.used -= holder.large ?? 0
     holder.large = 0
   }
@@ -43,14 +48,18 @@ export class LargeRoom {
 /** Properties that seem too long are measured again after this many characters were written. */
 const measuredAfter = 32_000
 
-export interface Measured {
-  readonly properties: Readonly<Record<string, unknown>>
+/** What has a share of the room for large texts. */
+export interface Counted {
   /** Upper bound of the characters; unknown until it is first needed. */
   length?: number
-  /** Exact number at the last measurement. */
-  counted?: number
   /** Those that are counted as large. */
   large?: number
+}
+
+export interface Measured extends Counted {
+  readonly properties: Readonly<Record<string, unknown>>
+  /** Exact number at the last measurement. */
+  counted?: number
 }
 
 const measure = (holder: Measured): number => {

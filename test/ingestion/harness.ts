@@ -124,6 +124,7 @@ export async function openWorld(
   const engine = {
     connect: async () => (await instance!).connect(),
     memoryLimit: options.memoryLimit ?? 2 ** 31,
+    largeEvents: (options.memoryLimit ?? 2 ** 31) / 16,
     background: new BackgroundStatements(() => true),
     checkpoint: async () => undefined,
     checkpointEarly: async () => undefined,

@@ -6,7 +6,7 @@ import type { EventWriter, FoundGroup, FoundPerson, SlotUse, StagedGroup, Writer
 import { excessOf, ordinaryLength } from '../../ingestion/property-size.ts'
 import { peopleOf } from './budget.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
-import { type Instance, isInvalidated, isOutOfMemory, partOfLargeEvents, text } from './instance.ts'
+import { type Instance, isInvalidated, isOutOfMemory, text } from './instance.ts'
 import { rowGroupRows } from './schema.ts'
 import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, type Stage } from './stage.ts'
@@ -36,7 +36,10 @@ const bySize = <T extends { readonly size: number }>(rows: readonly T[]): [ordin
   rows.filter(({ size }) => size > largeSize),
 ]
 
-type WriterInstance = Pick<Instance, 'connect' | 'memoryLimit' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge'>
+type WriterInstance = Pick<
+  Instance,
+  'connect' | 'memoryLimit' | 'largeEvents' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge'
+>
 
 /** Writes large events to the file before those that are in one row group are too many to be read at a time. */
 interface LargeEvents {
@@ -52,7 +55,7 @@ function largeOf(instance: WriterInstance, database: string): LargeEvents {
     before: (characters) => instance.noteLarge(database, characters),
     async after(characters) {
       sinceCheckpoint += characters
-      if (sinceCheckpoint <= instance.memoryLimit / partOfLargeEvents) return
+      if (sinceCheckpoint <= instance.largeEvents) return
       try {
         await instance.checkpoint(database)
         sinceCheckpoint = 0
@@ -128,7 +131,7 @@ export async function openEventWriter(
     groupRows: rowGroupRows,
     groupPeople: peopleOf(instance.memoryLimit),
     largeRoom: Math.floor(instance.memoryLimit / 4),
-    largeEvents: Math.floor(instance.memoryLimit / partOfLargeEvents),
+    largeEvents: instance.largeEvents,
     isTooMuch: isOutOfMemory,
     state: () => inTurn(() => readState(rows, main)),
     ownersOfIds: (ids) =>

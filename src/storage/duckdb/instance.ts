@@ -81,8 +81,8 @@ const checkpointBytes = (memoryLimit: number): number => Math.min(256e6, memoryL
 /** An early checkpoint happens above this part of them. */
 const shareOfEarly = 0.75
 
-/** Part of the memory that large events of one transaction, and of the transactions between two checkpoints, may take. */
-export const partOfLargeEvents = 16
+/** Part of the memory for the large texts that a thread reads at a time: reading one as JSON takes about four times its size, and a query reads several properties. */
+const partOfLargeTexts = 16
 /** Merges of row groups in one checkpoint: the default of the engine. */
 const usualMerges = 100
 
@@ -150,6 +150,11 @@ export class Instance implements Sql {
     this.quick = new ConnectionPool(() => this.connect(), 2)
     this.forgetAtExit = interruptAtExit(this)
     this.memory = watchMemory({ most: options.memoryLimit / 2 + besideTheEngine, counted: () => this.counted() })
+  }
+
+  /** Characters of large events that a row group may have: each thread reads one. */
+  get largeEvents(): number {
+    return Math.floor(this.memoryLimit / partOfLargeTexts / this.threads)
   }
 
   get isInMemory(): boolean {
@@ -272,7 +277,7 @@ export class Instance implements Sql {
    * a later one merges small groups: with large texts in them, the merged ones could neither be read nor written any more.
    */
   async noteLarge(name: string, characters: number): Promise<void> {
-    const isApart = characters > this.memoryLimit / partOfLargeEvents
+    const isApart = characters > this.largeEvents
     if (isApart === this.apart.has(name)) return
     const before = this.apart.size
     if (isApart) this.apart.add(name)

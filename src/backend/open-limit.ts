@@ -66,8 +66,10 @@ export class OpenLimit {
   /** Memory is short: closes what nothing uses, apart from `kept`. Returns whether it closed any. */
   async release(kept: Closable): Promise<boolean> {
     const idle = [...this.open].filter((one) => one !== kept && one.uses === 0)
-    const closed = await Promise.all(idle.map((one) => this.retire(one)))
-    return closed.includes(true)
+    let hasClosed = false
+    // One by one: a checkpoint takes memory too.
+    for (const one of idle) if (await this.retire(one)) hasClosed = true
+    return hasClosed
   }
 
   private hasChanged(): void {

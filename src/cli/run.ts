@@ -44,14 +44,35 @@ export const commands: readonly Command[] = [
   trim,
 ]
 
+const listed = (some: readonly Command[]): string[] => some.map((command) => `  ${command.name.padEnd(14)} ${command.summary}`)
+
 const help = () =>
   [
     'waymark <command> [options]',
     '',
-    ...commands.map((command) => `  ${command.name.padEnd(14)} ${command.summary}`),
+    ...listed(commands),
     '',
     '`waymark help <command>` shows its options, `waymark --version` the version. Each option is also read from the environment, --data as WAYMARK_DATA.',
   ].join('\n')
+
+/** Commands of two words that start with this one: `users`. */
+const groupOf = (word: string | undefined): readonly Command[] => commands.filter(({ name }) => name.startsWith(`${word} `))
+
+const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
+
+/** What `--help` shows for the arguments before it. */
+const helpFor = (args: readonly string[]): string => {
+  const group = groupOf(args[0])
+  const [, word] = args
+  if (group.length === 0 || (word !== undefined && !word.startsWith('-'))) return usage(find(args).command)
+  return [
+    `waymark ${args[0]} <command> [options]`,
+    '',
+    ...listed(group),
+    '',
+    `\`waymark help ${args[0]} <command>\` shows the options of one.`,
+  ].join('\n')
+}
 
 /** The command that the arguments start with, and the remaining arguments. */
 const find = (args: readonly string[]): { command: Command; rest: readonly string[] } => {
@@ -59,7 +80,7 @@ const find = (args: readonly string[]): { command: Command; rest: readonly strin
     const words = command.name.split(' ')
     if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
   }
-  const inGroup = commands.filter(({ name }) => name.startsWith(`${args[0]} `)).map(({ name }) => `\`waymark ${name}\``)
+  const inGroup = groupOf(args[0]).map(({ name }) => `\`waymark ${name}\``)
   if (inGroup.length > 0)
     throw wrongUsage(`${args.join(' ')} is not a whole command. There ${inGroup.length > 1 ? 'are' : 'is'} ${inGroup.join(', ')}.`)
   const [near] = nearestSpellings(args[0]!, [...new Set(commands.map(({ name }) => name.split(' ')[0]!))])
@@ -84,16 +105,19 @@ export async function runCommand(args: readonly string[], env: Environment, outp
   try {
     const [first, ...others] = args
     if (first === undefined || first === 'help' || first === '--help' || first === '-h') {
-      output.out(others.length > 0 ? usage(find(others).command) : help())
+      output.out(others.length > 0 ? helpFor(others) : help())
       return exitCodes.done
     }
     if (first === '--version' || first === '-v' || first === 'version') {
       output.out(version)
       return exitCodes.done
     }
+    if (asksForHelp(args)) {
+      output.out(helpFor(args))
+      return exitCodes.done
+    }
     const { command, rest } = find(args)
-    if (rest.includes('--help') || rest.includes('-h')) output.out(usage(command))
-    else await command.run(readValues(command, rest, env), output)
+    await command.run(readValues(command, rest, env), output)
     return exitCodes.done
   } catch (error) {
     if (error instanceof WaymarkError) output.err(`waymark: ${pathOf(error)}${error.message}${frameOf(error)}`)

@@ -78,6 +78,13 @@ const downloadsOf = (values: Values): 'on' | 'off' | null => {
   return text
 }
 
+/** In a terminal, lines of requests would push away the link and the key that are shown once. */
+const logsRequests = (values: Values): boolean => {
+  const text = values.text('log')
+  if (text !== undefined && text !== 'all' && text !== 'quiet') throw wrongUsage(`--log must be all or quiet, but got ${text}.`)
+  return text === undefined ? !process.stderr.isTTY : text === 'all'
+}
+
 /** Keys are separated by commas, the newest first: they never appear among the arguments of a process. */
 const exportOptions = (values: Values): ExportOptions => {
   const keys = listOf(values.env.WAYMARK_SECRET_KEY)
@@ -132,6 +139,10 @@ export const serve: Command = {
     port: { value: 'N', summary: 'the port to listen on; 0 picks a free one', default: '8000' },
     demo: { summary: 'create a demo project at the first start' },
     json: { summary: 'print one line of JSON when ready' },
+    log: {
+      value: 'HOW',
+      summary: 'all: a line for each request too; quiet: none for requests that succeed; default: quiet in a terminal, otherwise all',
+    },
     memory: memoryOption,
     'list-memory': {
       value: 'SIZE',
@@ -184,6 +195,7 @@ export const serve: Command = {
     const { limits, concurrency } = requestLimits(values)
     const site = siteOf(values)
     const downloading = downloadsOf(values)
+    const isVerbose = logsRequests(values)
     const drainMs = countOf(values, 'drain-seconds') * 1000
     const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
     const recovery = recoveryOf(values)
@@ -222,7 +234,9 @@ export const serve: Command = {
         concurrency: () => concurrency,
         ...(downloading === null ? {} : { allowsDownloads: () => downloading === 'on' }),
         ...site,
-        log: ({ level, message, ...fields }) => log(level, message, fields),
+        log: ({ level, message, ...fields }) => {
+          if (isVerbose || message !== 'request') log(level, message, fields)
+        },
       })
       const owner = waymark
       const downloads: LocalDownloads = {
@@ -243,7 +257,10 @@ export const serve: Command = {
         if (demoId !== null) out(`Demo project     ${demoId}`)
         out(`Project key      ${start.project.api_token}`)
         out(`Owner            ${start.user.email}`)
-        if (setupUrl !== null) out(`Choose a password ${setupUrl}`)
+        if (setupUrl !== null) {
+          out(`Choose a password ${setupUrl}`)
+          out(`                 print another link: ${calledAs()} users link --data ${values.required('data')} --user ${start.user.email}`)
+        }
         if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
         else out(`Personal key     was shown at the first start; create another: ${newKeyCommand(start, values.required('data'))}`)
         for (const line of firstSteps(url, start, values.required('data'))) out(line)

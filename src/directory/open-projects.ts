@@ -8,6 +8,8 @@ export interface ProjectFailure {
   readonly error: unknown
 }
 
+const closedAtOnce = 2
+
 /**
  * The projects of a directory, each with one object. Their stores are open while they are used: a directory may have many more projects than fit into
  * memory.
@@ -78,10 +80,15 @@ export class OpenProjects {
 
   async close(): Promise<void> {
     this.closing.abort()
-    const projects = await Promise.allSettled(this.known.values())
-    const closed = projects.map((project) => (project.status === 'fulfilled' ? project.value[closeProject]() : undefined))
-    const failed = (await Promise.allSettled(closed)).find(({ status }) => status === 'rejected')
-    if (failed) throw (failed as PromiseRejectedResult).reason
+    const projects = (await Promise.allSettled(this.known.values())).flatMap((made) => (made.status === 'fulfilled' ? [made.value] : []))
+    const failures: unknown[] = []
+    // Each writes a checkpoint, and all of them at a time would need more than the memory of the engine.
+    const closeRest = async (): Promise<void> => {
+      for (let next = projects.pop(); next; next = projects.pop())
+        await next[closeProject]().catch((error: unknown) => void failures.push(error))
+    }
+    await Promise.all(Array.from({ length: closedAtOnce }, closeRest))
+    if (failures.length > 0) throw failures[0]
   }
 
   private async make(id: number): Promise<Project> {

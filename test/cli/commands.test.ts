@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { makeDemo } from '../../src/cli/demo.ts'
 import { open } from '../../src/engine.ts'
 import { demoEvents } from '../../src/http/demo-events.ts'
+import { program } from '../harness/programs.ts'
 import { finish, firstLine, run, start } from './shell.ts'
 
 // The commands as a shell calls them.
@@ -15,6 +19,55 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waymark-cli-'))
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
+
+test.each([
+  ['users', ['users list', 'users create', 'users link', 'users confirm']],
+  ['keys', ['keys list', 'keys create']],
+  ['imports', ['imports approve']],
+])('help of the commands that begin with %s, and of each', async (word, names) => {
+  for (const args of [
+    [word, '--help'],
+    [word, '-h'],
+    ['help', word],
+  ]) {
+    const { code, out } = await run(args)
+    expect([code, [...out.matchAll(/^ {2}(\w+ \w+) /gm)].map(([, name]) => name)]).toEqual([0, names])
+  }
+  for (const name of names) {
+    const [of, to] = [await run(['help', ...name.split(' ')]), await run([...name.split(' '), '--help'])]
+    expect([of.code, of.out]).toEqual([0, to.out])
+    expect(of.out).toContain(`waymark ${name}`)
+  }
+})
+
+const hasTerminals = existsSync('/usr/bin/script')
+test.skipIf(!hasTerminals).each([
+  ['in a terminal', 'pty', [], 0],
+  ['in a terminal, with all', 'pty', ['--log', 'all'], 3],
+  ['into a file', 'pipe', [], 3],
+  ['into a file, quietly', 'pipe', ['--log', 'quiet'], 0],
+])('lines of requests %s', async (_, kind, more, lines) => {
+  const data = await mkdtemp(join(directory, 'logs-'))
+  const args = ['serve', '--data', data, '--port', '0', '--one-process', ...more]
+  const command = ['exec', process.execPath, program('cli'), ...args].join(' ')
+  const child = kind === 'pty' ? spawn('script', ['-qefc', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'pipe'] }) : start(args)
+  let text = ''
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk) => {
+      text += chunk
+    })
+  const output = () => text
+  await expect.poll(output).toMatch(/Personal key/)
+  const url = /Waymark +(http\S+)/.exec(output())![1]
+  for (let i = 0; i < 3; i++) expect((await fetch(`${url}/_livez`)).status).toBe(200)
+  const server = kind === 'pty' ? Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) : child.pid!
+  process.kill(server, 'SIGTERM')
+  await once(child, 'close')
+  expect(output().match(/"message":"request"/g)?.length ?? 0).toBe(lines)
+  expect(output()).toMatch(
+    /Choose a password http\S+\/#\/setup\?secret=\S+\s+print another link: .+ users link --data \S+ --user owner@waymark\.local/,
+  )
+})
 
 test('init makes the first of everything once; users and keys come after it', async () => {
   const data = join(directory, 'first')

@@ -47,10 +47,12 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ],
   ['help dance', 2, /Unknown command: dance/],
   [
-    'help users',
+    'users',
     2,
     /users is not a whole command\. There are `waymark users list`, `waymark users create`, `waymark users link`, `waymark users confirm`\./,
   ],
+  ['serve --log loud', 2, /--log must be all or quiet, but got loud\./],
+  ['users dance --help', 2, /users dance --help is not a whole command/],
   ['imports', 2, /imports is not a whole command\. There is `waymark imports approve`\./],
   ['serve --dta x', 2, /Unknown option '--dta'\. Did you mean --data\? `waymark help serve`/],
   ['query --projct 1 x', 2, /Unknown option '--projct'\. Did you mean --project\?/],

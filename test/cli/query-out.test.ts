@@ -116,7 +116,9 @@ describe.each(['the directory itself', 'its server'])('%s', (name) => {
 test('wrong use', async () => {
   const wrong = async (...args: string[]) => (await run(['query', '--data', folder, '--project', '1', ...args, 'select 1'])).err
   expect(await wrong('--format', 'parquet')).toMatch(/--format parquet needs --out FILE/)
-  expect(await wrong('--format', 'table', '--out', 'x')).toMatch(/--out needs --format csv, jsonl, parquet, arrow, spreadsheet, but got table/)
+  expect(await wrong('--format', 'table', '--out', 'x')).toMatch(
+    /--out needs --format csv, jsonl, parquet, arrow, spreadsheet, but got table/,
+  )
 })
 
 const disk = () => join(folder, 'disk')

@@ -221,7 +221,8 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     if (!user) return 'none'
     return hashKey(await home.world.accounts.sessions.start(user)).slice(-32)
   },
-  actions: async ({ project }) => (await (await home.world.projectData(project.id)).createAction({ name: `Action ${++made}`, steps: [] })).id,
+  actions: async ({ project }) =>
+    (await (await home.world.projectData(project.id)).createAction({ name: `Action ${++made}`, steps: [] })).id,
   cohorts: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createCohort({ name: 'Cohort', is_static: true, distinct_ids: [] })).id,
   insights: async (at) => {

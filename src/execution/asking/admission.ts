@@ -67,11 +67,14 @@ export const createAdmission = (slots: number) => {
       spentMs: 0,
       interruptions: 0,
     }
+    // What waits is removed at the end: Node keeps a signal of several, and what its listeners hold, until it aborts.
+    let refuse: () => void = () => undefined
     const gone = new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason)
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      refuse = () => reject(signal.reason)
     })
     gone.catch(() => undefined)
+    if (signal.aborted) refuse()
+    signal.addEventListener('abort', refuse, { once: true })
 
     claims++
     let hasEnded = false
@@ -146,6 +149,7 @@ export const createAdmission = (slots: number) => {
         hasEnded = true
         limit.pause()
         left?.removeEventListener('abort', leave)
+        signal.removeEventListener('abort', refuse)
         if (cost) costs.note(cost, ours.spentMs, isWhole)
       },
     }

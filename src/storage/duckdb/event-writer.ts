@@ -38,7 +38,7 @@ const bySize = <T extends { readonly size: number }>(rows: readonly T[]): [ordin
 
 type WriterInstance = Pick<
   Instance,
-  'connect' | 'memoryLimit' | 'largeEvents' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge'
+  'connect' | 'memoryLimit' | 'largeEvents' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge' | 'writing'
 >
 
 /** Writes large events to the file before those that are in one row group are too many to be read at a time. */
@@ -378,7 +378,7 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
         removeVisits: (beforeDay) => removals.push(`DELETE FROM ${main}.cookieless_visits WHERE day < ${beforeDay}`),
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
-        commit: (slots) => commit(touched, metas, removals, changes, slots),
+        commit: (slots) => instance.writing(() => commit(touched, metas, removals, changes, slots)),
       }
     },
     close() {

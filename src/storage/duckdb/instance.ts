@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
+import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts'
 import { MemoryShare } from '../../lib/memory-share.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
@@ -92,6 +93,9 @@ const betweenLooksMs = 500
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
 
+/** What a small transaction of a project may take: measured with 128 columns of events, as staged rows and as rows that are not committed. */
+const bytesOfTransaction = 96 * 1024 ** 2
+
 /**
  * The one DuckDB instance of a data directory. All files are attached to it, so they share one budget of memory and threads. It must run in one thread of
  * the process: opening the same file again in the process would silently create a second, different database.
@@ -110,6 +114,8 @@ export class Instance implements Sql {
   readonly memory: MemoryWatch
   /** For large statements of owned connections, while no query runs. */
   readonly background = new BackgroundStatements(() => this.threads === 1 || this.pool.inUse > 0 || this.readers.size > 0)
+  /** As many transactions and checkpoints of stores at a time as fit. The first row of a table takes a block for each column until it is committed. */
+  readonly writing: <T>(work: () => Promise<T>) => Promise<T>
   private readonly database: DuckDBInstance
   private readonly pool: ConnectionPool
   /** For short internal statements: account data, facts of a store. Long queries do not delay them. */
@@ -145,6 +151,9 @@ export class Instance implements Sql {
     this.listMemory = new MemoryShare(options.listMemory)
     this.concurrency = options.slots
     this.isReadOnly = options.isReadOnly
+    const atOnce = Math.max(1, Math.floor(options.memoryLimit / bytesOfTransaction))
+    const limit = createConcurrencyLimit({ atOnce, waiting: Number.POSITIVE_INFINITY, refusal: () => new WaymarkError('closed', {}) })
+    this.writing = (work) => limit('', work)
     for (const connection of options.connections) this.follow(connection)
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
     this.quick = new ConnectionPool(() => this.connect(), 2)
@@ -291,7 +300,7 @@ export class Instance implements Sql {
     if (path === undefined || this.isInMemory) return
     try {
       const log = await stat(`${path}.wal`).catch(() => null)
-      if (log !== null && log.size > 0) await this.checkpoint(name)
+      if (log !== null && log.size > 0) await this.writing(() => this.checkpoint(name))
     } finally {
       await this.detach(name)
     }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Claim, createAdmission } from '../../../src/execution/asking/admission.ts'
 import { lightMs } from '../../../src/execution/asking/lanes.ts'
@@ -49,6 +50,20 @@ const desk = (places: number) => {
   }
   return { admission, claim, ask }
 }
+
+test('what has ended holds nothing: neither its signal nor the one of its caller has a listener', async () => {
+  const { claim, ask } = desk(1)
+  const caller = new AbortController()
+  const [running, waiting] = [claim(1, { signal: caller.signal }), claim(2, { signal: caller.signal })]
+  const [first, second] = [ask(running), ask(waiting)]
+  await settled()
+  for (const one of [first, second]) {
+    one.end()
+    await one.result
+    await settled()
+  }
+  for (const signal of [running.signal, waiting.signal, caller.signal]) expect(getEventListeners(signal, 'abort')).toEqual([])
+})
 
 describe('between projects', () => {
   test('a small query is answered beside new heavy ones, which continue', async () => {

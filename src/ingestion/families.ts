@@ -1,6 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { otherLimits } from '../limits/limits.ts'
-import { type Decided, decideFamily, type Family, familyOf, familyText, lengthOfMerge, type Member, type MergeEvent, readFamily } from './family.ts'
+import {
+  type Decided,
+  decideFamily,
+  type Family,
+  familyOf,
+  familyText,
+  lengthOfMerge,
+  type Member,
+  type MergeEvent,
+  readFamily,
+} from './family.ts'
 import type { People } from './people.ts'
 import { ownCopy, type Person } from './person.ts'
 import type { EventWriter, SizedFamily, StagedGroup, WriterState } from './ports.ts'

@@ -89,7 +89,12 @@ export const rowLimits = {
   domains: refused('domains', 25_000, { organization_id: 100 }, 'Each is a look-up in DNS.'),
   roles: refused('roles', 1_000, { organization_id: 500 }, 'Listed as a whole.'),
   role_memberships: refused('members of a role', 500, { role_id: 10_000 }, 'Listed as a whole.'),
-  projects: refused('projects', 800_000, { organization_id: 5_000 }, 'Each has a store; an application may have one for each of its customers.'),
+  projects: refused(
+    'projects',
+    800_000,
+    { organization_id: 5_000 },
+    'Each has a store; an application may have one for each of its customers.',
+  ),
   project_memberships: refused('members of a private project', 500, { project_id: 10_000 }, 'Read at every request.'),
   definition_notes: refused('described events and properties', 40_000, { project_id: 5_000 }, 'Held in memory.'),
   insights: refused('insights', 100_000, { project_id: 10_000 }, 'Includes those in the trash.'),

@@ -129,6 +129,7 @@ export async function openWorld(
     checkpoint: async () => undefined,
     checkpointEarly: async () => undefined,
     noteLarge: async () => undefined,
+    writing: <T>(work: () => Promise<T>) => work(),
   }
   const openWriter = async () => store?.openWriter() ?? openEventWriter(engine, database)
   const open = async (signal?: AbortSignal) =>

@@ -292,15 +292,15 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
     events.finish()
-    for (const stage of [...ownStages, ...[...touched].map((table) => stages.get(table)!)])
-      if (stage.rows) await stage.finish()
+    for (const stage of [...ownStages, ...[...touched].map((table) => stages.get(table)!)]) if (stage.rows) await stage.finish()
     const isLarge = events.rows >= rowsOfLarge
     const statements: string[] = []
     if (events.rows && !isLarge) statements.push(insertEvents(main, slots.event))
     if (moves.rows) statements.push(...moveStatements(main))
     if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
     statements.push(...removals)
-    if (removedIds.rows) statements.push(`DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (SELECT distinct_id FROM ${removedIds.table})`)
+    if (removedIds.rows)
+      statements.push(`DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (SELECT distinct_id FROM ${removedIds.table})`)
     if (emptied.rows) statements.push(...removePeople(main, emptied.table, false))
     if (removed.rows) statements.push(...removePeople(main, removed.table, true))
     for (const table of touched) {

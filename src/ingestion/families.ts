@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { excessOf } from '../limits/large-texts.ts'
 import { otherLimits } from '../limits/limits.ts'
 import {
   type Decided,
@@ -14,7 +15,7 @@ import {
 import type { People } from './people.ts'
 import { ownCopy, type Person } from './person.ts'
 import type { EventWriter, SizedFamily, StagedGroup, WriterState } from './ports.ts'
-import { excessOf, LargeRoom } from './property-size.ts'
+import { LargeRoom } from './property-size.ts'
 
 const familiesKept = 50_000
 /** At most. */

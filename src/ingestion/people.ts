@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
+import { excessOf } from '../limits/large-texts.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
 import type { EventWriter, FoundPerson, SizedPerson, StagedGroup, WriterState } from './ports.ts'
-import { excessOf, LargeRoom, lengthOf, usualLength } from './property-size.ts'
+import { LargeRoom, lengthOf, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 

@@ -1,11 +1,7 @@
+import { excessOf, ordinaryLength } from '../limits/large-texts.ts'
+
 /** Maximum characters of the properties of one person or group, as JSON. */
 export const propertiesLimit = 512_000
-/** Properties beyond this share what a store has for large ones: the engine reads 2,048 rows at a time, with all of their texts. */
-export const ordinaryLength = 8_192
-
-/** Characters that count as large. */
-export const excessOf = (length: number): number => Math.max(0, length - ordinaryLength)
-
 /** Room for large properties that many rows share. */
 export class LargeRoom {
   private used: number

@@ -8,7 +8,7 @@ import type { AccountTables, EmailLink, User } from './records.ts'
 import { invalid, notFound } from './refusals.ts'
 import { hashKey, longestSecret, randomToken } from './secrets.ts'
 import { changesOfUser, logOwnChanges } from './user-log.ts'
-import { findUserByEmail, normalEmail, sameEmail } from './users.ts'
+import { findUserByEmail, mustBeOwnAccount, normalEmail, sameEmail } from './users.ts'
 
 // Proofs of an address by the signed-in user: of the present one, or of the one that replaces it. The link is mailed to the address; without a mail server the operator confirms it.
 // A user has one at a time, and an address that belongs to another account is answered like any other: only its mailbox is told.
@@ -95,6 +95,7 @@ export const createEmailLinks = (context: AccountContext) => {
 
     /** Asks for a proof of an address. Earlier links end. The mails are sent after the answer. */
     async ask(user: User, given: string): Promise<void> {
+      mustBeOwnAccount(user)
       const address = normalEmail(given)
       const hasMail = context.mailer() !== null
       const secret = randomToken()
@@ -118,6 +119,7 @@ export const createEmailLinks = (context: AccountContext) => {
 
     /** The holder of the mailed secret is signed in to the account. So it is the same person, and nothing ends. */
     async confirm(user: User, body: unknown): Promise<User> {
+      mustBeOwnAccount(user)
       const { token } = check(emailLinkInput, body)
       if (token.length > longestSecret) throw notUsable()
       const [before, after] = await store.write(async (tables) => {

@@ -21,6 +21,8 @@ export const accountShapes = {
     current_project_id: 'integer?',
     date_joined: 'time',
     preferences: 'json',
+    issuer: 'text?', // the application that signs the user in; null: the user has a password here
+    subject: 'text?', // what that application calls the user
   },
   organizations: {
     id: 'text',

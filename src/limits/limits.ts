@@ -234,6 +234,14 @@ export const otherLimits = {
     'an answer',
     'Kept ten minutes, the oldest go first.',
   ),
+  keptLibraries: other(
+    'browser libraries with the settings of a project',
+    60,
+    'scripts',
+    'server',
+    '120 KiB, compressed',
+    'Made again when they are not kept.',
+  ),
   metricSeries: other('series of a metric', 2_000, 'series', 'server', '1,000 characters of labels', 'What scrapes it has limits too.'),
   connections: other('open connections', 5_000, 'connections', 'server', '64 KiB of headers', 'Each has memory and a file descriptor.'),
 } as const satisfies Readonly<Record<string, OtherLimit>>

@@ -1,5 +1,6 @@
 import { isUuid } from '../lib/time-ordered-uuid.ts'
 import { loadableDefinition } from '../limits/definitions.ts'
+import { excessOf } from '../limits/large-texts.ts'
 import { changePerson } from './change-person.ts'
 import { isVisiting, type Visiting, Visits, visitsLimit } from './cookieless/visits.ts'
 import { EventNames, nameLimit } from './event-names.ts'
@@ -16,7 +17,6 @@ import { propertiesLimit } from './property-size.ts'
 import { addWarning, type Warning, type WarningSummary } from './warnings.ts'
 import type { Content, GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from './work.ts'
 
-const familiesKept = 50_000
 /** Fields of an event outside its properties. */
 const headBytes = 100
 const noGroups: readonly string[] = ['', '', '', '', '']
@@ -40,11 +40,19 @@ interface Needs {
   isChange: boolean
 }
 
+export interface Kept {
+  /** How many persons it may cache, in addition to those of uncommitted groups. */
+  readonly groupPeople: number
+  /** Characters of one family of past merges. */
+  readonly pastFamily?: number
+}
+
 /** A part of batches that fits into memory. */
 interface Fitting {
   readonly ends: number[]
   readonly persons: Set<number>
   readonly groups: Set<string>
+  readonly families: Set<number>
 }
 
 interface Need {
@@ -127,14 +135,17 @@ export class Applier {
   private records = new Map<string, RecordWrite>()
   appliedSeq: number
   private latest = 0
-  /** Large properties, as they are stored. */
+  /** Large texts, as they are stored. */
   private large: string
+  /** Characters of large events, and of those in the group. */
+  private largeEvents: number
+  private largeOfGroup = 0
 
-  private constructor(store: EventWriter, projectId: number, peopleKept: number, state: WriterState) {
+  private constructor(store: EventWriter, projectId: number, { groupPeople, pastFamily }: Kept, state: WriterState) {
     this.store = store
-    this.people = new People(store, projectId, state, peopleKept)
-    this.families = new Families(store, this.people, !state.hasFamilies)
-    this.groups = new Groups(store, state, peopleKept)
+    this.people = new People(store, projectId, state, groupPeople)
+    this.families = new Families(store, this.people, state, pastFamily)
+    this.groups = new Groups(store, state, groupPeople)
     this.visits = new Visits(store, state.visitsOfDays)
     this.names = new EventNames(state.eventNames)
     this.keys = new PropertyKeys(storedKeys(state), state.retiredSlots, state.appliedSeq)
@@ -142,11 +153,11 @@ export class Applier {
     this.storedWarnings = new Set(this.warnings.keys())
     this.appliedSeq = state.appliedSeq
     this.large = JSON.stringify(state.large)
+    this.largeEvents = state.large.events
   }
 
-  /** `peopleKept`: how many persons it may cache, in addition to those of uncommitted groups. */
-  static async open(store: EventWriter, projectId: number, peopleKept: number): Promise<Applier> {
-    return new Applier(store, projectId, peopleKept, await store.state())
+  static async open(store: EventWriter, projectId: number, kept: Kept): Promise<Applier> {
+    return new Applier(store, projectId, kept, await store.state())
   }
 
   /**
@@ -159,8 +170,9 @@ export class Applier {
     this.personNos = new Map((await this.store.personNosOfUuids(all.uuids.filter(isUuid))).map((found) => [found.uuid, found.personNo]))
     await this.people.locate(all.ids, all.inFull)
     if (all.isChange) for (const id of await this.people.locatePersons([...this.personNos.values()])) all.inFull.add(id)
+    await this.families.locate([...all.inFull].flatMap((id) => this.people.numberOf(id) ?? []))
     await this.groups.locate(all.groups)
-    if (this.people.located + this.groups.located <= this.people.room) {
+    if (this.people.located + this.families.locatedLength + this.groups.located <= this.people.room) {
       await this.loadNeeds(all, null)
       return works.map(({ work, to = work.count }) => to)
     }
@@ -194,17 +206,17 @@ export class Applier {
     return guesses
   }
 
-  private async loadNeeds(needs: Needs, part: Pick<Fitting, 'persons' | 'groups'> | null): Promise<void> {
+  private async loadNeeds(needs: Needs, part: Omit<Fitting, 'ends'> | null): Promise<void> {
     await this.people.load(part?.persons ?? null)
-    await this.families.load([...needs.inFull].flatMap((id) => this.people.numberOf(id) ?? []))
+    await this.families.load(part?.families ?? null)
     if (needs.hasPastMerges || needs.isChange) await this.people.loadWhole(needs.inFull)
     await this.groups.load(part?.groups ?? null)
   }
 
   /** The rows that fit: what they need is counted before any of it is loaded. */
   private fitting(works: readonly Part[], rows: number, guesses: Guesses): Fitting {
-    const { people, groups } = this
-    const fitting: Fitting = { ends: works.map(({ from }) => from), persons: new Set(), groups: new Set() }
+    const { people, groups, families } = this
+    const fitting: Fitting = { ends: works.map(({ from }) => from), persons: new Set(), groups: new Set(), families: new Set() }
     let room = people.room
     let left = rows
     for (const [k, { work, from, to = work.count }] of works.entries())
@@ -216,10 +228,18 @@ export class Applier {
         const newPersons = [...numbers].filter((no) => !fitting.persons.has(no))
         const key = need?.group && groups.keyOf(need.group)
         const newGroups = key && !fitting.groups.has(key) ? [key] : []
+        const newFamilies = new Map<number, number>()
+        for (const no of numbers) {
+          const found = families.locatedOf(no)
+          if (found && !fitting.families.has(found.family)) newFamilies.set(found.family, found.size)
+        }
         const size =
-          newPersons.reduce((sum, no) => sum + people.sizeOf(no), 0) + newGroups.reduce((sum, one) => sum + groups.sizeOf(one), 0)
+          newPersons.reduce((sum, no) => sum + people.sizeOf(no), 0) +
+          newGroups.reduce((sum, one) => sum + groups.sizeOf(one), 0) +
+          [...newFamilies.values()].reduce((sum, one) => sum + one, 0)
         if (size > room && room < people.room) return fitting
         room -= size
+        for (const family of newFamilies.keys()) fitting.families.add(family)
         for (const no of newPersons) fitting.persons.add(no)
         for (const one of newGroups) fitting.groups.add(one)
         fitting.ends[k] = i + 1
@@ -249,7 +269,7 @@ export class Applier {
     const uuids: string[] = []
     switch (content.kind) {
       case 'event':
-        for (next = from; next < to && group.events < maxEvents; next++)
+        for (next = from; next < to && group.events < maxEvents && !this.hasManyLarge; next++)
           if (!content.duplicates.has(next)) this.applyEvent(content.events[next]!, content.bytes, arrival(next), group)
         break
       case 'persons':
@@ -279,6 +299,9 @@ export class Applier {
       : { event: prepared, bytes: given, isBeyondLimit: false }
     if (isBeyondLimit)
       this.warn({ type: 'too_many_cookieless_visitors', details: { eventUuid: event.uuid, limit: visitsLimit } }, arrival.receivedAt)
+    const large = excessOf(event.propertiesTo - event.propertiesFrom) + excessOf(event.elementsChain.length)
+    this.largeEvents += large
+    this.largeOfGroup += large
     this.people.seq = arrival.seq
     this.people.noteEvent(event.propertiesTo - event.propertiesFrom + headBytes)
     const who = identify(this.people, this.families, event, arrival)
@@ -436,7 +459,7 @@ export class Applier {
     this.people.refusedWrites = this.people.skippedVersions = 0
     this.settleFamilies(group)
     await this.people.stage(group)
-    this.families.stage(group)
+    await this.families.stage(group)
     await this.groups.stage(group)
     this.visits.stage(group)
     this.names.stage(group)
@@ -454,7 +477,10 @@ export class Applier {
   }
 
   private stageLarge(group: StagedGroup): void {
-    const large = JSON.stringify({ ...this.people.largeCounts, groups: this.groups.large.taken } satisfies WriterState['large'])
+    const { largeCounts } = this.people
+    const others = { groups: this.groups.large.taken, families: this.families.large.taken, events: this.largeEvents }
+    const large = JSON.stringify({ ...largeCounts, ...others } satisfies WriterState['large'])
+    this.largeOfGroup = 0
     if (large === this.large) return
     this.large = large
     group.setMeta('large', large)
@@ -515,12 +541,16 @@ export class Applier {
 
   /** True if the group should end because of its memory. */
   get isHeavy(): boolean {
-    return this.people.isHeavy || this.groups.isHeavy
+    return this.people.isHeavy || this.groups.isHeavy || this.families.isHeavy || this.hasManyLarge
+  }
+
+  private get hasManyLarge(): boolean {
+    return this.largeOfGroup > this.store.largeEvents
   }
 
   /** True if the caches, apart from the latest persons and groups, are too large. Call `forget` once everything staged is committed. */
   get isFull(): boolean {
-    return this.people.isFull || this.families.size > familiesKept
+    return this.people.isFull || this.families.isFull
   }
 
   forget(): void {

@@ -16,6 +16,8 @@ export interface GroupLimits {
   readonly groupRows: number
   /** Persons that one transaction changes, and that stay cached after it. */
   readonly groupPeople: number
+  /** Characters of one family of past merges. */
+  readonly pastFamily?: number
 }
 
 /** A transaction that does not fit into memory is retried with fewer rows, down to this. After several that fit, the size grows again. */
@@ -267,7 +269,7 @@ export class ApplyLoop {
       await failures.pause()
       if (failures.isAbandoned) return
       try {
-        this.applier = await Applier.open(writer, projectId, limits.groupPeople)
+        this.applier = await Applier.open(writer, projectId, limits)
         await this.takeBack()
         return
       } catch (again) {

@@ -44,7 +44,7 @@ export function changePerson(change: PersonChange, parts: Parts): Changed | null
 /** From here on past events change nothing about who this person is. */
 function current(uuid: string, { people, families, find }: Parts): Person | undefined {
   const person = find(uuid)
-  for (const id of person ? people.idsOf(person.no) : []) families.end(id)
+  if (person) families.endOf(people.current(person.no))
   return find(uuid)
 }
 
@@ -110,14 +110,12 @@ function split(person: Person, wanted: readonly string[] | null, { people, group
 }
 
 function remove(person: Person, withEvents: boolean, { people, group, arrival }: Parts): void {
-  const ids = people.idsOf(person.no)
+  const ids = new Set(people.idsOf(person.no))
   // The id that the uuid is made from stays with it: a person that it gets later has the same uuid.
   const kept = withEvents ? undefined : people.ownIdOf(person, ids)
+  if (kept !== undefined) ids.delete(kept)
   group.removePeople([person.no, ...people.mergedInto(person.no)], withEvents)
-  people.removeIds(
-    ids.filter((id) => id !== kept),
-    person,
-  )
+  people.forgetIds(ids, person)
   if (withEvents) people.drop(person)
   else {
     people.empty(person, kept)

@@ -30,6 +30,32 @@ export interface Family {
   readonly id: number
   readonly members: Member[]
   readonly merges: MergeEvent[]
+  /** Its members by their ids. */
+  readonly byId: Map<string, Member>
+  /** Characters of its text, about. */
+  length: number
+  /** Those that are counted as large. */
+  large: number
+}
+
+/** Characters of names and times in the text of a member, and of a merge event. */
+const headOfMember = 200
+const headOfMerge = 180
+const headOfId = 3
+const lengthOfNumber = 11
+
+const lengthOfMember = ({ person, ids, numbers }: Member): number =>
+  headOfMember +
+  (person.length ?? JSON.stringify(person.properties).length) +
+  (person.times ? timesText(person.times).length : 0) +
+  ids.reduce((sum, id) => sum + id.length + headOfId, 0) +
+  numbers.length * lengthOfNumber
+
+export const lengthOfMerge = ({ event, target, source }: MergeEvent): number => headOfMerge + event.length + target.length + source.length
+
+export function familyOf(id: number, members: Member[], merges: MergeEvent[], length?: number): Family {
+  const byId = new Map(members.flatMap((member) => member.ids.map((one) => [one, member] as const)))
+  return { id, members, merges, byId, length: length ?? members.reduce((sum, member) => sum + lengthOfMember(member), 0), large: 0 }
 }
 
 export interface Decided {
@@ -102,7 +128,7 @@ function decided({ members, causes, isIdentified }: Group): Decided {
   return { person: { ...whole, no: first!.person.no, uuid: first!.person.uuid, isIdentified }, members, causes }
 }
 
-type FamilyText = Omit<Family, 'id' | 'members'> & {
+type FamilyText = Pick<Family, 'merges'> & {
   members: (Omit<Member, 'person'> & { person: Omit<Person, 'times'> & { times: unknown } })[]
 }
 
@@ -119,9 +145,6 @@ export function readFamily(id: number, text: string): Family {
   const { members, merges } = JSON.parse(text) as FamilyText
   const timesOf = (times: unknown): PropertyTimes | null =>
     times === null ? null : readTimes(typeof times === 'string' ? times : JSON.stringify(times))
-  return {
-    id,
-    merges,
-    members: members.map((member) => ({ ...member, person: { ...member.person, times: timesOf(member.person.times) } })),
-  }
+  const read = members.map((member): Member => ({ ...member, person: { ...member.person, times: timesOf(member.person.times) } }))
+  return familyOf(id, read, merges, text.length)
 }

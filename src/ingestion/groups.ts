@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
+import { excessOf } from '../limits/large-texts.ts'
 import type { Arrival } from './identify.ts'
 import { write, writeInThePast } from './person.ts'
 import type { EventWriter, SizedGroup, StagedGroup, WriterState } from './ports.ts'
-import { excessOf, fits, LargeRoom, lengthOf, type Measured, noteWritten, usualLength } from './property-size.ts'
+import { fits, LargeRoom, lengthOf, type Measured, noteWritten, usualLength } from './property-size.ts'
 import { type PropertyTimes, readTimes, timesText } from './property-times.ts'
 
 interface Group extends Measured {

@@ -63,7 +63,7 @@ function identifyPast(people: People, families: Families, event: PreparedEvent, 
       ? withCreator(Object.assign(found.member.person, nobody(event), { hasRecord: true }), event, arrival)
       : create(people, event, arrival)
   const isChanged = update(people, person, event, arrival, { isIdentifying: false, isVersioned: isNew })
-  if (found) families.touch(found.family)
+  if (found) families.touch(found.family, event.propertiesTo - event.propertiesFrom)
   else if (isChanged) people.change(person)
 
   const other = event.mergeWith
@@ -71,7 +71,7 @@ function identifyPast(people: People, families: Families, event: PreparedEvent, 
   const warnings = illegal === undefined || other === event.distinctId ? [] : [illegalId(event, other!, illegal)]
   if (other !== null && other !== event.distinctId && illegal === undefined) {
     if (people.numberOf(other) === undefined) people.add(other, nobody(event), arrival.receivedAt)
-    families.link({
+    const isLinked = families.link({
       at: event.time,
       uuid: event.uuid,
       event: event.name,
@@ -80,8 +80,21 @@ function identifyPast(people: People, families: Families, event: PreparedEvent, 
       isForced: forcedMerges.has(event.name),
       isRefused: false,
     })
+    if (!isLinked) return mergeNow(people, person.no, event, other, arrival)
   }
   return { personNo: person.no, mode: personModes.full, warnings, merge: null }
+}
+
+/** A past merge of persons about whom no more can be kept: it counts in order of arrival, as a live one. */
+function mergeNow(people: People, personNo: number, event: PreparedEvent, other: string, arrival: Arrival): Identified {
+  const merged = merge(people, event, other, arrival)
+  if (merged.person && merged.isIdentifying && !merged.person.isIdentified) {
+    merged.person.isIdentified = true
+    people.change(merged.person)
+  }
+  const details = { eventUuid: event.uuid, targetPersonDistinctId: event.distinctId, sourcePersonDistinctId: other }
+  const warnings: Warning[] = [...merged.warnings, { type: 'past_merge_in_order_of_arrival', details }]
+  return { personNo, mode: personModes.full, warnings, merge: merged.entry }
 }
 
 function withoutPerson(people: People, families: Families, event: PreparedEvent, arrival: Arrival): Identified {

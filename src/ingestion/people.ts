@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { BoundedCache } from '../lib/bounded-cache.ts'
+import { excessOf } from '../limits/large-texts.ts'
 import { Allowance } from './allowance.ts'
 import type { Member } from './family.ts'
 import type { Person } from './person.ts'
 import type { EventWriter, FoundPerson, SizedPerson, StagedGroup, WriterState } from './ports.ts'
-import { excessOf, LargeRoom, lengthOf, usualLength } from './property-size.ts'
+import { LargeRoom, lengthOf, usualLength } from './property-size.ts'
 import { readTimes, timesText } from './property-times.ts'
 import { personUuid } from './uuid.ts'
 
@@ -14,6 +15,8 @@ const movesKept = 200_000
 const rowsOfSlice = 512
 const lengthOfSlice = 4_000_000
 const idsOfLook = 1_024
+/** Ids of one person after which the event loop gets a turn. */
+const idsOfSlice = 8_192
 /** Budget for versions: characters per byte of an event. Most persons need much less. */
 const historyOfByte = 8
 const historyAtFirst = 8_000_000
@@ -138,18 +141,22 @@ export class People {
         if (!isKnown) this.sizes.set(found.personNo, found.size)
       }
     const owned = await this.store.idsOf(numbers)
-    for (const { personNo, distinctId } of owned)
-      if (this.numberOf(distinctId) === undefined) {
-        const known = this.people.get(this.current(personNo))
-        this.ids.set(distinctId, (known ? known.hasRecord : hasRecord.get(personNo)) ? personNo : -personNo)
-      }
-    return owned.map(({ distinctId }) => distinctId)
+    const ids: string[] = []
+    for (const { personNo, distinctId } of owned) {
+      if (ids.push(distinctId) % idsOfSlice === 0) await setImmediate()
+      if (this.numberOf(distinctId) !== undefined) continue
+      const known = this.people.get(this.current(personNo))
+      this.ids.set(distinctId, (known ? known.hasRecord : hasRecord.get(personNo)) ? personNo : -personNo)
+    }
+    return ids
   }
 
   /** Loads all ids and merged numbers of the persons of these ids, for `idsOf` and `mergedInto`. */
   async loadWhole(distinctIds: Iterable<string>): Promise<void> {
     const numbers = new Set<number>()
+    let seen = 0
     for (const id of distinctIds) {
+      if (++seen % idsOfSlice === 0) await setImmediate()
       const no = this.numberOf(id)
       if (no === undefined) continue
       for (const one of [no, ...(this.addedMerges.get(no) ?? [])]) if (!this.storedIds.has(one)) numbers.add(one)
@@ -161,7 +168,10 @@ export class People {
       this.storedIds.set(no, [])
       this.storedMerges.set(no, [])
     }
-    for (const { personNo, distinctId } of ids) this.storedIds.get(personNo)!.push(distinctId)
+    for (const { personNo, distinctId } of ids) {
+      if (++seen % idsOfSlice === 0) await setImmediate()
+      this.storedIds.get(personNo)!.push(distinctId)
+    }
     for (const { merged, survivor } of merges) {
       if (this.moved.has(merged) || this.placed.has(merged)) continue // the store lags behind
       this.moved.set(merged, survivor)
@@ -260,13 +270,23 @@ export class People {
   }
 
   /** The id that the person was made from, if it still has it. */
-  ownIdOf(person: Person, ids: readonly string[]): string | undefined {
-    return ids.find((id) => personUuid(this.projectId, id) === person.uuid)
+  ownIdOf(person: Person, ids: Iterable<string>): string | undefined {
+    for (const id of ids) if (personUuid(this.projectId, id) === person.uuid) return id
+    return undefined
   }
 
-  /** Takes ids from their person, which must be loaded whole. */
-  removeIds(distinctIds: readonly string[], { no, uuid }: Person): void {
+  /** Takes ids from their person, which must be loaded whole. The id that it was made from keeps its uuid reserved. */
+  removeIds(distinctIds: readonly string[], person: Person): void {
     const removed = new Set(distinctIds)
+    this.forgetIds(removed, person)
+    const own = this.ownIdOf(person, distinctIds)
+    if (own === undefined) return
+    this.keptUuids.add(person.uuid)
+    this.hasOtherUuids = true
+  }
+
+  /** Takes ids from a person that nobody has any more, or that keeps the id that it was made from. */
+  forgetIds(removed: ReadonlySet<string>, { no }: Pick<Person, 'no'>): void {
     for (const one of [no, ...(this.addedMerges.get(no) ?? [])])
       for (const ids of [this.storedIds, this.addedIds]) {
         const known = ids.get(one)
@@ -276,13 +296,10 @@ export class People {
             known.filter((id) => !removed.has(id)),
           )
       }
-    for (const id of distinctIds) {
+    for (const id of removed) {
       this.ids.delete(id)
       this.newIds.delete(id)
       this.removedIds.add(id)
-      if (personUuid(this.projectId, id) !== uuid) continue
-      this.keptUuids.add(uuid)
-      this.hasOtherUuids = true
     }
   }
 

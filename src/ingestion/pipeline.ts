@@ -136,7 +136,7 @@ export class Pipeline {
     const { writer, projectId, uuidFolder = null, onError = () => {} } = options
     const { groupRows, groupPeople } = writer
     const limits: Limits = { queueBytes: defaultQueueBytes, groupRows, groupPeople, ...options.limits }
-    const applier = await Applier.open(writer, projectId, limits.groupPeople)
+    const applier = await Applier.open(writer, projectId, limits)
     const uuids = await UuidIndex.open(writer, applier.appliedSeq, uuidFolder, onError)
     const attempts = new Attempts(options.attempts ?? noAttempts, applier.appliedSeq)
     const pipeline = new Pipeline(options, limits, applier, uuids, attempts)

@@ -113,6 +113,8 @@ export interface EventWriter {
   readonly groupPeople: number
   /** Characters of large properties that a table may have: more of them cannot be read, or written to the file, at a time. */
   readonly largeRoom: number
+  /** Characters of large events that one transaction may have. */
+  readonly largeEvents: number
   /** The state before the first group. */
   state(): Promise<WriterState>
   /** True if an error means that a group was too large. */
@@ -125,8 +127,9 @@ export interface EventWriter {
   idsOf(numbers: readonly number[]): Promise<{ personNo: number; distinctId: string }[]>
   /** The numbers that were merged into these. */
   mergedInto(numbers: readonly number[]): Promise<{ merged: number; survivor: number }[]>
-  /** The families of imported persons that contain these numbers. */
-  families(numbers: readonly number[]): Promise<{ family: number; state: string }[]>
+  /** The families of imported persons that contain these numbers, and what loading each takes. */
+  familySizes(numbers: readonly number[]): Promise<(SizedFamily & { personNo: number })[]>
+  families(families: readonly SizedFamily[]): Promise<{ family: number; state: string }[]>
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
   groupSizes(keys: readonly (readonly [index: number, key: string])[]): Promise<SizedGroup[]>
   groups(groups: readonly SizedGroup[]): Promise<FoundGroup[]>
@@ -146,6 +149,12 @@ export interface EventWriter {
   /** A group may be staged while the previous one is being committed. Commits are serialized. */
   openGroup(): Promise<StagedGroup>
   close(): Promise<void>
+}
+
+export interface SizedFamily {
+  family: number
+  /** Bytes of its text. */
+  size: number
 }
 
 export interface SizedGroup {
@@ -187,8 +196,8 @@ export interface WriterState {
   /** Uuids that persons kept when the id that they were made from left them. */
   readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
-  /** Characters of large properties, by the table that has them. */
-  readonly large: Readonly<Record<'persons' | 'versions' | 'groups', number>>
+  /** Characters of large texts, by the table that has them; `events`: of all that were ever written. */
+  readonly large: Readonly<Record<'persons' | 'versions' | 'groups' | 'families' | 'events', number>>
   readonly groupTypes: string[]
   /** Numbers of visitors without cookies. */
   readonly visitsOfDays: readonly (readonly [day: number, count: number])[]

@@ -1,11 +1,7 @@
+import { excessOf, ordinaryLength } from '../limits/large-texts.ts'
+
 /** Maximum characters of the properties of one person or group, as JSON. */
 export const propertiesLimit = 512_000
-/** Properties beyond this share what a store has for large ones: the engine reads 2,048 rows at a time, with all of their texts. */
-export const ordinaryLength = 8_192
-
-/** Characters that count as large. */
-export const excessOf = (length: number): number => Math.max(0, length - ordinaryLength)
-
 /** Room for large properties that many rows share. */
 export class LargeRoom {
   private used: number
@@ -26,15 +22,20 @@ export class LargeRoom {
     return length <= ordinaryLength || this.used + Math.min(more, excessOf(length)) <= this.most
   }
 
+  /** Whether so many large characters more fit. */
+  takes(more: number): boolean {
+    return more <= 0 || this.used + more <= this.most
+  }
+
   /** Counts what a row takes now. */
-  count(holder: Measured): void {
+  count(holder: Counted): void {
     const now = excessOf(holder.length ?? 0)
     this.used += now - (holder.large ?? 0)
     holder.large = now
   }
 
   /** The row is removed. */
-  free(holder: Measured): void {
+  free(holder: Counted): void {
     this.used -= holder.large ?? 0
     holder.large = 0
   }
@@ -43,14 +44,18 @@ export class LargeRoom {
 /** Properties that seem too long are measured again after this many characters were written. */
 const measuredAfter = 32_000
 
-export interface Measured {
-  readonly properties: Readonly<Record<string, unknown>>
+/** What has a share of the room for large texts. */
+export interface Counted {
   /** Upper bound of the characters; unknown until it is first needed. */
   length?: number
-  /** Exact number at the last measurement. */
-  counted?: number
   /** Those that are counted as large. */
   large?: number
+}
+
+export interface Measured extends Counted {
+  readonly properties: Readonly<Record<string, unknown>>
+  /** Exact number at the last measurement. */
+  counted?: number
 }
 
 const measure = (holder: Measured): number => {

@@ -44,6 +44,11 @@ export const warningKinds = {
     effect: 'in part',
     means: 'The other distinct id belongs to a person who is already identified; no persons were merged.',
   },
+  past_merge_in_order_of_arrival: {
+    effect: 'altered',
+    means:
+      'A past event merged persons of whom earlier past events had merged so many that no more is kept for later ones (2,000,000 characters). The merge counts in order of arrival, not of its time.',
+  },
   invalid_process_person_profile: {
     effect: 'altered',
     means: '`$process_person_profile` is neither true nor false; it was ignored.',

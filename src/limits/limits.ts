@@ -206,6 +206,14 @@ export const otherLimits = {
     'a definition',
     'Every query loads them.',
   ),
+  pastFamily: other(
+    'what is known of persons that past events have merged, for merges that come later',
+    2_000_000,
+    'characters',
+    'project',
+    'persons, ids and merge events of one family',
+    'All of it is decided again with each merge; beyond it, merges count in order of arrival.',
+  ),
   eventsPerDay: other('events a day', 20_000_000, 'events', 'project', '1 MiB each', 'The project key is public.'),
   mailsPerDay: other('mails a day', 500, 'mails', 'organization', '1 MiB each', 'Its members decide who gets them.'),
   unprovenMailsPerDay: other(

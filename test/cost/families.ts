@@ -29,7 +29,7 @@ export interface Family {
 }
 
 export const families: readonly Family[] = [
-  { name: 'attack', share: 4, prefix: /^attack /, probes: attackProbes },
+  { name: 'attack', share: 2, prefix: /^attack /, probes: attackProbes },
   { name: 'capture', share: 4, prefix: /^capture /, probes: captureProbes, named: captureNamed },
   { name: 'header', share: 1, prefix: /^(header|parameter|capture) /, probes: headerProbes },
   { name: 'route', share: 2, prefix: /^route /, probes: routeProbes },

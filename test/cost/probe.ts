@@ -23,6 +23,8 @@ export interface HttpInput {
   readonly inTurn?: boolean
   /** What differs from one connection to the next. */
   readonly each?: readonly { readonly path: string; readonly authorization: string }[]
+  /** A small request that has to be answered afterwards. */
+  readonly after?: HttpInput
   /** Sent and stored before anything is measured. */
   readonly before?: readonly HttpInput[]
 }

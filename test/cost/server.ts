@@ -245,6 +245,10 @@ export async function startServer(script: string, template: Template, isOneProce
     if (input.inTurn) for (const i of connections) answers.push(await one(i))
     else answers.push(...(await Promise.all(connections.map(one))))
     isAnswered = true
+    if (input.after && of.exit === null) {
+      const { status } = await once(of, input.after, null)
+      if (status >= 500) refusedOthers ??= `a small request afterwards is answered with ${status}`
+    }
     // Events wait for some seconds before they are stored, unless somebody asks for them.
     if (of.exit === null && storing.test(input.path) && answers.some(({ status }) => status === 200)) await once(of, flush, null)
     if (input.isEndless) while (of.exit === null && cpu() < endlessMs) await wait(lookEveryMs)

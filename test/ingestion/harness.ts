@@ -124,8 +124,12 @@ export async function openWorld(
   const engine = {
     connect: async () => (await instance!).connect(),
     memoryLimit: options.memoryLimit ?? 2 ** 31,
+    largeEvents: (options.memoryLimit ?? 2 ** 31) / 16,
     background: new BackgroundStatements(() => true),
+    checkpoint: async () => undefined,
     checkpointEarly: async () => undefined,
+    noteLarge: async () => undefined,
+    writing: <T>(work: () => Promise<T>) => work(),
   }
   const openWriter = async () => store?.openWriter() ?? openEventWriter(engine, database)
   const open = async (signal?: AbortSignal) =>
@@ -146,8 +150,8 @@ export async function openWorld(
   /** Counts the properties that a look returns. */
   const counted = <F>(look: F): F =>
     (async (...args: unknown[]) => {
-      const rows = (await (look as (...args: unknown[]) => Promise<{ properties?: string }[]>)(...args)) ?? []
-      loaded += rows.reduce((sum, { properties = '' }) => sum + properties.length, 0)
+      const rows = (await (look as (...args: unknown[]) => Promise<{ properties?: string; state?: string }[]>)(...args)) ?? []
+      loaded += rows.reduce((sum, { properties = '', state = '' }) => sum + properties.length + state.length, 0)
       mostLoaded = Math.max(mostLoaded, loaded)
       return rows
     }) as F
@@ -155,7 +159,7 @@ export async function openWorld(
     Object.fromEntries(
       Object.entries(store).map(([name, value]) => [
         name,
-        /^(persons|groups)/.test(name) && typeof value === 'function' ? counted(value) : value,
+        /^(persons|groups|families)/.test(name) && typeof value === 'function' ? counted(value) : value,
       ]),
     ) as unknown as EventWriter
   const failing = (store: EventWriter): EventWriter => ({

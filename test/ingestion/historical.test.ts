@@ -177,6 +177,103 @@ describe('a past merge', () => {
   })
 })
 
+describe('what is kept of past merges has a largest size', () => {
+  const most = 2_000_000
+  const long = 'x'.repeat(100_000)
+  const visit = (n: number): Past => ({ event: 'visit', distinct_id: `v${n}`, minutes: n, set: { [`p${n}`]: `${n}${long}` } })
+  const merge = (n: number): Past => ({ event: '$identify', distinct_id: 'user', other: `v${n}`, minutes: 100 + n })
+  const families = (world: World) =>
+    world.rows('SELECT max(length(state))::INTEGER AS longest, count(*)::INTEGER AS n FROM import_families')
+
+  test.each([1, 7])('of one family, in batches of %s: then merges count in order of arrival, and nobody is lost', async (size) => {
+    const world = await openWorld()
+    const numbers = Array.from({ length: 40 }, (_, n) => n)
+    const pasts = numbers.flatMap((n) => [visit(n), merge(n)]).map(asEvent)
+    for (let at = 0; at < pasts.length; at += size) await importBatch(world, pasts.slice(at, at + size))
+    const [{ longest, n }] = (await families(world)) as [{ longest: number; n: number }]
+    expect(longest).toBeLessThanOrEqual(most)
+    expect(n).toBeLessThanOrEqual(1)
+    const { persons, events } = await state(world)
+    expect(persons.map(({ ids }) => ids?.length)).toEqual([41])
+    expect(new Set(events.map(({ person }) => person))).toEqual(new Set([persons[0]!.uuid]))
+    expect(world.pipeline.warnings().map(({ type }) => type)).toContain('past_merge_in_order_of_arrival')
+    await world.rebuild()
+    expect((await state(world)).persons.map(({ ids }) => ids?.length)).toEqual([41])
+    await world.close()
+  })
+
+  test('by what its members are told later', async () => {
+    const world = await openWorld()
+    const numbers = Array.from({ length: 10 }, (_, n) => n)
+    await importBatch(
+      world,
+      numbers.map((n) => asEvent(merge(n), n)),
+    )
+    for (const part of [1, 2, 3])
+      await importBatch(
+        world,
+        numbers.map((n) => asEvent({ ...visit(n), set: { [`${part}`]: `${n}${long}` } }, part * 100 + n)),
+      )
+    expect(await families(world)).toEqual([{ longest: null, n: 0 }])
+    expect((await state(world)).persons.map(({ ids }) => ids?.length)).toEqual([11])
+    await world.close()
+  })
+
+  test('of all families: they share the room of large texts, and a transaction loads no more than fits', async () => {
+    const memoryLimit = 64 * 1024 ** 2
+    const world = await openWorld({ memoryLimit, limits: { groupPeople: 5_000 } })
+    const numbers = Array.from({ length: 120 }, (_, n) => n)
+    const pairOf = (n: number): Past[] => [
+      { ...visit(n), set: { p: `${n}${long}` } },
+      { event: '$identify', distinct_id: `u${n}`, other: `v${n}`, minutes: 100 + n, set: { q: `${n}${long}` } },
+    ]
+    for (const n of numbers)
+      await importBatch(
+        world,
+        pairOf(n).map((past, i) => asEvent(past, 2 * n + i)),
+      )
+    const sum = async () => Number((await world.rows('SELECT coalesce(sum(length(state)), 0)::INTEGER AS n FROM import_families'))[0]!.n)
+    expect(await sum()).toBeLessThanOrEqual(memoryLimit / 4 + numbers.length * 8_192)
+    await world.restart()
+    await importBatch(
+      world,
+      numbers.map((n) => asEvent({ event: 'visit', distinct_id: `u${n}`, minutes: 300, set: { r: n } }, 1_000 + n)),
+    )
+    expect(world.mostLoaded).toBeLessThanOrEqual(5_000 * 640 + 4 * long.length)
+    expect((await state(world)).persons.map(({ ids, properties }) => [ids?.length, 'r' in properties])).toEqual(
+      numbers.map(() => [2, true]),
+    )
+    await world.close()
+  })
+
+  test('a small one, with any events: identities stay consistent', async () => {
+    await assertGenerated(
+      fc.asyncProperty(
+        fc.array(fc.record({ batch: fc.array(past, { minLength: 1, maxLength: 6 }), isPast: fc.boolean() }), {
+          minLength: 2,
+          maxLength: 8,
+        }),
+        fc.integer({ min: 0, max: 2_500 }),
+        async (steps, pastFamily) => {
+          const world = await openWorld({ limits: { pastFamily } })
+          let n = 0
+          for (const { batch, isPast } of steps)
+            await world.pipeline.ingest({ historical_migration: isPast, batch: batch.map((each) => asEvent(each, n++)) })
+          const { persons, events } = await state(world)
+          const ids = persons.flatMap((person) => person.ids ?? [])
+          expect(new Set(ids).size).toBe(ids.length)
+          expect(new Set(persons.map(({ uuid }) => uuid)).size).toBe(persons.length)
+          const [{ n: stored }] = (await world.rows('SELECT count(*)::INTEGER AS n FROM events')) as [{ n: number }]
+          expect(events).toHaveLength(stored)
+          expect(Number((await families(world))[0]!.longest ?? 0)).toBeLessThanOrEqual(pastFamily)
+          await world.close()
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+})
+
 test('identities stay consistent when mixed with live events and changes by users', async () => {
   const change = fc.record({
     change: fc.constantFrom('write', 'merge', 'split', 'delete', 'delete events'),

@@ -77,6 +77,18 @@ const earned: { readonly [K in WarningType]: readonly (readonly [what: string, s
       ),
     ],
   ],
+  past_merge_in_order_of_arrival: [
+    [
+      'of large persons',
+      past(
+        ...Array.from({ length: 16 }, (_, i) => 10 + i).flatMap((i) => [
+          { event: 'e', distinct_id: `v${i}`, timestamp: `2025-01-01T00:00:${i}Z`, properties: { $set: { a: large.slice(150_000) } } },
+          { event: '$identify', timestamp: `2025-01-02T00:00:${i}Z`, properties: { $anon_distinct_id: `v${i}` } },
+        ]),
+      ),
+      -1,
+    ],
+  ],
   invalid_process_person_profile: [['a text', live({ event: 'e', properties: { $process_person_profile: 'no' } })]],
   invalid_event_when_process_person_profile_is_false: [
     ['$identify', live({ event: '$identify', properties: { $process_person_profile: false } })],

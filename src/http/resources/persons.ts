@@ -121,14 +121,30 @@ const membersOf = async (visit: ProjectVisit, given: string) => {
 
 const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'distinct_id', value: ids, operator: 'exact' })
 
+const noPerson = 'There is no person with this uuid or distinct id.'
+
 /** By its uuid, or else by a distinct id. */
 const find = async (visit: ProjectVisit): Promise<PresentedPerson> => {
   const id = visit.params.id ?? ''
   const one = { limit: 1, offset: 0 }
   const [known] = isUuid(id) ? await personsOf(visit, { filters: [byUuids([id.toLowerCase()])] }, one) : []
   const found = known ?? (await personsOf(visit, { filters: [byDistinctIds([id])] }, one))[0]
-  if (!found) throw failures.notFound('There is no person with this uuid or distinct id.')
+  if (!found) throw failures.notFound(noPerson)
   return present(found)
+}
+
+/** Only uuids: a person may have hundreds of thousands of ids. */
+const uuidsOf = async (visit: ProjectVisit, filter: object, limit: number): Promise<string[]> => {
+  const query = { ...asked({ filters: [filter] }), select: ['id'], orderBy: ['created_at DESC', 'id'], limit, offset: 0 }
+  return ((await answerTo(visit, query)) as ActorsResponse).results.map((row) => String(row[0]))
+}
+
+const findUuid = async (visit: ProjectVisit): Promise<string> => {
+  const id = visit.params.id ?? ''
+  const [known] = isUuid(id) ? await uuidsOf(visit, byUuids([id.toLowerCase()]), 1) : []
+  const found = known ?? (await uuidsOf(visit, byDistinctIds([id]), 1))[0]
+  if (!found) throw failures.notFound(noPerson)
+  return found
 }
 
 const change = async (visit: ProjectVisit, changes: readonly PersonChange[]): Promise<readonly boolean[]> =>
@@ -181,8 +197,7 @@ const chosen = async (visit: ProjectVisit): Promise<{ uuids: readonly string[]; 
   if (!distinct_ids) throw failures.required('ids')
   if (distinct_ids.length > mostDeleted) throw failures.invalid(`At most ${mostDeleted} persons at a time.`, 'distinct_ids')
   if (distinct_ids.length === 0) return { uuids: [], withEvents }
-  const found = await personsOf(visit, { filters: [byDistinctIds(distinct_ids)] }, { limit: mostDeleted, offset: 0 })
-  return { uuids: found.map((row) => present(row).uuid), withEvents }
+  return { uuids: await uuidsOf(visit, byDistinctIds(distinct_ids), mostDeleted), withEvents }
 }
 
 const leaving = (person: PresentedPerson, body: unknown): readonly string[] | null => {
@@ -420,8 +435,7 @@ export const persons = defineResource({
       queryParameters: eventsToo,
       status: 202,
       handle: async (visit) => {
-        const { uuid } = await find(visit)
-        await remove(visit, [uuid], isTrue(visit.query.get('delete_events')))
+        await remove(visit, [await findUuid(visit)], isTrue(visit.query.get('delete_events')))
       },
     }),
     row({

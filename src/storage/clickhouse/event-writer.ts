@@ -10,6 +10,8 @@ import { stagedGroup } from './staged-group.ts'
 const groupRows = 61_440
 const groupPeople = 50_000
 const uuidRows = 1_000_000
+/** Its text is held as a whole. */
+const largeEventsOfInsert = 64 * 1024 ** 2
 
 const micros = (column: string) => `toUnixTimestamp64Micro(${column})`
 
@@ -57,7 +59,9 @@ export function openEventWriter(store: ProjectStore): EventWriter {
   return {
     groupRows,
     groupPeople,
-    largeRoom: Number.POSITIVE_INFINITY, // the server reads few rows at a time where they are large
+    // The server reads few rows at a time where they are large.
+    largeRoom: Number.POSITIVE_INFINITY,
+    largeEvents: largeEventsOfInsert,
     isTooMuch: isOutOfMemory,
     async state() {
       const appliedSeq = await recover(store)
@@ -94,12 +98,26 @@ export function openEventWriter(store: ProjectStore): EventWriter {
         )
         return found.map(([merged, survivor]) => ({ merged, survivor }))
       }),
-    families: (nos) =>
-      among(nos, async () => {
-        const found = await look<[number, string]>(
-          `SELECT family, state ${ofProject('import_families')} AND family IN
-             (SELECT family ${ofProject('import_members')} AND person_no IN (${numbers(nos)}))`,
-        )
+    familySizes: (nos) =>
+      among(nos, () =>
+        store.alone(async () => {
+          const members = await store.rows<[number, number]>(
+            `SELECT person_no, family ${ofProject('import_members')} AND person_no IN (${numbers(nos)})`,
+          )
+          const families = [...new Set(members.map(([, family]) => family))]
+          const found = await among(families, () =>
+            store.rows<[number, number]>(
+              `SELECT family, length(state) ${ofProject('import_families')} AND family IN (${numbers(families)})`,
+            ),
+          )
+          const sizes = new Map(found)
+          return members.flatMap(([personNo, family]) => (sizes.has(family) ? [{ personNo, family, size: sizes.get(family)! }] : []))
+        }),
+      ),
+    families: (families) =>
+      among(families, async () => {
+        const wanted = numbers(families.map(({ family }) => family))
+        const found = await look<[number, string]>(`SELECT family, state ${ofProject('import_families')} AND family IN (${wanted})`)
         return found.map(([family, state]) => ({ family, state }))
       }),
     personNosOfUuids: (uuids) =>
@@ -196,7 +214,14 @@ async function readState(
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
-    large: { persons: 0, versions: 0, groups: 0, ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>) },
+    large: {
+      persons: 0,
+      versions: 0,
+      groups: 0,
+      families: 0,
+      events: 0,
+      ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>),
+    },
     groupTypes,
     visitsOfDays,
     eventNames: names.map(([id, name, firstSeen, lastSeen, count]) => ({ id, name, firstSeen, lastSeen, count })),

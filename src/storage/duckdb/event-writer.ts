@@ -1,10 +1,12 @@
 import { randomInt } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { DuckDBValue as Value } from '@duckdb/node-api'
 import { type ChangedTable, type ChangedValue, changedTables } from '../../catalog/changed-tables.ts'
 import type { EventWriter, FoundGroup, FoundPerson, SlotUse, StagedGroup, WriterState } from '../../ingestion/ports.ts'
+import { excessOf, ordinaryLength } from '../../limits/large-texts.ts'
 import { peopleOf } from './budget.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
-import { type Instance, isOutOfMemory, text } from './instance.ts'
+import { type Instance, isInvalidated, isOutOfMemory, text } from './instance.ts'
 import { rowGroupRows } from './schema.ts'
 import { slotFromJson, slotTexts, slotValue } from './slot-values.ts'
 import { createStage, type Stage } from './stage.ts'
@@ -34,12 +36,44 @@ const bySize = <T extends { readonly size: number }>(rows: readonly T[]): [ordin
   rows.filter(({ size }) => size > largeSize),
 ]
 
+type WriterInstance = Pick<
+  Instance,
+  'connect' | 'memoryLimit' | 'largeEvents' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge' | 'writing'
+>
+
+/** Writes large events to the file before those that are in one row group are too many to be read at a time. */
+interface LargeEvents {
+  /** Characters of all, with those of the transaction. */
+  before(characters: number): Promise<void>
+  /** Characters of a transaction. */
+  after(characters: number): Promise<void>
+}
+
+function largeOf(instance: WriterInstance, database: string): LargeEvents {
+  let sinceCheckpoint = 0
+  return {
+    before: (characters) => instance.noteLarge(database, characters),
+    async after(characters) {
+      sinceCheckpoint += characters
+      if (sinceCheckpoint <= instance.largeEvents) return
+      try {
+        await instance.checkpoint(database)
+        sinceCheckpoint = 0
+      } catch (error) {
+        if (isInvalidated(error) || isOutOfMemory(error)) throw error
+        // Another transaction is at it: after the next commit.
+      }
+    },
+  }
+}
+
 /** `committed` is called before a commit is acknowledged. */
 export async function openEventWriter(
-  instance: Pick<Instance, 'connect' | 'memoryLimit' | 'background' | 'checkpointEarly' | 'writing'>,
+  instance: WriterInstance,
   database: string,
   committed: () => void = () => undefined,
 ): Promise<EventWriter> {
+  const large = largeOf(instance, database)
   const main = `"${database}".main`
   const reader = await instance.connect()
   const wanted = {
@@ -47,7 +81,7 @@ export async function openEventWriter(
     uuids: createStage(reader, 'wanted_uuids', { uuid: 'uuid' }),
     numbers: createStage(reader, 'wanted_numbers', { number: 'integer' }),
   }
-  const writers = [await openGroups(instance, main, committed), await openGroups(instance, main, committed)]
+  const writers = [await openGroups(instance, main, large, committed), await openGroups(instance, main, large, committed)]
   let turn = 0
   let reading: Promise<unknown> = Promise.resolve()
 
@@ -75,10 +109,29 @@ export async function openEventWriter(
       sql,
     )
 
+  /** One person may have hundreds of thousands of them: they are read in chunks, between which the event loop has turns. */
+  const lookPairs = <T, V>(numbers: readonly number[], sql: string, pair: (number: number, value: V) => T): Promise<T[]> =>
+    inTurn(async () => {
+      if (numbers.length === 0) return []
+      wanted.numbers.clear()
+      for (const number of numbers) wanted.numbers.push([number])
+      await wanted.numbers.finish()
+      const result = await reader.run(sql)
+      const pairs: T[] = []
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (!chunk || chunk.rowCount === 0) return pairs
+        const [first, second] = chunk.getColumns() as unknown as [number[], V[]]
+        for (const [i, number] of first.entries()) pairs.push(pair(number, second[i]!))
+        await setImmediate()
+      }
+    })
+
   return {
     groupRows: rowGroupRows,
     groupPeople: peopleOf(instance.memoryLimit),
     largeRoom: Math.floor(instance.memoryLimit / 4),
+    largeEvents: instance.largeEvents,
     isTooMuch: isOutOfMemory,
     state: () => inTurn(() => readState(rows, main)),
     ownersOfIds: (ids) =>
@@ -103,21 +156,33 @@ export async function openEventWriter(
       return found
     },
     idsOf: (numbers) =>
-      lookNumbers(
+      lookPairs(
         numbers,
-        `SELECT d.person_no AS "personNo", d.distinct_id AS "distinctId" FROM ${main}.distinct_ids d JOIN temp.main.wanted_numbers w ON w.number = d.person_no`,
+        `SELECT d.person_no, d.distinct_id FROM ${main}.distinct_ids d JOIN temp.main.wanted_numbers w ON w.number = d.person_no`,
+        (personNo, distinctId: string) => ({ personNo, distinctId }),
       ),
     mergedInto: (numbers) =>
-      lookNumbers(
+      lookPairs(
         numbers,
         `SELECT m.merged, m.survivor FROM ${main}.person_merges m JOIN temp.main.wanted_numbers w ON w.number = m.survivor`,
+        (merged, survivor: number) => ({ merged, survivor }),
       ),
-    families: (numbers) =>
+    familySizes: (numbers) =>
       lookNumbers(
         numbers,
-        `SELECT family, state FROM ${main}.import_families WHERE family IN
-           (SELECT m.family FROM ${main}.import_members m JOIN temp.main.wanted_numbers w ON w.number = m.person_no)`,
+        `SELECT m.person_no AS "personNo", m.family, strlen(f.state)::DOUBLE AS size FROM ${main}.import_members m
+         JOIN temp.main.wanted_numbers w ON w.number = m.person_no JOIN ${main}.import_families f ON f.family = m.family`,
       ),
+    async families(families) {
+      const [ordinary, large] = bySize(families)
+      const found = await lookNumbers<{ family: number; state: string }>(
+        ordinary.map(({ family }) => family),
+        `SELECT f.family, f.state FROM ${main}.import_families f JOIN temp.main.wanted_numbers w ON w.number = f.family`,
+      )
+      for (const { family } of large)
+        found.push(...((await inTurn(() => rows(`SELECT family, state FROM ${main}.import_families WHERE family = ${family}`))) as never[]))
+      return found
+    },
     personNosOfUuids: (uuids) =>
       look(
         wanted.uuids,
@@ -205,12 +270,16 @@ const namesOf = Object.fromEntries(tables.map((table) => [table, Object.keys(cha
 }
 
 /** One connection, on which groups are staged and committed one after the other. */
-async function openGroups(instance: Pick<Instance, 'connect' | 'background' | 'writing'>, main: string, committed: () => void) {
+async function openGroups(instance: WriterInstance, main: string, large: LargeEvents, committed: () => void) {
   const connection = await instance.connect()
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
   const rewrites = createStage(connection, 'stage_rewrites', { person_no: 'integer', current: 'integer' })
   const movedIds = createStage(connection, 'stage_moved_ids', { distinct_id: 'text', person_no: 'integer' })
+  const removedIds = createStage(connection, 'stage_removed_ids', { distinct_id: 'text' })
+  const emptied = createStage(connection, 'stage_emptied', { person_no: 'integer' })
+  const removed = createStage(connection, 'stage_removed', { person_no: 'integer' })
+  const ownStages = [moves, rewrites, movedIds, removedIds, emptied, removed]
   const stages = new Map<ChangedTable, Stage>()
   for (const table of tables)
     stages.set(table, createStage(connection, `stage_${table}`, { ...changedTables[table].columns, is_new: 'boolean' }))
@@ -219,30 +288,34 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background' | 'w
     touched: ReadonlySet<ChangedTable>,
     metas: ReadonlyMap<string, string>,
     removals: readonly string[],
-    { movesEvents, emptied, removed }: PeopleChanges,
+    { movesEvents, largeEvents }: Changes,
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
     events.finish()
-    for (const stage of [moves, rewrites, movedIds, ...[...touched].map((table) => stages.get(table)!)])
-      if (stage.rows) await stage.finish()
+    for (const stage of [...ownStages, ...[...touched].map((table) => stages.get(table)!)]) if (stage.rows) await stage.finish()
     const isLarge = events.rows >= rowsOfLarge
     const statements: string[] = []
     if (events.rows && !isLarge) statements.push(insertEvents(main, slots.event))
     if (moves.rows) statements.push(...moveStatements(main))
     if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
-    statements.push(...removals, ...removePeople(main, emptied, false), ...removePeople(main, removed, true))
+    statements.push(...removals)
+    if (removedIds.rows)
+      statements.push(`DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (SELECT distinct_id FROM ${removedIds.table})`)
+    if (emptied.rows) statements.push(...removePeople(main, emptied.table, false))
+    if (removed.rows) statements.push(...removePeople(main, removed.table, true))
     for (const table of touched) {
       if (changedTables[table].keys.length) statements.push(deleteChanged(main, table))
       statements.push(insertStaged(main, table, table === 'persons' ? slots.person : []))
     }
     const written = new Map(metas)
     // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-    if (rewrites.rows || movedIds.rows || movesEvents || emptied.length || removed.length)
+    if (rewrites.rows || movedIds.rows || movesEvents || emptied.rows || removed.rows)
       written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
-    if (movesEvents || removed.length) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
+    if (movesEvents || removed.rows) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
     statements.push('COMMIT')
+    if (largeEvents > 0) await large.before((JSON.parse(metas.get('large') ?? '{}') as { events?: number }).events ?? 0)
     try {
       if (isLarge) {
         await connection.run('BEGIN')
@@ -255,6 +328,7 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background' | 'w
     } finally {
       committed()
     }
+    if (largeEvents > 0) await large.after(largeEvents)
   }
 
   return {
@@ -262,14 +336,17 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background' | 'w
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
-      const changes: PeopleChanges = { movesEvents: false, emptied: [], removed: [] }
-      for (const stage of [moves, rewrites, movedIds, ...stages.values()]) stage.clear()
+      const changes: Changes = { movesEvents: false, largeEvents: 0 }
+      for (const stage of [...ownStages, ...stages.values()]) stage.clear()
       await events.begin()
       return {
         get events() {
           return events.rows
         },
-        pushEvent: (row) => events.push(row),
+        pushEvent(row) {
+          changes.largeEvents += excessOf(row.to - row.from) + excessOf(row.elementsChain.length)
+          events.push(row)
+        },
         put(table, row, isNew) {
           touched.add(table)
           const values: ChangedValue[] = namesOf[table].map((column) => (row as Record<string, ChangedValue>)[column]!)
@@ -292,12 +369,11 @@ async function openGroups(instance: Pick<Instance, 'connect' | 'background' | 'w
           removals.push(...portions(ids).map((some) => moveEvents(main, some, from)))
           changes.movesEvents = true
         },
-        removeIds: (ids) =>
-          removals.push(
-            ...portions(ids).map((some) => `DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (${some.map(text).join(', ')})`),
-          ),
+        removeIds(ids) {
+          for (const id of ids) removedIds.push([id])
+        },
         removePeople(numbers, withEvents) {
-          for (const no of numbers) (withEvents ? changes.removed : changes.emptied).push(no)
+          for (const no of numbers) (withEvents ? removed : emptied).push([no])
         },
         removeVisits: (beforeDay) => removals.push(`DELETE FROM ${main}.cookieless_visits WHERE day < ${beforeDay}`),
         remove: (table, id) =>
@@ -379,18 +455,16 @@ const moveEvents = (main: string, ids: readonly (readonly [string, number])[], f
   `UPDATE ${main}.events t SET person_no = s.no FROM (VALUES ${ids.map(([id, no]) => `(${text(id)}, ${no})`).join(', ')}) s(id, no)
    WHERE t.distinct_id = s.id AND t.person_no IN (${from.join(', ')})`
 
-/** Changes of a group by users. */
-interface PeopleChanges {
+/** Changes of a group that are not in a stage. */
+interface Changes {
   movesEvents: boolean
-  /** Numbers about which everything but their events is removed. */
-  readonly emptied: number[]
-  /** Numbers that are removed with their events. */
-  readonly removed: number[]
+  /** Characters of large events. */
+  largeEvents: number
 }
 
-function removePeople(main: string, numbers: readonly number[], withEvents: boolean): string[] {
-  if (numbers.length === 0) return []
-  const among = (column: string) => `${column} IN (${numbers.join(', ')})`
+/** Removes everything about the numbers of a table, or everything but their events. */
+function removePeople(main: string, numbers: string, withEvents: boolean): string[] {
+  const among = (column: string) => `${column} IN (SELECT person_no FROM ${numbers})`
   const from = (table: string, column = 'person_no') => `DELETE FROM ${main}.${table} WHERE ${among(column)}`
   const statements = [from('person_versions'), from('cohort_members')]
   if (!withEvents) return statements
@@ -401,6 +475,21 @@ function removePeople(main: string, numbers: readonly number[], withEvents: bool
     from('persons'),
     from('person_merges', 'merged'),
   ]
+}
+
+/** Older stores did not count families. */
+async function readLarge(
+  stored: string | undefined,
+  hasFamilies: boolean,
+  rows: (sql: string) => Promise<Record<string, unknown>[]>,
+  tables: string,
+): Promise<WriterState['large']> {
+  const known = JSON.parse(stored ?? '{}') as Partial<WriterState['large']>
+  const large = { persons: 0, versions: 0, groups: 0, families: 0, events: 0, ...known }
+  if (known.families !== undefined || !hasFamilies) return large
+  const excess = `greatest(0, strlen(state) - ${ordinaryLength})`
+  const [sum] = await rows(`SELECT coalesce(sum(${excess}), 0)::DOUBLE AS n FROM ${tables}.import_families`)
+  return { ...large, families: sum!.n as number }
 }
 
 const words = (text: unknown): string[] => (text as string).split(' ').filter((word) => word !== '')
@@ -427,7 +516,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
-    large: { persons: 0, versions: 0, groups: 0, ...(JSON.parse(meta.get('large') ?? '{}') as Partial<WriterState['large']>) },
+    large: await readLarge(meta.get('large'), families!.n !== 0, rows, tables),
     groupTypes,
     visitsOfDays: visits.map((row) => [row.day as number, row.count as number]),
     eventNames: eventNames.map((row) => ({

@@ -82,6 +82,11 @@ const checkpointBytes = (memoryLimit: number): number => Math.min(256e6, memoryL
 /** An early checkpoint happens above this part of them. */
 const shareOfEarly = 0.75
 
+/** Part of the memory for the large texts that a thread reads at a time: reading one as JSON takes about four times its size, and a query reads several properties. */
+const partOfLargeTexts = 16
+/** Merges of row groups in one checkpoint: the default of the engine. */
+const usualMerges = 100
+
 /** Between two looks at the write-ahead logs of all files. */
 const betweenLooksMs = 500
 
@@ -116,6 +121,8 @@ export class Instance implements Sql {
   /** For short internal statements: account data, facts of a store. Long queries do not delay them. */
   private readonly quick: ConnectionPool
   private readonly attached = new Map<string, string>()
+  /** Files whose row groups are not merged. */
+  private readonly apart = new Set<string>()
   private readonly readers = new Set<() => Promise<void>>()
   private readonly connections = new Set<DuckDBConnection>()
   private isLooking = false
@@ -152,6 +159,11 @@ export class Instance implements Sql {
     this.quick = new ConnectionPool(() => this.connect(), 2)
     this.forgetAtExit = interruptAtExit(this)
     this.memory = watchMemory({ most: options.memoryLimit / 2 + besideTheEngine, counted: () => this.counted() })
+  }
+
+  /** Characters of large events that a row group may have: each thread reads one. */
+  get largeEvents(): number {
+    return Math.floor(this.memoryLimit / partOfLargeTexts / this.threads)
   }
 
   get isInMemory(): boolean {
@@ -258,12 +270,28 @@ export class Instance implements Sql {
     const name = projectDatabase(id)
     await this.attach(name, join('projects', String(id), 'store.duckdb'), storeFile)
     if (!this.isReadOnly) await boundDefinitions(this, `${identifier(name)}.main`)
+    const [large] = await this.rows<{ value: string }>(`SELECT value FROM ${identifier(name)}.main.meta WHERE key = 'large'`)
+    await this.noteLarge(name, (JSON.parse(large?.value ?? '{}') as { events?: number }).events ?? 0)
     return name
   }
 
   async detach(name: string): Promise<void> {
     if (!this.attached.delete(name)) return
     await this.run(`DETACH ${identifier(name)}`)
+    await this.noteLarge(name, 0)
+  }
+
+  /**
+   * Characters of the large events of a file. A scan, a checkpoint too, holds the texts of 2,048 rows of a row group. Each checkpoint begins a new row group, and
+   * a later one merges small groups: with large texts in them, the merged ones could neither be read nor written any more.
+   */
+  async noteLarge(name: string, characters: number): Promise<void> {
+    const isApart = characters > this.largeEvents
+    if (isApart === this.apart.has(name)) return
+    const before = this.apart.size
+    if (isApart) this.apart.add(name)
+    else this.apart.delete(name)
+    if (before === 0 || this.apart.size === 0) await this.run(`SET GLOBAL max_vacuum_tasks = ${isApart ? 0 : usualMerges}`)
   }
 
   /** Releases a file that nobody uses any more, with its contents in it. In memory it stays. */
@@ -282,6 +310,7 @@ export class Instance implements Sql {
   async abandon(name: string): Promise<void> {
     this.attached.delete(name)
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
+    await this.noteLarge(name, 0).catch(() => undefined)
   }
 
   /** Checkpoint: moves the contents of the write-ahead log into the file. */
@@ -482,6 +511,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       // The order matters: directories can be allowed only while external access is still on.
       `allowed_directories = [${directories.map(text).join(', ')}]`,
       'enable_external_access = false',
+      "allowed_configs = ['max_vacuum_tasks']",
       'lock_configuration = true',
     ]
     // Releasing a file or exiting the process does not write it: checkpoints are explicit.

@@ -204,12 +204,29 @@ const records: Readonly<Record<string, (bytes: number) => HttpInput>> = {
   'an annotation': (n) => send('POST', '/api/projects/1/annotations/', { content: large(n), date_marker: '2026-01-01' }, 'key'),
   'an action': (n) => send('POST', '/api/projects/1/actions/', { name: 'a', description: large(n), steps: [{ event: 'a' }] }, 'key'),
 }
+const smallChange = send('POST', '/api/projects/1/annotations/', { content: 'a', date_marker: '2026-01-01' })
 const ofRecords = Object.fromEntries(
   Object.entries(records).flatMap(([name, make]): [string, Attack][] => [
     [`a large one: ${name}`, { door: 'route', from: kilobyte, most: 9 * kilobyte * kilobyte, make }],
     [
       `many of them: ${name}`,
-      { door: 'crowd', grows: 'data', from: 4, most: 256, make: (n) => ({ ...make(9 * kilobyte), connections: n, inTurn: true }) },
+      {
+        door: 'crowd',
+        grows: 'data',
+        from: 4,
+        most: 16,
+        make: (n) => ({ ...make(9 * kilobyte * kilobyte), connections: n, inTurn: true, after: smallChange }),
+      },
+    ],
+    [
+      `many small ones: ${name}`,
+      {
+        door: 'crowd',
+        grows: 'data',
+        from: 16,
+        most: 256,
+        make: (n) => ({ ...make(2 * kilobyte), connections: n, inTurn: true, after: smallChange }),
+      },
     ],
   ]),
 )

@@ -10,7 +10,7 @@ import { type Served, startServe } from './served.ts'
 
 if (missing !== null) console.warn(`\n  SKIPPED: the script for page views. ${missing}\n`)
 
-const slowestMs = 30_000
+const slowestMs = 120_000
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
 declare const window: {
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)('the script for page views', () => {
   const host = () => new URL(site.url).host
   const rows = (columns: string, where = 'true') =>
     served.rows(`select ${columns} from events where properties.$host = '${host()}' and ${where} order by timestamp, event`)
-  const arrive = (count: number) => expect.poll(async () => (await rows('event')).length, { timeout: 20_000, interval: 100 }).toBe(count)
+  const arrive = (count: number) => expect.poll(async () => (await rows('event')).length, { timeout: 60_000, interval: 100 }).toBe(count)
 
   test('page views, with what the pages for the web show, and nothing is stored in the browser', async () => {
     await visit(tag(), { path: '/first?utm_source=news&gclid=g1&token=private' })
@@ -175,9 +175,9 @@ describe.skipIf(missing !== null)('the script for page views', () => {
     await visit(
       `${tag()}<script src="${gate.url}/static/array.js"></script><script>posthog.init('${served.projectKey}', { api_host: '${gate.url}', cookieless_mode: 'always', opt_out_useragent_filter: true, request_queue_config: { flush_interval_ms: 250 }, loaded: (ph) => ph.capture('by the library') })</script>`,
     )
-    await expect.poll(async () => (await rows('event', "event = 'by the library'")).length, { timeout: 20_000, interval: 100 }).toBe(1)
+    await expect.poll(async () => (await rows('event', "event = 'by the library'")).length, { timeout: 60_000, interval: 100 }).toBe(1)
     await expect
-      .poll(async () => (await rows('event', "properties.$lib = 'waymark.js'")).length, { timeout: 20_000, interval: 100 })
+      .poll(async () => (await rows('event', "properties.$lib = 'waymark.js'")).length, { timeout: 60_000, interval: 100 })
       .toBe(1)
     const found = await rows('properties.$lib, person_id, distinct_id, $session_id')
     expect(found.length).toBeGreaterThan(1)

@@ -13,7 +13,7 @@ import { type Served, startServe } from './served.ts'
 
 if (missing !== null) console.warn(`\n  SKIPPED: the scripts for web pages. ${missing}\n`)
 
-const slowestMs = 30_000
+const slowestMs = 120_000
 /** Of the library, which is not sent for a browser that a program steers. */
 const options = { opt_out_useragent_filter: true, request_queue_config: { flush_interval_ms: 250 } }
 
@@ -113,7 +113,7 @@ describe.skipIf(missing !== null)('the browser library of this server', () => {
   }
   const stored = (where: string) =>
     expect
-      .poll(async () => Number((await served.rows(`select count() from events where ${where}`))[0]![0]), { timeout: 30_000, interval: 200 })
+      .poll(async () => Number((await served.rows(`select count() from events where ${where}`))[0]![0]), { timeout: 60_000, interval: 200 })
       .toBeGreaterThan(0)
 
   test.each(Object.entries(ways))('%s: with all that Settings can switch on', async (_, script) => {

@@ -11,7 +11,7 @@ import { type Served, startServe } from './served.ts'
 
 if (missing !== null) console.warn(`\n  SKIPPED: the examples of docs/posthog-js.md. ${missing}\n`)
 
-const slowestMs = 30_000
+const slowestMs = 120_000
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
 declare const window: {
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)('examples', () => {
   const isLoaded = () => page.waitForFunction(() => window.posthog.__loaded === true)
   const stored = (where: string) =>
     expect
-      .poll(async () => Number((await served.rows(`select count() from events where ${where}`))[0]![0]), { timeout: 25_000, interval: 200 })
+      .poll(async () => Number((await served.rows(`select count() from events where ${where}`))[0]![0]), { timeout: 60_000, interval: 200 })
       .toBeGreaterThan(0)
 
   test('HTML: a call before the library has arrived is kept', async () => {

@@ -22,7 +22,7 @@ const alone = [
 const long = [
   'test/bench/compare-revisions.test.ts',
   'test/cli/{import,query-out,stopping}.test.ts',
-  'test/clients/cookieless.test.ts',
+  'test/clients/{cookieless,page-script,scripts,snippets}.test.ts',
   'test/catalog/channels.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
@@ -51,7 +51,7 @@ const long = [
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
-  'test/web/{accounts,crowded,dashboards,data,every-page,first-load,insight-behaviour,insight-kinds,insights,live,organization,pages,people,pipelines,settings,sql,states}.test.ts',
+  'test/web/{accounts,charts,crowded,dashboards,data,every-page,first-load,insight-behaviour,insight-kinds,insights,live,mounted,organization,pages,people,pipelines,settings,sql,states}.test.ts',
 ]
 
 // The same of files that may share a process.

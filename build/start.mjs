@@ -5,16 +5,16 @@ import { join, resolve } from 'node:path'
 // file that came or went.
 
 const command = resolve('dist/cli.js')
-const built = [command, resolve('dist/web/index.html')]
-const sources = ['package.json', 'package-lock.json', 'build/cli.mjs', 'build/web.mjs', 'src']
+const built = [command, resolve('dist/web/index.html'), resolve('dist/client/waymark.js')]
+const sources = ['package.json', 'package-lock.json', 'build/cli.mjs', 'build/client.mjs', 'build/web.mjs', 'src']
 const newest = (path) => {
   const own = statSync(path)
   return own.isDirectory() ? Math.max(own.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name)))) : own.mtimeMs
 }
 const changed = Math.max(...sources.map(newest))
 if (built.some((file) => !existsSync(file) || statSync(file).mtimeMs < changed)) {
-  const [{ buildCli }, { buildWeb }] = await Promise.all([import('./cli.mjs'), import('./web.mjs')])
-  await Promise.all([buildCli(), buildWeb()])
+  const [{ buildCli }, { buildClient }, { buildWeb }] = await Promise.all([import('./cli.mjs'), import('./client.mjs'), import('./web.mjs')])
+  await Promise.all([buildCli(), buildClient(), buildWeb()])
 }
 process.argv = [process.argv[0], command, 'serve', '--demo', ...process.argv.slice(2)]
 await import(command)

@@ -8,6 +8,7 @@ import { openResealing, type Resealing } from './accounts/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey } from './accounts/secret-box.ts'
 import type { Backends } from './backend/backend.ts'
 import { localBackends } from './backend/local-backends.ts'
+import { type Address, announce, newSecret } from './directory/announcement.ts'
 import { accountsMemory, openAccounts } from './directory/control.ts'
 import { OpenProjects, type ProjectFailure } from './directory/open-projects.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
@@ -19,6 +20,7 @@ import { type ExportOptions, type OpenedExports, openExports } from './exports/o
 import { DailySalts } from './ingestion/cookieless/salts.ts'
 import type { Transformations } from './ingestion/transforming/ports.ts'
 import { RemoteBackends } from './isolation/remote-backends.ts'
+import { withoutTrailingSlashes } from './lib/without-trailing-slashes.ts'
 import { allowedAddresses } from './network/allowed-addresses.ts'
 import { type OpenedNotifications, openNotifications } from './notifications/open-notifications.ts'
 import { openDeliveries } from './plugins/delivery/open-deliveries.ts'
@@ -449,6 +451,11 @@ export interface ProjectSummary {
   readonly created_at: Date
 }
 
+export interface OrganizationSummary {
+  readonly id: string
+  readonly name: string
+}
+
 export interface Condition {
   readonly isOpen: boolean
   readonly isWritable: boolean
@@ -589,6 +596,66 @@ export class Waymark {
     return [...named].sort((a, b) => a.id - b.id)[0]
   }
 
+  /**
+   * The organization of the projects that `createProject` makes; created with its first owner if it does not exist.
+   *
+   * @example const { id: organization } = await waymark.defaultOrganization()
+   */
+  async defaultOrganization(): Promise<OrganizationSummary> {
+    this.mustBeOpen()
+    const { organization } = await this.inTurn(() => this.accounts.firstStart({ makesKey: false }))
+    return { id: organization.id, name: organization.name }
+  }
+
+  /**
+   * An organization of its own, with a first project: for one customer of the application. Its users come in by `authenticate`.
+   *
+   * @example const { id } = await waymark.createOrganization({ name: 'Acme' })
+   */
+  async createOrganization(settings: { readonly name: string }): Promise<OrganizationSummary> {
+    this.mustBeOpen()
+    checkOptionNames(settings, ['name'], 'createOrganization')
+    await this.defaultOrganization() // the first one is where `createProject` makes projects
+    const { id, name } = await this.accounts.createOrganization(settings)
+    return { id, name }
+  }
+
+  /**
+   * A link with which the first owner chooses address and password, once, while this process runs; an earlier link ends. Null: the owner has a password already.
+   * `publicUrl`: where users find the interface.
+   *
+   * @example console.log(await waymark.createSetupLink('https://app.example.com/analytics'))
+   */
+  async createSetupLink(publicUrl: string): Promise<string | null> {
+    this.mustBeOpen()
+    if (typeof publicUrl !== 'string' || !/^https?:/.test(publicUrl) || !URL.canParse(publicUrl))
+      throw invalid('publicUrl', 'must be the address of the interface, such as "https://app.example.com/analytics"')
+    await this.defaultOrganization()
+    const secret = newSecret()
+    return (await this.accounts.firstOwner.allow(secret)) ? `${withoutTrailingSlashes(publicUrl)}/#/setup?secret=${secret}` : null
+  }
+
+  /**
+   * Ends the memberships and the personal API keys of a user whom `authenticate` has let in: for users who have left the application. False: there is no such user.
+   *
+   * @example await waymark.removeHostUser({ issuer: 'app', subject: 'user-7' })
+   */
+  async removeHostUser({ issuer, subject }: { readonly issuer: string; readonly subject: string }): Promise<boolean> {
+    this.mustBeOpen()
+    return this.accounts.hostUsers.end(issuer, subject)
+  }
+
+  /** @internal Says on disk where this process takes commands. The answer takes it back. */
+  announce(address: Address): Promise<() => Promise<void>> {
+    return announce(this.dataDir, address)
+  }
+
+  private readonly closingSteps: (() => Promise<void>)[] = []
+  /** @internal */
+  beforeClosing(step: () => Promise<void>): void {
+    this.closingSteps.push(step)
+  }
+
   /** @internal For probes: whether the directory is writable, its free space, and the lag. */
   async condition(): Promise<Condition> {
     const { ready, failures } = this.parts.projects
@@ -642,6 +709,7 @@ export class Waymark {
     parts.endSweeping()
     const counts = () => Promise.all([this.accounts.historicalImports.flush(), this.accounts.eventQuotas.flush()])
     for (const step of [
+      ...this.closingSteps,
       () => parts.saved.close(),
       () => parts.notifications.close(),
       () => asking.runs.drain(0),

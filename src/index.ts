@@ -1,15 +1,16 @@
+export type { HostUser } from './accounts/host-users.ts'
 export type { PersonalKeyOptions } from './accounts/personal-keys.ts'
 export type { NewProjectSettings } from './accounts/project-fields.ts'
 export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
 export type { CohortInput } from './definitions/cohorts.ts'
-export { type EngineChoice, type OpenOptions, open, type ProjectSummary, type Waymark } from './engine.ts'
+export { type EngineChoice, type OpenOptions, type OrganizationSummary, open, type ProjectSummary, type Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'
 export type { Span } from './errors/span.ts'
 export type { QueryStatus } from './execution/asking/query-runs.ts'
 export type { RefreshMode } from './execution/asking/refresh.ts'
 export { createHandler, type Handler, type HandlerOptions } from './http/create-handler.ts'
-export { type NodeHandler, toNodeHandler } from './http/node-handler.ts'
+export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './http/node-handler.ts'
 export type {
   BatchInput,
   EventInput,

@@ -3,7 +3,7 @@ import type { ProjectRecord } from './accounts/records.ts'
 import type { Backends, RowLimits } from './backend/backend.ts'
 import { OnDemandBackend } from './backend/on-demand.ts'
 import { OpenLimit } from './backend/open-limit.ts'
-import type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
+import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './catalog/known-names.ts'
 import type { StoreFacts } from './catalog/store-facts.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './definitions/actions.ts'
 import type { CohortInput } from './definitions/cohorts.ts'
@@ -46,7 +46,7 @@ import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } fro
 import { statementFrom } from './queries/sql/template.ts'
 import type { RecoveryNotice, RecoveryReport } from './storage/recovery-report.ts'
 
-export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
+export type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './catalog/known-names.ts'
 export type { ActionService, StoredAction } from './definitions/actions.ts'
 export type { CohortService, CohortState } from './definitions/cohorts.ts'
 export type { StoredCohort } from './definitions/stored-cohort.ts'
@@ -348,6 +348,18 @@ export class Project {
   async properties(): Promise<readonly KnownProperty[]> {
     await this.refresh()
     return this.backend.properties()
+  }
+
+  /** @internal One page of the names of events. */
+  async eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>> {
+    await this.refresh()
+    return this.backend.eventNames(asked)
+  }
+
+  /** @internal One page of the names of properties. */
+  async propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>> {
+    await this.refresh()
+    return this.backend.propertyNames(asked)
   }
 
   /** @internal The rows of this project for batch exports. */

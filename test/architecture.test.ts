@@ -95,6 +95,7 @@ const layers: Record<string, readonly string[]> = {
     'notifications',
     'jobs',
     'imports',
+    'directory',
     root,
   ],
   cli: [

@@ -5,12 +5,14 @@ import { createDefinitionNotes } from './definition-notes.ts'
 import { createDomains } from './domains.ts'
 import { createEmailLinks } from './email-links.ts'
 import { createEventQuotas } from './event-quotas.ts'
+import { check } from './fields.ts'
 import { createFirstOwner } from './first-owner.ts'
 import { createHistoricalImports } from './historical-imports.ts'
+import { createHostUsers } from './host-users.ts'
 import { createInvites } from './invites.ts'
 import { createJoining } from './joining.ts'
 import { createMembers } from './members.ts'
-import { createOrganizations, insertMembership, insertOrganization } from './organizations.ts'
+import { createOrganizations, insertMembership, insertOrganization, organizationInput } from './organizations.ts'
 import { createOutboundCalls } from './outbound-calls.ts'
 import { createPasswordLinks } from './password-links.ts'
 import { createPasswords } from './passwords.ts'
@@ -69,6 +71,7 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     invites: createInvites(context),
     joining: createJoining(context),
     firstOwner: createFirstOwner(context),
+    hostUsers: createHostUsers(context),
     passwordLinks: createPasswordLinks(context),
     emailLinks: createEmailLinks(context),
     domains: createDomains(context),
@@ -87,6 +90,17 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
       const project = await store.write((tables) => insertProject(context, tables, null, organization.id, input))
       await context.projectStores.create(project.id)
       return project
+    },
+
+    /** Without members: those come by the host application, or by invitation. */
+    async createOrganization(body: unknown): Promise<Organization> {
+      const input = check(organizationInput, body)
+      const made = await store.write(async (tables) => {
+        const organization = await insertOrganization(context, tables, null, input)
+        return { organization, project: await insertProject(context, tables, null, organization.id, {}) }
+      })
+      await context.projectStores.create(made.project.id)
+      return made.organization
     },
 
     /** The operator says whose the address is. */

@@ -1,3 +1,4 @@
+import { runInSlices } from '../lib/run-in-slices.ts'
 import type { AccountContext } from './context.ts'
 import type { User } from './records.ts'
 import type { Json } from './store.ts'
@@ -12,13 +13,28 @@ export interface Note {
 }
 export const noNote: Note = { description: '', fields: {}, updated_at: null, updated_by_id: null }
 
+interface Stored extends Omit<Note, 'fields'> {
+  readonly id: string
+  readonly fields: string | null
+}
 const readFields = (text: string | null | undefined) => JSON.parse(text || '{}') as Note['fields']
+
+/** A project can have thousands of notes: other requests have their turn while they are read. */
+const sliceMs = 10
+function* notesOf(rows: readonly Stored[]): Generator<void, ReadonlyMap<string, Note>> {
+  const notes = new Map<string, Note>()
+  for (const { id, fields, ...rest } of rows) {
+    notes.set(id, { ...rest, fields: readFields(fields) })
+    yield
+  }
+  return notes
+}
 
 export const createDefinitionNotes = ({ store, clock }: AccountContext) => ({
   /** By the id of what they describe. */
   async of(projectId: number): Promise<ReadonlyMap<string, Note>> {
     const rows = await store.read.definition_notes.find({ project_id: projectId })
-    return new Map(rows.map(({ id, fields, ...rest }) => [id, { ...rest, fields: readFields(fields) }]))
+    return runInSlices(notesOf(rows), sliceMs)
   },
 
   /** Changes what is given. Fields that are null are removed. */

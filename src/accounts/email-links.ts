@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { tokenLength } from '../limits/bounds.ts'
-import { type AccountContext, changesOf, log, type Mail, post } from './context.ts'
+import { type AccountContext, type Mail, post } from './context.ts'
 import { check } from './fields.ts'
 import { provenAddress } from './proof.ts'
 import type { AccountTables, EmailLink, User } from './records.ts'
 import { invalid, notFound } from './refusals.ts'
 import { hashKey, longestSecret, randomToken } from './secrets.ts'
-import { findUserByEmail, normalEmail, sameEmail } from './users.ts'
+import { changesOfUser, logOwnChanges } from './user-log.ts'
+import { findUserByEmail, mustBeOwnAccount, normalEmail, sameEmail } from './users.ts'
 
 // Proofs of an address by the signed-in user: of the present one, or of the one that replaces it. The link is mailed to the address; without a mail server the operator confirms it.
 // A user has one at a time, and an address that belongs to another account is answered like any other: only its mailbox is told.
@@ -81,15 +82,7 @@ export const createEmailLinks = (context: AccountContext) => {
     // Mailed links prove access to the old mailbox only.
     if (change.email !== undefined) await tables.password_links.remove({ user_id: user.id, is_mailed: true })
     const { unproven_since: _, ...shown } = change
-    await log(context, tables, {
-      by: user,
-      organization_id: user.current_organization_id,
-      scope: 'User',
-      item_id: user.id,
-      activity: 'updated',
-      name: user.email,
-      changes: changesOf('User', user as unknown as Record<string, unknown>, shown),
-    })
+    await logOwnChanges(context, tables, user, changesOfUser(user, shown))
     return { ...user, ...change }
   }
   const tellOld = (before: User, after: User) => {
@@ -102,6 +95,7 @@ export const createEmailLinks = (context: AccountContext) => {
 
     /** Asks for a proof of an address. Earlier links end. The mails are sent after the answer. */
     async ask(user: User, given: string): Promise<void> {
+      mustBeOwnAccount(user)
       const address = normalEmail(given)
       const hasMail = context.mailer() !== null
       const secret = randomToken()
@@ -125,6 +119,7 @@ export const createEmailLinks = (context: AccountContext) => {
 
     /** The holder of the mailed secret is signed in to the account. So it is the same person, and nothing ends. */
     async confirm(user: User, body: unknown): Promise<User> {
+      mustBeOwnAccount(user)
       const { token } = check(emailLinkInput, body)
       if (token.length > longestSecret) throw notUsable()
       const [before, after] = await store.write(async (tables) => {

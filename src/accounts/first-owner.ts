@@ -6,7 +6,7 @@ import { provenAddress } from './proof.ts'
 import { type AccountTables, level, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashKey } from './secrets.ts'
-import { findUserByEmail, normalEmail } from './users.ts'
+import { findUserByEmail, isHostUser, normalEmail } from './users.ts'
 
 // The first start makes an owner without a password, who cannot sign in. The secret that the server prints gives that account to its holder.
 
@@ -24,7 +24,7 @@ export const createFirstOwner = (context: AccountContext) => {
     const organization = (await tables.organizations.find({}))[0]
     const owned = organization && (await tables.memberships.first({ organization_id: organization.id, level: level.owner }))
     const user = owned && (await tables.users.first({ id: owned.user_id }))
-    return user && user.password_hash === null ? { organization, user } : null
+    return user && user.password_hash === null && !isHostUser(user) ? { organization, user } : null
   }
 
   return {

@@ -8,7 +8,7 @@ import { provenAddress } from './proof.ts'
 import { type AccountTables, type Invite, level, type Organization, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashKey, longestSecret } from './secrets.ts'
-import { findUserByEmail, insertUser, sameEmail } from './users.ts'
+import { findUserByEmail, insertUser, mustBeOwnAccount, sameEmail } from './users.ts'
 
 // Accepting an invitation needs the secret that was sent; its id is visible to everyone who may list it.
 
@@ -42,6 +42,7 @@ export const createJoining = (context: AccountContext) => {
   }
 
   const usable = async (tables: Reading, secret: string, user: User | null): Promise<Usable> => {
+    if (user) mustBeOwnAccount(user)
     const invite = secret.length > longestSecret ? undefined : await tables.invites.first({ secret_hash: hashKey(secret) })
     const organization = invite && (await tables.organizations.first({ id: invite.organization_id }))
     if (!invite || !organization) throw unknown()

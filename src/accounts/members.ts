@@ -4,7 +4,7 @@ import { type AccountContext, changesOf, log } from './context.ts'
 import { check, integerOf } from './fields.ts'
 import { type AccountTables, level, levels, type Membership, type User } from './records.ts'
 import { notAllowed, notFound } from './refusals.ts'
-import { moveCurrent } from './users.ts'
+import { isHostUser, moveCurrent } from './users.ts'
 
 export const memberInput = z.object({ level: integerOf(levels) })
 
@@ -65,6 +65,8 @@ export const createMembers = (context: AccountContext) => {
       const wanted = check(memberInput.partial(), body).level
       if (isOwn && wanted !== undefined) throw notAllowed("You can't change your own access level.")
       if (wanted === undefined || wanted === member.membership.level) return member
+      if (isHostUser(member.user))
+        throw notAllowed('The level of this member comes from the application that signs the member in: change it there.')
       return writeAs(context, by, async (tables, ownNow) => {
         const other = await asItIs(tables, member.membership)
         mayGive(ownNow, other, wanted)

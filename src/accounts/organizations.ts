@@ -9,7 +9,7 @@ import { insertProject } from './projects.ts'
 import { type AccountTables, level, type Organization, type User } from './records.ts'
 import { notFound, upgradeNeeded } from './refusals.ts'
 import { randomLetters } from './secrets.ts'
-import { moveCurrent } from './users.ts'
+import { moveCurrent, mustBeOwnAccount } from './users.ts'
 
 export const organizationInput = z.object({
   name: text({ max: 64 }),
@@ -89,7 +89,7 @@ const removeOrganizationRows = async (
     plugins.map(({ id }) => id),
   )
   await tables.role_memberships.remove({ role_id: roles })
-  for (const table of ['projects', 'roles', 'memberships', 'invites', 'domains', 'proxy_records'] as const)
+  for (const table of ['projects', 'roles', 'memberships', 'invites', 'domains', 'proxy_records', 'mail_counts'] as const)
     await tables[table].remove({ organization_id: organizationId } as never)
   await tables.activity.remove({ organization_id: organizationId })
   await tables.organizations.remove({ id: organizationId })
@@ -143,6 +143,7 @@ export const createOrganizations = (context: AccountContext) => {
     },
 
     async create(user: User, body: unknown): Promise<Organization> {
+      mustBeOwnAccount(user)
       const input = check(organizationInput, body)
       const { allowsManyOrganizations, isHosted } = context.settings()
       const { organization, project } = await store.write(async (tables) => {

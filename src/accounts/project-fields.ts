@@ -131,6 +131,7 @@ export const projectSettings: Readonly<Record<string, Setting>> = {
   autocapture_exceptions_errors_to_ignore: setting(errorsToIgnore.nullable(), null),
   autocapture_web_vitals_opt_in: onOff(),
   capture_console_log_opt_in: onOff(),
+  capture_dead_clicks: onOff(),
   capture_performance_opt_in: onOff(),
   session_recording_opt_in: setting(flag(), false),
   session_recording_sample_rate: setting(sampleRate.nullable(), null),
@@ -200,6 +201,8 @@ export interface NewProjectSettings {
   readonly autocapture_exceptions_errors_to_ignore?: unknown
   readonly autocapture_web_vitals_opt_in?: Flag
   readonly capture_console_log_opt_in?: Flag
+  /** Clicks after which nothing happens. */
+  readonly capture_dead_clicks?: Flag
   readonly capture_performance_opt_in?: Flag
   readonly session_recording_opt_in?: boolean
   readonly session_recording_sample_rate?: string | number | null

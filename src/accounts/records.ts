@@ -21,6 +21,8 @@ export const accountShapes = {
     current_project_id: 'integer?',
     date_joined: 'time',
     preferences: 'json',
+    issuer: 'text?', // the application that signs the user in; null: the user has a password here
+    subject: 'text?', // what that application calls the user
   },
   organizations: {
     id: 'text',
@@ -500,6 +502,12 @@ export const accountShapes = {
     events: 'integer',
     refused: 'integer',
     is_told: 'boolean', // the owners, on that day
+  },
+  /** Mails that members of an organization caused on its latest day with any. */
+  mail_counts: {
+    organization_id: 'text',
+    day: 'text',
+    mails: 'integer',
   },
   personal_keys: {
     id: 'text',

@@ -1,6 +1,7 @@
-import { type AccountContext, log, post } from './context.ts'
+import { type AccountContext, post } from './context.ts'
 import type { AccountTables, User } from './records.ts'
 import { endSessions } from './sessions.ts'
+import { logOwnChanges } from './user-log.ts'
 
 /**
  * Replaces the password of a user. Sessions and links that were valid under the old one end; personal API keys stay.
@@ -16,15 +17,7 @@ export async function setPassword(
   await tables.users.update({ id: user.id }, { password_hash })
   await endSessions(tables, user, kept)
   await tables.password_links.remove({ user_id: user.id })
-  await log(context, tables, {
-    by: user,
-    organization_id: user.current_organization_id,
-    scope: 'User',
-    item_id: user.id,
-    activity: 'updated',
-    name: user.email,
-    changes: [{ type: 'User', action: 'changed', field: 'password', before: 'masked', after: 'masked' }],
-  })
+  await logOwnChanges(context, tables, user, [{ type: 'User', action: 'changed', field: 'password', before: 'masked', after: 'masked' }])
 }
 
 /** Tells the user about the change. */

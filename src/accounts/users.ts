@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
-import { type AccountContext, changesOf, log, nextNumber } from './context.ts'
+import { type AccountContext, nextNumber } from './context.ts'
 import { anyJson, check, email, flag, givenPassword, integer, jsonObject, newPassword, text, uuid } from './fields.ts'
 import { unlimited } from './key-limits.ts'
 import { provenAddress, unprovenAddress } from './proof.ts'
 import { type AccountTables, level, type Membership, type Organization, type ProjectRecord, type User } from './records.ts'
-import { conflicting, invalid } from './refusals.ts'
+import { conflicting, invalid, notAllowed } from './refusals.ts'
 import { deviceToken, isDeviceToken, randomToken } from './secrets.ts'
 import { setPassword } from './set-password.ts'
 import type { Json } from './store.ts'
+import { changesOfUser, logOwnChanges } from './user-log.ts'
 
 export const userInput = z.object({
   first_name: text({ max: 150, blank: true }).optional(),
@@ -46,6 +47,15 @@ export interface NewUser {
   readonly password_hash?: string | null
   /** Who says that the address is the user's: nobody yet, a mail that was sent to it, or the operator. */
   readonly isProven?: boolean
+  /** Of a user whom the host application signs in. */
+  readonly host?: { readonly issuer: string; readonly subject: string }
+}
+
+/** Signed in by the application that Waymark is part of. Its address is what that application says, so it proves nothing and finds nobody. */
+export const isHostUser = ({ issuer }: Pick<User, 'issuer'>): boolean => issuer !== null
+
+export const mustBeOwnAccount = (user: User): void => {
+  if (isHostUser(user)) throw notAllowed('This account belongs to the application that signs you in: change it there.')
 }
 
 /** Addresses are compared ignoring case, and stored with a lower-case domain. */
@@ -55,13 +65,15 @@ export const normalEmail = (address: string): string => {
 }
 export const sameEmail = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
+/** Only accounts with a password of their own: nobody becomes another user by an address. */
 export const findUserByEmail = async (
   tables: { readonly users: AccountTables['users'] | Pick<AccountTables['users'], 'find'> },
   address: string,
-) => (await tables.users.find({})).find((user) => sameEmail(user.email, address))
+) => (await tables.users.find({})).find((user) => !isHostUser(user) && sameEmail(user.email, address))
 
 export const insertUser = async (context: AccountContext, tables: AccountTables, input: NewUser): Promise<User> => {
-  if (await findUserByEmail(tables, input.email)) throw invalid('There is already an account with this email address.', 'email', 'unique')
+  if (!input.host && (await findUserByEmail(tables, input.email)))
+    throw invalid('There is already an account with this email address.', 'email', 'unique')
   const id = await nextNumber(tables, 'user')
   const user: User = {
     id,
@@ -79,6 +91,8 @@ export const insertUser = async (context: AccountContext, tables: AccountTables,
     current_project_id: null,
     date_joined: context.clock(),
     preferences: {},
+    issuer: input.host?.issuer ?? null,
+    subject: input.host?.subject ?? null,
   }
   await tables.users.insert(user)
   return user
@@ -163,6 +177,7 @@ export const createUsers = (context: AccountContext) => {
           current_password: _present,
           ...preferences
         } = check(userInput, body)
+        if (_address !== undefined || _new !== undefined) mustBeOwnAccount(user)
         // The present password was compared with this hash.
         if (secret && user.password_hash !== password_hash) throw conflicting('The password was changed meanwhile. Try again.')
         const change: { -readonly [K in keyof User]?: User[K] } = {}
@@ -186,17 +201,8 @@ export const createUsers = (context: AccountContext) => {
           change.preferences = { ...(user.preferences as object), ...(preferences as object) } as Json
         await tables.users.update({ id: user.id }, change)
         if (secret) await setPassword(context, tables, user, secret.password_hash, secret.kept)
-        const changes = changesOf('User', user as unknown as Record<string, unknown>, change)
-        if (changes.length > 0)
-          await log(context, tables, {
-            by: user,
-            organization_id: user.current_organization_id,
-            scope: 'User',
-            item_id: user.id,
-            activity: 'updated',
-            name: user.email,
-            changes,
-          })
+        const changes = changesOfUser(user, change)
+        if (changes.length > 0) await logOwnChanges(context, tables, user, changes)
         return (await tables.users.first({ id: user.id }))!
       }),
 

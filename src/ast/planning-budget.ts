@@ -24,6 +24,7 @@ export const statementLimits: Readonly<Record<Budgeted, number>> = {
   aggregates: 200,
   windows: 100,
   nesting: 10_000_000,
+  patterns: 524_288,
 }
 
 /** Throws when the query has been cancelled or has no time left. */

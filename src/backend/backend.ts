@@ -1,6 +1,6 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { ProjectRecord } from '../accounts/records.ts'
-import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
@@ -54,6 +54,8 @@ export interface ProjectBackend {
   batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
+  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
+  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
   readonly exportRows: ExportRows

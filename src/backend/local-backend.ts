@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults, viewsOf } from '../accounts/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
+import type { NamesAsked } from '../catalog/known-names.ts'
 import type { ColumnSource } from '../core/ports.ts'
 import { ProjectLists } from '../core/project-lists.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
@@ -279,6 +280,16 @@ export class LocalBackend implements ProjectBackend {
   async properties() {
     await this.forQueries()
     return this.storage.engine.properties()
+  }
+
+  async eventNames(asked: NamesAsked) {
+    await this.pipeline.caughtUp()
+    return this.storage.engine.eventNames(asked)
+  }
+
+  async propertyNames(asked: NamesAsked) {
+    await this.pipeline.caughtUp()
+    return this.storage.engine.propertyNames(asked)
   }
 
   async groupTypes() {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { RecordBatch, Table } from 'apache-arrow'
-import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
@@ -181,6 +181,14 @@ export class OnDemandBackend implements ProjectBackend, Closable {
 
   properties(): Promise<readonly KnownProperty[]> {
     return this.use((backend) => backend.properties())
+  }
+
+  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>> {
+    return this.use((backend) => backend.eventNames(asked))
+  }
+
+  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>> {
+    return this.use((backend) => backend.propertyNames(asked))
   }
 
   groupTypes(): Promise<StoreFacts['groupTypes']> {

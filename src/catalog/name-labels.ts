@@ -1,3 +1,5 @@
+import type { NameSearch } from './known-names.ts'
+
 // What people call the names that clients send, for searches: `library version` finds `$lib_version`. Only where the words of the label are not those
 // of the name itself, which a search compares anyway.
 
@@ -101,23 +103,23 @@ const prefixes: readonly (readonly [prefix: string, label: string])[] = [
   ['$feature/', 'Feature flag '],
 ]
 
-/** Empty: the name says it all. */
-export function labelOf(name: string): string {
-  if (Object.hasOwn(labels, name)) return labels[name]!
-  const prefix = prefixes.find(([start]) => name.startsWith(start))
-  if (!prefix) return ''
-  const rest = name.slice(prefix[0].length)
-  const label = labels[`$${rest}`] ?? labels[rest] ?? rest
-  return prefix[1] + label
-}
+/** The label of a name that has one of its own, or whose end has. */
+const ownLabels: ReadonlyMap<string, string> = new Map([
+  ...prefixes.flatMap(([prefix, label]) =>
+    Object.entries(labels).flatMap(([name, text]) =>
+      [name, ...(name.startsWith('$') ? [name.slice(1)] : [])].map((end) => [prefix + end, label + text] as const),
+    ),
+  ),
+  ...Object.entries(labels),
+])
+const ofPrefix = (prefix: string): readonly string[] => [...ownLabels.keys()].filter((name) => name.startsWith(prefix))
+const plainPrefixes = prefixes.map(([prefix, label]) => ({ prefix, label, except: ofPrefix(prefix) }))
 
-/** Finds names that have all words of the search, or whose label has, in any case. */
-export function nameFinder(search: string): (name: string) => boolean {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
-  if (words.length === 0) return () => true
-  const hasAll = (text: string) => {
-    const plain = text.toLowerCase()
-    return words.every((word) => plain.includes(word))
-  }
-  return (name) => hasAll(name) || hasAll(labelOf(name))
+/** Names that have all words of the search, or whose label has, in any case. Null: any name. */
+export function nameSearch(search: string): NameSearch | null {
+  const words = search.split(/\s+/).filter(Boolean)
+  if (words.length === 0) return null
+  const plain = words.map((word) => word.toLowerCase())
+  const labelled = [...ownLabels].filter(([, label]) => plain.every((word) => label.toLowerCase().includes(word))).map(([name]) => name)
+  return { words, labelled, prefixes: plainPrefixes }
 }

@@ -2,10 +2,6 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type OpenOptions, open } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
-import type { PluginOptions } from '../plugins/open-plugins.ts'
-import { recoveryText } from '../storage/recovery-report.ts'
-import { clickhouseOption, engineOf } from './clickhouse-option.ts'
-import { type Output, type Values, wrongUsage } from './command.ts'
 import {
   type DirectoryCommandName,
   type DirectoryDownload,
@@ -14,7 +10,11 @@ import {
   downloadFrom,
   type Input,
   type Outcome,
-} from './directory-commands.ts'
+} from '../http/directory-commands.ts'
+import type { PluginOptions } from '../plugins/open-plugins.ts'
+import { recoveryText } from '../storage/recovery-report.ts'
+import { clickhouseOption, engineOf } from './clickhouse-option.ts'
+import { type Output, type Values, wrongUsage } from './command.ts'
 import { runningServer } from './running-server.ts'
 
 export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const

@@ -1,8 +1,8 @@
 import { WaymarkError } from '../errors/errors.ts'
+import type { Approval } from '../http/directory-commands.ts'
 import { callServer } from './call-server.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { directoryOptions, projectId, projectOption, withDirectory } from './directory.ts'
-import type { Approval } from './directory-commands.ts'
 
 const amount = (values: Values, name: string): number | null => {
   const text = values.text(name)

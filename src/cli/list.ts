@@ -1,6 +1,6 @@
+import type { DirectoryCommandName } from '../http/directory-commands.ts'
 import type { Command } from './command.ts'
 import { directoryOptions, withDirectory } from './directory.ts'
-import type { DirectoryCommandName } from './directory-commands.ts'
 import { tableText } from './table-text.ts'
 
 type ListName = Extract<DirectoryCommandName, `list-${string}`>

@@ -1,39 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import { readFile, rm, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { announced } from '../directory/announcement.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
+import type { DirectoryCommandName, DirectoryDownload, DownloadInput, Input, Outcome } from '../http/directory-commands.ts'
 import { downloadCommand, localWarningsHeader } from '../http/local-commands.ts'
-import { type DirectoryIdentity, directoryIdentity, isSameDirectory } from '../storage/directory-identity.ts'
-import { isAlive, isOfThisBoot, type ProcessIdentity, thisProcess } from '../storage/process-identity.ts'
-import type { DirectoryCommandName, DirectoryDownload, DownloadInput, Input, Outcome } from './directory-commands.ts'
-
-// While a server owns a directory, this file contains its address, the secret for local commands, and the directory and process that it
-// belongs to: in a copy of the directory the file is invalid.
-
-interface Address {
-  readonly url: string
-  readonly secret: string
-}
-interface Announcement extends Address {
-  readonly directory: DirectoryIdentity
-  readonly process: ProcessIdentity
-}
-
-const fileOf = (dataDir: string) => join(dataDir, 'server.json')
-
-export const newSecret = (): string => randomBytes(32).toString('base64url')
-
-export async function announce(dataDir: string, address: Address): Promise<() => Promise<void>> {
-  const file = fileOf(dataDir)
-  const announcement: Announcement = { ...address, directory: await directoryIdentity(dataDir), process: thisProcess() }
-  await rm(file, { force: true })
-  await writeFile(file, JSON.stringify(announcement), { mode: 0o600, flag: 'wx' })
-  return () => rm(file, { force: true })
-}
 
 /** A server that runs on this machine has the directory, and answers, however busy the machine is. */
 const busyMs = 60_000
@@ -43,10 +15,9 @@ const elsewhereMs = 2_000
 /** The server that owns the directory, or null if none answers. */
 export async function runningServer(dataDir: string): Promise<RunningServer | null> {
   try {
-    const { url, secret, directory, process: owner } = JSON.parse(await readFile(fileOf(dataDir), 'utf8')) as Announcement
-    if (!isSameDirectory(directory, await directoryIdentity(dataDir))) return null
-    const isHere = isOfThisBoot(owner)
-    if (isHere && !isAlive(owner)) return null
+    const found = await announced(dataDir)
+    if (!found) return null
+    const { url, secret, isHere } = found
     const alive = await fetch(`${url}/_livez`, { signal: AbortSignal.timeout(isHere ? busyMs : elsewhereMs) })
     return alive.ok ? new RunningServer(url, secret) : null
   } catch {

@@ -1,10 +1,12 @@
 import { basename, join, relative, resolve } from 'node:path'
 import type { FirstStart } from '../accounts/accounts.ts'
 import { type AccountSettings, defaultSettings, type Surroundings } from '../accounts/context.ts'
+import { newSecret } from '../directory/announcement.ts'
 import { open, type Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { ExportOptions } from '../exports/open-exports.ts'
 import { createHandler } from '../http/create-handler.ts'
+import { type DownloadInput, directoryCommands, downloadFrom } from '../http/directory-commands.ts'
 import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/local-commands.ts'
 import { type RunningServer, startServer } from '../http/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
@@ -17,10 +19,8 @@ import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
-import { type DownloadInput, directoryCommands, downloadFrom } from './directory-commands.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
-import { announce, newSecret } from './running-server.ts'
 import { listenForStop } from './stopping.ts'
 
 const portOf = (text: string): number => {
@@ -234,6 +234,7 @@ export const serve: Command = {
         concurrency: () => concurrency,
         ...(downloading === null ? {} : { allowsDownloads: () => downloading === 'on' }),
         ...site,
+        takesCommands: false, // through the server itself
         log: ({ level, message, ...fields }) => {
           if (isVerbose || message !== 'request') log(level, message, fields)
         },
@@ -247,7 +248,7 @@ export const serve: Command = {
       const isWithoutOwner = await waymark.accounts.firstOwner.allow(ownerSecret)
       server = await startServer(withLocalCommands(handler, localWork(waymark), downloads, secret), { host: values.required('host'), port })
       url = server.url
-      const retract = await announce(values.required('data'), { url, secret })
+      const retract = await waymark.announce({ url, secret })
       // For people only: what --json prints may end in a log.
       const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
       const facts = { url, ...shown(start) }

@@ -47,6 +47,10 @@ export interface Guards {
   /** The value, unless it takes more bytes than a row may have: then the statement ends with an error that names the value. */
   within(bytes: string, made: string, refusal: Refusal): string
   bytesOf(value: string, type: SqlType): string
+  /** The regular expression of a row, unless it would take too long to compile: then `refusal`. `name`: for a lambda. */
+  pattern(value: string, refusal: string, name: string): string
+  /** The same for each item of an array. */
+  patterns(values: string, refusal: string, names: readonly [string, string]): string
   /** Items of an array or entries of a map. */
   items(value: string, type: SqlType): string
   countingIn(args: readonly Arg[]): Counting<string>

@@ -4,8 +4,10 @@ import { PlanningBudget } from '../ast/planning-budget.ts'
 import { InternalError, placed, UnsupportedError } from '../errors/errors.ts'
 import type { Span } from '../errors/span.ts'
 import { type AggregateContext, type Arg, type CellContext, isUnsupported } from '../functions/row.ts'
+import { constantsOf } from '../functions/text/search-variants.ts'
 import { type FrameEdge, overText, type WindowContext } from '../functions/windows/window-frame.ts'
 import { assertNever } from '../lib/assert-never.ts'
+import { likeMemory, mostStepsOfRow, patternMemory, textMemory } from '../lib/pattern-memory.ts'
 import type { Footprint } from '../plan/footprint.ts'
 import { groupKeys, holdsQuery } from '../resolver/shape.ts'
 import {
@@ -55,6 +57,8 @@ export function printQuery(query: TypedQuery, dialect: Dialect, settings: PrintS
 const hasTotals = ({ mode, items }: TypedGroupBy): boolean =>
   mode === 'rollup' || mode === 'cube' || (mode === 'plain' && items.length > 0 && groupKeys(items).length === 0)
 
+const memoryOf = { regexp: patternMemory, regexps: patternMemory, like: likeMemory, text: textMemory } as const
+
 class Printer implements Printing {
   private readonly values: ParameterValue[] = []
   private readonly dialect: Dialect
@@ -66,6 +70,8 @@ class Printer implements Printing {
   /** Calls whose text differs from that of equal calls, by their identity. */
   private readonly named = new Map<string, string>()
   private readonly items = new Set<string>()
+  /** Calls whose patterns were counted. */
+  private readonly compiled = new Set<number>()
   private names = 0
   private readonly bounded: Bounded | null
   /** The context that all calls share. */
@@ -444,7 +450,7 @@ class Printer implements Printing {
       throw new UnsupportedError('unsupported-function', { name: call.name, engine, reason: cell.unsupported }, call.span)
     }
     const isRows = call.row.kind === 'aggregate' || call.row.kind === 'window'
-    const args = this.argList(call.args, call.span)
+    const given = this.argList(call.args, call.span)
     const params = this.argList(call.params, call.span)
     const aggregate = isRows
       ? {
@@ -458,6 +464,11 @@ class Printer implements Printing {
       : undefined
     const names = this.names
     let refuses = false
+    const refuse = (message: string) => {
+      refuses = true
+      return this.dialect.refuse?.(message, call) ?? message
+    }
+    const args = call.row.compiles ? this.withPattern(call, given, call.row.compiles, refuse) : given
     // Without the spread operator: a statement may have thousands of calls, and copying would double the cost.
     const { timezone, weekStartDay, timeRange, now, literal, bind, fresh } = this.common
     const context: CellContext = {
@@ -471,19 +482,14 @@ class Printer implements Printing {
       type: call.type,
       params,
       aggregate,
-      refuse: (message: string) => {
-        refuses = true
-        return this.dialect.refuse?.(message, call) ?? message
-      },
+      refuse,
       within: (bytes: string, made: string) => this.bounded?.within(call, bytes, made) ?? made,
     }
     const { withEqualLengths } = this.dialect
     const { sideBySide } = call.row
     const isEven = withEqualLengths === undefined || sideBySide === undefined || args.slice(...sideBySide).length < 2
-    const printed = (given: readonly Arg[]) =>
-      isEven
-        ? cell(given, context)
-        : withEqualLengths(given, given.slice(...sideBySide), call, context.fresh, (named) => cell(named, context))
+    const printed = (some: readonly Arg[]) =>
+      isEven ? cell(some, context) : withEqualLengths(some, some.slice(...sideBySide), call, context.fresh, (named) => cell(named, context))
     const text = placed(call.span, () =>
       this.bounded ? this.bounded.call(call, args, aggregate ?? { filter: '', over: '' }, printed) : printed(args),
     )
@@ -494,6 +500,35 @@ class Printer implements Printing {
     if (known === undefined) this.named.set(id, text)
     else this.names = names
     return known ?? text
+  }
+
+  /** Patterns that are constants are compiled once, and share a budget. Others are compiled for each row, and must be small. */
+  private withPattern(
+    call: CallNode,
+    args: readonly Arg[],
+    { at, as }: NonNullable<CallNode['row']['compiles']>,
+    refuse: (message: string) => string,
+  ): readonly Arg[] {
+    const arg = args[at]
+    if (!arg) return args
+    const constants = as === 'regexps' ? constantsOf(arg)?.map(({ constant }) => constant) : [arg.constant]
+    if (constants?.every((one) => one !== undefined)) {
+      const id = this.idOf(call)
+      if (!this.compiled.has(id))
+        for (const one of constants) if (typeof one === 'string') this.budget.spend('patterns', memoryOf[as](one), call.span)
+      this.compiled.add(id)
+      return args
+    }
+    const guards = this.dialect.guards
+    if (!guards || as === 'like' || as === 'text') return args
+    const refusal = refuse(
+      this.dialect.literal(
+        `The regular expression of a row is too large: it is compiled for each of them, and may unfold to ${mostStepsOfRow} steps. Use a constant, or fewer and smaller repetitions`,
+      ),
+    )
+    const sql =
+      as === 'regexps' ? guards.patterns(arg.sql, refusal, [this.fresh(), this.fresh()]) : guards.pattern(arg.sql, refusal, this.fresh())
+    return args.with(at, { sql, type: arg.type })
   }
 
   private over(over: TypedWindow | null): Pick<AggregateContext, 'over'> & { readonly window?: WindowContext } {

@@ -174,6 +174,8 @@ const exceeded = {
   windows: (limit: number) => `A SELECT opens more than ${count(limit)} different windows. Split the statement, or use fewer windows.`,
   nesting: (limit: number) =>
     `The statement has too many nested expressions (expressions times depth exceed ${count(limit)}). Compute inner values in a subquery.`,
+  patterns: (limit: number) =>
+    `The regular expressions of the statement may take more than ${count(limit)} KiB of memory. Use fewer or smaller repetitions and classes, or like and position.`,
 } as const satisfies Readonly<Record<string, (limit: number) => string>>
 
 export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {

@@ -11,6 +11,8 @@ export interface RequestErrorData {
   'wrong-media': { type: string }
   'unreadable-request': { message: string; attr: string | null }
   'body-too-large': Record<string, never>
+  'body-already-read': Record<string, never>
+  'authenticate-failed': { message: string }
   'body-too-slow': { bytesPerSecond: number; measuredMs: number; longestMs: number }
   'bodies-too-many': { bytes: number }
   throttled: { seconds: number; headers: Readonly<Record<string, string>> }
@@ -59,6 +61,13 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<Reques
   },
   'unreadable-request': { text: (d) => d.message, status: 400, type: 'invalid_request', wire: 'parse_error' },
   'body-too-large': { text: () => 'Request too large.', status: 413, type: 'client_error', wire: 'request_too_large' },
+  'body-already-read': {
+    text: () =>
+      'The body of this request was read before the handler of Waymark got it, by a body parser of the application, and cannot be restored. Mount the handler before body parsers such as `express.json()` or `multer`.',
+    status: 500,
+    wire: 'body_already_read',
+  },
+  'authenticate-failed': { text: (d) => d.message, status: 500, wire: 'authenticate_failed' },
   'body-too-slow': {
     text: (d) =>
       `The request body arrived too slowly: at least ${Math.round(d.bytesPerSecond * seconds(d.measuredMs))} bytes every ${seconds(d.measuredMs)} seconds are required, and the whole body within ${seconds(d.longestMs)} seconds.`,

@@ -2,6 +2,7 @@ import { type RecordBatch, Table } from 'apache-arrow'
 import { WaymarkError } from '../errors/errors.ts'
 import { arrowBytes } from '../lib/arrow-bytes.ts'
 import { csvLines, inPieces } from '../lib/csv.ts'
+import { breakdownName, readableBreakdown } from '../queries/breakdown-values.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import { tableRows } from '../queries/rows.ts'
 import { distinctNames } from '../types/tuple-elements.ts'
@@ -43,20 +44,28 @@ export async function queryDownload(
   const bytes = {
     arrow: () => arrowBytes(batches()),
     csv: () => csv(batches(rowsOfBatch), timezone, false),
-    spreadsheet: () => csv(batches(rowsOfBatch), timezone, true),
+    spreadsheet: () => csv(batches(rowsOfBatch), timezone, true, 'table' in work),
     jsonl: () => jsonLines(batches(rowsOfBatch), timezone),
     parquet: () => parquetOfStatement(work, project, options) ?? parquet(batches(rowsOfBatch), parquetOf, options.signal),
   }
   return { warnings, bytes: bytes[format]() }
 }
 
+/** The values of a breakdown as people read them. */
+const readable = <V>(value: V, column: string): V | string => {
+  if (column === 'breakdown_value' && (value === null || value === '')) return breakdownName([''])
+  return typeof value === 'string' ? readableBreakdown(value) : value
+}
+
 const namesOf = ({ schema }: RecordBatch): readonly string[] => schema.fields.map(({ name }) => name)
 
-async function* csv(batches: Batches, timezone: string, isForPeople: boolean): Bytes {
+async function* csv(batches: Batches, timezone: string, isForPeople: boolean, isChart = false): Bytes {
   let isFirst = true
   for await (const batch of batches) {
-    const rows = tableRows(new Table([batch]), timezone)
-    yield* csvLines(isFirst ? [namesOf(batch), ...rows] : rows, isForPeople)
+    const names = namesOf(batch)
+    const all = tableRows(new Table([batch]), timezone)
+    const rows = isChart ? all.map((row) => row.map((value, i) => readable(value, names[i]!))) : all
+    yield* csvLines(isFirst ? [names, ...rows] : rows, isForPeople)
     isFirst = false
   }
 }

@@ -1,5 +1,5 @@
 import type { DataType, RecordBatch, Table } from 'apache-arrow'
-import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
 import type { RowCounts, StoreFacts } from '../catalog/store-facts.ts'
 import type { ListSource } from '../core/ports.ts'
 import type { Dialect } from '../dialects/dialect.ts'
@@ -18,6 +18,8 @@ export interface Engine {
   facts(): Promise<StoreFacts>
   events(): Promise<readonly KnownEvent[]>
   properties(): Promise<readonly KnownProperty[]>
+  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
+  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   count(): Promise<RowCounts>
   statements(turns: StatementScheduler): Statements
   members(turns: StatementScheduler): CohortMembers

@@ -158,6 +158,8 @@ export interface FunctionRow {
   readonly isVolatile?: true
   /** The size of a result. Absent: a fixed size, or at most the bytes of all arguments. */
   readonly makes?: Makes | ((call: MadeCall) => Makes)
+  /** An argument that the engine compiles as a pattern: `text` if every letter stands for itself. */
+  readonly compiles?: { readonly at: number; readonly as: 'regexp' | 'regexps' | 'like' | 'text' }
   /** The size of intermediate values in DuckDB's cell. */
   readonly scratch?: InProportion
   /** For an aggregate that keeps all values of a group on DuckDB: intermediate bytes per kept byte. */

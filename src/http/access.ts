@@ -131,19 +131,19 @@ const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, p
   return { organization, membership, project, by: { user: visit.caller.user, membership } }
 }
 
-const mustBeRecent = ({ app }: Visit, { session }: Extract<Caller, { via: 'session' }>): void => {
-  if (app.clock().getTime() - session.authenticated_at.getTime() > recentLogin) throw failures.oldLogin()
+const mustBeRecent = ({ app }: Visit, caller: Exclude<Caller, KeyCaller>): void => {
+  const at = caller.via === 'host' ? caller.authenticatedAt : caller.session.authenticated_at
+  if (app.clock().getTime() - at.getTime() > recentLogin) throw failures.oldLogin()
 }
 
 /** For actions that a key cannot perform although it has access to the row. */
 export const mustHaveLoggedIn = (visit: Visit): void => {
-  if (visit.caller?.via !== 'session') throw failures.noKeys()
+  if (visit.caller === null || visit.caller.via === 'key') throw failures.noKeys()
   mustBeRecent(visit, visit.caller)
 }
 
 /** Does the caller also have this scope, besides the one that the row requires? */
-export const holds = ({ caller }: Visit, scope: Scope): boolean =>
-  caller?.via === 'session' || (caller !== null && allows(caller.key, scope))
+export const holds = ({ caller }: Visit, scope: Scope): boolean => caller !== null && (caller.via !== 'key' || allows(caller.key, scope))
 
 /** Authorizes the caller or throws; returns the visit with the objects of the path. */
 export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null): Promise<Visit> {

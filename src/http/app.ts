@@ -11,7 +11,7 @@ import type { WarningSummary } from '../ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import type { OpenedNotifications } from '../notifications/open-notifications.ts'
 import type { OpenedPlugins } from '../plugins/open-plugins.ts'
-import type { ActionService, CohortService, KnownEvent, KnownProperty, QueryOptions } from '../project.ts'
+import type { ActionService, CohortService, KnownEvent, KnownProperty, NamesAsked, NamesFound, QueryOptions } from '../project.ts'
 import type { Saved } from '../saved/open-saved.ts'
 import type { OpenedSharing } from '../sharing/open-sharing.ts'
 import type { CaptureTarget } from './capture/handler.ts'
@@ -25,8 +25,8 @@ export interface ProjectData extends CaptureTarget {
   ask(asked: AskedRequest, asker: QueryCaller & Pick<QueryOptions, 'rows'>): Promise<Outcome>
   queryRows(query: unknown, wanted: Wanted, rows?: QueryOptions['rows']): Promise<RowsAnswer | null>
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
-  events(): Promise<readonly KnownEvent[]>
-  properties(): Promise<readonly KnownProperty[]>
+  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
+  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>

@@ -12,6 +12,9 @@ interface Known {
 export type Caller =
   | (Known & { readonly via: 'key'; readonly key: PersonalKey })
   | (Known & { readonly via: 'session'; readonly session: Session; readonly token: string })
+  | HostCaller
+/** Signed in by the application that Waymark is part of, which is asked at every request. */
+export type HostCaller = Known & { readonly via: 'host'; readonly authenticatedAt: Date }
 
 export interface Arrival {
   readonly request: Request
@@ -19,6 +22,8 @@ export interface Arrival {
   readonly site: Site
   readonly accounts: Accounts
   readonly body: () => Promise<unknown>
+  /** Whom the host application has signed in. */
+  readonly host: () => Promise<HostCaller | null>
 }
 
 export const sessionCookie = 'waymark_session'
@@ -70,10 +75,13 @@ const sessionOf = async ({ request, accounts }: Arrival): Promise<Caller | null>
   return session && token !== undefined ? { via: 'session', token, limits: unlimited, ...session } : null
 }
 
+/** The user of the host application comes first: who changes the account there has changed it here. */
+const signedIn = async (arrival: Arrival): Promise<Caller | null> => (await arrival.host()) ?? sessionOf(arrival)
+
 /** The logged-in user. Keys do not count: open routes log users in and out, and a key is not a login. */
 export async function loggedIn(arrival: Arrival): Promise<Caller | null> {
   mustComeFromHere(arrival)
-  return sessionOf(arrival)
+  return signedIn(arrival)
 }
 
 export async function authenticate(arrival: Arrival): Promise<Caller | null> {
@@ -85,7 +93,7 @@ export async function authenticate(arrival: Arrival): Promise<Caller | null> {
     await accounts.personalKeys.noteUse(known.key)
     return { via: 'key', limits: limitsOf(known.key), ...known }
   }
-  const caller = await sessionOf(arrival)
+  const caller = await signedIn(arrival)
   if (caller) mustComeFromHere(arrival)
   return caller
 }

@@ -1,16 +1,28 @@
+import type { HostUser } from '../accounts/host-users.ts'
 import type { Condition, Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { QueryOptions } from '../project.ts'
 import type { App, Log, Readiness } from './app.ts'
 import { fillDemo } from './demo-project.ts'
+import { takeCommands } from './embedded-commands.ts'
+import { failureBody, failureOf, failures } from './errors.ts'
 import { createLoginAttempts, mailedLinkAllowances } from './login-attempts.ts'
+import { belowMount, mountPath, redirectToMount } from './mount.ts'
 import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { RequestBodies, type RequestBodyLimits } from './request-bodies.ts'
 import { createService } from './service.ts'
 import type { SiteOptions } from './site.ts'
 
-export interface HandlerOptions extends SiteOptions {
+/** `R`: the request as `authenticate` gets it. */
+export interface HandlerOptions<R = Request> extends SiteOptions {
+  /**
+   * Whom the application has signed in; null: nobody. Asked at every request of the interface and its API, so a session ends when it says so. An account belongs to
+   * the pair of `issuer` and `subject`, and has exactly the membership that is returned.
+   */
+  readonly authenticate?: (request: R) => HostUser | null | undefined | Promise<HostUser | null | undefined>
+  /** Whether commands such as `waymark users link` work while this process has the directory: they reach it on the loopback interface. Default: true. */
+  readonly takesCommands?: boolean
   /** Called once for each request and each internal error, without personal data. */
   readonly log?: Log
   /** Request limits of keys, called each time. Default: 480 requests a minute and 4800 an hour; queries are not limited. */
@@ -55,8 +67,8 @@ const readinessOf = (condition: Condition): Readiness => {
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }
 
-export interface Handler {
-  (request: Request, address?: string | null, cut?: () => void): Promise<Response>
+export interface Handler<R = Request> {
+  (request: Request, address?: string | null, cut?: () => void, original?: R): Promise<Response>
   /** Call before `waymark.close()`: waits for async queries up to this time, then cancels them; their statuses say so. */
   drain(withinMs?: number): Promise<void>
 }
@@ -67,7 +79,28 @@ export interface Handler {
  *
  * @example const handler = createHandler(waymark); const response = await handler(request)
  */
-export const createHandler = (
+export const createHandler = (waymark: Waymark, options: HandlerOptions = {}): Handler => {
+  const handle = createUnmounted(waymark, options)
+  const prefix = mountPath(options.at ?? '')
+  const mounted = async (request: Request, address?: string | null, cut?: () => void, original: Request = request): Promise<Response> => {
+    if (request.bodyUsed) {
+      const failure = failureOf(failures.bodyAlreadyRead())
+      return Response.json(failureBody(failure), { status: failure.status })
+    }
+    if (prefix === '') return handle(request, address, cut, original)
+    const url = new URL(request.url)
+    const path = url.pathname + url.search
+    const location = redirectToMount(prefix, request.method, path)
+    if (location !== null) return new Response(null, { status: 302, headers: { location, 'cache-control': 'no-cache' } })
+    const below = belowMount(prefix, path)
+    if (below === null) return handle(request, address, cut, original)
+    return handle(new Request(new URL(below, url), request), address, cut, original)
+  }
+  return Object.assign(mounted, { drain: handle.drain })
+}
+
+/** The same, for requests whose path begins below the mount path. */
+export const createUnmounted = <R>(
   waymark: Waymark,
   {
     log,
@@ -78,8 +111,11 @@ export const createHandler = (
     publicUrl,
     trustedProxies,
     intake,
-  }: HandlerOptions = {},
-): Handler => {
+    at,
+    authenticate,
+    takesCommands = true,
+  }: HandlerOptions<R> = {},
+): Handler<R> => {
   const app: App = {
     accounts: waymark.accounts,
     exports: waymark.exports,
@@ -107,6 +143,7 @@ export const createHandler = (
     readiness: async () => readinessOf(await waymark.condition()),
   }
   waymark.saved.answers.limitRows(rows)
-  const handle = createService(app, { log, publicUrl, trustedProxies })
+  const handle = createService(app, { log, publicUrl, trustedProxies, at, authenticate })
+  if (takesCommands) takeCommands(waymark, publicUrl)
   return Object.assign(handle, { drain: (withinMs = 20_000) => app.asking.runs.drain(withinMs) })
 }

@@ -44,6 +44,7 @@ export const failures = {
   wrongMethod: (method: string, allowed: readonly string[]) => new WaymarkError('wrong-method', { method, allowed }),
   notAcceptable: () => new WaymarkError('not-acceptable', {}),
   conflict: (message: string) => new WaymarkError('conflicting-request', { message }),
+  bodyAlreadyRead: () => new WaymarkError('body-already-read', {}),
   tooLarge: () => new WaymarkError('body-too-large', {}),
   tooSlow: (pace: ErrorData['body-too-slow']) => new WaymarkError('body-too-slow', pace),
   busy: (bytes: number) => new WaymarkError('bodies-too-many', { bytes }),

@@ -1,14 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import { WaymarkError } from '../errors/errors.ts'
 import type { Download } from '../execution/download.ts'
-import type { Handler } from './create-handler.ts'
 import { begunStream, pacedBody } from './queries/streamed.ts'
 import { withSafeHeaders } from './safe-headers.ts'
 
 // Requests of the command line on the same machine. While a server owns the directory, commands are executed through it, authorized by a
 // secret that only users who may read the directory can know.
 
-type Answering = (...request: Parameters<Handler>) => Promise<Response>
+type Answering = (request: Request, address?: string | null, cut?: () => void) => Promise<Response>
 
 const prefix = '/_local/'
 

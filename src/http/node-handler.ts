@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Waymark } from '../engine.ts'
-import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
-import { createHandler, type HandlerOptions } from './create-handler.ts'
+import { createUnmounted, type HandlerOptions } from './create-handler.ts'
+import { failureBody, failureOf, failures } from './errors.ts'
+import { belowMount, mountPath, redirectToMount } from './mount.ts'
 import { addressOf, type Exchange } from './node-server.ts'
+import { withBodyReadBefore } from './read-body.ts'
 
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -11,27 +13,47 @@ export interface NodeHandler {
   drain(withinMs?: number): Promise<void>
 }
 
-/** The URL without the mount path, as middleware sees it; Express keeps the whole one here. */
-const wholeUrl = (request: IncomingMessage): string => (request as { originalUrl?: string }).originalUrl ?? request.url ?? '/'
+/** `authenticate` gets the request of Node, with all that the application's middleware has added to it. */
+export type NodeHandlerOptions = HandlerOptions<IncomingMessage>
+
+interface Mounted extends IncomingMessage {
+  /** The URL without the mount path, as middleware sees it; Express keeps the whole one here, and the path in `baseUrl`. */
+  readonly originalUrl?: string
+  readonly baseUrl?: string
+}
+
+/** The caller gets an explained error, as a client shows it. */
+const bodyWasRead = (): Response => {
+  const failure = failureOf(failures.bodyAlreadyRead())
+  return Response.json(failureBody(failure), { status: failure.status, headers: { 'access-control-allow-origin': '*' } })
+}
 
 /**
- * The whole HTTP API for Node servers: `http.createServer`, Express, Connect, Fastify, Next.js pages. `at` is the mount path.
+ * The whole HTTP API for Node servers: `http.createServer`, Express, Connect, Fastify, Next.js pages. `at` is the mount path; Express tells it by itself.
  *
  * @example http.createServer(toNodeHandler(waymark)).listen(8000)
  */
-export const toNodeHandler = (waymark: Waymark, { at = '', ...options }: HandlerOptions & { readonly at?: string } = {}): NodeHandler => {
-  const handler = createHandler(waymark, options)
-  const prefix = at === '/' ? '' : withoutTrailingSlashes(at)
+export const toNodeHandler = (waymark: Waymark, { at, ...options }: NodeHandlerOptions = {}): NodeHandler => {
+  const handler = createUnmounted<IncomingMessage>(waymark, { ...options, at })
+  const given = at === undefined ? null : mountPath(at)
   const listen = getRequestListener(
-    (request, env) => handler(request, addressOf(env as Exchange), () => (env as Exchange).outgoing.destroy()),
+    (request, env) => {
+      const { incoming, outgoing } = env as Exchange
+      const whole = withBodyReadBefore(request, incoming)
+      if (whole === null) return bodyWasRead()
+      return handler(whole, addressOf(env as Exchange), () => outgoing.destroy(), incoming)
+    },
     { overrideGlobalObjects: false },
   )
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const url = wholeUrl(request)
-    request.url =
-      prefix !== '' && (url === prefix || url.startsWith(`${prefix}/`) || url.startsWith(`${prefix}?`))
-        ? url.slice(prefix.length) || '/'
-        : url
+  const handle = async (request: Mounted, response: ServerResponse): Promise<void> => {
+    const url = request.originalUrl ?? request.url ?? '/'
+    const prefix = given ?? mountPath(request.baseUrl ?? '')
+    const target = redirectToMount(prefix, request.method ?? 'GET', url)
+    if (target !== null) {
+      response.writeHead(302, { location: target, 'cache-control': 'no-cache' }).end()
+      return
+    }
+    request.url = belowMount(prefix, url) ?? url
     if (!request.url.startsWith('/')) request.url = `/${request.url}`
     await listen(request, response)
   }

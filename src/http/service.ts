@@ -6,12 +6,14 @@ import { firstOfEachMinute } from '../lib/first-of-each-minute.ts'
 import { jsonText } from '../lib/json-text.ts'
 import { admit, wantedBy } from './access.ts'
 import type { App, Log } from './app.ts'
-import { authenticate, type Caller, loggedIn } from './authenticate.ts'
+import { authenticate, type Caller, type HostCaller, loggedIn } from './authenticate.ts'
 import { lazyBody } from './body.ts'
 import { type CaptureServices, captureRoute, handleCapture } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
+import { createScripts } from './capture/scripts.ts'
 import { networkOf } from './client-address.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
+import { createHostSignIn } from './host-sign-in.ts'
 import { createIdempotency } from './idempotency.ts'
 import { ignoredFields, ignoredFieldsHeader } from './ignored-fields.ts'
 import { createImportThrottle } from './import-throttle.ts'
@@ -71,6 +73,8 @@ const shortened = (key: string) => (key.length > keyShown ? `${key.slice(0, keyS
 
 export interface ServiceOptions extends SiteOptions {
   readonly log?: Log
+  /** Whom the host application has signed in. */
+  readonly authenticate?: ((request: never) => unknown) | undefined
 }
 
 /** The connection of a request. */
@@ -78,10 +82,12 @@ export interface Connection {
   readonly address: string | null
   /** Closes it immediately. */
   readonly cut?: () => void
+  /** The request as the host application knows it. */
+  readonly original?: unknown
 }
 
 /** The whole HTTP API over one engine. */
-export const createService = (app: App, { log = () => {}, ...siteOptions }: ServiceOptions = {}) => {
+export const createService = (app: App, { log = () => {}, authenticate: hook, ...siteOptions }: ServiceOptions = {}) => {
   const hono = new Hono<{
     Bindings: Connection
     Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
@@ -91,6 +97,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
   const siteOf = createSites(siteOptions)
+  const hostCallerOf = createHostSignIn(app.accounts, hook)
   const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
   const answer = async (
@@ -99,12 +106,14 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     {
       params,
       address,
+      host,
       breakOff,
       onIgnored,
       onRate,
     }: Pick<Visit, 'breakOff'> & {
       params: Record<string, string>
       address: string | null
+      host: () => Promise<HostCaller | null>
       onIgnored: (fields: string | null) => void
       onRate: (headers: Record<string, string>) => void
     },
@@ -115,14 +124,14 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     const row = route.rows.get(method)
     const body = lazyBody(request, app.requestBodies, row ?? {})
     const wanted = wantedBy(route.resource, row, [...route.rows.values()][0]!.reach, method)
-    const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body })
+    const identify = () => (wanted.reach === 'open' ? loggedIn : authenticate)({ request, url, site, accounts: app.accounts, body, host })
     const enter = (caller: Visit['caller']) =>
       admit({ app, request, url, site, params, query: url.searchParams, body: undefined, caller, breakOff }, wanted, route.resource.tooLow)
     const caller = await identify()
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
-    else if (caller?.via === 'session') throttle(['session'], sessionOf(caller.user.id))
-    else if (caller?.via === 'key') onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
+    else if (caller !== null && caller.via !== 'key') throttle(['session'], sessionOf(caller.user.id))
+    else if (caller !== null) onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
     let admitted = await enter(caller)
     if (!row) {
       const { missing } = route.resource
@@ -209,6 +218,8 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     callerOf: (request, address) => siteOf(request, new URL(request.url), address).client,
     intake: app.requestBodies,
     siteApps: app.plugins.siteApps,
+    scripts: createScripts(),
+    knows: async (token) => (await app.accounts.projects.byToken(token)) !== undefined,
     settingsOf: async (token) => settingsWithDefaults((await app.accounts.projects.byToken(token))?.settings ?? {}),
     projectOf: async (token) => {
       const record = await app.accounts.projects.byToken(token)
@@ -241,7 +252,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     },
     mustBeAllowed: async (request, url, scope) => {
       const site = siteOf(request, url, null)
-      const caller = await authenticate({ request, url, site, accounts: app.accounts, body: async () => undefined })
+      const caller = await authenticate({ request, url, site, accounts: app.accounts, body: async () => undefined, host: async () => null })
       if (!caller) throw failures.notAuthenticated()
       if (caller.via === 'key' && !allows(caller.key, scope)) throw failures.missingScope(scope)
     },
@@ -265,6 +276,7 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
       return answer(route, c.req.raw, {
         params: { ...(route.resource.isOfCurrentProject && { project_id: '@current' }), ...c.req.param() },
         address: c.env.address,
+        host: () => hostCallerOf(c.env.original),
         breakOff,
         // Errors have the header too: a missing field may be a misspelled one.
         onIgnored: (fields) => c.set('ignored', fields),
@@ -278,6 +290,6 @@ export const createService = (app: App, { log = () => {}, ...siteOptions }: Serv
     })
   hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
   hono.onError((error, c) => failed(error, c.get('id')))
-  return async (request: Request, address: string | null = null, cut?: () => void): Promise<Response> =>
-    hono.fetch(underProjects(request), { address, ...(cut ? { cut } : {}) })
+  return async (request: Request, address: string | null = null, cut?: () => void, original: unknown = request): Promise<Response> =>
+    hono.fetch(underProjects(request), { address, original, ...(cut ? { cut } : {}) })
 }

@@ -2,6 +2,7 @@ import { WaymarkError } from '../errors/errors.ts'
 import { isNetwork, networksOf, ownNetworks } from '../lib/networks.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { clientAddress } from './client-address.ts'
+import { mountPath } from './mount.ts'
 
 // The address under which the caller knows this server. The caller controls the `Host` header: links use it only if it cannot lead elsewhere,
 // or if a trusted proxy confirms it.
@@ -22,6 +23,8 @@ export interface SiteOptions {
   readonly publicUrl?: string
   /** Addresses and networks of proxies whose `X-Forwarded-Proto`, `X-Forwarded-Host` and `X-Forwarded-For` are trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
+  /** The path in the application that the handler is mounted at; `publicUrl` contains it. */
+  readonly at?: string
 }
 
 /** Names that are valid only inside a machine or its own network. */
@@ -54,7 +57,8 @@ const publicUrlOf = (text: string): URL => {
   throw refuse('publicUrl', `The public URL is an address like https://analytics.example.com, not ${text}.`)
 }
 
-export const createSites = ({ publicUrl, trustedProxies = [] }: SiteOptions) => {
+export const createSites = ({ publicUrl, trustedProxies = [], at = '' }: SiteOptions) => {
+  const mounted = mountPath(at)
   const strange = trustedProxies.find((one) => !isNetwork(one))
   if (strange !== undefined) throw refuse('trustedProxies', `Trusted proxies are addresses and networks like 10.0.0.0/8, not ${strange}.`)
   const trusted = networksOf(trustedProxies)
@@ -65,7 +69,7 @@ export const createSites = ({ publicUrl, trustedProxies = [] }: SiteOptions) => 
   return ({ headers }: Request, url: URL, address: string | null): Site => {
     const isByProxy = address !== null && trusted.has(address)
     const seen = isByProxy ? forwarded(headers, url) : url
-    const known = isByProxy || isLocal(seen.hostname) ? seen.origin : ''
+    const known = isByProxy || isLocal(seen.hostname) ? seen.origin + mounted : mounted
     return {
       base: base ?? known,
       isSecure: [url, seen, open].some((one) => one?.protocol === 'https:'),

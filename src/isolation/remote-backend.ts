@@ -2,7 +2,7 @@ import { type RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from '../backend/backend.ts'
 import type { AnswerText } from '../backend/long-queries.ts'
-import type { KnownEvent, KnownProperty } from '../catalog/known-names.ts'
+import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
@@ -260,6 +260,14 @@ export class RemoteBackend implements ProjectBackend {
 
   properties(): Promise<readonly KnownProperty[]> {
     return this.service<[], readonly KnownProperty[]>('project', 'properties', true)()
+  }
+
+  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>> {
+    return this.service<[NamesAsked], NamesFound<KnownEvent>>('project', 'eventNames', true)(asked)
+  }
+
+  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>> {
+    return this.service<[NamesAsked], NamesFound<KnownProperty>>('project', 'propertyNames', true)(asked)
   }
 
   groupTypes(): Promise<StoreFacts['groupTypes']> {

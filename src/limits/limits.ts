@@ -144,6 +144,7 @@ export const rowLimits = {
   notice_deliveries: replaced('deliveries of notices', 12_000, { project_id: 50_000 }, 'created_at', 'Removed after 30 days.'),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
+  mail_counts: refused('counted mails', 200, { organization_id: 1 }, 'One day of each organization.'),
   personal_keys: refused('personal API keys', 60_000, { user_id: 200 }, 'Compared at every request.'),
   sessions: replaced(
     'signed-in sessions',
@@ -232,6 +233,14 @@ export const otherLimits = {
     'project',
     'an answer',
     'Kept ten minutes, the oldest go first.',
+  ),
+  keptLibraries: other(
+    'browser libraries with the settings of a project',
+    60,
+    'scripts',
+    'server',
+    '120 KiB, compressed',
+    'Made again when they are not kept.',
   ),
   metricSeries: other('series of a metric', 2_000, 'series', 'server', '1,000 characters of labels', 'What scrapes it has limits too.'),
   connections: other('open connections', 5_000, 'connections', 'server', '64 KiB of headers', 'Each has memory and a file descriptor.'),

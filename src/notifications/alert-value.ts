@@ -1,4 +1,5 @@
 import { isObject } from '../lib/is-object.ts'
+import { labelsOf } from '../pictures/charts/trends.ts'
 import { isNumberPerRange } from './alert-display.ts'
 
 // What an alert compares. Pure: the answer comes in, a decision goes out.
@@ -35,12 +36,14 @@ interface Row {
 
 const rowsOf = (answer: unknown): readonly Row[] => {
   const results = isObject(answer) && Array.isArray(answer.results) ? answer.results : []
-  return results.filter(isObject).flatMap((row) => {
+  const rows = results.filter(isObject)
+  const labels = labelsOf(rows)
+  return rows.flatMap((row, i) => {
     if (row.compare_label === 'previous') return []
     const numbers = Array.isArray(row.data) ? row.data.map((one) => (typeof one === 'number' && Number.isFinite(one) ? one : 0)) : []
     return [
       {
-        label: typeof row.label === 'string' ? row.label : '',
+        label: typeof row.label === 'string' && row.label !== '' ? labels[i]! : '',
         order: typeof row.order === 'number' ? row.order : 0,
         data: numbers,
         days: Array.isArray(row.days) ? row.days.map(String) : [],

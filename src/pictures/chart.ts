@@ -27,6 +27,10 @@ interface OverTime {
   readonly step: number
   /** Labels at the end whose interval is not over. */
   readonly unfinished: number
+  /** When each label begins, on the clock of the project: `2026-01-05`, `2026-01-05 11:00:00`. Empty: the axis is not time. */
+  readonly begins: readonly string[]
+  /** Of the answer: `day`. */
+  readonly interval: string
   readonly series: readonly Series[]
   readonly format: NumberFormat
 }
@@ -86,7 +90,12 @@ export interface Box {
 }
 
 export type ChartBody =
-  | ({ readonly kind: 'lines'; readonly isFilled: boolean } & OverTime)
+  | ({
+      readonly kind: 'lines'
+      readonly isFilled: boolean
+      /** From the first to the last interval of a range, with nothing in between. */
+      readonly isSlope: boolean
+    } & OverTime)
   | ({ readonly kind: 'bars'; readonly isStacked: boolean } & OverTime)
   | { readonly kind: 'totals'; readonly items: readonly Item[]; readonly format: NumberFormat }
   | { readonly kind: 'pie'; readonly items: readonly Item[]; readonly format: NumberFormat }
@@ -104,6 +113,9 @@ export type ChartBody =
   | {
       readonly kind: 'boxes'
       readonly labels: readonly string[]
+      /** As of lines and bars; an empty text: a label of a previous period. */
+      readonly begins: readonly string[]
+      readonly interval: string
       readonly boxes: readonly Box[]
       readonly format: NumberFormat
     }

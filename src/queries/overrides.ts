@@ -5,6 +5,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 const charts = ['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery', 'RetentionQuery', 'StickinessQuery', 'PathsQuery']
 const ofSites = ['WebOverviewQuery', 'WebStatsTableQuery', 'WebGoalsQuery', 'WebExternalClicksTableQuery', 'WebVitalsPathBreakdownQuery']
+/** Their numbers are by interval. */
+const withIntervals = new Set(['TrendsQuery', 'FunnelsQuery', 'LifecycleQuery', 'StickinessQuery'])
 const insights = new Set([...charts, ...ofSites])
 const statements = new Set(['SqlLikeQuery', 'HogQLQuery'])
 
@@ -40,7 +42,10 @@ const narrowedEvents = (fields: Query, { date_from, date_to, properties }: Field
 
 /** Null: this kind of query has no dates. */
 function filtered(query: Query, over: Fields): Query | null {
-  if (insights.has(query.kind)) return { ...query, ...narrowed(query, over) }
+  if (insights.has(query.kind)) {
+    const interval = withIntervals.has(query.kind) && typeof over.interval === 'string' ? { interval: over.interval } : {}
+    return { ...query, ...narrowed(query, over), ...interval }
+  }
   if (statements.has(query.kind)) return { ...query, filters: narrowed(isGroup(query.filters) ? query.filters : {}, over) }
   if (query.kind === 'EventsQuery') return narrowedEvents(query, over)
   // Persons of a chart, or of one point of it.

@@ -33,7 +33,7 @@ export const dashboardChange = z.object({
   deleted: flag().optional(),
   delete_insights: flag().optional().meta({ description: 'With `deleted`: also the insights that are on no other dashboard' }),
   tags: tagList().optional(),
-  filters: free().nullable().optional().meta({ description: '`date_from`, `date_to` and `properties`, for every tile' }),
+  filters: free().nullable().optional().meta({ description: '`date_from`, `date_to`, `interval` and `properties`, for every tile' }),
   variables: free().nullable().optional().meta({ description: 'Variables of statements by id, for every tile' }),
   breakdown_colors: jsonList().nullable().optional(),
   data_color_theme_id: integer().nullable().optional(),

@@ -54,6 +54,3 @@ export function recoveryText(report: RecoveryNotice): string {
   const content = `${number(report.events)} events and ${number(report.persons)} persons`
   return `the store was ${how} in ${report.seconds.toFixed(1)} s: it has ${content}, with ${applied} applied`
 }
-
-export const asideText = (records: readonly number[]): string =>
-  `${records.length === 1 ? 'record' : 'records'} ${records.slice(0, 10).join(', ')}${records.length > 10 ? ', …' : ''} ended the engine whenever applied, and ${records.length === 1 ? 'is' : 'are'} kept in the folder set-aside; docs/reliability.md says how to send ${records.length === 1 ? 'it' : 'them'} again`

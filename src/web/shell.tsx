@@ -101,9 +101,11 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
               Commands <kbd>Ctrl K</kbd>
             </button>
             <Select label="Theme" value={theme} options={themes} onChange={choose} />
-            <button type="button" class="plain" onClick={() => void leave()} title={user.email}>
-              Sign out
-            </button>
+            {user.issuer === null && (
+              <button type="button" class="plain" onClick={() => void leave()} title={user.email}>
+                Sign out
+              </button>
+            )}
           </div>
         </div>
       </nav>
@@ -142,7 +144,7 @@ interface CommandEntry {
 }
 
 function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () => Promise<void>; choose: (theme: string) => void }) {
-  const { projects } = useSession()
+  const { projects, user } = useSession()
   const { link } = useProject()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
@@ -157,7 +159,7 @@ function Palette({ onClose, leave, choose }: { onClose: () => void; leave: () =>
       { title: 'New batch export', run: () => go(linkTo(link('pipelines/exports/new'))) },
       ...projects.map(({ id, name }) => ({ title: `Project: ${name}`, run: () => go(linkTo(`project/${id}/live`)) })),
       ...themes.map(({ value, label }) => ({ title: `Theme: ${label}`, run: () => choose(value) })),
-      { title: 'Sign out', run: () => void leave() },
+      ...(user.issuer === null ? [{ title: 'Sign out', run: () => void leave() }] : []),
     ],
     [projects, link('')],
   )

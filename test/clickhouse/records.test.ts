@@ -24,9 +24,20 @@ const reads = [
   'groups/related/?group_type_index=0&id=acme',
   'groups/property_values/?group_type_index=0&key=size',
   'event_definitions/?ordering=name',
+  'event_definitions/?search=V&ordering=-verified&ordering=count&limit=1',
+  'event_definitions/?verified=false&exclude_hidden=true',
+  'event_definitions/?tags=["money"]',
+  "event_definitions/?names=buy,it's,view&offset=1",
+  'event_definitions/buy/',
   'property_definitions/?event_names=["buy"]',
+  'property_definitions/?is_numerical=true&excluded_properties=size&ordering=-count',
+  'property_definitions/?type=group&search=s',
+  'property_definitions/?exclude_core_properties=true&is_feature_flag=false',
+  'groups/property_definitions/',
 ]
 const changes: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['PATCH', 'event_definitions/buy/', { tags: ['money'], verified: true }],
+  ['DELETE', 'event_definitions/view/'],
   ['PATCH', 'persons/ann/', { properties: { plan: "it's \\ new", n: [1, { a: 2 }] } }],
   ['POST', 'persons/ann/delete_property/', { $unset: 'email' }],
   ['POST', 'persons/ann/split/', { main_distinct_id: 'ann' }],
@@ -75,7 +86,9 @@ const start = async (engine: Parameters<typeof open>[0]['engine']) => {
       }),
     )
     const text = await response.text()
-    return [response.status, text === '' ? null : JSON.parse(text)] as const
+    // Users have random ids.
+    const known = (key: string, value: unknown) => (/^(updated|verified)_by$/.test(key) ? value !== null : value)
+    return [response.status, text === '' ? null : JSON.parse(text, known)] as const
   }
   const counts = async () =>
     (

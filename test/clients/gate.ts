@@ -63,7 +63,13 @@ export async function openGate(target: string): Promise<Gate> {
     const text = Buffer.from(await answer.arrayBuffer())
     if (accident === 'answer lost') return void request.socket.destroy()
     one.status = answer.status
-    const { 'content-encoding': _encoding, 'transfer-encoding': _transfer, ...answered } = Object.fromEntries(answer.headers)
+    // It is passed on unpacked.
+    const {
+      'content-encoding': _encoding,
+      'content-length': _packed,
+      'transfer-encoding': _transfer,
+      ...answered
+    } = Object.fromEntries(answer.headers)
     response.writeHead(answer.status, answered)
     response.end(text)
   }

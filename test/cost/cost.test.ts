@@ -27,7 +27,7 @@ import { regressionProbe, regressions } from './regressions.ts'
 
 // The fuzzer itself: that it tells what is in proportion from what is not, and that it drives what there is.
 
-const nothingMade = { ids: new Map<string, string>() }
+const nothingMade = { ids: new Map<string, string>(), strangers: [] }
 
 describe('growth', () => {
   const at = (cost: (size: number) => number) => [1_000, 2_000, 4_000].map((size) => [size, cost(size)] as const) as never

@@ -1,4 +1,5 @@
 import type { Probe } from './probe.ts'
+import { attackProbes } from './probes/attacks.ts'
 import { callProbes } from './probes/calls.ts'
 import { captureNamed, captureProbes } from './probes/capture.ts'
 import { crowdProbes } from './probes/crowds.ts'
@@ -12,6 +13,9 @@ import { routeProbes } from './probes/routes.ts'
 import { compileProbes, statementProbes } from './probes/statements.ts'
 import type { Template } from './template.ts'
 
+/** What the probes need of what was made for them. */
+export type Made = Pick<Template, 'ids' | 'strangers'>
+
 export interface Family {
   readonly name: string
   /** Its share of the time, beside those of the others. */
@@ -19,12 +23,13 @@ export interface Family {
   /** What the names of its probes begin with. */
   readonly prefix: RegExp
   /** The same in the same order for the same numbers drawn; some have no end. */
-  probes(draw: () => number, template: Pick<Template, 'ids'>): Iterable<Probe>
+  probes(draw: () => number, template: Made): Iterable<Probe>
   /** One by its name, where that is all there is to know of it. */
   named?(name: string): Probe | null
 }
 
 export const families: readonly Family[] = [
+  { name: 'attack', share: 2, prefix: /^attack /, probes: attackProbes },
   { name: 'capture', share: 4, prefix: /^capture /, probes: captureProbes, named: captureNamed },
   { name: 'header', share: 1, prefix: /^(header|parameter|capture) /, probes: headerProbes },
   { name: 'route', share: 2, prefix: /^route /, probes: routeProbes },
@@ -45,7 +50,7 @@ export const families: readonly Family[] = [
 const farthest = 20_000
 
 /** The probe of that name, else those whose names have it as a part. */
-export function* probesNamed(wanted: string, draw: () => number, template: Pick<Template, 'ids'>): Generator<Probe> {
+export function* probesNamed(wanted: string, draw: () => number, template: Made): Generator<Probe> {
   const near = families.filter(({ prefix }) => prefix.test(wanted))
   for (const { named } of near) {
     const probe = named?.(wanted)

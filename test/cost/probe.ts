@@ -19,6 +19,14 @@ export interface HttpInput {
   readonly isEndless?: boolean
   /** The last byte of each body is held back until all the others have been sent. */
   readonly isHeldBack?: boolean
+  /** One after the other instead of at once. */
+  readonly inTurn?: boolean
+  /** What differs from one connection to the next. */
+  readonly each?: readonly { readonly path: string; readonly authorization: string }[]
+  /** A small request that has to be answered afterwards. */
+  readonly after?: HttpInput
+  /** Sent and stored before anything is measured. */
+  readonly before?: readonly HttpInput[]
 }
 
 /** One call of a function of ours, in a process of its own. */

@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { random } from '../../bench/random.ts'
-import { probesNamed } from './families.ts'
+import { type Made, probesNamed } from './families.ts'
 import type { Finding, Probe } from './probe.ts'
-import type { Template } from './template.ts'
 
 // What was found once, as small as it was found: it runs before anything else.
 
@@ -27,7 +26,7 @@ export const sizesOfRegression = ({ size }: Pick<Regression, 'size'>): number[] 
   ...new Set([Math.max(1, Math.floor(size / 4)), Math.max(1, Math.floor(size / 2)), size]),
 ]
 
-export function regressionProbe({ probe }: Regression, template: Pick<Template, 'ids'>): Probe {
+export function regressionProbe({ probe }: Regression, template: Made): Probe {
   for (const found of probesNamed(probe, random(1), template)) if (found.name === probe) return found
   throw new Error(`There is no probe ${probe}, which test/cost/regressions names.`)
 }

@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterLeavingSeconds, type Budget, watch } from './budgets.ts'
+import { keys } from './keys.ts'
 import type { Figures, HttpInput } from './probe.ts'
 import { ProcessTree } from './process-tree.ts'
 import { bytesOn } from './processes.ts'
-import { keys, type Template } from './template.ts'
+import type { Template } from './template.ts'
 
 // A server in processes of its own on loopback, which is asked and watched from here, ended when it passes the limits, and started anew.
 
@@ -166,6 +167,8 @@ export async function startServer(script: string, template: Template, isOneProce
   const measure = async (input: HttpInput, size: number, budget: Budget): Promise<Figures> => {
     const of = await ready()
     const { tree } = of
+    for (const first of input.before ?? []) if (of.exit === null) await once(of, first, null)
+    if (input.before && of.exit === null) await once(of, flush, null)
     await idle(of)
     tree.forget()
     const [cpuBefore, mbBefore, diskBefore, begun] = [tree.ms(), tree.residentMb(), bytesOn(of.dataDir), performance.now()]
@@ -213,6 +216,7 @@ export async function startServer(script: string, template: Template, isOneProce
       }
     })()
     let othersMs = 0
+    let refusedOthers: string | null = null
     const smallRequests =
       budget.othersMs === null
         ? []
@@ -220,7 +224,9 @@ export async function startServer(script: string, template: Template, isOneProce
             while (!isOver && of.exit === null) {
               const before = tree.ms()
               const since = performance.now()
-              await once(of, small, null)
+              const { status } = await once(of, small, null)
+              if (status >= 500 && of.exit === null && !isOver)
+                refusedOthers ??= `a small request of another project is answered with ${status}`
               // With all the cores to itself the server would have been done in this time.
               const used = (tree.ms() - before) / cores
               if (of.exit === null) othersMs = Math.max(othersMs, Math.min(used, performance.now() - since))
@@ -229,8 +235,20 @@ export async function startServer(script: string, template: Template, isOneProce
           })
     let isAnswered = false
     const body = bytesOf(input)
-    const answers = await Promise.all(Array.from({ length: input.connections ?? 1 }, () => once(of, input, leave, body)))
+    const one = (i: number) => {
+      const own = input.each?.[i]
+      const sent = own ? { ...input, path: own.path, headers: { ...input.headers, authorization: own.authorization } } : input
+      return once(of, sent, leave, body)
+    }
+    const answers: Awaited<ReturnType<typeof once>>[] = []
+    const connections = Array.from({ length: input.connections ?? 1 }, (_, i) => i)
+    if (input.inTurn) for (const i of connections) answers.push(await one(i))
+    else answers.push(...(await Promise.all(connections.map(one))))
     isAnswered = true
+    if (input.after && of.exit === null) {
+      const { status } = await once(of, input.after, null)
+      if (status >= 500) refusedOthers ??= `a small request afterwards is answered with ${status}`
+    }
     // Events wait for some seconds before they are stored, unless somebody asks for them.
     if (of.exit === null && storing.test(input.path) && answers.some(({ status }) => status === 200)) await once(of, flush, null)
     if (input.isEndless) while (of.exit === null && cpu() < endlessMs) await wait(lookEveryMs)
@@ -240,7 +258,7 @@ export async function startServer(script: string, template: Template, isOneProce
     clearInterval(look)
     const isToldOf = budget.mayEndEngine && answers.some(({ error }) => toldOf.test(error))
     const engineEnd = tree.ended > 0 && !isToldOf ? (of.engineEnd ?? 'the engine ended') : null
-    const ended = end ?? of.exit ?? engineEnd
+    const ended = end ?? of.exit ?? engineEnd ?? refusedOthers
     if (ended === null) lastCpu = cpu()
     const figures: Figures = {
       size,

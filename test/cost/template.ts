@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { open, type Waymark } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { demoEvents } from '../../src/http/demo-events.ts'
+import { keys } from './keys.ts'
 import { creations } from './probes/routes.ts'
-
-/** Credentials of every server that the fuzzer starts. */
-export const keys = { project: 'phc_cost', personal: 'phx_cost_fuzzer_of_the_first_owner_0123456' } as const
 
 export interface Template {
   readonly dataDir: string
   readonly session: string
   /** Somebody else, with a project of their own. */
   readonly other: { readonly project: number; readonly token: string; readonly key: string }
+  /** Accounts that somebody made for one purpose. */
+  readonly strangers: readonly { readonly project: number; readonly key: string }[]
   /** Ids that stand for `:id`, by the path of their resource. */
   readonly ids: ReadonlyMap<string, string>
 }
@@ -29,7 +29,9 @@ export async function makeTemplate(): Promise<Template> {
     await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })
     const handler = createHandler(waymark)
     const session = await waymark.accounts.sessions.start(user)
-    const other = await somebodyElse(waymark)
+    const other = await somebodyElse(waymark, 'else')
+    const strangers = []
+    for (let i = 0; i < strangersMade; i++) strangers.push(await somebodyElse(waymark, `stranger-${i}`))
     const ids = new Map<string, string>()
     for (const { path, body } of creations()) {
       const response = await handler(
@@ -42,15 +44,17 @@ export async function makeTemplate(): Promise<Template> {
       const made = (await response.json().catch(() => null)) as { id?: unknown } | null
       if (response.ok && made?.id !== undefined) ids.set(path, String(made.id))
     }
-    return { dataDir, session, other, ids }
+    return { dataDir, session, other, strangers, ids }
   } finally {
     await waymark.close()
   }
 }
 
-async function somebodyElse({ accounts }: Waymark): Promise<Template['other']> {
-  const user = await accounts.createUser(null, { email: 'else@waymark.local' }, 'owner')
-  const organization = await accounts.organizations.create(user, { name: 'Else' })
+const strangersMade = 12
+
+async function somebodyElse({ accounts }: Waymark, name: string): Promise<Template['other']> {
+  const user = await accounts.createUser(null, { email: `${name}@waymark.local` }, 'owner')
+  const organization = await accounts.organizations.create(user, { name })
   const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!
   const { value } = await accounts.personalKeys.create(user, { label: 'a', scopes: ['*'] })
   return { project: project.id, token: project.api_token, key: value }

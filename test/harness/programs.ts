@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { buildClient } from '../../build/client.mjs'
 import { buildWeb } from '../../build/web.mjs'
 
 // Programs that tests start in processes of their own, each in one file: a start from TypeScript takes ten times as long. Beside
-// them the web interface.
+// them the web interface, and the scripts for other sites.
 
 const root = resolve(import.meta.dirname, '../..')
 const sources = {
@@ -17,6 +18,7 @@ const sources = {
   'export-kills': 'test/exports/kill-child.ts',
   'delivery-kills': 'test/plugins/delivery/kill-child.ts',
   'notification-kills': 'test/notifications/kill-child.ts',
+  'mounted-app': 'test/web/mounted-app.ts',
   memory: 'test/memory/child.ts',
 }
 const folder = join(root, '.tmp', 'tests')
@@ -39,4 +41,5 @@ export default async function buildPrograms(): Promise<void> {
     logLevel: 'warning',
   })
   await buildWeb(join(folder, 'web/'))
+  await buildClient(join(folder, 'client/'))
 }

@@ -141,6 +141,18 @@ describe('answers', () => {
     expect((await ask('GET', `${id}/?refresh=blocking`)).body.result[0].count).toBe(3)
   })
 
+  test('take the interval of other dates', async () => {
+    const { id } = await made()
+    const days = async (filters: object) => {
+      const { body } = await ask('GET', `${id}/?refresh=blocking&filters_override=${encodeURIComponent(JSON.stringify(filters))}`)
+      return body.result[0].days.length
+    }
+    const day = { date_from: '2026-01-05', date_to: '2026-01-05T23:59:59' }
+    expect([await days(day), await days({ ...day, interval: null }), await days({ ...day, interval: 'hour' })]).toEqual([1, 1, 24])
+    const wrong = encodeURIComponent(JSON.stringify({ ...day, interval: 'moment' }))
+    expect((await ask('GET', `${id}/?refresh=blocking&filters_override=${wrong}`)).status).toBe(400)
+  })
+
   test.each([
     ['refresh=sometimes', 'refresh'],
     ['filters_override=[1]', 'filters_override'],

@@ -142,7 +142,6 @@ test('every answer says how it may be used', async () => {
     ['/e/', { method: 'OPTIONS' }],
     ['/flags/', { method: 'POST', body: '{}' }],
     ['/array/phc_x/config.js', {}],
-    ['/static/surveys.js', {}],
     ['/static/none.js', {}],
     ['/_health', {}],
     ['/_readyz', {}],

@@ -13,7 +13,8 @@ export const heaviest: readonly (readonly [name: string, size: number])[] = [
 
 /** What asks something. */
 export function* probes(): Generator<Probe> {
-  for (const { name, probes } of families) if (name === 'statement' || name === 'query') yield* probes(random(1), { ids: new Map() })
+  for (const { name, probes } of families)
+    if (name === 'statement' || name === 'query') yield* probes(random(1), { ids: new Map(), strangers: [] })
 }
 
 /** Null if the statement cannot be built in this size. */

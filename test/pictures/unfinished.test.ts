@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unfinishedOf } from '../../src/pictures/charts/unfinished.ts'
+import { intervalOf, unfinishedOf } from '../../src/pictures/charts/unfinished.ts'
 
 test.each([
   // In New York it is still the 4th.
@@ -18,4 +18,16 @@ test.each([
   { interval: 'day', begins: [], computed: '2026-01-04T12:00:00Z', count: 0 },
 ])('$interval, computed $computed: $count of $begins', ({ interval, begins, computed, count }) => {
   expect(unfinishedOf(begins, interval, computed, 'America/New_York')).toBe(count)
+})
+
+test.each([
+  ['day', ['2026-01-05', '2026-01-06'], 'day'],
+  ['', ['2026-01-05'], 'day'],
+  ['week', ['2026-01-05'], 'week'],
+  ['hour', ['2026-01-05 11:00:00'], 'hour'],
+  ['day', ['2026-01-05 11:00:00', '2026-01-05 12:00:00'], 'hour'],
+  ['month', ['2026-01-05 11:00:00', '2026-01-05 11:01:00'], 'minute'],
+  ['day', [], 'day'],
+])('stated as %s, with %j: %s', (stated, begins, interval) => {
+  expect(intervalOf(stated, begins)).toBe(interval)
 })

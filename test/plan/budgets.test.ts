@@ -127,6 +127,12 @@ const growing: readonly {
     refused: [22, 'nesting'],
     passes: 8,
   },
+  {
+    name: 'patterns that leave much open',
+    of: (n) => `select ${list(n, (i) => `match(event, '[ab]*a[ab]{12}${i}')`)} from events`,
+    refused: [65, 'patterns'],
+    passes: 60,
+  },
 ]
 
 const refusalOf = (work: () => unknown): unknown => {

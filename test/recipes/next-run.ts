@@ -89,6 +89,13 @@ try {
       must(tries < 200, `it does not answer: ${status}`)
       await setTimeout(100)
     }
+    for (const path of ['', '/']) {
+      const front = await fetch(url + path, { headers: { accept: 'text/html' } })
+      must(front.status === 200 && front.url === `${url}/`, `the interface at ${url}${path} is answered with ${front.status} at ${front.url}`)
+      must((await front.text()).includes('./assets/'), 'the interface is not in the standalone build')
+    }
+    const library = await fetch(`${url}/array/${projectKey}/array.js`)
+    must(library.status === 200, `the browser library is answered with ${library.status}`)
     const batch = [{ event: 'signup', distinct_id: 'u1', properties: {} }]
     const body = JSON.stringify({ api_key: projectKey, batch })
     const sent = await fetch(`${url}/batch/`, { method: 'POST', body })

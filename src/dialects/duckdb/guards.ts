@@ -1,5 +1,6 @@
 import { tooMuchMark } from '../../errors/refusal-mark.ts'
 import { bytesOf, countingIn } from '../../functions/cells/duckdb-sizes.ts'
+import { mostStepsOfRow } from '../../lib/pattern-memory.ts'
 import type { Guards } from '../dialect.ts'
 
 // DuckDB computes 2,048 rows at a time on each thread, and does not count their intermediate values in its memory accounting.
@@ -9,9 +10,20 @@ const longestSize = 400
 
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
 
+/** Everything that is counted in a pattern is multiplied: what stands beside each other costs less than that. */
+const stepsOf = (pattern: string, name: string): string => {
+  const counts = `list_transform(regexp_extract_all(${pattern}, '(\\d{1,6}),?\\}', 1), lambda ${name}: greatest(1, CAST(${name} AS DOUBLE)))`
+  return `strlen(${pattern}) * CASE WHEN contains(lower(${pattern}), '\\p') THEN 800 ELSE 20 END * coalesce(list_product(${counts}), 1)`
+}
+const small = (pattern: string, refusal: string, name: string): string =>
+  `CASE WHEN ${stepsOf(pattern, name)} > ${mostStepsOfRow} THEN ${refusal} ELSE ${pattern} END`
+
 export const guards: Guards = {
   bytesOf: (value, type) => bytesOf(value, type),
   countingIn,
+  pattern: (value, refusal, name) =>
+    value.length > longestSize ? guards.named([value], `${name}v`, ([one]) => small(one!, refusal, name)) : small(value, refusal, name),
+  patterns: (values, refusal, [item, name]) => `list_transform(${values}, lambda ${item}: ${small(item, refusal, name)})`,
   items: (value, type) => `CAST(${type.kind === 'map' ? `cardinality(${value})` : `len(${value})`} AS DOUBLE)`,
   within(bytes, made, { name, most, span }) {
     const mark = literal(tooMuchMark(name, most, span))

@@ -49,9 +49,21 @@ function likeColumn(operator: Operator, text: string, pattern: string, context: 
       `CASE ${part} WHEN '%' THEN '.*' WHEN '_' THEN '.' WHEN '\\%' THEN '%' WHEN '\\_' THEN '_' WHEN '\\\\' THEN '\\\\' ELSE regexp_escape(${part}) END`,
     )
     const [read, folded] = operator === 'LIKE' ? [t, regexp] : [`lower(${t})`, `lower(${regexp})`]
-    return `CASE WHEN regexp_matches(${p}, '${manySearches}', 's') THEN regexp_full_match(${read}, ${folded}, 's') ELSE (${t} ${operator} ${escaped} ESCAPE '\\') END`
+    return `CASE WHEN regexp_matches(${p}, '${manySearches}', 's') THEN regexp_full_match(${read}, CASE WHEN strlen(${p}) > ${longestOfRow} THEN ${tooLong(context)} ELSE ${folded} END, 's') ELSE (${t} ${operator} ${escaped} ESCAPE '\\') END`
   })
 }
+
+/** The longest pattern that is compiled for each row, in bytes. */
+const longestOfRow = 1_000
+const tooLong = (context: CellContext): string =>
+  context.refuse(
+    context.literal(
+      `The pattern of a row is too long: it is compiled for each of them, and may have ${longestOfRow} characters. Use a constant, or a shorter one`,
+    ),
+  )
+/** A text that becomes a part of a pattern. */
+export const smallPattern = (text: Arg, context: CellContext): string =>
+  text.constant === undefined ? `CASE WHEN strlen(${text.sql}) > ${longestOfRow} THEN ${tooLong(context)} ELSE ${text.sql} END` : text.sql
 
 /** Two runs of %, the second of them not at the end. */
 const manySearches = '%[^%]+%+[^%]'

@@ -24,6 +24,7 @@ function patternMatch(
     args: 2,
     returns: always('Bool'),
     summary,
+    compiles: { at: 1, as: clickhouse === 'match' ? 'regexp' : 'like' },
     duckdb: ([text, pattern], context) => {
       if (isNullLiteral(pattern!)) return `(${text!.sql} IS ${negated ? 'NOT ' : ''}NULL)`
       if (isNullLiteral(text!)) return `(${pattern!.sql} IS ${negated ? 'NOT ' : ''}NULL)`
@@ -70,6 +71,7 @@ const extracted = (name: 'regexp_extract' | 'regexp_extract_all', text: string, 
   return `CASE WHEN ${hasGroups(pattern)} THEN ${group(1)} ELSE ${group(0)} END`
 }
 
+const compiles = { at: 1, as: 'regexp' } as const
 const texts = arrayOf(scalar('String'))
 /** Every group may contain the whole match. */
 const ofGroups = ({ args }: MadeCall) => parts(1 + (typeof args[1]?.constant === 'string' ? groupCount(args[1].constant) : 0))
@@ -117,6 +119,7 @@ const regexps = (
   args: 2,
   returns,
   summary,
+  compiles: { at: 1, as: 'regexps' },
   duckdb: ([text, patterns], context) => {
     const found = once(context, text!.sql, (t) => body(patterns!, context, (p) => `regexp_matches(${t}, ${p}, 's')`))
     return context.type.kind === 'array' ? found : unlessNull([text!], found)
@@ -167,6 +170,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     caseInsensitive: true,
     returns: whenAll('String'),
+    compiles,
     summary: "The first match of a regular expression, or its first group when it has one; '' without a match.",
     duckdb: ([text, pattern]) => extracted('regexp_extract', text!.sql, pattern!),
     cases: [
@@ -181,6 +185,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: listOfTexts,
     summary: 'All matches of a regular expression, or their first groups.',
+    compiles,
     makes: parts(),
     scratch: parts(),
     duckdb: ([text, pattern], context) => {
@@ -202,6 +207,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: listOfTexts,
     summary: 'The groups of the first match of a regular expression; none without a match.',
+    compiles,
     makes: ofGroups,
     duckdb: withGroups((text, pattern, groups) => {
       const found = groups.map((i) => `regexp_extract(${text}, ${pattern.sql}, ${i}, 's')`).join(', ')
@@ -216,6 +222,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: () => arrayOf(texts),
     summary: 'The groups of all matches of a regular expression, a list for each match.',
+    compiles,
     makes: ofGroups,
     scratch: parts(),
     duckdb: vertically,
@@ -225,6 +232,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: () => arrayOf(texts),
     summary: 'The groups of all matches of a regular expression, a list for each match.',
+    compiles,
     makes: ofGroups,
     scratch: parts(),
     duckdb: vertically,
@@ -234,6 +242,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: () => arrayOf(texts),
     summary: 'The groups of all matches of a regular expression, a list for each group.',
+    compiles,
     makes: ofGroups,
     scratch: parts(),
     duckdb: withGroups(horizontally),
@@ -252,6 +261,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: [2, 3],
     returns: whenAll('String'),
     summary: 'A group (1 unless given, 0 for all) of the first match of a regular expression.',
+    compiles,
     duckdb: ([text, pattern, group]) =>
       group
         ? unlessNull([group], `regexp_extract(${asTextOrNull(text!)}, ${pattern!.sql}, ${group.sql}, 's')`)
@@ -268,6 +278,7 @@ export const patternFunctions: FunctionFamily = scalars({
     args: 2,
     returns: whenAll('UInt64'),
     summary: `How often a regular expression matches${suffix ? ', capitals or not' : ''}; empty matches do not count.`,
+    compiles,
     scratch: parts(2),
     duckdb: ([text, pattern], context) => {
       const m = context.fresh()

@@ -82,6 +82,7 @@ export const replaceFunctions = scalars({
   },
   replaceRegexpOne: {
     args: 3,
+    compiles: { at: 1, as: 'regexp' },
     returns: whenAll('String'),
     summary: 'The first match of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
     makes: ofMatch,
@@ -93,6 +94,7 @@ export const replaceFunctions = scalars({
   },
   replaceRegexpAll: {
     args: 3,
+    compiles: { at: 1, as: 'regexp' },
     returns: whenAll('String'),
     summary: 'All matches of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
     makes: ofMatches,

@@ -236,6 +236,7 @@ export const searchFunctions: FunctionFamily = scalars({
   hasAllTokens: hasWords('hasAllTokens', true),
   ...inVariants('hasSubsequence', everySuffix, (variant, name) => ({
     args: 2,
+    compiles: { at: 1, as: 'text' },
     returns: whenAll('Bool'),
     summary: `Whether the first text has the characters of the second one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
     duckdb: ([text, needle], context) => {

@@ -79,23 +79,26 @@ export const splitFunctions = scalars({
     ],
     [differing("splitByString('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
   ),
-  splitByRegexp: divided(
-    'splitByRegexp',
-    'The parts of a text between the matches of a regular expression.',
-    (text, pattern, context) =>
-      between(text, pattern, context, (t) =>
-        pattern.constant === '' ? `string_split(${t}, '')` : `regexp_split_to_array(${t}, ${pattern.sql}, 's')`,
-      ),
-    [
-      ["splitByRegexp('[0-9]+', 'a12bc3')", ['a', 'bc', '']],
-      ["splitByRegexp('', 'abc')", ['a', 'b', 'c']],
-      ["splitByRegexp('', '')", []],
-      ["splitByRegexp('', null)", []],
-      ["splitByRegexp(',', '')", ['']],
-      ["splitByRegexp('[0-9]', '1a2', 2)", ['', 'a']],
-    ],
-    [differing("splitByRegexp('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
-  ),
+  splitByRegexp: {
+    compiles: { at: 0, as: 'regexp' },
+    ...divided(
+      'splitByRegexp',
+      'The parts of a text between the matches of a regular expression.',
+      (text, pattern, context) =>
+        between(text, pattern, context, (t) =>
+          pattern.constant === '' ? `string_split(${t}, '')` : `regexp_split_to_array(${t}, ${pattern.sql}, 's')`,
+        ),
+      [
+        ["splitByRegexp('[0-9]+', 'a12bc3')", ['a', 'bc', '']],
+        ["splitByRegexp('', 'abc')", ['a', 'b', 'c']],
+        ["splitByRegexp('', '')", []],
+        ["splitByRegexp('', null)", []],
+        ["splitByRegexp(',', '')", ['']],
+        ["splitByRegexp('[0-9]', '1a2', 2)", ['', 'a']],
+      ],
+      [differing("splitByRegexp('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
+    ),
+  },
   splitByWhitespace: pieces('splitByWhitespace', 'The parts of a text between white space.', '[^\\s]+', [
     ["splitByWhitespace('  a b\\t c ')", ['a', 'b', 'c']],
     ["splitByWhitespace('a b c', 2)", ['a', 'b']],

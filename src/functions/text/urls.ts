@@ -1,4 +1,5 @@
 import { isNullable } from '../../types/types.ts'
+import { smallPattern } from '../cells/duckdb-like.ts'
 import { asInteger, once, unlessNull } from '../cells/duckdb-values.ts'
 import { counted, type Makes, parts, times } from '../makes.ts'
 import { listOfTexts, whenAll } from '../results.ts'
@@ -83,7 +84,7 @@ const eachParameter = (url: string, context: CellContext, part: (parameter: stri
 }
 
 /** The name of a parameter, escaped for a regular expression. */
-const nameOf = (name: Arg): string => `regexp_escape(${name.sql})`
+const nameOf = (name: Arg, context: CellContext): string => `regexp_escape(${smallPattern(name, context)})`
 
 /** Each prefix of the path up to a separator is copied. */
 const ofParts = counted((c) => c.times(c.item(0), c.plus(c.letters(0, '/?#'), c.number(1))))
@@ -241,9 +242,11 @@ export const urlFunctions = scalars({
   ),
   extractURLParameter: {
     args: 2,
+    compiles: { at: 1, as: 'text' },
     returns: whenAll('String'),
     summary: "The value of a parameter, unchanged; '' if it is missing.",
-    duckdb: ([url, name]) => `regexp_extract(${url!.sql}, '^[^?#]*[?#](?:.*?[&#?])?' || ${nameOf(name!)} || '=([^&#]*)', 1, 's')`,
+    duckdb: ([url, name], context) =>
+      `regexp_extract(${url!.sql}, '^[^?#]*[?#](?:.*?[&#?])?' || ${nameOf(name!, context)} || '=([^&#]*)', 1, 's')`,
     cases: [
       ["extractURLParameter('https://e.com/a?x=1&y=2#f', 'y')", '2'],
       ["extractURLParameter('https://e.com/a?x=1', 'z')", ''],
@@ -277,10 +280,11 @@ export const urlFunctions = scalars({
   ),
   cutURLParameter: {
     args: 2,
+    compiles: { at: 1, as: 'text' },
     returns: whenAll('String'),
     summary: 'The URL without a parameter.',
-    duckdb: ([url, name]) =>
-      `regexp_replace(${url!.sql}, '([?#])' || ${nameOf(name!)} || '=[^&#]*&?|&' || ${nameOf(name!)} || '=[^&#]*', '\\1')`,
+    duckdb: ([url, name], context) =>
+      `regexp_replace(${url!.sql}, '([?#])' || ${nameOf(name!, context)} || '=[^&#]*&?|&' || ${nameOf(name!, context)} || '=[^&#]*', '\\1')`,
     cases: [
       ["cutURLParameter('https://e.com/a?x=1&y=2#f', 'x')", 'https://e.com/a?y=2#f'],
       ["cutURLParameter('https://e.com/a?x=1', 'x')", 'https://e.com/a?'],

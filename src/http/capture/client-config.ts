@@ -35,13 +35,13 @@ interface Route {
   readonly answer: (request: ConfigRequest, match: RegExpExecArray) => RouteAnswer | Promise<RouteAnswer>
 }
 
-const appsOf = async ({ siteApps }: ConfigRequest, token: string): Promise<readonly SiteApp[]> => (await siteApps?.list(token)) ?? []
+const appsOf = async ({ siteApps }: Pick<ConfigRequest, 'siteApps'>, token: string): Promise<readonly SiteApp[]> =>
+  (await siteApps?.list(token)) ?? []
 
-const remoteConfig = async (request: ConfigRequest, token: string) => ({
+const remoteConfig = async (request: Pick<ConfigRequest, 'siteApps' | 'settingsOf'>, token: string) => ({
   token,
   supportedCompression: ['gzip', 'gzip-js'],
   hasFeatureFlags: false,
-  captureDeadClicks: false,
   ...clientSettings((await request.settingsOf?.(token)) ?? {}),
   analytics: { endpoint: '/i/v0/e/' },
   elementsChainAsString: true,
@@ -51,6 +51,10 @@ const remoteConfig = async (request: ConfigRequest, token: string) => ({
   toolbarParams: {},
   config: { enable_collect_everything: true },
 })
+
+/** A script that gives the configuration to the browser library. */
+export const configScript = async (request: Pick<ConfigRequest, 'siteApps' | 'settingsOf'>, token: string): Promise<string> =>
+  `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${JSON.stringify(token)}]={config:${JSON.stringify(await remoteConfig(request, token))},siteApps:[]}})();`
 
 const flagsV2 = () => ({ flags: {}, errorsWhileComputingFlags: false, requestId: crypto.randomUUID(), evaluatedAt: Date.now() })
 
@@ -65,7 +69,7 @@ const missing = { type: 'invalid_request', code: 'not_found', detail: 'Not found
 
 const year = 31_536_000
 
-const decoded = (text: string): string => {
+export const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -85,7 +89,7 @@ const routes: readonly Route[] = [
     path: /^\/array\/([^/]+)\/config\.js$/,
     answer: async (request, [, token]) => ({
       type: 'application/javascript',
-      body: `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${JSON.stringify(token)}]={config:${JSON.stringify(await remoteConfig(request, token!))},siteApps:[]}})();`,
+      body: await configScript(request, token!),
     }),
   },
   { path: /^\/array\/([^/]+)\/config$/, answer: async (request, [, token]) => ({ body: await remoteConfig(request, token!) }) },
@@ -127,14 +131,6 @@ const routes: readonly Route[] = [
     answer: () => ({ body: { earlyAccessFeatures: [], stages: [] } }),
   },
   { path: /^\/api\/web_experiments$/, notKept: 'experiments', answer: () => ({ body: { experiments: [] } }) },
-  // The browser library also loads this one if there are no surveys, and a 404 would appear in the console of every page.
-  {
-    path: /^\/static\/(?:[^/]+\/)?surveys\.js$/,
-    answer: () => ({
-      type: 'application/javascript',
-      body: '(window.__PosthogExtensions__=window.__PosthogExtensions__||{}).generateSurveys=function(){};',
-    }),
-  },
   { path: /^\/static\/.+$/, answer: () => ({ status: 404, body: missing }) },
 ]
 

@@ -8,6 +8,7 @@ export function clientSettings(settings: Readonly<Record<string, Json>>) {
       ? { network_timing: true, web_vitals: isOn('autocapture_web_vitals_opt_in') }
       : isOn('autocapture_web_vitals_opt_in') && { network_timing: false, web_vitals: true },
     autocapture_opt_out: isOn('autocapture_opt_out'),
+    captureDeadClicks: isOn('capture_dead_clicks'),
     autocaptureExceptions: isOn('autocapture_exceptions_opt_in') && { endpoint: '/e/' },
     sessionRecording: isOn('session_recording_opt_in') && {
       endpoint: '/s/',

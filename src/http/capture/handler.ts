@@ -9,11 +9,12 @@ import type { SiteApps } from '../../plugins/site-apps.ts'
 import { failureBody, failureOf } from '../errors.ts'
 import type { Body, RequestBodies } from '../request-bodies.ts'
 import type { CaptureRequest } from './body.ts'
-import { clientConfigAnswer } from './client-config.ts'
+import { clientConfigAnswer, configScript, decoded } from './client-config.ts'
 import { forwardedFor, readCapture } from './events.ts'
 import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
 import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
 import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
+import type { Scripts } from './scripts.ts'
 
 // The routes of client libraries. They are separate from the API for people: no permission rows, no schemas, the same parser for every path.
 
@@ -48,6 +49,10 @@ export interface CaptureServices {
   onRefused?(refused: Refused): void
   /** Scripts that plugins add to the pages of a project. */
   readonly siteApps?: SiteApps
+  /** Scripts that pages load. */
+  readonly scripts: Scripts
+  /** Whether a project has this key; does not open it. */
+  knows(token: string): Promise<boolean>
   /** Settings of the project with a key. */
   settingsOf?(token: string): Promise<Readonly<Record<string, Json>>>
   /** Throws unless the request has a personal key with the scope. */
@@ -76,7 +81,7 @@ const perEventPath = '/i/v1/analytics/events'
 export function captureRoute({ url }: Request): string {
   const path = withoutTrailingSlashes(new URL(url).pathname)
   if (bodyLimits[path] !== undefined || askingPaths.has(path)) return path
-  const ofProject = /^\/array\/[^/]+\/(config|config\.js)$/.exec(path)
+  const ofProject = /^\/array\/[^/]+\/(config|config\.js|array\.js)$/.exec(path)
   if (ofProject) return `/array/:token/${ofProject[1]}`
   return path.startsWith('/site_app/') ? '/site_app/:id/:token/:hash' : 'client library'
 }
@@ -122,6 +127,8 @@ const captureOf = (request: Request, { searchParams }: URL, body: Body, limit: n
 
 /** Routes besides capture. */
 async function answerExpected(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
+  const script = await scriptAnswer(request, services, url, path)
+  if (script) return script
   const query = url.searchParams
   let token = query.get('token') ?? ''
   let body: Body | null = null
@@ -151,6 +158,22 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
   if (request.method === 'OPTIONS') return preflight(request)
   if (config.scope) await services.mustBeAllowed(request, url, config.scope)
   return new Response(config.body, { status: config.status, headers: { ...cors(request), ...config.headers, 'content-type': config.type } })
+}
+
+const scriptPath = /^\/static\/(?:(\d[\w.-]{0,40})\/)?([a-z][a-z0-9-]{0,60}\.js)$/
+const libraryPath = /^\/array\/([^/]+)\/array\.js$/
+
+/** Scripts for the pages of other sites. Null: the path is not one of them. */
+async function scriptAnswer(request: Request, services: CaptureServices, { searchParams }: URL, path: string): Promise<Response | null> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return null
+  const [, version, name] = scriptPath.exec(path) ?? []
+  if (name !== undefined) return services.scripts.file(request, name, version ?? searchParams.get('v'))
+  const [, key] = libraryPath.exec(path) ?? []
+  if (key === undefined) return null
+  const token = decoded(key)
+  if (await services.knows(token)) return services.scripts.library(request, await configScript(services, token))
+  services.onRefused?.({ reason: 'unknown-project', path: '/array/:token/array.js', token })
+  return json(request, 404, unknownProject(token).body)
 }
 
 async function takeAll(

@@ -9,7 +9,12 @@ export const queryCallerOf = ({ app, project, caller, request }: ProjectVisit): 
   },
   acquire: (waiting) =>
     app.concurrency.take(
-      { projectId: project.id, organizationId: project.organization_id, userId: caller.user.id, via: caller.via },
+      {
+        projectId: project.id,
+        organizationId: project.organization_id,
+        userId: caller.user.id,
+        via: caller.via === 'key' ? 'key' : 'session',
+      },
       waiting,
     ),
 })

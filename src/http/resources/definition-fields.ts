@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { type Note, noNote } from '../../accounts/definition-notes.ts'
 import { flag, listOf, text } from '../../accounts/fields.ts'
 import type { Json } from '../../accounts/store.ts'
-import { nameFinder } from '../../catalog/name-labels.ts'
-import { compareCodePoints } from '../../lib/compare-code-points.ts'
-import { runInSlices } from '../../lib/run-in-slices.ts'
+import { type NamesAsked, nameOrders } from '../../catalog/known-names.ts'
+import { nameSearch } from '../../catalog/name-labels.ts'
 import { failures } from '../errors.ts'
+import { pageBounds } from '../pages.ts'
 import { maybeTime, presentAuthor, timeSchema, userSchema } from '../present.ts'
 import { repeatable } from '../query-parameter.ts'
 import type { ProjectVisit } from '../resource.ts'
@@ -38,33 +38,33 @@ interface Counted {
   readonly count: number
 }
 
-/** A definition that was removed is one again when more values arrive. */
-const isRemoved = ({ fields }: Note, { count }: Counted): boolean =>
-  typeof fields.removed_at_count === 'number' && count <= fields.removed_at_count
+/** Until it has more values than this, a definition that was removed is not listed. */
+const removedAt = ({ fields }: Note): number | null => (typeof fields.removed_at_count === 'number' ? fields.removed_at_count : null)
 
 export interface Noted<D extends Counted> {
   readonly definition: D
   readonly note: Note
 }
 
-export const withNotes = async <D extends Counted>(visit: ProjectVisit, definitions: readonly D[]): Promise<Noted<D>[]> => {
-  const notes = await visit.app.accounts.definitionNotes.of(visit.project.id)
-  if (notes.size === 0) return definitions.map((definition) => ({ definition, note: noNote }))
-  return runInSlices(noted(definitions, notes), sliceMs)
-}
+export type Notes = ReadonlyMap<string, Note>
+export const notesOf = ({ app, project }: ProjectVisit): Promise<Notes> => app.accounts.definitionNotes.of(project.id)
 
-/** A project can have 200,000 names, and the id of each is a hash: other requests have their turn meanwhile. */
-const sliceMs = 20
-const someRows = 500
-function* noted<D extends Counted>(definitions: readonly D[], notes: ReadonlyMap<string, Note>): Generator<void, Noted<D>[]> {
-  const found: Noted<D>[] = []
-  for (const [i, definition] of definitions.entries()) {
-    if (i % someRows === 0) yield
-    const note = notes.get(definition.id) ?? noNote
-    if (!isRemoved(note, definition)) found.push({ definition, note })
-  }
-  return found
-}
+type Given = Omit<NamesAsked, 'removed' | 'limit' | 'offset' | 'order'> & Partial<Pick<NamesAsked, 'order'>>
+
+/** Asks for a single name, unless it was removed. */
+export const askedOne = (notes: Notes, given: Given): NamesAsked => ({
+  ...given,
+  order: [],
+  limit: 1,
+  offset: 0,
+  removed: removedIn(notes),
+})
+
+const removedIn = (notes: Notes): readonly { readonly id: string; readonly count: number }[] =>
+  [...notes].flatMap(([id, note]) => {
+    const count = removedAt(note)
+    return count === null ? [] : [{ id, count }]
+  })
 
 export const presentNote = async ({ app }: ProjectVisit, { description, fields, updated_at, updated_by_id }: Note) => {
   const by = typeof fields.verified_by_id === 'number' ? fields.verified_by_id : null
@@ -143,11 +143,9 @@ export const removeDefinition = async <D extends Counted>(
   await accounts.definitionLog.note(visit.caller.user, visit.project, scope, { id, name, fields: {} }, null)
 }
 
-const orders = ['name', 'count', 'created_at', 'last_seen_at', 'verified'] as const
-type Order = (typeof orders)[number]
 export const listParameters = {
   search: 'Only names that contain all of these words, or whose usual label does (`library version` finds `$lib_version`), in any case',
-  ordering: repeatable(`${orders.join(', ')}, each also descending with \`-\`, the first one decides`),
+  ordering: repeatable(`${nameOrders.join(', ')}, each also descending with \`-\`, the first one decides`),
   verified: '`true` or `false`',
   exclude_hidden: '`true`: without hidden ones',
   tags: 'A JSON list: only those with one of these tags. What is not a list is named in the header `X-Ignored-Parameters`',
@@ -181,63 +179,42 @@ export const ignoredParametersHeader = 'x-ignored-parameters'
 export const ignoredIn = ({ query }: Pick<ProjectVisit, 'query'>): Readonly<Record<string, string>> =>
   query.get('tags') && givenTags({ query }) === null ? { [ignoredParametersHeader]: 'tags' } : {}
 
-type Sortable = Counted & { readonly first: Date | null; readonly last: Date | null }
-
 /** The criteria of `ordering`, the most important first. */
-const given = ({ query }: Pick<ProjectVisit, 'query'>): readonly { readonly by: Order; readonly sign: 1 | -1 }[] =>
+const givenOrder = ({ query }: Pick<ProjectVisit, 'query'>): NamesAsked['order'] =>
   query
     .getAll('ordering')
     .flatMap((text) => text.split(','))
     .filter((text) => text !== '')
     .map((text) => {
-      const by = orders.find((one) => one === text.replace(/^-/, ''))
-      if (!by) throw failures.invalid(`ordering must be one of ${orders.join(', ')}, or one with - for descending.`, 'ordering')
-      return { by, sign: text.startsWith('-') ? -1 : 1 }
+      const by = nameOrders.find((one) => one === text.replace(/^-/, ''))
+      if (!by) throw failures.invalid(`ordering must be one of ${nameOrders.join(', ')}, or one with - for descending.`, 'ordering')
+      return { by, isDescending: text.startsWith('-') }
     })
 
-/** What the parameters of a list ask for. `isEarlier`: comes before others whatever the order. */
-export function chosen<D extends Sortable>(
-  visit: ProjectVisit,
-  all: readonly Noted<D>[],
-  { byDefault, isEarlier = () => false }: { readonly byDefault: Order; readonly isEarlier?: (definition: D) => boolean },
-): Noted<D>[] {
+/** What the parameters of a list ask for. */
+export function askedPage(visit: ProjectVisit, notes: Notes, byDefault: NamesAsked['order'][number], given: Given): NamesAsked {
   const { query } = visit
-  const isFound = nameFinder(query.get('search') ?? '')
+  const search = nameSearch(query.get('search') ?? '')
   const tags = givenTags(visit)
   const verified = query.get('verified')
-  const found = all.filter(
-    ({ definition, note }) =>
-      isFound(definition.name) &&
-      (verified === null || String(note.fields.verified === true) === verified) &&
-      !(query.get('exclude_hidden') === 'true' && note.fields.hidden === true) &&
-      (tags === null || tags.length === 0 || tags.some((one) => ((note.fields.tags ?? []) as string[]).includes(one))),
-  )
-  const asked = given(visit)
-  const criteria = asked.length > 0 ? asked : [{ by: byDefault, sign: byDefault === 'count' ? (-1 as const) : (1 as const) }]
-  return found.sort((a, b) => {
-    const early = Number(isEarlier(b.definition)) - Number(isEarlier(a.definition))
-    if (early !== 0) return early
-    for (const { by, sign } of criteria) {
-      const order = sign * compared(a, b, by)
-      if (order !== 0) return order
-    }
-    return compareCodePoints(a.definition.name, b.definition.name)
-  })
-}
-
-function compared<D extends Sortable>(a: Noted<D>, b: Noted<D>, by: Order): number {
-  const time = (at: Date | null) => at?.getTime() ?? 0
-  const [one, other] = [a.definition, b.definition]
-  switch (by) {
-    case 'name':
-      return compareCodePoints(one.name, other.name)
-    case 'count':
-      return one.count - other.count
-    case 'created_at':
-      return time(one.first) - time(other.first)
-    case 'last_seen_at':
-      return time(one.last) - time(other.last)
-    case 'verified':
-      return Number(a.note.fields.verified === true) - Number(b.note.fields.verified === true)
+  const isHidden = query.get('exclude_hidden') === 'true'
+  const isVerified = ({ fields }: Note) => fields.verified === true
+  const fits = (note: Note) =>
+    (verified === null || String(isVerified(note)) === verified) &&
+    !(isHidden && note.fields.hidden === true) &&
+    (tags === null || tags.length === 0 || tags.some((one) => ((note.fields.tags ?? []) as string[]).includes(one)))
+  const noted = [...notes]
+  // Names without a note are alike: all of them fit, or none does.
+  const ids = noted.filter(([, note]) => fits(note) !== fits(noNote)).map(([id]) => id)
+  const asked = givenOrder(visit)
+  const order = asked.length > 0 ? asked : [byDefault]
+  return {
+    ...given,
+    ...pageBounds(query),
+    order,
+    removed: removedIn(notes),
+    ...(search ? { search } : {}),
+    ...(!fits(noNote) ? { onlyIds: ids } : ids.length > 0 ? { withoutIds: ids } : {}),
+    ...(order.some(({ by }) => by === 'verified') ? { verified: noted.filter(([, note]) => isVerified(note)).map(([id]) => id) } : {}),
   }
 }

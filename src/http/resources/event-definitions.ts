@@ -1,25 +1,28 @@
 import { z } from 'zod'
+import { noNote } from '../../accounts/definition-notes.ts'
 import { check } from '../../accounts/fields.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
-import { runInSlices } from '../../lib/run-in-slices.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
+import type { KnownEvent, NamesAsked } from '../../project.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
+import { pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
 import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
-  chosen,
+  askedOne,
+  askedPage,
   givenNames,
   ignoredIn,
   listParameters,
   type Noted,
+  type Notes,
   notesInput,
+  notesOf,
   notesSchema,
   presentNote,
   removeDefinition,
-  withNotes,
   writeNote,
 } from './definition-fields.ts'
 
@@ -59,48 +62,32 @@ const present = async (visit: ProjectVisit, { definition, note }: Noted<Definiti
   }
 }
 
-const all = async (visit: ProjectVisit): Promise<Noted<Definition>[]> => {
-  const { app, project } = visit
-  const events = await (await app.project(project.id)).events()
-  return withNotes(
-    visit,
-    events.map(({ name, count, first_seen, last_seen }) => ({
-      get id() {
-        return idOf(project.id, name)
-      },
-      name,
-      count,
-      first: first_seen,
-      last: last_seen,
-    })),
-  )
-}
+const idsOf = (projectId: number): NamesAsked['ids'] => ({ namespace, prefix: `${projectId}:` })
 
-function* withId(definitions: readonly Noted<Definition>[], wanted: string): Generator<void, Noted<Definition> | undefined> {
-  for (const [i, noted] of definitions.entries()) {
-    if (i % 500 === 0) yield
-    if (noted.definition.id === wanted) return noted
-  }
-  return undefined
+const known = (projectId: number, notes: Notes, { name, count, first_seen, last_seen }: KnownEvent): Noted<Definition> => {
+  const id = idOf(projectId, name)
+  return { definition: { id, name, count, first: first_seen, last: last_seen }, note: notes.get(id) ?? noNote }
 }
 
 const one = async (visit: ProjectVisit): Promise<Noted<Definition>> => {
-  const wanted = visit.params.id
-  const definitions = await all(visit)
-  const found =
-    definitions.find(({ definition: { name } }) => name === wanted) ??
-    (isUuid(wanted ?? '') ? await runInSlices(withId(definitions, wanted!), 20) : undefined)
+  const { app, project } = visit
+  const wanted = visit.params.id ?? ''
+  const notes = await notesOf(visit)
+  const data = await app.project(project.id)
+  const find = async (by: Pick<NamesAsked, 'names' | 'onlyIds'>) =>
+    (await data.eventNames(askedOne(notes, { ids: idsOf(project.id), ...by }))).page[0]
+  const found = (await find({ names: [wanted] })) ?? (isUuid(wanted) ? await find({ onlyIds: [wanted] }) : undefined)
   if (!found) throw failures.notFound()
-  return found
+  return known(project.id, notes, found)
 }
 
-const types: Readonly<Record<string, (name: string) => boolean>> = {
-  all: () => true,
-  event: () => true,
-  event_custom: (name) => !name.startsWith('$'),
-  event_posthog: (name) => name.startsWith('$'),
+const types: Readonly<Record<string, Pick<NamesAsked, 'begins' | 'beginsNot'>>> = {
+  all: {},
+  event: {},
+  event_custom: { beginsNot: ['$'] },
+  event_posthog: { begins: ['$'] },
 }
-const typeIn = ({ query }: ProjectVisit): ((name: string) => boolean) => {
+const typeIn = ({ query }: ProjectVisit): Pick<NamesAsked, 'begins' | 'beginsNot'> => {
   const given = query.get('event_type') || 'all'
   if (!Object.hasOwn(types, given)) throw failures.invalid(`event_type must be one of ${Object.keys(types).join(', ')}.`, 'event_type')
   return types[given]!
@@ -130,14 +117,15 @@ export const eventDefinitions = defineResource({
       },
       answer: pageSchema(definitionSchema),
       handle: async (visit) => {
-        const isOfType = typeIn(visit)
+        const { app, project } = visit
+        const ofType = typeIn(visit)
         const names = givenNames(visit, 'names')
-        const found = chosen(visit, await all(visit), { byDefault: 'count' }).filter(
-          ({ definition: { name } }) => isOfType(name) && (names === null || names.includes(name)),
-        )
-        const { limit, offset } = pageBounds(visit.query)
-        const shown = await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each)))
-        return new Reply(200, pageWith(shown, found.length, visit), ignoredIn(visit))
+        const notes = await notesOf(visit)
+        const given = { ids: idsOf(project.id), ...ofType, ...(names ? { names } : {}) }
+        const asked = askedPage(visit, notes, { by: 'count', isDescending: true }, given)
+        const { count, page } = await (await app.project(project.id)).eventNames(asked)
+        const shown = await Promise.all(page.map((each) => present(visit, known(project.id, notes, each))))
+        return new Reply(200, pageWith(shown, count, visit), ignoredIn(visit))
       },
     }),
     row({

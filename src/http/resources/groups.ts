@@ -7,6 +7,7 @@ import { namesFirst } from '../../lib/anonymous-id.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import { fieldLimits } from '../../limits/limits.ts'
+import type { NamesAsked } from '../../project.ts'
 import type { ActorsResponse } from '../../queries/actors/index.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
@@ -37,6 +38,16 @@ const givenTypes = (body: unknown): z.infer<typeof typesInput> => {
   if (body.length > groupTypeLimit) throw failures.parse(`There are at most ${groupTypeLimit} group types.`)
   return body.map((item) => check(typeInput, item))
 }
+
+/** Of each group type. */
+const mostProperties = 2_000
+const mostFrequent = (projectId: number, index: number): NamesAsked => ({
+  ids: { namespace, prefix: `${projectId}:` },
+  scopes: [`group_${index}`],
+  order: [{ by: 'count', isDescending: true }],
+  limit: mostProperties,
+  offset: 0,
+})
 
 const noteOf = (projectId: number, index: number): string => nameUuid(namespace, `${projectId}:${index}`)
 
@@ -327,16 +338,16 @@ export const groups = defineResource({
       method: 'GET',
       path: 'property_definitions',
       name: 'property_definitions',
-      summary: 'The names of properties by group type, the most frequent first',
+      summary: `The names of properties by group type, the most frequent first, at most ${mostProperties} of a type`,
       limits: ['api'],
       answer: z.record(z.string(), z.array(z.object({ name: z.string(), count: z.int() }))),
       handle: async ({ app, project }) => {
         const found: Record<string, { name: string; count: number }[]> = {}
-        for (const { scope, name, counts } of await (await app.project(project.id)).properties()) {
-          const index = /^group_(\d)$/.exec(scope)?.[1]
-          if (index === undefined) continue
-          found[index] ??= []
-          found[index].push({ name, count: Object.values(counts).reduce((sum, one) => sum + one, 0) })
+        const data = await app.project(project.id)
+        for (let index = 0; index < groupTypeLimit; index++) {
+          const { page } = await data.propertyNames(mostFrequent(project.id, index))
+          if (page.length === 0) continue
+          found[index] = page.map(({ name, counts }) => ({ name, count: Object.values(counts).reduce((sum, one) => sum + one, 0) }))
         }
         return found
       },

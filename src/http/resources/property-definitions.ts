@@ -1,28 +1,32 @@
 import { z } from 'zod'
+import { noNote } from '../../accounts/definition-notes.ts'
 import { check } from '../../accounts/fields.ts'
-import { isCoreProperty, isInternalProperty } from '../../catalog/internal-properties.ts'
+import { coreBeginning, coreProperties, internalBeginnings, internalProperties } from '../../catalog/internal-properties.ts'
 import type { PropertyTypeInput } from '../../ingestion/inputs.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'
-import type { KnownProperty } from '../../project.ts'
+import { isUuid } from '../../lib/time-ordered-uuid.ts'
+import type { KnownProperty, NamesAsked } from '../../project.ts'
 import { holds } from '../access.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../pages.ts'
+import { pageSchema, pageWith, paging } from '../pages.ts'
 import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { repeatable } from '../query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
-  chosen,
+  askedOne,
+  askedPage,
   givenNames,
   ignoredIn,
   listParameters,
   type Noted,
+  type Notes,
   notesInput,
+  notesOf,
   notesSchema,
   presentNote,
   removeDefinition,
-  withNotes,
   writeNote,
 } from './definition-fields.ts'
 
@@ -100,19 +104,22 @@ const present = async (visit: ProjectVisit, { definition, note }: Noted<Known>, 
   }
 }
 
-const all = async (visit: ProjectVisit): Promise<Noted<Known>[]> => {
-  const { app, project } = visit
-  const properties = await (await app.project(project.id)).properties()
-  return withNotes(
-    visit,
-    properties.map((property) => known(project.id, property)),
-  )
+const idsOf = (projectId: number): NamesAsked['ids'] => ({ namespace, prefix: `${projectId}:` })
+
+const noted = (projectId: number, notes: Notes, property: KnownProperty): Noted<Known> => {
+  const definition = known(projectId, property)
+  return { definition, note: notes.get(definition.id) ?? noNote }
 }
 
 const one = async (visit: ProjectVisit): Promise<Noted<Known>> => {
-  const found = (await all(visit)).find(({ definition }) => definition.id === visit.params.id)
+  const { app, project } = visit
+  const wanted = visit.params.id ?? ''
+  if (!isUuid(wanted)) throw failures.notFound()
+  const notes = await notesOf(visit)
+  const asked = askedOne(notes, { ids: idsOf(project.id), onlyIds: [wanted] })
+  const [found] = (await (await app.project(project.id)).propertyNames(asked)).page
   if (!found) throw failures.notFound()
-  return found
+  return noted(project.id, notes, found)
 }
 
 /** The events that are looked at. */
@@ -126,7 +133,13 @@ async function seenOn(visit: ProjectVisit, names: readonly string[]): Promise<Re
   return new Set(results[0]?.[0] ?? [])
 }
 
-const isFlag = (name: string): boolean => name.startsWith('$feature/')
+const flagBeginning = '$feature/'
+
+/** As they are stored. `index`: of one group type. */
+function scopesOf(type: string, index: string | null | undefined): readonly string[] {
+  if (type === 'group') return [0, 1, 2, 3, 4].filter((one) => (index ?? String(one)) === String(one)).map((one) => `group_${one}`)
+  return kinds.some((kind) => kind === type) && (index ?? null) === null ? [type] : []
+}
 
 /** How each kind is read. */
 const sources: Readonly<Record<(typeof kinds)[number], (index: number | null) => string>> = {
@@ -176,23 +189,38 @@ export const propertyDefinitions = defineResource({
         const [only, without, events] = ['properties', 'excluded_properties', 'event_names'].map((name) => givenNames(visit, name))
         if (events && !holds(visit, 'query:read')) throw failures.missingScope('query:read')
         const seen = events && type === 'event' ? await seenOn(visit, events) : null
-        const isEarlier = (one: Known) => seen?.has(one.name) === true
+        const isTrue = (text: string | null | undefined): boolean | null => (text === 'true' ? true : text === 'false' ? false : null)
+        const isOnlySeen = seen !== null && query.get('filter_by_event_names') === 'true'
+        const names = isOnlySeen ? [...seen].filter((one) => only?.includes(one) !== false) : only
+        const isOfFlags = isTrue(flags)
         const withoutCore = query.get('exclude_core_properties') === 'true'
-        const found = chosen(visit, await all(visit), { byDefault: 'name', isEarlier }).filter(
-          ({ definition: one }) =>
-            one.type === type &&
-            !(type === 'event' && isInternalProperty(one.name)) &&
-            !(withoutCore && isCoreProperty(one.name)) &&
-            (index === null || String(one.group_type_index) === index) &&
-            (numerical === null || String(one.is_numerical) === numerical) &&
-            (flags === null || String(isFlag(one.name)) === flags) &&
-            (only === null || only!.includes(one.name)) &&
-            !without?.includes(one.name) &&
-            !(seen && query.get('filter_by_event_names') === 'true' && !seen.has(one.name)),
+        const isNumerical = isTrue(numerical)
+        // What is neither true nor false is the value of no property.
+        const isNothing = (numerical !== null && isNumerical === null) || (flags !== null && isOfFlags === null)
+        const { app, project } = visit
+        const notes = await notesOf(visit)
+        const asked = askedPage(
+          visit,
+          notes,
+          { by: 'name', isDescending: false },
+          {
+            ids: idsOf(project.id),
+            scopes: isNothing ? [] : scopesOf(type, index),
+            without: [...(without ?? []), ...(type === 'event' ? internalProperties : []), ...(withoutCore ? coreProperties : [])],
+            beginsNot: [
+              ...(type === 'event' ? internalBeginnings : []),
+              ...(withoutCore ? [coreBeginning] : []),
+              ...(isOfFlags === false ? [flagBeginning] : []),
+            ],
+            ...(isOfFlags ? { begins: [flagBeginning] } : {}),
+            ...(isNumerical === null ? {} : { isNumerical }),
+            ...(names ? { names } : {}),
+            ...(seen ? { first: [...seen] } : {}),
+          },
         )
-        const { limit, offset } = pageBounds(query)
-        const shown = await Promise.all(found.slice(offset, offset + limit).map((each) => present(visit, each, seen)))
-        return new Reply(200, pageWith(shown, found.length, visit), ignoredIn(visit))
+        const { count, page } = await (await app.project(project.id)).propertyNames(asked)
+        const shown = await Promise.all(page.map((each) => present(visit, noted(project.id, notes, each), seen)))
+        return new Reply(200, pageWith(shown, count, visit), ignoredIn(visit))
       },
     }),
     row({

@@ -6,7 +6,7 @@ import { noMailServer } from '../../accounts/password-links.ts'
 import type { ProjectRecord, User } from '../../accounts/records.ts'
 import { sessionId } from '../../accounts/sessions.ts'
 import { mailPasswordChange } from '../../accounts/set-password.ts'
-import { isWrongPassword, sameEmail, userInput } from '../../accounts/users.ts'
+import { isWrongPassword, mustBeOwnAccount, sameEmail, userInput } from '../../accounts/users.ts'
 import { mustHaveLoggedIn } from '../access.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
@@ -34,6 +34,7 @@ const meSchema = z.looseObject({
   pending_email: z.string().nullable(),
   is_email_verified: z.boolean().nullable(),
   has_password: z.boolean(),
+  issuer: z.string().nullable().meta({ description: 'The application that signs the user in; null: an account with a password' }),
   is_staff: z.boolean(),
   is_impersonated: z.boolean().nullable(),
   team: shortProjectSchema.nullable(),
@@ -60,6 +61,7 @@ const present = async ({ accounts }: App, user: User, limits: Limits): Promise<z
     pending_email: await accounts.emailLinks.pending(user),
     is_email_verified: user.is_email_verified,
     has_password: user.password_hash !== null,
+    issuer: user.issuer,
     is_staff: false,
     is_impersonated: null,
     team: project ? presentShortProject(project) : null,
@@ -145,6 +147,7 @@ export const users = defineResource({
           userInput.pick({ email: true, password: true, current_password: true }),
           visit.body,
         )
+        if (email !== undefined || password !== undefined) mustBeOwnAccount(user)
         // Access to the mailbox means access to the account, so a key is not enough to change it.
         const address = email !== undefined && !sameEmail(email, user.email) ? email : null
         if (address !== null) mustHaveLoggedIn(visit)
@@ -191,7 +194,7 @@ export const users = defineResource({
       handle: async (visit) => {
         const user = self(visit)
         const { caller, app } = visit
-        if (caller.via !== 'session') throw failures.noKeys()
+        if (caller.via === 'key') throw failures.noKeys()
         return present(app, await app.accounts.emailLinks.confirm(user, visit.body), caller.limits)
       },
     }),

@@ -1,6 +1,7 @@
 import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import type { NumberFormat } from '../format.ts'
 import { zoneText } from '../zone-text.ts'
+import { intervalOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf } from './values.ts'
 
 export const measures = ['min', 'p25', 'median', 'p75', 'max', 'mean'] as const
@@ -31,7 +32,10 @@ function placeOf(day: string, from: string, interval: string): number {
 
 /** The boxes of both periods are paired by the number of their interval. */
 function placesOf(boxes: readonly Fields[], query: Fields, answer: Fields, timezone: string): readonly number[] {
-  const interval = textOf(query.interval) || 'day'
+  const interval = intervalOf(
+    textOf(query.interval),
+    boxes.map((row) => textOf(row.day)),
+  )
   const starts = ([answer.resolved_date_range, answer.resolved_compare_date_range] as const).map((range, i) => {
     const at = new Date(textOf(fieldsOf(range).date_from))
     if (!Number.isNaN(at.getTime())) return zoneText(at, timezone)
@@ -64,9 +68,15 @@ export function boxChart(query: Fields, answer: Fields, timezone: string, format
   const when = (row: Fields) => `${clipped(textOf(row.label), 24)}${isPreviousRow(row) ? ' (previous)' : ''}`
   for (const { place, row } of kept) if (!labels.has(place) || !isPreviousRow(row)) labels.set(place, when(row))
   const shown = [...labels.keys()]
+  const beginAt = (place: number) => kept.find((one) => one.place === place && !isPreviousRow(one.row))?.row.day
   return {
     kind: 'boxes',
     labels: [...labels.values()],
+    begins: shown.map((place) => textOf(beginAt(place))),
+    interval: intervalOf(
+      textOf(query.interval),
+      kept.map(({ row }) => textOf(row.day)),
+    ),
     boxes: kept.map(({ row, index, place }) => ({
       at: shown.indexOf(place),
       label: clipped(boxLabel(row, query)),

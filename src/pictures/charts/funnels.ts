@@ -1,6 +1,7 @@
 import { type Chart, clipped, cut, type FunnelGroup, type FunnelStep, most, nothing } from '../chart.ts'
 import { durationText, percentages, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
+import { intervalOf, unfinishedOf } from './unfinished.ts'
 import { breakdownText, type Fields, fieldsOf, isPreviousRow, listOf, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
 
 const stepOf = (row: Fields): FunnelStep => ({
@@ -76,7 +77,13 @@ const ofValue = ({ breakdown_value: value }: Fields) => (value === undefined ? '
 /** Of a row of conversion over time. */
 export const shareName = (row: Fields): string => `${ofValue(row)}${isPreviousRow(row) ? ' (previous)' : ''}`
 
-function shareChart(results: readonly Fields[]): Chart {
+/** The rates of a row of conversion over time. Null: nobody entered, which is no rate. */
+export function sharesOf(row: Fields): readonly (number | null)[] {
+  const entered = listOf(row.reached_from_step_count)
+  return numbersOf(row.data).map((rate, i) => (entered[i] === 0 ? null : rate))
+}
+
+function shareChart(query: Fields, results: readonly Fields[], answer: Fields, timezone: string): Chart {
   const [first] = results
   if (!first) return nothing()
   const colors = new Map<string, number>()
@@ -84,14 +91,17 @@ function shareChart(results: readonly Fields[]): Chart {
     const name = ofValue(row)
     const color = colors.get(name) ?? colors.size
     colors.set(name, color)
-    return { label: shareName(row), values: numbersOf(row.data), color, isPrevious: isPreviousRow(row), row: i }
+    return { label: shareName(row), values: sharesOf(row), color, isPrevious: isPreviousRow(row), row: i }
   })
-  return overTime(textsOf(first.labels), series, { kind: 'lines', format: percentages })
+  const days = textsOf(first.days)
+  const interval = intervalOf(textOf(query.interval), days)
+  const unfinished = unfinishedOf(days, interval, textOf(answer.last_refresh), timezone)
+  return overTime(textsOf(first.labels), series, { kind: 'lines', format: percentages, unfinished, begins: days, interval })
 }
 
-export function funnelsChart(_query: Fields, answer: Fields): Chart {
+export function funnelsChart(query: Fields, answer: Fields, timezone: string): Chart {
   const { results, compare_results: previous } = answer
   if (!Array.isArray(results)) return timesChart(fieldsOf(results), previous === undefined ? null : fieldsOf(previous))
   const rows = objectsOf(results)
-  return rows.some((row) => Array.isArray(row.data)) ? shareChart(rows) : stepsChart(results)
+  return rows.some((row) => Array.isArray(row.data)) ? shareChart(query, rows, answer, timezone) : stepsChart(results)
 }

@@ -2,6 +2,7 @@ import { type Chart, clipped, cut, most, nothing } from '../chart.ts'
 import { cellText, numberText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
 import { seriesOf } from './trends.ts'
+import { intervalOf } from './unfinished.ts'
 import { type Fields, fieldsOf, isPreviousRow, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
 
 /** Actors by the number of intervals in which they were active. */
@@ -15,13 +16,15 @@ export function stickinessChart(query: Fields, answer: Fields): Chart {
 
 const statusColors: Readonly<Record<string, number>> = { new: 0, returning: 1, resurrecting: 2, dormant: 3 }
 
-export function lifecycleChart(_query: Fields, answer: Fields): Chart {
+export function lifecycleChart(query: Fields, answer: Fields): Chart {
   const rows = objectsOf(answer.results)
   const series = seriesOf(rows).map((one, i) => {
     const status = textOf(rows[i]!.status)
     return { ...one, label: status, color: statusColors[status] ?? 4 }
   })
-  return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers })
+  const begins = textsOf(rows[0]?.days)
+  const time = { begins, interval: intervalOf(textOf(query.interval), begins) }
+  return overTime(textsOf(rows[0]?.labels), series, { kind: 'bars', isStacked: true, format: plainNumbers, ...time })
 }
 
 /** `2_https://example.com/a`: the step, the site and the path. */

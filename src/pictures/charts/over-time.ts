@@ -25,6 +25,10 @@ export interface OverTimeOptions {
   readonly isStacked?: boolean
   readonly format: NumberFormat
   readonly unfinished?: number
+  /** When each interval begins, on the clock of the project, and how long it is: of a chart whose axis is time. */
+  readonly begins?: readonly string[]
+  readonly interval?: string
+  readonly isSlope?: boolean
 }
 
 /** Lines or bars over the intervals of a range. Of many series the largest are drawn. */
@@ -43,7 +47,11 @@ export function overTime(labels: readonly string[], all: readonly Series[], { ki
     series,
     format,
     unfinished: Math.ceil((more.unfinished ?? 0) / size),
+    begins: (more.begins ?? []).filter((_, i) => i % size === 0),
+    interval: more.interval ?? '',
     leftOut: [...leftOut, ...thinned],
   }
-  return kind === 'lines' ? { kind, isFilled: more.isFilled ?? false, ...base } : { kind, isStacked: more.isStacked ?? false, ...base }
+  return kind === 'lines'
+    ? { kind, isFilled: more.isFilled ?? false, isSlope: more.isSlope ?? false, ...base }
+    : { kind, isStacked: more.isStacked ?? false, ...base }
 }

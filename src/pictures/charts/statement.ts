@@ -1,7 +1,7 @@
 import { type Chart, clipped, type Series } from '../chart.ts'
 import { cellText, plainNumbers } from '../format.ts'
 import { overTime } from './over-time.ts'
-import { type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
+import { breakdownText, type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf, textsOf } from './values.ts'
 
 // Columns of a statement as a chart, as the node around it says. Null: it is a table.
 
@@ -30,6 +30,11 @@ export function statementChart(node: Fields, answer: Fields, timezone: string): 
   const named = objectsOf(settings.yAxis).map(({ column }) => columns.indexOf(textOf(column)))
   const lines = named.filter((index) => index >= 0)
   if (!kind || x < 0 || lines.length === 0 || rows.length === 0) return null
+  const split = columns.indexOf(textOf(settings.seriesBreakdownColumn))
+  if (split >= 0) {
+    const [labels, series] = pivoted(rows, { x, split, lines, columns }, timezone)
+    return overTime(labels, series, { ...kind, format: plainNumbers, begins: timesOf(labels) })
+  }
   const series = lines.map(
     (index, color): Series => ({
       label: columns[index]!,
@@ -39,9 +44,52 @@ export function statementChart(node: Fields, answer: Fields, timezone: string): 
       row: color,
     }),
   )
-  return overTime(
-    rows.map((row) => cellText(row[x], timezone)),
-    series,
-    { ...kind, format: plainNumbers },
-  )
+  const labels = rows.map((row) => cellText(row[x], timezone))
+  return overTime(labels, series, { ...kind, format: plainNumbers, begins: timesOf(labels) })
+}
+
+const time = /^\d{4}-\d{2}-\d{2}( \d{2}:\d{2}(:\d{2})?)?$/
+/** Labels that are times, one after the other; else none. */
+const timesOf = (labels: readonly string[]): readonly string[] =>
+  labels.every((label, i) => time.test(label) && (i === 0 || labels[i - 1]! < label)) ? labels : []
+
+interface Pivot {
+  readonly x: number
+  readonly split: number
+  readonly lines: readonly number[]
+  readonly columns: readonly string[]
+}
+
+/** A series for each value of a column; rows of the same place and value are added up. */
+function pivoted(
+  rows: readonly (readonly unknown[])[],
+  { x, split, lines, columns }: Pivot,
+  timezone: string,
+): [labels: readonly string[], series: readonly Series[]] {
+  const places = new Map<string, number>()
+  const named = new Map<string, { readonly label: string; readonly values: (number | null)[] }>()
+  for (const row of rows) {
+    const place = cellText(row[x], timezone)
+    if (!places.has(place)) places.set(place, places.size)
+    const at = places.get(place)!
+    const value = breakdownText(row[split] === null ? '' : cellText(row[split], timezone))
+    for (const index of lines) {
+      const label = lines.length > 1 ? `${value} - ${columns[index]!}` : value
+      const known = named.get(label) ?? { label, values: [] }
+      named.set(label, known)
+      const number = cell(row[index])
+      if (number !== null) known.values[at] = (known.values[at] ?? 0) + number
+    }
+  }
+  // A value that begins late does not move its times to the end.
+  const labels = [...places.keys()]
+  if (labels.every((label) => time.test(label))) labels.sort()
+  const series = [...named.values()].map(({ label, values }, i) => ({
+    label,
+    values: labels.map((place) => values[places.get(place)!] ?? null),
+    color: i,
+    isPrevious: false,
+    row: i,
+  }))
+  return [labels, series]
 }

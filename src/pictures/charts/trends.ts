@@ -2,8 +2,8 @@ import { type Chart, clipped, cut, type Item, most, nothing, type Place, type Se
 import { type NumberFormat, numberText } from '../format.ts'
 import { boxChart } from './boxes.ts'
 import { overTime } from './over-time.ts'
-import { unfinishedOf } from './unfinished.ts'
-import { type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
+import { intervalOf, unfinishedOf } from './unfinished.ts'
+import { breakdownText, type Fields, fieldsOf, isPreviousRow, numberOf, numbersOf, objectsOf, textOf, textsOf } from './values.ts'
 
 const styles: readonly NumberFormat['style'][] = ['numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short']
 
@@ -30,22 +30,42 @@ export function colorsOf(rows: readonly Fields[]): readonly number[] {
   })
 }
 
-/** What a series was renamed to is in its node. */
-function nameOf(row: Fields): string {
+/** The value of the breakdown that a row is of. Null: it has none. Cohorts are named by answers only. */
+function valueIn(row: Fields): string | null {
+  const { breakdown_value: value } = row
+  if (value === undefined || value === null) return null
+  return textOf(row.breakdown_label) || breakdownText(value)
+}
+
+/** The number of a formula has no action. */
+const isFormula = (row: Fields): boolean => row.action === null
+
+/** What a series was renamed to is in its node; a value of a breakdown has its name in front where there are several series, or formulas. */
+function nameOf(row: Fields, hasFormulas: boolean): string {
   const { name, custom_name } = fieldsOf(row.action)
   const label = textOf(row.label)
-  const custom = textOf(custom_name)
-  if (custom === '') return label
-  if (row.breakdown_value === undefined) return custom
+  const value = valueIn(row)
+  if (value === null) return textOf(custom_name) || label
+  if (isFormula(row)) return hasFormulas ? `${label} - ${value}` : value
+  const stored = [row.breakdown_value].flat().map(textOf).join('::')
+  if (label === stored || label === value) return value
   const prefix = `${textOf(name)} - `
-  return label.startsWith(prefix) ? `${custom} - ${label.slice(prefix.length)}` : label
+  if (!label.startsWith(prefix)) return typeof row.breakdown_value === 'number' ? label : value
+  // Answers without the name of the cohort have it in their label.
+  const split = typeof row.breakdown_value === 'number' && !row.breakdown_label ? label.slice(prefix.length) : value
+  return `${textOf(custom_name) || textOf(name)} - ${split}`
 }
-export const labelOf = (row: Fields): string => `${nameOf(row) || 'All events'}${isPreviousRow(row) ? ' (previous)' : ''}`
+
+/** The names of all rows of an answer, as people read them. */
+export function labelsOf(rows: readonly Fields[]): readonly string[] {
+  const hasFormulas = new Set(rows.filter(isFormula).map(({ order }) => order)).size > 1
+  return rows.map((row) => `${nameOf(row, hasFormulas) || 'All events'}${isPreviousRow(row) ? ' (previous)' : ''}`)
+}
 
 export function seriesOf(rows: readonly Fields[]): Series[] {
-  const colors = colorsOf(rows)
+  const [colors, labels] = [colorsOf(rows), labelsOf(rows)]
   return rows.map((row, i) => ({
-    label: labelOf(row),
+    label: labels[i]!,
     values: numbersOf(row.data),
     color: colors[i]!,
     isPrevious: isPreviousRow(row),
@@ -54,9 +74,9 @@ export function seriesOf(rows: readonly Fields[]): Series[] {
 }
 
 const itemsOf = (rows: readonly Fields[]): Item[] => {
-  const colors = colorsOf(rows)
+  const [colors, labels] = [colorsOf(rows), labelsOf(rows)]
   return rows.map((row, i) => ({
-    label: clipped(labelOf(row)),
+    label: clipped(labels[i]!),
     value: numberOf(row.aggregated_value) ?? numberOf(row.count) ?? 0,
     color: colors[i]!,
     isPrevious: isPreviousRow(row),
@@ -71,7 +91,10 @@ export function trendsChart(query: Fields, answer: Fields, timezone: string): Ch
   const rows = objectsOf(answer.results)
   if (rows.length === 0) return nothing()
   const labels = [...rows].map((row) => textsOf(row.labels)).sort((a, b) => b.length - a.length)[0]!
-  const unfinished = unfinishedOf(textsOf(rows[0]!.days), textOf(query.interval) || 'day', textOf(answer.last_refresh), timezone)
+  const begins = textsOf(rows[0]!.days)
+  const interval = intervalOf(textOf(query.interval), begins)
+  const unfinished = unfinishedOf(begins, interval, textOf(answer.last_refresh), timezone)
+  const time = { begins, interval, format }
   const isByDefaultStacked = filter.display === 'ActionsBar' || filter.display === 'ActionsStackedBar'
   switch (filter.display) {
     case 'BoldNumber':
@@ -93,11 +116,17 @@ export function trendsChart(query: Fields, answer: Fields, timezone: string): Ch
     case 'ActionsBar':
     case 'ActionsStackedBar':
     case 'ActionsUnstackedBar':
-      return overTime(labels, seriesOf(rows), { kind: 'bars', isStacked: isByDefaultStacked && !rows.some(isPreviousRow), format })
+      return overTime(labels, seriesOf(rows), { kind: 'bars', isStacked: isByDefaultStacked && !rows.some(isPreviousRow), ...time })
     default:
       return labels.length === 0 && rows.some((row) => numberOf(row.aggregated_value) !== null)
         ? totalsTable(itemsOf(rows), format)
-        : overTime(labels, seriesOf(rows), { kind: 'lines', isFilled: filter.display === 'ActionsAreaGraph', format, unfinished })
+        : overTime(labels, seriesOf(rows), {
+            kind: 'lines',
+            isFilled: filter.display === 'ActionsAreaGraph',
+            isSlope: filter.display === 'SlopeGraph',
+            unfinished,
+            ...time,
+          })
   }
 }
 
@@ -107,7 +136,7 @@ function numberChart(rows: readonly Fields[], format: NumberFormat): Chart {
   const more = rows.filter((row) => !isPreviousRow(row)).length - 1
   return {
     kind: 'number',
-    label: clipped(current ? labelOf(current) : ''),
+    label: clipped(current ? labelsOf(rows)[rows.indexOf(current)]! : ''),
     value: value(current),
     previous: value(rows.find(isPreviousRow)),
     format,
@@ -119,8 +148,11 @@ function numberChart(rows: readonly Fields[], format: NumberFormat): Chart {
 function pieChart(all: readonly Item[], format: NumberFormat): Chart {
   const shares = all.filter(({ value, isPrevious }) => value > 0 && !isPrevious).sort((a, b) => b.value - a.value)
   if (shares.length === 0) return nothing()
-  const { kept, leftOut } = cut(shares, most.slices, 'slice', 'slices')
-  const rest = shares.slice(most.slices).reduce((sum, { value }) => sum + value, 0)
+  if (shares.length <= most.slices) return { kind: 'pie', items: shares, format, leftOut: [] }
+  // The answer may have such a row of its own.
+  const named = shares.filter(({ label }) => label !== 'Other')
+  const { kept, leftOut } = cut(named, most.slices, 'slice', 'slices')
+  const rest = shares.filter((one) => !kept.includes(one)).reduce((sum, { value }) => sum + value, 0)
   const other: Item[] = rest > 0 ? [{ label: 'Other', value: rest, color: -1, isPrevious: false, row: null }] : []
   return { kind: 'pie', items: [...kept, ...other], format, leftOut: leftOut.map((text) => `${text} in “Other”`) }
 }
@@ -134,6 +166,7 @@ const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 
 /** Values by country. Null: no value is the code of a country. */
 function mapChart(rows: readonly Fields[], format: NumberFormat): Chart | null {
+  const labels = labelsOf(rows)
   const all = rows.flatMap((row, i): (Place & { readonly order: unknown })[] => {
     if (isPreviousRow(row)) return []
     const [value] = [row.breakdown_value].flat()
@@ -143,7 +176,7 @@ function mapChart(rows: readonly Fields[], format: NumberFormat): Chart | null {
     return [
       {
         code: name === undefined ? null : code,
-        label: name ?? clipped(labelOf(row)),
+        label: name ?? clipped(labels[i]!),
         value: number,
         row: i,
         order: row.order,

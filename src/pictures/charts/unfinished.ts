@@ -3,6 +3,13 @@ import { zoneText } from '../zone-text.ts'
 /** Characters of a time that name its interval: `2026-01`, `2026-01-05`, `2026-01-05 11`. */
 const named: Readonly<Record<string, number>> = { second: 19, minute: 16, hour: 13, day: 10, month: 7 }
 
+/** The interval of an answer. Of a dashboard whose dates have another one than the query it is seen from the beginnings: `2026-01-05 11:30:00`. */
+export function intervalOf(stated: string, begins: readonly string[]): string {
+  const isShort = begins[0] !== undefined && begins[0].length > 10
+  if (!isShort || ['second', 'minute', 'hour'].includes(stated)) return stated || 'day'
+  return begins.every((begin) => begin.slice(14, 19) === '00:00') ? 'hour' : 'minute'
+}
+
 const dayAfter = (day: string, count: number) =>
   new Date(Date.parse(`${day.slice(0, 10)}T00:00:00Z`) + count * 86_400_000).toISOString().slice(0, 10)
 

@@ -17,16 +17,29 @@ export const numberOf = (value: unknown): number | null =>
 export const numbersOf = (value: unknown): readonly (number | null)[] => listOf(value).map(numberOf)
 export const isPreviousRow = (row: Fields): boolean => row.compare_label === 'previous'
 
+/** Of no value. */
+const none = '(none)'
+const other = 'Other'
+
 /** What answers have in place of no value, and of all values without a row of their own. */
 const breakdownNames: ReadonlyMap<string, string> = new Map([
-  ['', '(none)'],
-  ['$$_posthog_breakdown_null_$$', '(none)'],
-  ['$$_posthog_breakdown_other_$$', 'Other'],
+  ['', none],
+  ['$$_posthog_breakdown_null_$$', none],
+  ['$$_posthog_breakdown_other_$$', other],
 ])
 
-/** A value of a breakdown, or several. */
-export const breakdownText = (value: unknown): string => {
-  if (Array.isArray(value)) return value.map(breakdownText).join(', ')
-  const text = value === null || value === undefined ? '' : textOf(value)
-  return breakdownNames.get(text) ?? text
+const breakdownParts = (value: unknown): readonly string[] => {
+  const parts = [value].flat().map((part) => {
+    const text = typeof part === 'boolean' ? String(part) : textOf(part)
+    return breakdownNames.get(text) ?? text
+  })
+  return parts.length > 0 && parts.every((part) => part === other) ? [other] : parts
 }
+
+/** A value of a breakdown, or several. */
+export const breakdownText = (value: unknown): string => breakdownParts(value).join(', ')
+/** The same after the name of what it splits: `(Chrome)`, `(none)`. */
+export const breakdownInBrackets = (value: unknown): string =>
+  `(${breakdownParts(value)
+    .map((part) => (part === none ? 'none' : part))
+    .join(', ')})`

@@ -15,17 +15,25 @@ const toldOf = ({ label, when, min, p25, median, p75, max, mean }: Box, format: 
   return `${label}, ${when}: ${text(min)} to ${text(max)}, half of it from ${text(p25)} to ${text(p75)}, median ${text(median)}, mean ${text(mean)}`
 }
 
-/** From the smallest to the largest value, with a box around the middle half, a line at the median and a dot at the mean. */
-export function drawBoxes({ labels, boxes, format }: Extract<Chart, { kind: 'boxes' }>, { left, top, right, bottom }: Area): Drawn {
+type Boxes = Extract<Chart, { kind: 'boxes' }>
+
+/** Where the axes are, and the intervals on them. */
+export function boxesGeometry({ labels, boxes, format }: Boxes, { left, top, right, bottom }: Area) {
   const series = [...new Map([...boxes].sort(byColor).map((one) => [keyOf(one), one])).values()]
   const names = legend(series, left, top, right - left)
-  const order = new Map(series.map((one, i) => [keyOf(one), i]))
   const plot = plotOf(
     boxes.flatMap(({ min, max }) => [min, max]),
     { left, top: top + names.height + 6, right: right - 8, bottom },
     format,
   )
-  const groups = bands(labels.length, [plot.area.left, plot.area.right], 0.3)
+  return { series, names, plot, groups: bands(labels.length, [plot.area.left, plot.area.right], 0.3) }
+}
+
+/** From the smallest to the largest value, with a box around the middle half, a line at the median and a dot at the mean. */
+export function drawBoxes(chart: Boxes, area: Area): Drawn {
+  const { labels, boxes, format } = chart
+  const { series, names, plot, groups } = boxesGeometry(chart, area)
+  const order = new Map(series.map((one, i) => [keyOf(one), i]))
   const inside = bands(series.length, [0, groups.width], 0.15)
   const { scale } = plot
   const marks = boxes.map((one): Markup => {
@@ -34,24 +42,24 @@ export function drawBoxes({ labels, boxes, format }: Extract<Chart, { kind: 'box
     const middle = x + inside.width / 2
     const rule = (y1: number, y2: number, x1 = middle, x2 = middle) =>
       element('line', { x1, y1, x2, y2, class: lined(color), 'stroke-width': 1.5, 'stroke-dasharray': isPrevious ? '4 4' : null })
-    const area = { left: x, right: x + inside.width }
+    const sides = { left: x, right: x + inside.width }
     return element(
       'g',
       { opacity: isPrevious ? 0.6 : null },
       element('title', {}, toldOf(one, format)),
       rule(scale.at(max), scale.at(min)),
       box(
-        { ...area, top: scale.at(p75), bottom: scale.at(p25) },
+        { ...sides, top: scale.at(p75), bottom: scale.at(p25) },
         { class: `${filled(color)} ${lined(color)}`, 'fill-opacity': 0.3, 'stroke-dasharray': isPrevious ? '4 4' : null },
       ),
       rule(scale.at(median), scale.at(median), x, x + inside.width),
       element('circle', { cx: middle, cy: scale.at(mean), r: 2, class: filled(color) }),
       // Also where the box has no height.
-      box({ ...area, top: scale.at(max) - 4, bottom: scale.at(min) + 4 }, { class: filled(color), 'fill-opacity': 0, 'data-pick': row }),
+      box({ ...sides, top: scale.at(max) - 4, bottom: scale.at(min) + 4 }, { class: filled(color), 'fill-opacity': 0, 'data-pick': row }),
     )
   })
   return {
     nodes: [...names.nodes, ...drawScale(plot), ...marks, ...drawLabels(labels, plot, (i) => groups.centre(i))],
-    height: bottom - top,
+    height: area.bottom - area.top,
   }
 }

@@ -57,6 +57,16 @@ const stroke = (part: readonly Point[], color: number, isBroken: boolean, isWeak
         }),
       ]
 
+/** The share of the way between two points of a slope that is drawn as not over. */
+const endOfSlope = 0.2
+
+const between = (from: Point, to: Point, share: number): Point => ({
+  at: from.at,
+  x: from.x + (to.x - from.x) * share,
+  y: from.y + (to.y - from.y) * share,
+  base: from.base + (to.base - from.base) * share,
+})
+
 export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Drawn {
   const names = legend(chart.series, left, top, right - left)
   const all = chart.isFilled ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
@@ -71,7 +81,12 @@ export function drawLines(chart: Lines, { left, top, right, bottom }: Area): Dra
       const isOver = ({ at }: Point) => isPrevious || at < over
       const finished = part.filter(isOver)
       const unfinished = part.length > finished.length ? part.slice(Math.max(0, finished.length - 1)) : []
-      return [...area, ...stroke(finished, color, isPrevious, isPrevious), ...stroke(unfinished, color, true, isPrevious)]
+      const turn = chart.isSlope && unfinished.length === 2 ? [between(unfinished[0]!, unfinished[1]!, 1 - endOfSlope)] : []
+      return [
+        ...area,
+        ...stroke([...finished, ...turn], color, isPrevious, isPrevious),
+        ...stroke(turn.length > 0 ? [...turn, unfinished[1]!] : unfinished, color, true, isPrevious),
+      ]
     })
   })
   const x = points(chart.labels.length, [plot.area.left, plot.area.right])

@@ -22,6 +22,9 @@ export interface FunnelTrend extends PeriodLabel {
   readonly days: readonly string[]
   readonly labels: readonly string[]
   readonly breakdown_value?: unknown
+  /** How many entered, and how many of them converted, by interval: a rate of nobody is 0. */
+  readonly reached_from_step_count: readonly number[]
+  readonly reached_to_step_count: readonly number[]
 }
 
 export type FunnelResults = readonly FunnelStepResult[] | readonly (readonly FunnelStepResult[])[] | TimeToConvert | readonly FunnelTrend[]
@@ -198,14 +201,18 @@ function* trendsOf(scan: FunnelScan, env: QueryContext): QueryRun<readonly Funne
     series: Math.max(1, breakdown.cohorts.length),
     values: breakdown.parts.length > 0 ? breakdown.limit : 1,
   })
+  const scale = 1 / (scan.query.samplingFactor ?? 1)
   const shown = edges.slice(0, -1).flatMap((_, i) => (isShown(edges[i + 1]!, scan, env) ? [i] : []))
   const trend = (counts: PeriodCounts | undefined): FunnelTrend => {
     const rates = counts?.rates()
+    const people = (of: Float64Array | undefined) => shown.map((i) => Math.round((of?.[i] ?? 0) * scale))
     return {
       count: shown.length,
       data: shown.map((i) => rates?.[i] ?? 0),
       days: shown.map((i) => bucketDay(edges[i]!, range)),
       labels: shown.map((i) => bucketLabel(edges[i]!, range)),
+      reached_from_step_count: people(counts?.entered),
+      reached_to_step_count: people(counts?.converted),
     }
   }
   const rows = yield* env.foldsInEngine ? periodRows(scan, edges, env) : periodsHere(scan, edges, env)

@@ -4,6 +4,7 @@ import { add } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { bucketEdges } from '../buckets.ts'
+import { allowCells } from '../cells.ts'
 import { type PeriodRange, periodRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
@@ -37,6 +38,12 @@ export const isCumulative = ({ stickinessFilter }: StickinessQuery): boolean => 
 export function* unitsOf(query: StickinessQuery, env: QueryContext): QueryRun<readonly StickinessUnit[]> {
   const periods = yield* periodRanges(query, query.interval ?? 'day', env)
   const filters = queryFilters(query, env)
+  for (const { range } of periods)
+    allowCells({
+      buckets: Math.ceil((bucketEdges(range).length - 1) / (query.intervalCount ?? 1)),
+      interval: range.interval,
+      series: query.series.length * periods.length,
+    })
   return periods.flatMap(({ period, range }) => {
     const intervals = intervalsOf(range, query.intervalCount)
     return query.series.flatMap((node, order) => {

@@ -1,7 +1,7 @@
 import type { Table } from 'apache-arrow'
 import { InternalError, QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, noBreakdown, partValue } from '../breakdown.ts'
-import { otherValue } from '../breakdown-values.ts'
+import { breakdownName, otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
 import { allowCells } from '../cells.ts'
 import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
@@ -23,7 +23,7 @@ import { foldExpression } from './listed-expression.ts'
 import { contextOf, planUnit } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
-import { type Axis, axisOf, type BreakdownValue, filterOf, type Line, rowOf, type TrendsRow } from './shape.ts'
+import { type Axis, axisOf, filterOf, type Line, rowOf, type TrendsRow } from './shape.ts'
 import { endsNow, endsOf, isSlope, plainSlope, slopeGroups } from './slope.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
 import { eventsOf, type Unit } from './unit.ts'
@@ -190,7 +190,7 @@ function* runTrends(query: TrendsQuery, env: QueryContext): QueryRun<TrendsRespo
 
   const current = ranges[0]!.range
   const filter = filterOf(query, current)
-  const axes = new Map<Period, Axis>(ranges.map(({ period, range }) => [period, shownAxis(range, query)]))
+  const axes = new Map<Period, Axis>(ranges.map(({ period, range }) => [period, shownAxis(range, query, lines.length)]))
   const rows = lines.map((line, i) => ({
     ...rowOf(line, query, env, axes.get(line.period)!, filter),
     ...(converted && { conversions: converted[i]!.data, conversion_rates: ratesOf(converted[i]!.data, line.data) }),
@@ -220,8 +220,8 @@ function* conversionsBehind(
   return linesOf(yield* answerUnits(units, conversions, env, breakdown), conversions, env, breakdown)
 }
 
-function shownAxis(range: ResolvedRange, query: TrendsQuery): Axis {
-  const axis = axisOf(range, isTotal(query))
+function shownAxis(range: ResolvedRange, query: TrendsQuery, rows: number): Axis {
+  const axis = axisOf(range, isTotal(query), rows)
   if (!isSlope(query)) return axis
   return { days: endsOf(axis.days), labels: endsOf(axis.labels), instants: endsOf(axis.instants) }
 }
@@ -243,7 +243,7 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
     const heatmap = conversions ? withRates(yield* heatmapOfUnit(unitIn(conversions, unit), conversions, env), plain) : plain
     const all = heatmap.allAggregations
     const line = { order: unit.order, period: unit.period, data: [all], breakdown: null }
-    results.push({ ...rowOf(line, query, env, axisOf(unit.range, true), filter), count: all, calendar_heatmap_data: heatmap })
+    results.push({ ...rowOf(line, query, env, axisOf(unit.range, true, units.length), filter), count: all, calendar_heatmap_data: heatmap })
   }
   return { results, hasMore: false, ...shownRanges(ranges) }
 }
@@ -285,13 +285,14 @@ function linesOf(answered: readonly Answered[], query: TrendsQuery, env: QueryCo
   if (breakdown.cohorts.length) return cohortLines(answered, breakdown, line, env)
   return answered.flatMap(({ unit, groups }) => {
     if (!isBrokenDown(breakdown)) return [line(unit, groups[0] ?? { parts: [], data: zeros(unit) }, null)]
-    return limitGroups(groups, breakdown).map((group) => line(unit, group, breakdownName(group.parts, breakdown)))
+    return limitGroups(groups, breakdown).map((group) => line(unit, group, nameOfGroup(group.parts, breakdown)))
   })
 }
 
-const breakdownName = (parts: readonly string[], { isList }: Breakdown): { value: BreakdownValue; label: string } => ({
+const nameOfGroup = (parts: readonly string[], { isList }: Breakdown): NonNullable<Line['breakdown']> => ({
   value: isList ? parts : parts[0]!,
   label: parts.join('::'),
+  name: breakdownName(parts),
 })
 
 /** Several cohorts are ranked like values; together with all users they keep the requested order, and their labels name the series. */
@@ -301,9 +302,11 @@ function cohortLines(
   line: (unit: Unit, group: Group, named: Line['breakdown']) => Line,
   env: QueryContext,
 ): Line[] {
+  const labelOfCohort = (cohort: number | 'all') => (cohort === 'all' ? 'all users' : (env.cohort(cohort)?.name ?? String(cohort)))
   const named = (cohort: number | 'all') => ({
     value: cohort,
-    label: cohort === 'all' ? 'all users' : (env.cohort(cohort)?.name ?? String(cohort)),
+    label: labelOfCohort(cohort),
+    name: labelOfCohort(cohort),
     namesSeries: cohorts.length > 1 && cohorts.includes('all'),
   })
   const pairs = answered.flatMap(({ unit, groups }) => groups.map((group) => ({ unit, group })))

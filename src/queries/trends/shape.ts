@@ -1,4 +1,5 @@
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
+import { mostCells } from '../cells.ts'
 import { type Period, type PeriodLabel, periodLabel, shownRange } from '../comparison.ts'
 import { isoInstant, type ResolvedRange } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
@@ -18,6 +19,8 @@ export interface TrendsRow extends PeriodLabel {
   filter: Readonly<Record<string, unknown>>
   order: number
   breakdown_value?: BreakdownValue
+  /** The same as people read it: `(none)`, `Other`, the name of a cohort. */
+  breakdown_label?: string
   /** Of a slope graph: its last bucket is not over yet. */
   incomplete_end?: boolean
   /** With a conversion goal: the number over the events of the goal, and its share of `data`, by interval. */
@@ -49,8 +52,10 @@ export interface Axis {
   readonly instants: string[]
 }
 
-export function axisOf(range: ResolvedRange, isNumber: boolean): Axis {
+/** `rows`: how many have this axis. Those of one number repeat only the times of the range, which are left out where that is too much. */
+export function axisOf(range: ResolvedRange, isNumber: boolean, rows: number): Axis {
   const starts = bucketEdges(range).slice(0, -1)
+  if (isNumber && starts.length * rows > mostCells) return { days: [], labels: [], instants: [] }
   return {
     days: isNumber ? [] : starts.map((start) => bucketDay(start, range)),
     labels: isNumber ? [] : starts.map((start) => bucketLabel(start, range)),
@@ -66,6 +71,8 @@ export interface Line {
   readonly breakdown: {
     readonly value: BreakdownValue
     readonly label: string
+    /** As people read it. */
+    readonly name: string
     /** The label has the name of the series in front, as it has with several series. */
     readonly namesSeries?: boolean
   } | null
@@ -100,7 +107,7 @@ export function rowOf(line: Line, query: TrendsQuery, env: QueryContext, axis: A
     },
     filter,
     order: line.order,
-    ...(line.breakdown && { breakdown_value: line.breakdown.value }),
+    ...(line.breakdown && { breakdown_value: line.breakdown.value, breakdown_label: line.breakdown.name }),
     ...periodLabel(line.period, query.compareFilter?.compare === true),
   }
 }

@@ -5,7 +5,7 @@ import type { Settings } from './client.ts'
 import { cohortMembers } from './cohort-members.ts'
 import { openEventWriter } from './event-writer.ts'
 import { countRows, readFacts } from './facts.ts'
-import { readEvents, readProperties } from './known-names.ts'
+import { findEvents, findProperties, readEvents, readProperties } from './known-names.ts'
 import type { ProjectStore } from './project-store.ts'
 import { statementRunner } from './run.ts'
 
@@ -27,6 +27,8 @@ export function clickHouseEngine(store: ProjectStore, { limits, settings }: Engi
     },
     events: () => store.alone(() => readEvents(store)),
     properties: () => store.alone(() => readProperties(store)),
+    eventNames: (asked) => store.alone(() => findEvents(store, asked)),
+    propertyNames: (asked) => store.alone(() => findProperties(store, asked)),
     count: () => countRows(store),
     statements: (turns) => statementRunner(store, turns, settings),
     members: (turns) => cohortMembers(store, turns),

@@ -6,7 +6,7 @@ import { cohortMembers } from './cohort-members.ts'
 import { openEventWriter } from './event-writer.ts'
 import { countRows, readFacts } from './facts.ts'
 import type { Instance } from './instance.ts'
-import { readEvents, readProperties } from './known-names.ts'
+import { findEvents, findProperties, readEvents, readProperties } from './known-names.ts'
 import { listSource } from './list-source.ts'
 import { parquetFile } from './parquet-file.ts'
 import { statementRunner } from './run.ts'
@@ -30,6 +30,8 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
     },
     events: () => instance.look((connection) => readEvents(connection, database)),
     properties: () => instance.look((connection) => readProperties(connection, database)),
+    eventNames: (asked) => instance.look((connection) => findEvents(connection, database, asked)),
+    propertyNames: (asked) => instance.look((connection) => findProperties(connection, database, asked)),
     count: () => instance.look((connection) => countRows(connection, database)),
     statements: (turns) => {
       const statements = statementRunner(instance, turns)

@@ -1,10 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { plotOf, valuesOf } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
+import { boxesGeometry } from '../../pictures/draw/boxes.ts'
 import { chartWords, draw, summaryOf } from '../../pictures/draw.ts'
 import { numberText } from '../../pictures/format.ts'
 import { bands, points, stacked } from '../../pictures/scales.ts'
 import { legend } from '../../pictures/sheet.ts'
+import { AnnotationMarks, NoteList, notesText, useNotes } from '../annotations/annotation-marks.tsx'
 import { nodesOf } from './nodes.ts'
 import type { Picked } from './picked.ts'
 import { WorldMap } from './world-map.tsx'
@@ -75,9 +77,16 @@ export function ChartView({ chart, title, height = 340, onPick }: Props) {
       {drawn && (chart.kind === 'lines' || chart.kind === 'bars') && (
         <OverTime chart={chart} width={width} height={height} {...(onPick && { onPick })} />
       )}
+      {drawn && chart.kind === 'boxes' && <BoxNotes chart={chart} width={width} height={height} />}
       {chart.leftOut.length > 0 && <p class="note">Not shown: {chart.leftOut.join(', ')}.</p>}
     </div>
   )
+}
+
+function BoxNotes({ chart, width, height }: { chart: Extract<Chart, { kind: 'boxes' }>; width: number; height: number }) {
+  const notes = useNotes(chart)
+  const { plot, groups } = boxesGeometry(chart, { left: 4, top: 4, right: width - 4, bottom: height })
+  return notes && <AnnotationMarks chart={chart} notes={notes} width={width} bottom={plot.area.bottom} at={groups.centre} />
 }
 
 type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
@@ -89,8 +98,7 @@ function placesOf(chart: TimeChart, width: number, height: number) {
   const area = { left: 4, top: 4, right: width - 4, bottom: height }
   const names = legend(chart.series, area.left, area.top, area.right - area.left)
   const all = isStack(chart) ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
-  const right = chart.kind === 'lines' ? area.right - 8 : area.right
-  const plot = plotOf(all, { left: area.left, top: area.top + names.height + 6, right, bottom: area.bottom }, chart.format)
+  const plot = plotOf(all, { left: area.left, top: area.top + names.height + 6, right: area.right - 8, bottom: area.bottom }, chart.format)
   const range = [plot.area.left, plot.area.right] as const
   const at = chart.kind === 'lines' ? points(chart.labels.length, range) : bands(chart.labels.length, range).centre
   return { plot, at }
@@ -108,6 +116,7 @@ function OverTime({
   onPick?: (picked: Picked) => void
 }) {
   const [index, setIndex] = useState<number | null>(null)
+  const notes = useNotes(chart)
   const { plot, at } = placesOf(chart, width, height)
   const count = chart.labels.length
   const nearest = (x: number) => {
@@ -148,7 +157,8 @@ function OverTime({
     onPick({ series: chart.series[away.indexOf(Math.min(...away))]!.row, index: at })
   }
   const x = index === null ? 0 : at(index)
-  return (
+  const own = index === null ? undefined : notes?.get(index)
+  const slider = (
     <div
       class={`over-time${onPick ? ' can-pick' : ''}`}
       role="slider"
@@ -157,7 +167,7 @@ function OverTime({
       aria-valuemin={1}
       aria-valuemax={Math.max(1, count)}
       aria-valuenow={(index ?? 0) + 1}
-      aria-valuetext={index === null ? 'No interval chosen' : spoken(chart, index)}
+      aria-valuetext={index === null ? 'No interval chosen' : `${spoken(chart, index)}${own ? `. ${notesText(own)}` : ''}`}
       style={{ height: `${height}px` }}
       onPointerMove={follow}
       onPointerLeave={() => setIndex(null)}
@@ -184,11 +194,18 @@ function OverTime({
                 ))}
               </tbody>
             </table>
+            {own && <NoteList notes={own} />}
             {onPick && <span class="note">Click for the people</span>}
           </div>
         </>
       )}
     </div>
+  )
+  return (
+    <>
+      {slider}
+      {notes && <AnnotationMarks chart={chart} notes={notes} width={width} bottom={plot.area.bottom} at={at} />}
+    </>
   )
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { dateRanges } from '../insights/choices.ts'
 import { Filters } from '../insights/filters.tsx'
+import { daysOfRange, fittingInterval } from '../insights/intervals.ts'
 import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
@@ -32,19 +33,25 @@ export function BoardFiltersBar({
   }
   const { date_from: from, date_to: to, properties = [] } = filters
   const isCustom = Boolean(to) || /^\d{4}-/.test(from ?? '')
+  /** Tiles keep their intervals, unless days would be one dot. */
+  const setDates = (dates: Pick<BoardFilters, 'date_from' | 'date_to'>) => {
+    const days = dates.date_from ? daysOfRange(dates.date_from, dates.date_to ?? '', timezone) : null
+    const fitting = fittingInterval('day', days !== null && days < 2 ? days : null)
+    onChange({ ...filters, ...dates, interval: fitting === 'day' ? null : fitting })
+  }
   const setRange = (value: string) =>
-    onChange(
+    setDates(
       value === 'custom'
-        ? { ...filters, date_from: dayOf(30, timezone), date_to: dayOf(0, timezone) }
-        : { ...filters, date_from: value === '' ? null : value, date_to: null },
+        ? { date_from: dayOf(30, timezone), date_to: dayOf(0, timezone) }
+        : { date_from: value === '' ? null : value, date_to: null },
     )
   return (
     <div class="board-filters">
       <Select label="Dates of all tiles" value={isCustom ? 'custom' : (from ?? '')} options={ranges} onChange={setRange} />
       {isCustom && (
         <>
-          <DayField label="First day" value={from ?? ''} onChange={(day) => onChange({ ...filters, date_from: day })} />
-          <DayField label="Last day" value={to ?? ''} onChange={(day) => onChange({ ...filters, date_to: day })} />
+          <DayField label="First day" value={from ?? ''} onChange={(day) => setDates({ date_from: day, date_to: to ?? null })} />
+          <DayField label="Last day" value={to ?? ''} onChange={(day) => setDates({ date_from: from ?? null, date_to: day })} />
         </>
       )}
       <Filters

@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -7,7 +7,7 @@ import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
 import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
 import type { Placed } from './grid.ts'
-import { createQueue } from './loading.ts'
+import { createQueue, type Queue } from './loading.ts'
 import { Menu } from './menu.tsx'
 import { type BoardFilters, changesOf, type DashboardTile, type Layout, type WholeDashboard } from './model.ts'
 import { SharingDialog } from './sharing.tsx'
@@ -66,6 +66,7 @@ function OpenBoard({
   const [isArranging, setArranging] = useState(false)
   const queue = useMemo(createQueue, [])
   const board = useRef<HTMLDivElement>(null)
+  useEffect(() => whenPrinted(queue.wakeAll), [])
   const path = api(`dashboards/${dashboard.id}/`)
 
   const override = filtersOf(place.search.get('filters'))
@@ -134,6 +135,9 @@ function OpenBoard({
         <Menu label="More">
           <button type="button" class="plain" onClick={() => tryTo(toggleFullScreen(board.current!))}>
             Full screen
+          </button>
+          <button type="button" class="plain" onClick={() => void print(queue, board.current!)}>
+            Print
           </button>
           <button type="button" class="plain" onClick={() => setOpen({ what: 'rename' })}>
             Rename
@@ -256,3 +260,32 @@ function OpenBoard({
 }
 
 const toggleFullScreen = (element: HTMLElement) => (document.fullscreenElement ? document.exitFullscreen() : element.requestFullscreen())
+
+/** Calls back when the page goes to paper, or is shown as if it did. */
+function whenPrinted(wake: () => void): () => void {
+  const paper = matchMedia('print')
+  const changed = () => paper.matches && wake()
+  paper.addEventListener('change', changed)
+  addEventListener('beforeprint', wake)
+  return () => {
+    paper.removeEventListener('change', changed)
+    removeEventListener('beforeprint', wake)
+  }
+}
+
+/** A browser does not wait for what a page still computes: all tiles come first. */
+async function print(queue: Queue, board: HTMLElement): Promise<void> {
+  queue.wakeAll()
+  const isReady = () => board.querySelector('.tile-body[aria-busy="true"]') === null
+  await new Promise((resolve) => setTimeout(resolve))
+  if (!isReady())
+    await new Promise<void>((resolve) => {
+      const observer = new MutationObserver(() => {
+        if (!isReady()) return
+        observer.disconnect()
+        resolve()
+      })
+      observer.observe(board, { subtree: true, attributes: true, attributeFilter: ['aria-busy'] })
+    })
+  window.print()
+}

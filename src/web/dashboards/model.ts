@@ -27,6 +27,8 @@ export interface DashboardTile {
 export interface BoardFilters {
   readonly date_from?: string | null
   readonly date_to?: string | null
+  /** Of a range in which days would be one dot. */
+  readonly interval?: string | null
   readonly properties?: readonly Filter[]
 }
 export interface WholeDashboard extends DashboardRow {

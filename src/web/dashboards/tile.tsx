@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readChart } from '../../pictures/read-chart.ts'
+import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { ChartView } from '../charts/chart-view.tsx'
 import { unwrapped } from '../insights/query.ts'
 import { Result } from '../insights/result.tsx'
@@ -9,7 +10,7 @@ import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Working } from '../ui/parts.tsx'
-import type { Queue } from './loading.ts'
+import type { Progress, Queue } from './loading.ts'
 import { type BoardFilters, type TileInsight, unfiltered } from './model.ts'
 
 interface Answered extends TileInsight {
@@ -38,28 +39,51 @@ export const insightName = ({ name, derived_name, query }: TileInsight): string 
 export const insightLink = (link: (path: string) => string, { short_id, query }: TileInsight): string =>
   unwrapped(query).kind === 'HogQLQuery' ? linkTo(link('sql'), { insight: short_id }) : linkTo(link(`insights/${short_id}`))
 
-/** The answer of an insight where it is shown. It is asked for when it comes into view. */
+/** The answer of an insight where it is shown. It is asked for when it comes into view, or when nothing else is to be asked. */
 export function InsightTile({ insight, dashboard, override, filters, round, isForced, queue, height }: Props) {
   const { api } = useProject()
-  const [ref, isSeen] = useSeen()
+  const [ref, isSeen] = useSeen(queue)
+  const [progress, setProgress] = useState<Progress>('unseen')
   const parameters = new URLSearchParams({
     from_dashboard: String(dashboard),
     refresh: isForced ? 'force_blocking' : 'blocking',
     ...(override && { filters_override: JSON.stringify(override) }),
   })
   const { value, error, isLoading, reload, cancel } = useLoaded(
-    async (signal): Promise<Answered | null> =>
-      isSeen ? queue.run(() => get<Answered>(api(`insights/${insight.id}/?${parameters}`), signal), signal) : null,
+    async (signal): Promise<Answered | null> => {
+      if (!isSeen) return null
+      setProgress('waiting')
+      const ask = () => get<Answered>(api(`insights/${insight.id}/?${parameters}`), signal)
+      return queue.run(ask, signal, () => setProgress('computing'))
+    },
     [isSeen, insight.id, JSON.stringify(override), round],
   )
   const isNarrowed = Boolean(filters.date_from || filters.date_to || filters.properties?.length)
   const reason = isNarrowed ? unfiltered(unwrapped(insight.query)) : null
   return (
     // A table in it may be larger than the tile.
-    <div class="tile-body" ref={ref} aria-busy={isLoading} tabIndex={0} role="group" aria-label={`Answer: ${insightName(insight)}`}>
+    <div
+      class="tile-body"
+      ref={ref}
+      aria-busy={isSeen && (isLoading || (!value && !error))}
+      tabIndex={0}
+      role="group"
+      aria-label={`Answer: ${insightName(insight)}`}
+    >
       {error && <ErrorBox error={error} retry={reload} />}
-      {!error && value && <Drawn query={insight.query} answered={value} title={insightName(insight)} height={height} />}
-      {(isLoading || (!value && !error)) && <Working what="Computing" cancel={cancel} />}
+      {!error && value && (
+        <ChartPlaceContext.Provider value={{ insight: insight.id, dashboard }}>
+          <Drawn query={insight.query} answered={value} title={insightName(insight)} height={height} />
+        </ChartPlaceContext.Provider>
+      )}
+      {(isLoading || (!value && !error)) &&
+        (progress === 'computing' ? (
+          <Working what="Computing" cancel={cancel} />
+        ) : (
+          progress === (isSeen ? 'waiting' : 'unseen') && (
+            <p class="note">{isSeen ? 'Waits for the tiles that are being computed.' : 'Not computed yet: it is once you scroll to it.'}</p>
+          )
+        ))}
       {reason && <p class="note">{reason}: dates and filters of the dashboard do not change it.</p>}
       {!error && value?.last_refresh && <p class="note tile-age">Computed {agoText(value.last_refresh)}</p>}
     </div>
@@ -74,8 +98,8 @@ function Drawn({ query, answered, title, height }: { query: Query; answered: Ans
   return <Result query={shown} answer={answer} title={title} height={height} isPlain />
 }
 
-/** Whether the element was in view, or nearly. */
-function useSeen() {
+/** Whether the element was in view, or nearly; or is due although nobody looks at it. */
+function useSeen(queue: Queue) {
   const ref = useRef<HTMLDivElement>(null)
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
@@ -90,5 +114,6 @@ function useSeen() {
     observer.observe(ref.current!)
     return () => observer.disconnect()
   }, [])
+  useEffect(() => (isSeen ? undefined : queue.whenIdle(() => setSeen(true))), [isSeen])
   return [ref, isSeen] as const
 }

@@ -1,29 +1,14 @@
-import { patch, post } from '../lib/api.ts'
+import type { Annotation } from '../annotations/annotation.ts'
+import { AnnotationForm } from '../annotations/annotation-form.tsx'
+import { annotationsChanged } from '../annotations/read-annotations.ts'
+import { patch } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
-import { ChoiceField, ConfirmButton, DialogButton, Form, TextField, TimeField, textOf, timeOf } from '../ui/forms.tsx'
+import { ConfirmButton, DialogButton } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty } from '../ui/parts.tsx'
-
-interface Annotation {
-  readonly id: number
-  readonly content: string | null
-  readonly date_marker: string | null
-  readonly scope: string
-  readonly dashboard_id: number | null
-  readonly dashboard_name: string | null
-  readonly insight_short_id: string | null
-  readonly insight_name: string | null
-  readonly insight_derived_name: string | null
-  readonly created_by: { readonly first_name: string; readonly email: string } | null
-}
-
-const scopes = [
-  { value: 'project', label: 'This project' },
-  { value: 'organization', label: 'All projects of the organization' },
-]
 
 /** Notes on the time axis of charts. */
 export function Annotations({ place }: { place: Place }) {
@@ -88,7 +73,12 @@ export function Annotations({ place }: { place: Place }) {
                 of={one.content ?? 'the annotation'}
                 look="cell"
                 title="Delete the annotation"
-                action={() => patch(api(`annotations/${one.id}/`), { deleted: true }).then(list.reload)}
+                action={() =>
+                  patch(api(`annotations/${one.id}/`), { deleted: true }).then(() => {
+                    annotationsChanged()
+                    list.reload()
+                  })
+                }
               >
                 <p class="wrap">{one.content}</p>
               </ConfirmButton>
@@ -97,23 +87,5 @@ export function Annotations({ place }: { place: Place }) {
         )}
       />
     </>
-  )
-}
-
-function AnnotationForm({ annotation, onSaved }: { annotation: Annotation | null; onSaved: () => void }) {
-  const { api } = useProject()
-  const send = async (form: HTMLFormElement) => {
-    const body = { content: textOf(form, 'content'), date_marker: timeOf(form, 'date_marker') }
-    await (annotation === null
-      ? post(api('annotations/'), { ...body, scope: textOf(form, 'scope') })
-      : patch(api(`annotations/${annotation.id}/`), body))
-    onSaved()
-  }
-  return (
-    <Form submit="Save" send={send}>
-      <TextField name="content" label="Note" value={annotation?.content} rows={3} required autofocus maxLength={8192} />
-      <TimeField name="date_marker" label="Time" value={annotation?.date_marker ?? new Date().toISOString()} required />
-      {annotation === null && <ChoiceField name="scope" label="Shown in" value="project" options={scopes} />}
-    </Form>
   )
 }

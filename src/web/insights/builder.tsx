@@ -8,6 +8,9 @@ import { listIn, objectIn, type SeriesNode, textIn, withField } from './query.ts
 import { Section } from './section.tsx'
 import { Series } from './series.tsx'
 
+const isTimeToConvert = (query: Query): boolean =>
+  query.kind === 'FunnelsQuery' && objectIn(query, 'funnelsFilter').funnelVizType === 'time_to_convert'
+
 interface Props {
   readonly query: Query
   onChange(query: Query): void
@@ -57,7 +60,11 @@ export function Builder({ query, onChange }: Props) {
       </Section>
       {hasBreakdown && (
         <Section title="Breakdown">
-          <Breakdown query={query} onChange={onChange} />
+          {isTimeToConvert(query) ? (
+            <p class="note">The time to convert is that of all together. Steps and Conversion over time can be split.</p>
+          ) : (
+            <Breakdown query={query} onChange={onChange} />
+          )}
         </Section>
       )}
     </form>

@@ -49,7 +49,7 @@ function ActorField({ query, onChange }: Props) {
 export function FunnelParts({ query, onChange }: Props) {
   const filter = objectIn(query, 'funnelsFilter')
   const set = (name: string, value: unknown) => onChange(within(query, 'funnelsFilter', name, value))
-  const hasBreakdown = query.breakdownFilter != null
+  const hasBreakdown = query.breakdownFilter != null && filter.funnelVizType !== 'time_to_convert'
   return (
     <Section title="Steps">
       <Series

@@ -1,8 +1,8 @@
 import type { Chart } from '../../pictures/chart.ts'
 import { boxLabel } from '../../pictures/charts/boxes.ts'
 import { stepGroups } from '../../pictures/charts/funnels.ts'
-import { labelOf, weekdays, weekOfGrid } from '../../pictures/charts/trends.ts'
-import { breakdownText } from '../../pictures/charts/values.ts'
+import { labelsOf, weekdays, weekOfGrid } from '../../pictures/charts/trends.ts'
+import { breakdownInBrackets } from '../../pictures/charts/values.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { objectIn, within } from './query.ts'
@@ -48,7 +48,7 @@ function inSeries(query: Query, answer: Answer, chart: Chart, { series, index }:
   if (chart.kind === 'boxes') return inBox(query, answer, series)
   const row = rowsOf(answer)[series]
   if (!row) return null
-  const label = String(row.status ?? labelOf(row))
+  const label = String(row.status ?? labelsOf(rowsOf(answer))[series])
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
   const at = isOverTime && index >= 0 ? intervalAt(row, index, chart.step) : -1
   const day = at < 0 ? undefined : (row.days as readonly unknown[] | undefined)?.[at]
@@ -75,7 +75,7 @@ function inHour(query: Query, answer: Answer, { series, index }: Picked): Chosen
   const found = weekOfGrid(rowsOf(answer), series)
   if (!found) return null
   const { row, weekday } = found
-  const title = `${labelOf(row)}, ${weekdays[weekday - 1]!} at ${index}:00`
+  const title = `${labelsOf([row])[0]!}, ${weekdays[weekday - 1]!} at ${index}:00`
   return { title, source: insightActors(query, { series: Number(row.order ?? 0), row: weekday, column: index, ...periodOf(row) }) }
 }
 
@@ -118,7 +118,7 @@ export function inStep(query: Query, step: number, row: Row): Chosen {
     ...periodOf(row),
   }
   const period = row.compare_label === 'previous' ? ' (previous)' : ''
-  const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` (${breakdownText(group)})`}${period}`
+  const shown = `${String(custom_name || name || 'All events')}${group == null ? '' : ` ${breakdownInBrackets(group)}`}${period}`
   return { title: step < 0 ? `Left before ${shown}` : `Reached ${shown}`, source }
 }
 

@@ -1,16 +1,18 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { axisLabels } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
 import { boxColumns, boxNumbers } from '../../pictures/chart-rows.ts'
-import { shareName } from '../../pictures/charts/funnels.ts'
+import { shareName, sharesOf } from '../../pictures/charts/funnels.ts'
 import { beganTexts, unreached } from '../../pictures/charts/retention.ts'
-import { labelOf } from '../../pictures/charts/trends.ts'
-import { breakdownText } from '../../pictures/charts/values.ts'
+import { labelsOf } from '../../pictures/charts/trends.ts'
+import { breakdownInBrackets, breakdownText } from '../../pictures/charts/values.ts'
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../pictures/format.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { funnelGroups, itemName, type Row, rowsOf } from './people-of.ts'
 import { objectIn, textIn } from './query.ts'
+import { useTotals } from './totals.ts'
 
 // The numbers of a chart as tables: for those who cannot see it, and with a button for the people behind each number.
 
@@ -23,9 +25,19 @@ function Scrolling({ label, children }: { label: string; children: ComponentChil
 }
 
 /** Under a chart. */
-function Numbers({ isOpen = false, isByName = false, children }: { isOpen?: boolean; isByName?: boolean; children: ComponentChildren }) {
+function Numbers({
+  isOpen = false,
+  isByName = false,
+  onToggle,
+  children,
+}: {
+  isOpen?: boolean
+  isByName?: boolean
+  onToggle?: (isOpen: boolean) => void
+  children: ComponentChildren
+}) {
   return (
-    <details open={isOpen}>
+    <details open={isOpen} onToggle={(event) => onToggle?.(event.currentTarget.open)}>
       <summary>Numbers</summary>
       <Scrolling label="Numbers">
         <table class={isByName ? 'rows by-name' : 'rows'}>{children}</table>
@@ -65,15 +77,20 @@ export function SeriesTable({
   onChoose: (picked: Picked) => void
 }) {
   const rows = rowsOf(answer)
+  const [isToggled, setToggled] = useState<boolean | null>(null)
+  const labelCount = chart.kind === 'lines' || chart.kind === 'bars' ? chart.labels.length : 0
+  const isOpenAtOnce = isOpen && rows.length * labelCount <= mostAtOnce
+  const totals = useTotals(query, answer, isToggled ?? isOpenAtOnce)
   if (rows.length === 0) return null
   const format = formatOf(chart)
+  const names = labelsOf(rows)
   const isOverTime = chart.kind === 'lines' || chart.kind === 'bars'
   const labels = isOverTime ? chart.labels : []
   const heads = axisLabels(labels)
   const isTrend = query.kind === 'TrendsQuery'
   const step = isOverTime ? chart.step : 1
   return (
-    <Numbers isByName isOpen={isOpen && rows.length * labels.length <= mostAtOnce}>
+    <Numbers isByName isOpen={isOpenAtOnce} onToggle={setToggled}>
       <thead>
         <tr>
           <th>Series</th>
@@ -87,8 +104,8 @@ export function SeriesTable({
       </thead>
       <tbody>
         {rows.map((row, i) => {
-          const name = query.kind === 'FunnelsQuery' ? shareName(row) : String(row.status ?? labelOf(row))
-          const data = listOf(row.data)
+          const name = query.kind === 'FunnelsQuery' ? shareName(row) : String(row.status ?? names[i])
+          const data = query.kind === 'FunnelsQuery' ? sharesOf(row) : listOf(row.data)
           return (
             <tr key={i}>
               <td>
@@ -98,7 +115,7 @@ export function SeriesTable({
                   name
                 )}
               </td>
-              {isTrend && <td class="number">{numberText(numberOf(row.aggregated_value ?? row.count), format)}</td>}
+              {isTrend && <td class="number">{totals[i] === undefined ? '…' : numberText(totals[i], format)}</td>}
               {labels.map((label, at) => {
                 const value = step === 1 ? numberOf(data[at]) : largestOf(data.slice(at * step, (at + 1) * step))
                 const text = numberText(value, format)
@@ -249,7 +266,7 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
             steps.map((row, i) => {
               const count = countOf(row)
               const lost = i === 0 ? 0 : countOf(steps[i - 1]) - count
-              const group = row.breakdown_value == null ? '' : ` (${breakdownText(row.breakdown_value)})`
+              const group = row.breakdown_value == null ? '' : ` ${breakdownInBrackets(row.breakdown_value)}`
               const isPrevious = row.compare_label === 'previous'
               const people = (text: string, step: number) => <PeopleButton onClick={() => onChoose(step, row)}>{text}</PeopleButton>
               const time = (value: unknown) => (i === 0 || typeof value !== 'number' ? '–' : durationText(value))

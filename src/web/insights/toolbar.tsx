@@ -17,6 +17,7 @@ import {
   rollingUnits,
   smoothings,
 } from './choices.ts'
+import { daysOfRange, fittingInterval } from './intervals.ts'
 import { objectIn, textIn, withField, within } from './query.ts'
 
 interface Props {
@@ -65,6 +66,9 @@ export function Toolbar({ query, onChange }: Props) {
   )
 }
 
+/** Its numbers are drawn by intervals, or can be. */
+const hasIntervals = ({ kind }: Query): boolean => ['TrendsQuery', 'StickinessQuery', 'LifecycleQuery', 'FunnelsQuery'].includes(kind)
+
 const countryCode = { breakdown: '$geoip_country_code', breakdown_type: 'event' }
 
 /** A map needs countries; heat maps and box plots take neither a breakdown nor formulas. */
@@ -84,7 +88,12 @@ export function DateRange({ query, onChange }: Props) {
   const rolling = /^-(\d{1,4})([hdwmy])$/.exec(from)
   const isKnown = dateRanges.some(({ value }) => value === from) && (to === '' || closedRanges[from] === to)
   const value = isKnown ? from : rolling && to === '' ? 'rolling' : from === '' && to === '' ? '-7d' : 'custom'
-  const set = (date_from: string, date_to?: string) => onChange({ ...query, dateRange: { date_from, ...(date_to && { date_to }) } })
+  const set = (date_from: string, date_to?: string) => {
+    const asked = { ...query, dateRange: { date_from, ...(date_to && { date_to }) } }
+    const interval = textIn(query, 'interval') || 'day'
+    const fitting = hasIntervals(query) ? fittingInterval(interval, daysOfRange(date_from, date_to ?? '', timezone)) : interval
+    onChange(fitting === interval ? asked : { ...asked, interval: fitting })
+  }
   const choose = (next: string) => {
     if (next === 'rolling') return set('-45d')
     if (next !== 'custom') return set(next, closedRanges[next])

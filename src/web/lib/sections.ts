@@ -26,6 +26,7 @@ export const settingsGroups = [
       { name: 'project', title: 'General' },
       { name: 'access', title: 'Access' },
       { name: 'filters', title: 'Filters' },
+      { name: 'install', title: 'Web page' },
       { name: 'capture', title: 'Capture' },
     ],
   },

@@ -8,6 +8,8 @@ export interface User {
   readonly pending_email: string | null
   readonly is_email_verified: boolean | null
   readonly has_password: boolean
+  /** The application that signs the user in; null: an account with a password. */
+  readonly issuer: string | null
   readonly first_name: string
   readonly last_name: string
   readonly organization: { readonly id: string; readonly name: string } | null

@@ -1,6 +1,8 @@
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { CopyButton, Empty } from '../ui/parts.tsx'
+import { Empty } from '../ui/parts.tsx'
+import { CodeBlock, serverAddress } from './code-block.tsx'
+import { htmlSnippet } from './snippets.ts'
 
 /** Ways to send an event to a server, each with its name. */
 const snippets = (key: string, host: string): readonly (readonly [string, string])[] => [
@@ -8,13 +10,7 @@ const snippets = (key: string, host: string): readonly (readonly [string, string
     'From a terminal',
     `curl ${host}/capture/ -H 'content-type: application/json' -d '${JSON.stringify({ api_key: key, event: 'hello', distinct_id: 'me' })}'`,
   ],
-  [
-    'From a web page',
-    `npm install posthog-js
-
-import posthog from 'posthog-js'
-posthog.init('${key}', { api_host: '${host}' })`,
-  ],
+  ['From a web page', htmlSnippet(key, host).code],
   [
     'From Python',
     `pip install posthog
@@ -37,21 +33,15 @@ await client.flush()`,
 
 export function FirstEvent() {
   const { api_token, link } = useProject()
-  const host = new URL('.', document.baseURI).href.replace(/\/$/, '')
   return (
     <Empty title="Waiting for the first event">
       <p>Send one in any of these ways. This page shows it as soon as it has arrived.</p>
-      {snippets(api_token, host).map(([title, code]) => (
-        <section key={title} class="snippet" aria-label={title}>
-          <header>
-            <h3>{title}</h3>
-            <CopyButton text={code} />
-          </header>
-          <pre tabIndex={0}>
-            <code>{code}</code>
-          </pre>
-        </section>
+      {snippets(api_token, serverAddress()).map(([title, code]) => (
+        <CodeBlock key={title} title={title} code={code} />
       ))}
+      <p>
+        For React, Next.js, WordPress, a proxy, or page views without cookies: <a href={linkTo(link('settings/install'))}>web page</a>.
+      </p>
       <p>
         Events that exist already: <a href={linkTo(link('data/import'))}>import a file</a>.
       </p>

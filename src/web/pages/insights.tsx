@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { NotificationsDialog } from '../insights/alerts.tsx'
 import { Builder } from '../insights/builder.tsx'
 import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, suggestedEvents, unwrapped } from '../insights/query.ts'
@@ -218,7 +219,9 @@ function Editor({
           {error && <ErrorBox error={error} retry={reload} />}
           {isLoading && <Slow cancel={cancel} />}
           {!error && missing === null && latest && latest.query.kind === query.kind && (
-            <Result query={latest.query} answer={latest.answer} title={title} isOpen />
+            <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>
+              <Result query={latest.query} answer={latest.answer} title={title} isOpen />
+            </ChartPlaceContext.Provider>
           )}
           {!error && missing === null && latest?.answer.last_refresh && (
             <p class="note">

@@ -5,6 +5,7 @@ import { settingsGroups } from '../lib/sections.ts'
 import { useProject } from '../lib/session.ts'
 import { DomainsSection, ProxySection, RolesSection } from '../settings/access.tsx'
 import { AccountSection, KeysSection, NoSection, OrganizationSection } from '../settings/account.tsx'
+import { InstallSection } from '../settings/install.tsx'
 import { InvitesSection, MembersSection } from '../settings/members.tsx'
 import { CaptureSection, FiltersSection, ProjectSection } from '../settings/project.tsx'
 import { AccessSection } from '../settings/project-access.tsx'
@@ -16,6 +17,7 @@ const bodies: Readonly<Record<SectionName, FunctionComponent>> = {
   project: ProjectSection,
   access: AccessSection,
   filters: FiltersSection,
+  install: InstallSection,
   capture: CaptureSection,
   organization: OrganizationSection,
   members: MembersSection,

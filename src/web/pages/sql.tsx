@@ -65,13 +65,24 @@ export function Sql({ place }: PageProps) {
   return <Workbench key={of} opened={value} written={written} keeps={{ view, insight }} onSaved={reload} side={side} onSide={setSide} />
 }
 
+/** Which columns the chart of a saved statement draws. */
+interface Settings {
+  readonly xAxis?: { readonly column: string }
+  readonly yAxis?: readonly { readonly column: string }[]
+  readonly seriesBreakdownColumn?: string | null
+}
+
 function openInsight({ results }: Page<{ query: Query }>): Omit<Opened, 'of'> {
   const [found] = results
   if (!found) throw new Error('This insight does not exist any more.')
-  const node = found.query as Query & { display?: string; chartSettings?: { xAxis?: { column: string }; yAxis?: { column: string }[] } }
+  const node = found.query as Query & { display?: string; chartSettings?: Settings }
   const source = (node.source ?? node) as Query & { query?: string }
   const y = node.chartSettings?.yAxis?.map(({ column }) => column) ?? []
-  const choice = typeof node.display === 'string' ? { display: node.display, x: node.chartSettings?.xAxis?.column ?? '', y } : null
+  const split = node.chartSettings?.seriesBreakdownColumn
+  const choice =
+    typeof node.display === 'string'
+      ? { display: node.display, x: node.chartSettings?.xAxis?.column ?? '', y, ...(typeof split === 'string' && { split }) }
+      : null
   return { statement: String(source.query ?? ''), view: null, choice }
 }
 

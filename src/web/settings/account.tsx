@@ -18,8 +18,44 @@ const themes = [
 ]
 
 export function AccountSection() {
-  const { user, reload } = useSession()
+  const { user } = useSession()
   const [theme, setTheme] = useState<Theme>(storedTheme())
+  return (
+    <>
+      {user.issuer === null ? <OwnAccount /> : <HostAccount issuer={user.issuer} />}
+      <section class="block">
+        <h2>Appearance</h2>
+        <Select
+          label="Colours"
+          isHidden={false}
+          value={theme}
+          options={themes}
+          onChange={(value) => {
+            setTheme(value as Theme)
+            applyTheme(value as Theme)
+          }}
+        />
+      </section>
+    </>
+  )
+}
+
+/** Name, address and sign-in are in the hands of the application. */
+function HostAccount({ issuer }: { issuer: string }) {
+  const { user } = useSession()
+  return (
+    <section class="block">
+      <h2>Your account</h2>
+      <p>
+        {user.first_name} {user.email.endsWith('.invalid') ? '' : user.email}
+      </p>
+      <p class="note">{issuer} signs you in and out, and says your name, your address and your level.</p>
+    </section>
+  )
+}
+
+function OwnAccount() {
+  const { user, reload } = useSession()
   return (
     <>
       <section class="block">
@@ -55,19 +91,6 @@ export function AccountSection() {
         <AddressState />
       </section>
       <SignInSections />
-      <section class="block">
-        <h2>Appearance</h2>
-        <Select
-          label="Colours"
-          isHidden={false}
-          value={theme}
-          options={themes}
-          onChange={(value) => {
-            setTheme(value as Theme)
-            applyTheme(value as Theme)
-          }}
-        />
-      </section>
     </>
   )
 }

@@ -25,6 +25,8 @@ export interface ProjectSettings {
   readonly autocapture_opt_out: boolean | null
   readonly capture_performance_opt_in: boolean | null
   readonly autocapture_web_vitals_opt_in: boolean | null
+  readonly autocapture_exceptions_opt_in: boolean | null
+  readonly capture_dead_clicks: boolean | null
   readonly effective_membership_level: number | null
   readonly daily_event_limit: number | null
   readonly event_quota: { readonly limit: number | null; readonly taken: number; readonly resets_at: string }
@@ -301,11 +303,14 @@ export function FiltersSection() {
 
 export function CaptureSection() {
   const { settings, save, waiting } = useSettings()
+  const { link } = useProject()
   if (!settings) return waiting
   return (
     <section class="block">
       <h2>What browsers send</h2>
-      <p class="note">The client library reads these settings when a page loads.</p>
+      <p class="note">
+        The client library reads these settings when a page loads. <a href={linkTo(link('settings/install'))}>How to install it</a>
+      </p>
       <Form
         submit="Save"
         done="Saved"
@@ -314,12 +319,26 @@ export function CaptureSection() {
             autocapture_opt_out: !isChecked(form, 'autocapture'),
             capture_performance_opt_in: isChecked(form, 'capture_performance_opt_in'),
             autocapture_web_vitals_opt_in: isChecked(form, 'autocapture_web_vitals_opt_in'),
+            autocapture_exceptions_opt_in: isChecked(form, 'autocapture_exceptions_opt_in'),
+            capture_dead_clicks: isChecked(form, 'capture_dead_clicks'),
             app_urls: linesOf(form, 'app_urls'),
           })
         }
       >
         <CheckField name="autocapture" label="Clicks and submitted forms (autocapture)" value={settings.autocapture_opt_out !== true} />
         <CheckField name="autocapture_web_vitals_opt_in" label="Web vitals" value={settings.autocapture_web_vitals_opt_in === true} />
+        <CheckField
+          name="autocapture_exceptions_opt_in"
+          label="Exceptions"
+          value={settings.autocapture_exceptions_opt_in === true}
+          hint="Errors of scripts that nothing has caught, as $exception."
+        />
+        <CheckField
+          name="capture_dead_clicks"
+          label="Dead clicks"
+          value={settings.capture_dead_clicks === true}
+          hint="Clicks after which nothing happens, as $dead_click."
+        />
         <CheckField
           name="capture_performance_opt_in"
           label="Timing of network requests"

@@ -36,7 +36,7 @@ export const siteQuery = (
   }
 }
 
-/** Hours for a day or two, weeks for half a year and more. */
+/** Minutes for an hour, hours for a day or two, weeks for half a year and more. */
 export function intervalOf({ from, to }: SiteChoices): string {
   const [, count, unit] = /^-(\d+)([hdwmy])$/.exec(from) ?? []
   const days = unit
@@ -44,7 +44,7 @@ export function intervalOf({ from, to }: SiteChoices): string {
     : /^\d{4}-/.test(from)
       ? ((to ? Date.parse(to) : Date.now()) - Date.parse(from)) / 86_400_000
       : ({ dStart: 1, mStart: 30, yStart: 365, all: 365 }[from] ?? 30)
-  return days <= 2 ? 'hour' : days < 120 ? 'day' : days < 370 ? 'week' : 'month'
+  return days <= 1 / 12 ? 'minute' : days <= 2 ? 'hour' : days < 120 ? 'day' : days < 370 ? 'week' : 'month'
 }
 
 /** People with page views, over time. */

@@ -7,6 +7,8 @@ export interface ChartChoice {
   readonly display: string
   readonly x: string
   readonly y: readonly string[]
+  /** A column each of whose values is a series of its own. */
+  readonly split?: string
 }
 
 const mostSeries = 6
@@ -21,15 +23,26 @@ export function guessChart(columns: readonly Column[], rows: readonly (readonly 
     if (rows.length === 1 || numbers.length === 1) return { display: 'BoldNumber', x: '', y: numbers.slice(0, 1) }
     return { display: 'ActionsLineGraph', x: numbers[0]!, y: numbers.slice(1, 1 + mostSeries) }
   }
-  return { display: time ? 'ActionsLineGraph' : 'ActionsBar', x: axis.name, y: numbers.slice(0, mostSeries) }
+  const split = time && splitOf(columns, rows, time)
+  return { display: time ? 'ActionsLineGraph' : 'ActionsBar', x: axis.name, y: numbers.slice(0, mostSeries), ...(split && { split }) }
+}
+
+/** Times that come more than once are distinguished by the only text beside them. */
+function splitOf(columns: readonly Column[], rows: readonly (readonly unknown[])[], time: Column): string | undefined {
+  const texts = columns.filter(({ kind }) => kind === 'text')
+  const at = columns.indexOf(time)
+  const isRepeated = new Set(rows.map((row) => String(row[at]))).size < rows.length
+  return isRepeated && texts.length === 1 ? texts[0]!.name : undefined
 }
 
 /** The node that says how a statement is drawn, as insights and dashboards keep it. */
-export const chartNode = (source: Query, { display, x, y }: ChartChoice): Query => ({
+export const chartNode = (source: Query, { display, x, y, split }: ChartChoice): Query => ({
   kind: 'DataVisualizationNode',
   source,
   display,
-  ...(display !== 'BoldNumber' && { chartSettings: { xAxis: { column: x }, yAxis: y.map((column) => ({ column })) } }),
+  ...(display !== 'BoldNumber' && {
+    chartSettings: { xAxis: { column: x }, yAxis: y.map((column) => ({ column })), ...(split && { seriesBreakdownColumn: split }) },
+  }),
 })
 
 /** The chosen columns that the answer still has. */
@@ -41,5 +54,7 @@ export function fittingChart(
   const names = new Set(columns.map(({ name }) => name))
   const y = choice?.y.filter((name) => names.has(name)) ?? []
   const isFit = choice !== null && y.length > 0 && (choice.display === 'BoldNumber' || names.has(choice.x))
-  return isFit ? { ...choice, y } : guessChart(columns, rows)
+  if (!isFit) return guessChart(columns, rows)
+  const { split, ...plain } = choice
+  return { ...plain, y, ...(split !== undefined && names.has(split) && split !== choice.x && { split }) }
 }

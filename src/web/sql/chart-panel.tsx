@@ -16,6 +16,8 @@ const displays = [
   { value: 'ActionsStackedBar', label: 'Bars, stacked' },
   { value: 'BoldNumber', label: 'Number' },
 ]
+const withSplit = ({ split: _, ...choice }: ChartChoice, split: string): ChartChoice => (split === '' ? choice : { ...choice, split })
+
 export function ChartPanel({
   answer,
   statement,
@@ -74,6 +76,13 @@ export function ChartPanel({
               value={chosen.x}
               options={names}
               onChange={(x) => onChoose({ ...chosen, x, y: chosen.y })}
+            />
+            <Select
+              label="Split by"
+              isHidden={false}
+              value={chosen.split ?? ''}
+              options={[{ value: '', label: 'nothing' }, ...names.filter(({ value }) => value !== chosen.x && !chosen.y.includes(value))]}
+              onChange={(split) => onChoose(withSplit(chosen, split))}
             />
             {numbers.map(({ name }) => (
               <label class="inline" key={name}>

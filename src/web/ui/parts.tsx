@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedFocusEvent, TargetedInputEvent } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
+import { errorInWords } from '../lib/error-words.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
 
 export function ErrorBox({ error, retry }: { error: Error; retry?: () => void }) {
@@ -8,7 +9,7 @@ export function ErrorBox({ error, retry }: { error: Error; retry?: () => void })
   return (
     <div class="error-box" role="alert">
       <p>
-        {error.message}
+        {errorInWords(error.message)}
         {code}
       </p>
       {retry && (

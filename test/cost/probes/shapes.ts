@@ -1,4 +1,4 @@
-import { keys } from '../template.ts'
+import { keys } from '../keys.ts'
 
 // Bodies of capture at any size. Each is about one thing of which there can be much.
 

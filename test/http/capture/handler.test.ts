@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { type CaptureServices, type CaptureTarget, handleCapture, type Refused } from '../../../src/http/capture/handler.ts'
+import { createScripts } from '../../../src/http/capture/scripts.ts'
 import { RequestBodies } from '../../../src/http/request-bodies.ts'
 import { forms } from './forms.ts'
 
@@ -20,6 +21,8 @@ class Service implements CaptureServices {
   limit: { detail: string; retryAfterSeconds: number } | null = null
   clock = () => new Date('2026-01-02T03:04:05Z')
   intake = new RequestBodies()
+  scripts = createScripts()
+  knows = async (token: string) => token === this.key
   callerOf = (_: Request, address: string | null) => address
   projectOf = async (token: string): Promise<CaptureTarget | null> => {
     if (token !== this.key) return null
@@ -329,8 +332,8 @@ describe('what clients ask for besides', () => {
     }
   })
 
-  test('other extras of the browser library are not there', async () => {
-    expect((await call(new Service(), '/static/recorder.js?v=1')).status).toBe(404)
+  test('files that the browser library does not have are not there', async () => {
+    expect((await call(new Service(), '/static/another.js?v=1')).status).toBe(404)
   })
 
   test('a path of nobody is left to others', async () => {

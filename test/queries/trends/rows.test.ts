@@ -352,6 +352,42 @@ describe('formulas', () => {
   })
 })
 
+describe('the name of a value', () => {
+  const shownNames = async (query: object) => (await ask(query)).results.map((row) => [row.label, row.breakdown_label])
+  test('of lines and of formulas: no value, the others, several properties, cohorts', async () => {
+    const formula = { trendsFilter: { formula: 'A * 2' } }
+    const byFlag = { breakdownFilter: { breakdown: 'flag' } }
+    expect(await shownNames({ series: [view()], ...byFlag })).toEqual([
+      ['true', 'true'],
+      ['false', 'false'],
+      ['$$_posthog_breakdown_null_$$', '(none)'],
+    ])
+    expect(await shownNames({ series: [view()], ...byFlag, ...formula })).toEqual([
+      ['Formula (A * 2)', 'true'],
+      ['Formula (A * 2)', 'false'],
+      ['Formula (A * 2)', '(none)'],
+    ])
+    expect(await shownNames({ series: [view()], breakdownFilter: { breakdown: 'price', breakdown_limit: 1 }, ...formula })).toEqual([
+      ['Formula (A * 2)', '10'],
+      ['Formula (A * 2)', 'Other'],
+    ])
+    const two = {
+      breakdowns: [
+        { property: 'flag', type: 'event' },
+        { property: 'price', type: 'event' },
+      ],
+    }
+    expect((await shownNames({ series: [view()], breakdownFilter: two })).map(([, name]) => name)).toContain('(none), x')
+    expect((await shownNames({ series: [view()], breakdownFilter: { ...two, breakdown_limit: 1 } })).at(-1)![1]).toBe('Other')
+    const cohorts = { breakdownFilter: { breakdown: [1, 'all'], breakdown_type: 'cohort' } }
+    const names = (await shownNames({ series: [view()], ...cohorts })).map(([, name]) => name)
+    expect(names).toEqual(['cohort 1', 'all users'])
+    const ofFormula = (await shownNames({ series: [view()], ...cohorts, ...formula })).map(([, name]) => name)
+    expect(ofFormula.toSorted()).toEqual(names.toSorted())
+    expect(await shownNames({ series: [view()] })).toEqual([['view', undefined]])
+  })
+})
+
 describe('compare', () => {
   test('the days of each period are its own', async () => {
     const answer = await ask({

@@ -3,9 +3,9 @@ import { type HistoricalImport, type LevelName, level } from '../accounts/record
 import type { Waymark } from '../engine.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import type { PropertyTypeInput } from '../ingestion/inputs.ts'
+import { asideText } from '../lib/aside-text.ts'
 import type { DownloadFormat, IngestAnswer } from '../project.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
-import { asideText } from '../storage/recovery-report.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.

@@ -1,0 +1,2 @@
+export function buildClient(outDir?: string): Promise<void>
+export function smallPageScript(): Promise<string>

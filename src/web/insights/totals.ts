@@ -1,0 +1,119 @@
+import type { Answer, Query } from '../lib/api.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { isTotal } from './choices.ts'
+import { type Row, rowsOf } from './people-of.ts'
+import { listIn, objectIn, type SeriesNode, textIn } from './query.ts'
+
+// One number for the whole range beside the numbers of its intervals. Those of events and sums add up; people and averages do not, and are asked once
+// for the range.
+
+const summed: ReadonlySet<string> = new Set(['total', 'sum', 'first_time_for_user', 'first_matching_event_for_user'])
+/** People of the last days: a range has no such number. */
+const rolling: ReadonlySet<string> = new Set(['weekly_active', 'monthly_active'])
+
+const addsUp = ({ math = 'total', math_property: property }: SeriesNode): boolean => summed.has(math) && property !== '$session_duration'
+
+const formulasIn = (query: Query): number => {
+  const { formula, formulas, formulaNodes } = objectIn(query, 'trendsFilter')
+  return [formula, formulas, formulaNodes].flat().filter(Boolean).length
+}
+
+/** How the total of a row comes about. */
+type Source = 'added' | 'asked' | 'none'
+
+function sourceOf(query: Query, row: Row): Source {
+  const filter = objectIn(query, 'trendsFilter')
+  const series = listIn<SeriesNode>(query, 'series')
+  const own = formulasIn(query) > 0 ? series : series.slice(Number(row.order ?? 0), Number(row.order ?? 0) + 1)
+  if (own.some(({ math }) => rolling.has(math ?? ''))) return 'none'
+  const isPlain = filter.display !== 'SlopeGraph' && Number(filter.smoothingIntervals ?? 1) <= 1
+  return isPlain && formulasIn(query) === 0 && own.every(addsUp) ? 'added' : 'asked'
+}
+
+const clockTime = /^\d{4}-\d{2}-\d{2}T/
+/** When the first interval begins to count, as a date of a query. */
+function beginOf(query: Query, from: string, days: readonly unknown[]): string {
+  const { date_from: given, explicitDate } = objectIn(query, 'dateRange')
+  const interval = textIn(query, 'interval') || 'day'
+  if (explicitDate === true || !clockTime.test(from)) return from
+  if (['month', 'quarter', 'year'].includes(interval) && typeof days[0] === 'string') return days[0].slice(0, 10)
+  const isInDays = interval === 'week' || (interval === 'day' && !/^-?\d*[hH]/.test(String(given ?? '')))
+  return isInDays ? from.slice(0, 10) : from
+}
+
+interface Asked {
+  readonly period: 'current' | 'previous'
+  readonly query: Query
+}
+
+const periodOf = (row: Row) => (row.compare_label === 'previous' ? 'previous' : 'current')
+
+/** The same question for the whole range of each period. Empty: all totals are known, or there are none. */
+export function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
+  const rows = rowsOf(answer)
+  if (query.kind !== 'TrendsQuery' || isTotal(textIn(objectIn(query, 'trendsFilter'), 'display'))) return []
+  const { compareFilter: _, interval: __, ...plain } = query
+  return (['current', 'previous'] as const).flatMap((period): Asked[] => {
+    const own = rows.filter((row) => periodOf(row) === period)
+    const range = answer[period === 'current' ? 'resolved_date_range' : 'resolved_compare_date_range'] as
+      | { readonly date_from?: unknown; readonly date_to?: unknown }
+      | undefined
+    if (typeof range?.date_from !== 'string' || typeof range.date_to !== 'string') return []
+    if (!own.some((row) => sourceOf(query, row) === 'asked')) return []
+    const dateRange = {
+      date_from: beginOf(query, range.date_from, Array.isArray(own[0]!.days) ? own[0]!.days : []),
+      date_to: range.date_to,
+      explicitDate: true,
+    }
+    const trendsFilter = { ...objectIn(query, 'trendsFilter'), display: 'ActionsTable', smoothingIntervals: undefined }
+    return [{ period, query: { ...plain, kind: query.kind, dateRange, trendsFilter } }]
+  })
+}
+
+const keyOf = (row: Row) => JSON.stringify([row.order ?? 0, row.breakdown_value ?? null])
+const isOther = (row: Row) => [row.breakdown_value].flat().includes('$$_posthog_breakdown_other_$$')
+
+/** Null: it has none. */
+function totalOf(query: Query, row: Row, rows: readonly Row[], asked: readonly Row[] | undefined): number | null {
+  const source = sourceOf(query, row)
+  const number = (value: unknown) => (typeof value === 'number' ? value : null)
+  if (source !== 'asked') return source === 'added' ? number(row.count) : null
+  const found = asked?.find((one) => keyOf(one) === keyOf(row))
+  if (found === undefined) return null
+  if (isOther(row)) {
+    // Of people it is a sum over the values; and it can be of other values than beside the intervals.
+    const valuesOf = (all: readonly Row[]) =>
+      all
+        .filter((one) => one.order === row.order && !isOther(one))
+        .map(keyOf)
+        .sort()
+        .join()
+    const own = rows.filter((one) => periodOf(one) === periodOf(row))
+    if (!listIn<SeriesNode>(query, 'series').every(addsUp) || valuesOf(own) !== valuesOf(asked!)) return null
+  }
+  return number(found.aggregated_value)
+}
+
+/** The totals of the rows, as long as they are looked at. Undefined: it is still asked. */
+export function useTotals(query: Query, answer: Answer, isLookedAt: boolean): readonly (number | null | undefined)[] {
+  const { ask } = useProject()
+  const rows = rowsOf(answer)
+  const asked = totalsAsked(query, answer)
+  const { value, error } = useLoaded(
+    async (signal) => {
+      if (!isLookedAt) return null
+      const refresh = answer.is_cached === false ? 'force_blocking' : 'blocking'
+      const answers = await Promise.all(asked.map(({ query: one }) => ask(one, signal, refresh)))
+      return { of: asked, rows: answers.map(rowsOf) }
+    },
+    [JSON.stringify(asked), isLookedAt, answer.last_refresh],
+  )
+  const isCurrent = JSON.stringify(value?.of) === JSON.stringify(asked)
+  return rows.map((row) => {
+    if (row.aggregated_value !== undefined) return typeof row.aggregated_value === 'number' ? row.aggregated_value : null
+    const at = asked.findIndex(({ period }) => period === periodOf(row))
+    if (sourceOf(query, row) === 'asked' && at >= 0 && !isCurrent) return error ? null : undefined
+    return totalOf(query, row, rows, isCurrent ? value?.rows[at] : undefined)
+  })
+}

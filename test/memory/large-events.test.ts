@@ -40,10 +40,11 @@ test.each([
       }
     }
     const check = async (when: string, sent: number) => {
-      expect([
-        when,
-        await server.rows(id, 'select count(), count(distinct uuid), sum(toInt(properties.n)), min(length(properties.text)) from events'),
-      ]).toEqual([when, [[sent, sent, (sent * (sent - 1)) / 2, text.length + 1]]])
+      // One property in a question: each is read from the whole JSON.
+      const asked = ['count(), count(distinct uuid)', 'sum(toInt(properties.n))', 'min(length(properties.text))']
+      const found: unknown[] = []
+      for (const columns of asked) found.push(await server.rows(id, `select ${columns} from events`))
+      expect([when, found]).toEqual([when, [[[sent, sent]], [[(sent * (sent - 1)) / 2]], [[text.length + 1]]]])
       expect([when, server.hasFirstEngine()]).toEqual([when, true])
       const { engine, door } = server.peaks()
       if (process.env.WAYMARK_FIGURES) console.log(when, memory, { engine: engine / 1e6, door: door / 1e6 })

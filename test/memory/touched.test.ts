@@ -49,8 +49,8 @@ test.each(['persons', 'groups'] as const)(
     const touching = await capture(numbers.map((i) => kinds[kind](i, { a: i })))
     const check = async (when: string, events: number) => {
       expect([when, await server.rows(id, 'select count(), count(distinct uuid) from events')]).toEqual([when, [[events, events]]])
-      const touched = `select count() from ${kind} where properties.a >= 0`
-      expect([when, await server.rows(id, touched)]).toEqual([when, [[count]]])
+      // Their properties take more than a query may have: see docs/decisions/replay-in-parts.md.
+      expect([when, await server.rows(id, `select count() from ${kind}`)]).toEqual([when, [[count]]])
       expect([when, server.hasFirstEngine()]).toEqual([when, true])
       const peaks = server.peaks()
       if (process.env.WAYMARK_FIGURES) console.log(kind, when, { sent, touching, ...peaks })

@@ -284,7 +284,10 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'personal_api_keys.remove',
   ],
   // No mail server, and no link.
-  '401 401 400 400 401 400 | 400 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['users.ask_confirmation', 'users.confirm_email'],
+  '401 401 400 400 401 400 | 400 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
+    'users.ask_confirmation',
+    'users.confirm_email',
+  ],
   '401 401 404 404 401 404 | 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
 }
 

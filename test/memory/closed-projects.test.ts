@@ -21,7 +21,9 @@ const round = async (n: number) => {
   for (const { id } of await waymark.projects()) {
     const project = await waymark.project(id)
     await project.ingest({ batch: [{ event: 'seen', distinct_id: `u${n}`, properties: { n } }] })
-    const { results } = (await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as { results: unknown[][] }
+    const { results } = (await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })) as {
+      readonly results: readonly unknown[]
+    }
     expect(results).toEqual([[n + 1]])
   }
   collectGarbage()

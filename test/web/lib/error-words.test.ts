@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => waymark.close())
 
 const series = [{ kind: 'EventsNode', event: 'a' }]
-test.each<[begins: string, query: { readonly kind: string }]>([
+test.each<[begins: string, query: Readonly<Record<string, unknown>>]>([
   ['Series A, what is counted: ', { kind: 'TrendsQuery', series: [{ ...series[0], math: 'most' }] }],
   ['Series B, what is counted: ', { kind: 'TrendsQuery', series: [...series, { ...series[0], math: 'most' }] }],
   ['Interval: ', { kind: 'TrendsQuery', series, interval: 'century' }],

@@ -82,7 +82,7 @@ describe.each<[string, () => Promise<string>]>([
     expect((await fetch(page.next!, { headers })).status).toBe(200)
   })
 
-  test('the library of browsers is below it', async () => {
+  test('the library of browsers is there too', async () => {
     expect((await fetch(`${url}/a/analytics/array/${key}/array.js`)).status).toBe(200)
     expect((await fetch(`${url}/a/analytics/static/waymark.js`)).status).toBe(200)
   })

@@ -147,7 +147,7 @@ test('what stands for features that do not exist is a script', async () => {
   }
 })
 
-test('no script stands in the way of events', async () => {
+test('no script takes the place of a capture route', async () => {
   for (const path of Object.keys(bodyLimits)) {
     const body = JSON.stringify({ api_key: key, batch: [{ event: 'a', distinct_id: 'u', uuid: crypto.randomUUID(), properties: {} }] })
     const taken = await handler(

@@ -120,7 +120,7 @@ const deeds: Readonly<Record<string, (project: Project) => Promise<unknown>>> = 
 const often = ['events', 'events', 'events', 'anonymous', 'a little later', 'a little later']
 
 /** The project as its own queries see it. */
-const queriesOf = (project: Project) => (project as unknown as { backend: LocalBackend }).backend.forQueries()
+const queriesOf = (project: Project) => (project as unknown as { backend: { inner: LocalBackend } }).backend.inner.forQueries()
 
 const numbers = async (project: Project, query: Query): Promise<number[]> =>
   [...integers(await runStatement(query, await queriesOf(project)), 'person')].sort((a, b) => a - b)

@@ -240,9 +240,11 @@ describe('what is kept of past merges has a largest size', () => {
       numbers.map((n) => asEvent({ event: 'visit', distinct_id: `u${n}`, minutes: 300, set: { r: n } }, 1_000 + n)),
     )
     expect(world.mostLoaded).toBeLessThanOrEqual(5_000 * 640 + 4 * long.length)
-    expect((await state(world)).persons.map(({ ids, properties }) => [ids?.length, 'r' in properties])).toEqual(
-      numbers.map(() => [2, true]),
-    )
+    // Properties of persons have the same room: what is beyond it is not stored, and said.
+    const { persons } = await state(world)
+    expect(persons.map(({ ids }) => ids?.length)).toEqual(numbers.map(() => 2))
+    const left = persons.filter(({ properties }) => !('r' in properties)).length
+    expect([left > 0, world.pipeline.warnings().map(({ type }) => type)]).toEqual([true, ['person_properties_too_large']])
     await world.close()
   })
 

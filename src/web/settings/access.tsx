@@ -277,7 +277,7 @@ export function DomainsSection() {
           )}
         />
       </section>
-      {isAdmin && (
+      {isAdmin && (list.rows !== null || list.error !== null) && (
         <Addition
           title="Add a domain"
           submit="Add"

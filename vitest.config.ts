@@ -39,7 +39,7 @@ const long = [
   'test/isolation/**',
   'test/leaving.test.ts',
   'test/limits/{full-store,mails}.test.ts',
-  'test/memory/**',
+  'test/memory/{attacks,closed-projects}.test.ts',
   'test/notifications/kills.test.ts',
   'test/odd-names.test.ts',
   'test/plan/{budgets,plan-memory}.test.ts',
@@ -67,6 +67,9 @@ const longTogether = [
   'test/public-plugins/**',
 ]
 
+// Gigabytes of events, against servers: `npm run test:largest`.
+const largest = ['test/memory/{deleting,large-events,touched}.test.ts']
+
 // What is only about ClickHouse: `npm run test:clickhouse`.
 const clickhouse = ['test/clickhouse/**']
 
@@ -87,6 +90,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'alone', include: filesOf(alone), ...inOwnProcesses } },
       { extends: true, test: { name: 'clickhouse', include: filesOf(clickhouse), exclude: ['**/node_modules/**'], ...inOwnProcesses } },
+      { extends: true, test: { name: 'largest', include: filesOf(largest), ...inOwnProcesses } },
       { extends: true, test: { name: 'long', include: filesOf(long), ...inOwnProcesses } },
       { extends: true, test: { name: 'long-together', include: filesOf(longTogether), exclude: ['**/node_modules/**'], ...inOneProcess } },
       {
@@ -94,7 +98,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...alone, ...long, ...longTogether, ...clickhouse],
+          exclude: ['**/node_modules/**', ...alone, ...long, ...longTogether, ...largest, ...clickhouse],
           ...inOneProcess,
         },
       },

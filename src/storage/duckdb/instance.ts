@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
 import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts'
@@ -92,6 +93,10 @@ const betweenLooksMs = 500
 
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
+
+/** How long a file that is closed waits for its last transaction, and between two looks. */
+const lastTransactionMs = 10_000
+const lookAgainMs = 20
 
 /** What a small transaction of a project may take: measured with 128 columns of events, as staged rows and as rows that are not committed. */
 const bytesOfTransaction = 96 * 1024 ** 2
@@ -300,7 +305,7 @@ export class Instance implements Sql {
     if (path === undefined || this.isInMemory) return
     try {
       const log = await stat(`${path}.wal`).catch(() => null)
-      if (log !== null && log.size > 0) await this.writing(() => this.checkpoint(name))
+      if (log !== null && log.size > 0) await this.writing(() => this.lastCheckpoint(name))
     } finally {
       await this.detach(name)
     }
@@ -311,6 +316,17 @@ export class Instance implements Sql {
     this.attached.delete(name)
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
     await this.noteLarge(name, 0).catch(() => undefined)
+  }
+
+  /** A transaction, or a checkpoint that memory asked for, may just be ending. */
+  private async lastCheckpoint(name: string): Promise<void> {
+    for (const until = performance.now() + lastTransactionMs; ; await setTimeout(lookAgainMs)) {
+      try {
+        return await this.checkpoint(name)
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > until) throw error
+      }
+    }
   }
 
   /** Checkpoint: moves the contents of the write-ahead log into the file. */
@@ -386,6 +402,9 @@ export class Instance implements Sql {
     if (failures.length > 0) throw failures[0]
   }
 }
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && /Cannot CHECKPOINT: there are other write transactions/.test(error.message)
 
 export const projectDatabase = (id: number): string => `p${id}`
 

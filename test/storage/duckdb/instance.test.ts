@@ -54,6 +54,30 @@ describe('one instance for the directory', () => {
     await expect(db.run("SELECT * FROM read_text('/etc/hostname')")).rejects.toThrow(/disabled by configuration/)
   })
 
+  test('a file that is closed waits for its last transaction', async () => {
+    const db = await reopen()
+    const name = await db.attachProject(1)
+    const insert = (key: string) => `INSERT INTO "${name}".main.meta VALUES ('${key}', 'x')`
+    await db.run(insert('first'))
+    const connection = await db.connect()
+    await connection.run('BEGIN')
+    await connection.run(`DELETE FROM "${name}".main.meta WHERE key = 'first'`)
+    await connection.run(insert('last'))
+    await connection.run(`CREATE TABLE "${name}".main.more (a INTEGER)`)
+    await expect(db.checkpoint(name)).rejects.toThrow(/other write transactions/)
+    let isClosed = false
+    const closing = db.closeFile(name).then(() => {
+      isClosed = true
+    })
+    await db.rows('SELECT 1')
+    expect(isClosed).toBe(false)
+    await connection.run('COMMIT')
+    connection.closeSync()
+    await closing
+    await db.attachProject(1)
+    expect(await db.rows(`SELECT key FROM "${name}".main.meta WHERE value = 'x' ORDER BY ALL`)).toEqual([{ key: 'last' }])
+  })
+
   test('a project keeps its rows over a restart, a dropped one leaves nothing', async () => {
     let db = await reopen()
     const name = await db.attachProject(1)

@@ -26,7 +26,7 @@ const long = [
   'test/catalog/channels.test.ts',
   'test/core/{both-roads,kept-lists}.test.ts',
   'test/bench/product/contenders.test.ts',
-  'test/crash/**',
+  'test/crash/crash.test.ts',
   'test/damage/**',
   'test/definitions/cohort-refresh.test.ts',
   'test/differential/**',
@@ -67,8 +67,8 @@ const longTogether = [
   'test/public-plugins/**',
 ]
 
-// Gigabytes of events, against servers: `npm run test:largest`.
-const largest = ['test/memory/{deleting,large-events,touched}.test.ts']
+// Gigabytes of events, or many minutes, against servers: `npm run test:largest`.
+const largest = ['test/crash/transformations.test.ts', 'test/memory/{deleting,large-events,touched}.test.ts']
 
 // What is only about ClickHouse: `npm run test:clickhouse`.
 const clickhouse = ['test/clickhouse/**']

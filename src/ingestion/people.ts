@@ -285,7 +285,7 @@ export class People {
     this.hasOtherUuids = true
   }
 
-  /** Takes ids from a person that nobody has any more, or that keeps the id that it was made from. */
+  /** Takes ids from a person who is removed, or who keeps the id that it was made from. */
   forgetIds(removed: ReadonlySet<string>, { no }: Pick<Person, 'no'>): void {
     for (const one of [no, ...(this.addedMerges.get(no) ?? [])])
       for (const ids of [this.storedIds, this.addedIds]) {

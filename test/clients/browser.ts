@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
 
 // A browser that is installed, and a site to visit with it.
 
@@ -10,6 +11,17 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 /** WAYMARK_CHROMIUM, or where systems put it; null when there is none. */
 export const chromiumPath = [process.env.WAYMARK_CHROMIUM, ...places].find((path) => path !== undefined && existsSync(path)) ?? null
+
+/** For what waits while others have the cores. */
+export const slowestMs = 120_000
+
+/** `isVisitor`: pages do not see that a program steers it, so libraries count it. */
+export const openBrowser = ({ isVisitor = false } = {}): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath!,
+    args: ['--no-sandbox', ...(isVisitor ? ['--disable-blink-features=AutomationControlled'] : [])],
+    timeout: slowestMs,
+  })
 
 export interface Site {
   readonly url: string

@@ -3,17 +3,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { open, toNodeHandler, type Waymark } from '../../src/index.ts'
-import { chromiumPath, missing, openSite, type Site } from './browser.ts'
+import { missing, openBrowser, openSite, type Site, slowestMs } from './browser.ts'
 import { type Served, startServe } from './served.ts'
 
 // Visitors without cookies, with the library that pages send with, unmodified, each in a browser context of its own.
 
 if (missing !== null) console.warn(`\n  SKIPPED: the tests of posthog-js without cookies. ${missing}\n`)
-
-const slowestMs = 120_000
 
 /** What of the library the pages use. */
 interface Client {
@@ -43,7 +41,7 @@ describe.skipIf(missing !== null)('posthog-js without cookies', () => {
   let place: Place
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'], timeout: slowestMs })
+    browser = await openBrowser()
   })
   afterAll(() => browser.close())
   afterEach(async () => {

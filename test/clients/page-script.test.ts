@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { chromiumPath, missing } from './browser.ts'
+import { missing, openBrowser, slowestMs } from './browser.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Served, startServe } from './served.ts'
 
@@ -10,7 +10,6 @@ import { type Served, startServe } from './served.ts'
 
 if (missing !== null) console.warn(`\n  SKIPPED: the script for page views. ${missing}\n`)
 
-const slowestMs = 120_000
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
 declare const window: {
@@ -42,14 +41,7 @@ describe.skipIf(missing !== null)('the script for page views', () => {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    ;[served, browser] = await Promise.all([
-      startServe(),
-      chromium.launch({
-        executablePath: chromiumPath!,
-        args: ['--no-sandbox', '--disable-blink-features=AutomationControlled'],
-        timeout: slowestMs,
-      }),
-    ])
+    ;[served, browser] = await Promise.all([startServe(), openBrowser({ isVisitor: true })])
   })
   afterAll(async () => {
     await browser.close()

@@ -1,6 +1,6 @@
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { chromiumPath, missing, openSite, type Site } from './browser.ts'
+import { missing, openBrowser, openSite, type Site, slowestMs } from './browser.ts'
 import { type Gate, jsonOf, openGate } from './gate.ts'
 import { type Served, startServe } from './served.ts'
 
@@ -9,8 +9,6 @@ import { type Served, startServe } from './served.ts'
 if (missing !== null) console.warn(`\n  SKIPPED: the tests of posthog-js. ${missing}\n`)
 
 const gzipMark = '1f8b'
-/** For what hangs. What is only slow because others have the cores goes on. */
-const slowestMs = 120_000
 
 /** What of the library the pages use. */
 interface Client {
@@ -34,10 +32,7 @@ describe.skipIf(missing !== null)('posthog-js', () => {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    ;[served, browser] = await Promise.all([
-      startServe(),
-      chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'], timeout: slowestMs }),
-    ])
+    ;[served, browser] = await Promise.all([startServe(), openBrowser()])
   })
   afterAll(async () => {
     await browser.close()

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { htmlSnippet } from '../../src/web/live/snippets.ts'
-import { chromiumPath, missing } from './browser.ts'
+import { missing, openBrowser, slowestMs } from './browser.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Served, startServe } from './served.ts'
 
@@ -13,7 +13,6 @@ import { type Served, startServe } from './served.ts'
 
 if (missing !== null) console.warn(`\n  SKIPPED: the scripts for web pages. ${missing}\n`)
 
-const slowestMs = 120_000
 /** Of the library, which is not sent for a browser that a program steers. */
 const options = { opt_out_useragent_filter: true, request_queue_config: { flush_interval_ms: 250 } }
 
@@ -55,10 +54,7 @@ describe.skipIf(missing !== null)('the browser library of this server', () => {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    ;[served, browser] = await Promise.all([
-      startServe(),
-      chromium.launch({ executablePath: chromiumPath!, args: ['--no-sandbox'], timeout: slowestMs }),
-    ])
+    ;[served, browser] = await Promise.all([startServe(), openBrowser()])
     const settings = {
       autocapture_web_vitals_opt_in: true,
       autocapture_exceptions_opt_in: true,

@@ -2,16 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath, missing } from './browser.ts'
+import { missing, openBrowser, slowestMs } from './browser.ts'
 import { type Served, startServe } from './served.ts'
 
 // The examples of docs/posthog-js.md in a real browser that does not say that a program steers it.
 
 if (missing !== null) console.warn(`\n  SKIPPED: the examples of docs/posthog-js.md. ${missing}\n`)
 
-const slowestMs = 120_000
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36'
 
 declare const window: {
@@ -45,14 +44,7 @@ describe.skipIf(missing !== null)('examples', () => {
     const text = await readFile(join(import.meta.dirname, '../../docs/posthog-js.md'), 'utf8')
     const blocks = (kind: string) => [...text.matchAll(new RegExp(`\`\`\`${kind}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, code]) => code!)
     examples = { html: blocks('html'), js: blocks('js') }
-    ;[served, browser] = await Promise.all([
-      startServe({ args: ['--trusted-proxies', '127.0.0.1'] }),
-      chromium.launch({
-        executablePath: chromiumPath!,
-        args: ['--no-sandbox', '--disable-blink-features=AutomationControlled'],
-        timeout: slowestMs,
-      }),
-    ])
+    ;[served, browser] = await Promise.all([startServe({ args: ['--trusted-proxies', '127.0.0.1'] }), openBrowser({ isVisitor: true })])
   })
   afterAll(async () => {
     await browser.close()

@@ -62,9 +62,8 @@ const hashOf = (...parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('base64url').slice(0, 22)
 }
 
-const read = async (name: string): Promise<Script | null> => {
-  const file = own(files, name)
-  if (file === undefined) return null
+const read = async (name: string): Promise<Script> => {
+  const file = files[name]
   const bytes = typeof file === 'object' ? new TextEncoder().encode(file.text) : new Uint8Array(await readFile(placeOf(name)))
   return { bytes, etag: `W/"${hashOf(bytes)}"` }
 }
@@ -94,7 +93,7 @@ const [minutes, year] = [60, 31_536_000]
 const caching = (isOfVersion: boolean) => (isOfVersion ? `public, max-age=${year}, immutable` : `public, max-age=${5 * minutes}`)
 
 export const createScripts = () => {
-  const found = new Map<string, Promise<Script | null>>()
+  const found = new Map<string, Promise<Script>>()
   const packed = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
   const withSettings = new BoundedCache<string, Promise<Uint8Array<ArrayBuffer>>>(otherLimits.keptLibraries.number)
   let known: Promise<string> | null = null
@@ -157,15 +156,15 @@ export const createScripts = () => {
 
     /** `/static/array.js`, `/static/array.js?v=1.2.3`, `/static/1.2.3/array.js`. Null: there is no such file. */
     async file(request: Request, name: string, asked: string | null): Promise<Response | null> {
+      if (own(files, name) === undefined) return null // before anything is kept for a name that a stranger chose
       const script = await scriptOf(name)
-      if (!script) return null
       const isOfVersion = asked !== null && files[name] === 'posthog-js' && asked === (await version())
       return answer(request, script, isOfVersion, (encoding) => packOnce(`${name} ${encoding}`, () => compressed(script.bytes, encoding)))
     },
 
     /** The library after the settings of a project, so that it does not have to ask for them. */
     async library(request: Request, settings: string): Promise<Response> {
-      const library = (await scriptOf('array.js'))!
+      const library = await scriptOf('array.js')
       const before = new TextEncoder().encode(`${settings}\n`)
       const bytes = new Uint8Array(before.length + library.bytes.length)
       bytes.set(before)

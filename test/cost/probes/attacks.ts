@@ -301,6 +301,18 @@ const ofBatches: Readonly<Record<string, Attack>> = {
 // Queries that wait, of many accounts
 
 const endless = 'select sum(cityHash64(number)) from numbers(100000000000)'
+/** From each of the accounts in turn. */
+const endlessOf = (n: number, strangers: Template['strangers'], refresh: 'force_async' | 'force_blocking'): HttpInput => {
+  const of = (i: number) => strangers[i % Math.max(1, strangers.length)]
+  return {
+    ...send('POST', '/api/projects/1/query/', { query: { kind: 'SqlLikeQuery', query: endless }, refresh }, 'nobody'),
+    connections: n,
+    each: times(n, (i) => ({
+      path: `/api/projects/${of(i)?.project ?? 1}/query/`,
+      authorization: `Bearer ${of(i)?.key ?? keys.personal}`,
+    })),
+  }
+}
 const ofWaiting: Readonly<Record<string, Attack>> = {
   'in the background, of many accounts': {
     door: 'crowd',
@@ -308,18 +320,7 @@ const ofWaiting: Readonly<Record<string, Attack>> = {
     from: 64,
     most: 512,
     step: 8,
-    make: (n, { strangers }) => {
-      const of = (i: number) => strangers[i % Math.max(1, strangers.length)]
-      return {
-        ...send('POST', '/api/projects/1/query/', { query: { kind: 'SqlLikeQuery', query: endless }, refresh: 'force_async' }, 'nobody'),
-        connections: n,
-        isEndless: true,
-        each: times(n, (i) => ({
-          path: `/api/projects/${of(i)?.project ?? 1}/query/`,
-          authorization: `Bearer ${of(i)?.key ?? keys.personal}`,
-        })),
-      }
-    },
+    make: (n, { strangers }) => ({ ...endlessOf(n, strangers, 'force_async'), isEndless: true }),
   },
   'that are waited for, of many accounts': {
     door: 'crowd',
@@ -327,17 +328,7 @@ const ofWaiting: Readonly<Record<string, Attack>> = {
     from: 16,
     most: 128,
     step: 8,
-    make: (n, { strangers }) => {
-      const of = (i: number) => strangers[i % Math.max(1, strangers.length)]
-      return {
-        ...send('POST', '/api/projects/1/query/', { query: { kind: 'SqlLikeQuery', query: endless }, refresh: 'force_blocking' }, 'nobody'),
-        connections: n,
-        each: times(n, (i) => ({
-          path: `/api/projects/${of(i)?.project ?? 1}/query/`,
-          authorization: `Bearer ${of(i)?.key ?? keys.personal}`,
-        })),
-      }
-    },
+    make: (n, { strangers }) => endlessOf(n, strangers, 'force_blocking'),
   },
 }
 

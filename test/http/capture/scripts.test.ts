@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { smallPageScript } from '../../../build/client.mjs'
 import { open, type Waymark } from '../../../src/engine.ts'
 import { bodyLimits } from '../../../src/http/capture/handler.ts'
-import { libraryFiles } from '../../../src/http/capture/scripts.ts'
+import { createScripts, libraryFiles } from '../../../src/http/capture/scripts.ts'
 import { createHandler, type Handler } from '../../../src/http/create-handler.ts'
+import { collectGarbage } from '../../../src/lib/collect-garbage.ts'
 
 // The scripts that pages of other sites load.
 
@@ -171,4 +172,16 @@ test('the version that is served is the one that is tested', () => {
   expect(locked.dependencies['posthog-js']).toBe(version)
   const build = readFileSync(join(import.meta.dirname, '../../../build/client.mjs'), 'utf8')
   for (const name of libraryFiles) expect(build).toContain(`'${name}'`)
+})
+
+test('names that do not exist leave nothing behind', async () => {
+  const [names, scripts] = [30_000, createScripts()]
+  const request = new Request('http://localhost/')
+  const round = async (first: string) => {
+    for (let i = 0; i < names; i++) expect(await scripts.file(request, `${first}${i}`.padEnd(58, 'x'), null)).toBeNull()
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await round('a')
+  expect((await round('b')) - before).toBeLessThan(names * 60)
 })

@@ -1,4 +1,5 @@
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { build, stop } from 'esbuild'
 
@@ -13,14 +14,18 @@ export async function licenseOf(name) {
 }
 
 /**
- * Writes dist/cli.js, dist/engine-process.js, dist/fold-worker.js, dist/answer-worker.js and dist/plugin-worker.js: the command, its engine, the threads of that and those of plugins, each with all its JavaScript inside, because reading three hundred small files had been half of the time until a server is
- * ready. What has native code, and optional peers, stay outside.
+ * Writes dist/cli.js, dist/engine-process.js, dist/fold-worker.js, dist/answer-worker.js and dist/plugin-worker.js: the command, its engine, the threads of that and those of plugins, with all their JavaScript inside,
+ * because reading three hundred small files had been half of the time until a server is ready. They share files dist/part-…, and load of them what they need. What has native code, and optional peers, stay outside.
  */
 export async function buildCli() {
+  const before = existsSync('dist') ? (await readdir('dist')).filter((name) => /^part-.*\.js$/.test(name)) : []
+  for (const name of before) await rm(`dist/${name}`)
   await build({
     entryPoints: { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts', 'fold-worker': 'src/folds/fold-worker.ts', 'answer-worker': 'src/isolation/answer-worker.ts', 'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts' },
     outdir: 'dist',
+    chunkNames: 'part-[name]-[hash]',
     bundle: true,
+    splitting: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',

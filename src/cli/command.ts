@@ -24,21 +24,29 @@ export interface Output {
   readonly err: (line: string) => void
 }
 export interface Command {
-  /** The words of the command, such as `users create`. */
-  readonly name: string
-  readonly summary: string
   /** The arguments after the options, for the help. */
   readonly takes?: string
   readonly options: Readonly<Record<string, Option>>
   run(values: Values, output: Output): Promise<void>
 }
 
+/** A row of the table of commands. What a command runs is loaded when it is called: help needs none of it. */
+export interface ListedCommand {
+  /** The words of the command, such as `users create`. */
+  readonly name: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+export interface NamedCommand extends Command, Pick<ListedCommand, 'name' | 'summary'> {}
+
+export const loadCommand = async ({ name, summary, load }: ListedCommand): Promise<NamedCommand> => ({ name, summary, ...(await load()) })
+
 export const wrongUsage = (message: string) => new WaymarkError('wrong-usage', { message })
 
 /** `--data-dir` is `WAYMARK_DATA_DIR` in the environment. */
 const variable = (name: string) => `WAYMARK_${name.toUpperCase().replaceAll('-', '_')}`
 
-export const readValues = (command: Command, args: readonly string[], env: Environment): Values => {
+export const readValues = (command: NamedCommand, args: readonly string[], env: Environment): Values => {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, option]) => [
       name,
@@ -74,7 +82,7 @@ export const readValues = (command: Command, args: readonly string[], env: Envir
   }
 }
 
-export const usage = (command: Command): string => {
+export const usage = (command: NamedCommand): string => {
   const rows = Object.entries(command.options).map(([name, option]) => {
     const left = `  --${name}${option.value === undefined ? '' : ` ${option.value}`}`
     return `${left.padEnd(26)} ${option.summary}${option.default === undefined ? '' : ` (${option.default})`}`

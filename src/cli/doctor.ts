@@ -20,8 +20,6 @@ import { directoryOptions, mustBeDataDirectory, recoveryOf, recoveryOption } fro
 import { type RunningServer, runningServer } from './running-server.ts'
 
 export const doctor: Command = {
-  name: 'doctor',
-  summary: 'Checks a data directory, its logs and its stores. Reports problems and what opening would do. Read-only.',
   options: {
     ...directoryOptions,
     recovery: recoveryOption,

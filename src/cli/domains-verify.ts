@@ -2,8 +2,6 @@ import { type Command, wrongUsage } from './command.ts'
 import { directoryOptions, withDirectory } from './directory.ts'
 
 export const verifyDomain: Command = {
-  name: 'domains verify',
-  summary: 'Vouches that a domain belongs to an organization, as its TXT record would. Only a proven domain gives rights.',
   takes: '[DOMAIN]',
   options: {
     ...directoryOptions,

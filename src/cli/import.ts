@@ -20,8 +20,6 @@ import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
 import { progressLine } from './progress.ts'
 
 export const importFiles: Command = {
-  name: 'import',
-  summary: 'Imports past events from files: exports, JSON lines, CSV, Parquet, access logs; plain, gzip or zstd.',
   takes: 'FILE…',
   options: {
     ...directoryOptions,

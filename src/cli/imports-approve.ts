@@ -12,8 +12,6 @@ const amount = (values: Values, name: string): number | null => {
 }
 
 export const approveImports: Command = {
-  name: 'imports approve',
-  summary: 'Approves the import of past events into a project beyond the usual limits.',
   options: {
     ...directoryOptions,
     project: projectOption,

@@ -18,8 +18,6 @@ export const bootstrapKeys = ({ env }: Values) => ({
 })
 
 export const init: Command = {
-  name: 'init',
-  summary: 'Creates the first organization, owner, project and keys.',
   options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const waymark = await open({

@@ -2,8 +2,6 @@ import type { Command } from './command.ts'
 import { directoryOptions, withDirectory } from './directory.ts'
 
 export const createKey: Command = {
-  name: 'keys create',
-  summary: 'Creates a personal API key for a user. The key is shown once.',
   options: {
     ...directoryOptions,
     user: { value: 'EMAIL', summary: 'whose key' },

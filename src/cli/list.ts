@@ -6,9 +6,7 @@ import { tableText } from './table-text.ts'
 type ListName = Extract<DirectoryCommandName, `list-${string}`>
 
 /** Prints a list of records as a table or as JSON. */
-const listing = (things: 'projects' | 'users' | 'keys' | 'organizations' | 'domains', summary: string, name: ListName): Command => ({
-  name: `${things} list`,
-  summary,
+const listing = (things: 'projects' | 'users' | 'keys' | 'organizations' | 'domains', name: ListName): Command => ({
   options: { ...directoryOptions, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const rows = (await withDirectory(values, (directory) => directory.do(name, {}))) as readonly Readonly<Record<string, unknown>>[]
@@ -24,12 +22,8 @@ const listing = (things: 'projects' | 'users' | 'keys' | 'organizations' | 'doma
   },
 })
 
-export const listProjects = listing('projects', 'Lists the projects and their project API keys.', 'list-projects')
-export const listUsers = listing('users', 'Lists the users, their organizations and levels.', 'list-users')
-export const listOrganizations = listing(
-  'organizations',
-  'Lists the organizations and what they may do with plugins.',
-  'list-organizations',
-)
-export const listDomains = listing('domains', 'Lists the domains of organizations, and whether they are proven.', 'list-domains')
-export const listKeys = listing('keys', 'Lists the personal API keys: user, label and scopes, without the secrets.', 'list-keys')
+export const listProjects = listing('projects', 'list-projects')
+export const listUsers = listing('users', 'list-users')
+export const listOrganizations = listing('organizations', 'list-organizations')
+export const listDomains = listing('domains', 'list-domains')
+export const listKeys = listing('keys', 'list-keys')

@@ -13,8 +13,6 @@ const levelOf = (text: string): number => {
 }
 
 export const setOrganization: Command = {
-  name: 'organizations set',
-  summary: 'Sets what an organization may do with plugins. New ones have 3 with `serve --hosted`, else 9.',
   options: {
     ...directoryOptions,
     organization: { value: 'ID', summary: 'the organization; can be left out if there is one only' },

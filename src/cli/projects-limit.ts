@@ -2,8 +2,6 @@ import { type Command, wrongUsage } from './command.ts'
 import { directoryOptions, projectId, projectOption, withDirectory } from './directory.ts'
 
 export const limitProject: Command = {
-  name: 'projects limit',
-  summary: 'Sets how many events of clients a project takes on one day.',
   options: {
     ...directoryOptions,
     project: projectOption,

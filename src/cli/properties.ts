@@ -6,8 +6,6 @@ import { tableText } from './table-text.ts'
 const types = ['Numeric', 'String', 'Boolean', 'DateTime']
 
 export const listProperties: Command = {
-  name: 'properties list',
-  summary: 'Lists the properties of a project: declared type, and the number of values received of each type.',
   options: { ...directoryOptions, project: projectOption, json: { summary: 'print one line of JSON' } },
   run: async (values, { out }) => {
     const project = projectId(values)
@@ -34,8 +32,6 @@ export const listProperties: Command = {
 }
 
 export const defineProperty: Command = {
-  name: 'properties define',
-  summary: 'Declares the type of a property. Queries read it as this type.',
   takes: 'NAME',
   options: {
     ...directoryOptions,

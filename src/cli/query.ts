@@ -20,8 +20,6 @@ interface Rows {
 }
 
 export const query: Command = {
-  name: 'query',
-  summary: 'Runs one query, given as SQL or as JSON of any query kind.',
   takes: "'SQL or JSON'",
   options: {
     ...directoryOptions,

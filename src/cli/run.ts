@@ -2,49 +2,10 @@ import { codeFrame } from '../errors/code-frame.ts'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { version } from '../lib/version.ts'
-import { type Command, type Environment, type Output, readValues, usage, wrongUsage } from './command.ts'
-import { doctor } from './doctor.ts'
-import { verifyDomain } from './domains-verify.ts'
-import { importFiles } from './import.ts'
-import { approveImports } from './imports-approve.ts'
-import { init } from './init.ts'
-import { createKey } from './keys-create.ts'
-import { listDomains, listKeys, listOrganizations, listProjects, listUsers } from './list.ts'
-import { setOrganization } from './organizations-set.ts'
-import { limitProject } from './projects-limit.ts'
-import { defineProperty, listProperties } from './properties.ts'
-import { query } from './query.ts'
-import { serve } from './serve.ts'
-import { trim } from './trim.ts'
-import { confirmUser } from './users-confirm.ts'
-import { createUser } from './users-create.ts'
-import { linkUser } from './users-link.ts'
+import { type Environment, type ListedCommand, loadCommand, type Output, readValues, usage, wrongUsage } from './command.ts'
+import { commands } from './commands.ts'
 
-export const commands: readonly Command[] = [
-  serve,
-  init,
-  importFiles,
-  query,
-  listProjects,
-  limitProject,
-  listUsers,
-  createUser,
-  linkUser,
-  listOrganizations,
-  setOrganization,
-  listDomains,
-  verifyDomain,
-  confirmUser,
-  listKeys,
-  createKey,
-  listProperties,
-  defineProperty,
-  approveImports,
-  doctor,
-  trim,
-]
-
-const listed = (some: readonly Command[]): string[] => some.map((command) => `  ${command.name.padEnd(14)} ${command.summary}`)
+const listed = (some: readonly ListedCommand[]): string[] => some.map((command) => `  ${command.name.padEnd(14)} ${command.summary}`)
 
 const help = () =>
   [
@@ -56,15 +17,15 @@ const help = () =>
   ].join('\n')
 
 /** Commands of two words that start with this one: `users`. */
-const groupOf = (word: string | undefined): readonly Command[] => commands.filter(({ name }) => name.startsWith(`${word} `))
+const groupOf = (word: string | undefined): readonly ListedCommand[] => commands.filter(({ name }) => name.startsWith(`${word} `))
 
 const asksForHelp = (args: readonly string[]): boolean => args.includes('--help') || args.includes('-h')
 
 /** What `--help` shows for the arguments before it. */
-const helpFor = (args: readonly string[]): string => {
+const helpFor = async (args: readonly string[]): Promise<string> => {
   const group = groupOf(args[0])
   const [, word] = args
-  if (group.length === 0 || (word !== undefined && !word.startsWith('-'))) return usage(find(args).command)
+  if (group.length === 0 || (word !== undefined && !word.startsWith('-'))) return usage(await loadCommand(find(args).command))
   return [
     `waymark ${args[0]} <command> [options]`,
     '',
@@ -75,7 +36,7 @@ const helpFor = (args: readonly string[]): string => {
 }
 
 /** The command that the arguments start with, and the remaining arguments. */
-const find = (args: readonly string[]): { command: Command; rest: readonly string[] } => {
+const find = (args: readonly string[]): { command: ListedCommand; rest: readonly string[] } => {
   for (const command of commands) {
     const words = command.name.split(' ')
     if (words.every((word, i) => args[i] === word)) return { command, rest: args.slice(words.length) }
@@ -105,7 +66,7 @@ export async function runCommand(args: readonly string[], env: Environment, outp
   try {
     const [first, ...others] = args
     if (first === undefined || first === 'help' || first === '--help' || first === '-h') {
-      output.out(others.length > 0 ? helpFor(others) : help())
+      output.out(others.length > 0 ? await helpFor(others) : help())
       return exitCodes.done
     }
     if (first === '--version' || first === '-v' || first === 'version') {
@@ -113,10 +74,11 @@ export async function runCommand(args: readonly string[], env: Environment, outp
       return exitCodes.done
     }
     if (asksForHelp(args)) {
-      output.out(helpFor(args))
+      output.out(await helpFor(args))
       return exitCodes.done
     }
-    const { command, rest } = find(args)
+    const { command: found, rest } = find(args)
+    const command = await loadCommand(found)
     await command.run(readValues(command, rest, env), output)
     return exitCodes.done
   } catch (error) {

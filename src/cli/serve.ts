@@ -131,8 +131,6 @@ function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: 
 }
 
 export const serve: Command = {
-  name: 'serve',
-  summary: 'Serves the HTTP API.',
   options: {
     data: dataOption,
     host: { value: 'H', summary: 'the address to listen on', default: '127.0.0.1' },

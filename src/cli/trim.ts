@@ -3,8 +3,6 @@ import type { Command } from './command.ts'
 import { dataOption, mustBeDataDirectory } from './directory.ts'
 
 export const trim: Command = {
-  name: 'trim',
-  summary: 'Cuts rows of account data that are larger than docs/limits.md allows. The server must be stopped.',
   options: {
     data: dataOption,
     remove: { value: 'TABLE/KEY', summary: 'remove this row instead, as `waymark doctor --largest` prints it' },

@@ -2,9 +2,6 @@ import type { Command } from './command.ts'
 import { directoryOptions, withDirectory } from './directory.ts'
 
 export const confirmUser: Command = {
-  name: 'users confirm',
-  summary:
-    'Confirms that an address is the one of its user: the present one, or a new one that a user asked for. A mailed link does the same.',
   options: {
     ...directoryOptions,
     email: { value: 'E', summary: 'the address' },

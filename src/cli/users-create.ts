@@ -3,8 +3,6 @@ import { type Command, wrongUsage } from './command.ts'
 import { directoryOptions, withDirectory } from './directory.ts'
 
 export const createUser: Command = {
-  name: 'users create',
-  summary: 'Creates a user in an organization, and a personal API key for the user.',
   options: {
     ...directoryOptions,
     organization: { value: 'ID', summary: 'the organization to belong to' },

@@ -25,8 +25,6 @@ const endsText = ({ sessions, keys, invitations, organizations }: Unproven): str
 }
 
 export const linkUser: Command = {
-  name: 'users link',
-  summary: 'Prints a link with which a user sets a password, once, within 24 hours. Earlier links of the user end.',
   options: {
     ...directoryOptions,
     email: { value: 'E', summary: 'the address of the user' },

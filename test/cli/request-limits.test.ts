@@ -3,7 +3,7 @@ import { readValues } from '../../src/cli/command.ts'
 import { requestLimits } from '../../src/cli/request-limits.ts'
 import { serve } from '../../src/cli/serve.ts'
 
-const limits = (args: string[], env = {}) => requestLimits(readValues(serve, args, env))
+const limits = (args: string[], env = {}) => requestLimits(readValues({ name: 'serve', summary: '', ...serve }, args, env))
 const hourly = (count: number) => [{ count, seconds: 3600 }]
 
 test.each([

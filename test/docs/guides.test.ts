@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { usage } from '../../src/cli/command.ts'
-import { commands } from '../../src/cli/run.ts'
+import { loadCommand, usage } from '../../src/cli/command.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { open } from '../../src/engine.ts'
 import { createHandler } from '../../src/http/create-handler.ts'
 import { importFormats } from '../../src/imports/format.ts'
@@ -125,9 +125,9 @@ describe('docs/embedding.md', () => {
 test('docs/import.md names every format and every option', async () => {
   const text = await page('import.md')
   expect(importFormats.filter((format) => !text.includes(`\`${format}\``))).toEqual([])
-  const { options } = commands.find(({ name }) => name === 'import')!
+  const { options } = await loadCommand(commands.find(({ name }) => name === 'import')!)
   expect(Object.keys(options).filter((name) => !text.includes(`--${name}`))).toEqual([])
-  const approve = commands.find(({ name }) => name === 'imports approve')!
+  const approve = await loadCommand(commands.find(({ name }) => name === 'imports approve')!)
   expect(Object.keys(approve.options).filter((name) => !text.includes(`--${name}`))).toEqual([])
 })
 
@@ -142,7 +142,7 @@ describe('docs/operations.md', () => {
     await waymark.close()
   })
 
-  test('every command has its help', () => {
-    for (const command of commands) expect(usage(command)).toContain(`waymark ${command.name}`)
+  test('every command has its help', async () => {
+    for (const command of commands) expect(usage(await loadCommand(command))).toContain(`waymark ${command.name}`)
   })
 })

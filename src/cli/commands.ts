@@ -1,0 +1,111 @@
+import type { ListedCommand } from './command.ts'
+
+/** The commands, in the order of the help. */
+export const commands: readonly ListedCommand[] = [
+  {
+    name: 'serve',
+    summary: 'Serves the HTTP API.',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'init',
+    summary: 'Creates the first organization, owner, project and keys.',
+    load: async () => (await import('./init.ts')).init,
+  },
+  {
+    name: 'import',
+    summary: 'Imports past events from files: exports, JSON lines, CSV, Parquet, access logs; plain, gzip or zstd.',
+    load: async () => (await import('./import.ts')).importFiles,
+  },
+  {
+    name: 'query',
+    summary: 'Runs one query, given as SQL or as JSON of any query kind.',
+    load: async () => (await import('./query.ts')).query,
+  },
+  {
+    name: 'projects list',
+    summary: 'Lists the projects and their project API keys.',
+    load: async () => (await import('./list.ts')).listProjects,
+  },
+  {
+    name: 'projects limit',
+    summary: 'Sets how many events of clients a project takes on one day.',
+    load: async () => (await import('./projects-limit.ts')).limitProject,
+  },
+  {
+    name: 'users list',
+    summary: 'Lists the users, their organizations and levels.',
+    load: async () => (await import('./list.ts')).listUsers,
+  },
+  {
+    name: 'users create',
+    summary: 'Creates a user in an organization, and a personal API key for the user.',
+    load: async () => (await import('./users-create.ts')).createUser,
+  },
+  {
+    name: 'users link',
+    summary: 'Prints a link with which a user sets a password, once, within 24 hours. Earlier links of the user end.',
+    load: async () => (await import('./users-link.ts')).linkUser,
+  },
+  {
+    name: 'organizations list',
+    summary: 'Lists the organizations and what they may do with plugins.',
+    load: async () => (await import('./list.ts')).listOrganizations,
+  },
+  {
+    name: 'organizations set',
+    summary: 'Sets what an organization may do with plugins. New ones have 3 with `serve --hosted`, else 9.',
+    load: async () => (await import('./organizations-set.ts')).setOrganization,
+  },
+  {
+    name: 'domains list',
+    summary: 'Lists the domains of organizations, and whether they are proven.',
+    load: async () => (await import('./list.ts')).listDomains,
+  },
+  {
+    name: 'domains verify',
+    summary: 'Vouches that a domain belongs to an organization, as its TXT record would. Only a proven domain gives rights.',
+    load: async () => (await import('./domains-verify.ts')).verifyDomain,
+  },
+  {
+    name: 'users confirm',
+    summary:
+      'Confirms that an address is the one of its user: the present one, or a new one that a user asked for. A mailed link does the same.',
+    load: async () => (await import('./users-confirm.ts')).confirmUser,
+  },
+  {
+    name: 'keys list',
+    summary: 'Lists the personal API keys: user, label and scopes, without the secrets.',
+    load: async () => (await import('./list.ts')).listKeys,
+  },
+  {
+    name: 'keys create',
+    summary: 'Creates a personal API key for a user. The key is shown once.',
+    load: async () => (await import('./keys-create.ts')).createKey,
+  },
+  {
+    name: 'properties list',
+    summary: 'Lists the properties of a project: declared type, and the number of values received of each type.',
+    load: async () => (await import('./properties.ts')).listProperties,
+  },
+  {
+    name: 'properties define',
+    summary: 'Declares the type of a property. Queries read it as this type.',
+    load: async () => (await import('./properties.ts')).defineProperty,
+  },
+  {
+    name: 'imports approve',
+    summary: 'Approves the import of past events into a project beyond the usual limits.',
+    load: async () => (await import('./imports-approve.ts')).approveImports,
+  },
+  {
+    name: 'doctor',
+    summary: 'Checks a data directory, its logs and its stores. Reports problems and what opening would do. Read-only.',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'trim',
+    summary: 'Cuts rows of account data that are larger than docs/limits.md allows. The server must be stopped.',
+    load: async () => (await import('./trim.ts')).trim,
+  },
+]

@@ -5,6 +5,8 @@ import { build, stop } from 'esbuild'
 
 const { resolve } = createRequire(import.meta.url)
 
+/** What the library and the programs have inside. */
+const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib']
 /** What the threads of plugins have inside, with their licenses. */
 const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
 export async function licenseOf(name) {
@@ -26,6 +28,7 @@ export async function buildCli() {
     chunkNames: 'part-[name]-[hash]',
     bundle: true,
     splitting: true,
+    minifyWhitespace: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',
@@ -35,5 +38,6 @@ export async function buildCli() {
   })
   await stop()
   await copyFile(resolve('@jitl/quickjs-wasmfile-release-sync/wasm'), 'dist/quickjs.wasm')
+  await writeFile('dist/LICENSES.txt', (await Promise.all(inside.map(licenseOf))).join('\n\n'))
   await writeFile('dist/plugin-worker.LICENSES.txt', (await Promise.all(insidePluginWorker.map(licenseOf))).join('\n\n'))
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { tokenLength } from '../limits/bounds.ts'
 import { type AccountContext, type Mail, post } from './context.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { unknownField } from '../errors/unknown-field.ts'
 import { type Issue, issueToTell, problemOf, readOptions } from '../errors/validation.ts'
 import { excerpt } from '../lib/excerpt.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, text } from './fields.ts'
 import { signupInput } from './joining.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { storableText } from '../lib/storable-text.ts'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check } from './fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, log, type Mail, post } from './context.ts'

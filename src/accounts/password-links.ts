@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { withoutTrailingSlashes } from '../lib/without-trailing-slashes.ts'
 import { tokenLength } from '../limits/bounds.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { excerpt } from '../lib/excerpt.ts'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { type AccountContext, changesOf, log } from './context.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { nearestSpellings } from '../lib/spelling.ts'
 import { tokenLength, withinJson } from '../limits/bounds.ts'
 import { anyJson, choice, flag, integer, integerOf, jsonList, jsonObject, listOf, noChoice, objectOf, text } from './fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type ActingMember, writeAs } from './acting-member.ts'
 import { type AccountContext, type Change, log } from './context.ts'
 import { check, integerOf, uuid } from './fields.ts'

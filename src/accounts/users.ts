@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { type AccountContext, nextNumber } from './context.ts'
 import { anyJson, check, email, flag, givenPassword, integer, jsonObject, newPassword, text, uuid } from './fields.ts'

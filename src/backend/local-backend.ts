@@ -56,7 +56,7 @@ export interface LocalHome extends BackendHome {
 
 /** A query that lacks more values of events than this is answered by statements, and the values are read meanwhile. */
 const mostRead = 500_000
-/** What was loaded is not loaded again for this long: if it did not fit, or gave way, it would again. */
+/** Columns are not reloaded within this time: if they did not fit or were evicted, they would be again. */
 const loadAgainMs = 60_000
 
 /** For each statement that computes members of a cohort. */

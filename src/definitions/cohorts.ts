@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { alias, call, field, isIn, literal, select, table } from '../ast/build.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { jsonText } from '../lib/json-text.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { excerpt } from '../lib/excerpt.ts'
 import { isObject } from '../lib/is-object.ts'
 import { likelyName } from '../lib/likely-name.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { readAs, validationData } from '../errors/validation.ts'
 import { type AskedQuery, kindOf } from '../queries/asked-query.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { choice, flag, jsonList, jsonObject, text, time } from '../accounts/fields.ts'
 import { tokenLength } from '../limits/bounds.ts'
 import { destinations } from './destinations/registry.ts'

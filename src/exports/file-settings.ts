@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FileWish } from './destinations/destination.ts'
 import type { Compression } from './ports.ts'
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ExportRun } from './destinations/destination.ts'
 import type { Compression, FileFormat } from './ports.ts'
 

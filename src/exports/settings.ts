@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check } from '../accounts/fields.ts'
 import type { BatchExport } from '../accounts/records.ts'
 import { invalid } from '../accounts/refusals.ts'

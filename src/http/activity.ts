@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ActivityEntry } from '../accounts/records.ts'
 import type { Where } from '../accounts/store.ts'
 import { time, timeSchema, uuidSchema } from './present.ts'

@@ -11,8 +11,7 @@ import { belowMount, mountPath, redirectToMount } from './mount.ts'
 import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from './queries/concurrency.ts'
 import { defaultRateLimits, type RateLimits } from './rate-limits.ts'
 import { RequestBodies, type RequestBodyLimits } from './request-bodies.ts'
-import { createService } from './service.ts'
-import type { SiteOptions } from './site.ts'
+import { createSites, type SiteOptions } from './site.ts'
 
 /** `R`: the request as `authenticate` gets it. */
 export interface HandlerOptions<R = Request> extends SiteOptions {
@@ -143,7 +142,10 @@ export const createUnmounted = <R>(
     readiness: async () => readinessOf(await waymark.condition()),
   }
   waymark.saved.answers.limitRows(rows)
-  const handle = createService(app, { log, publicUrl, trustedProxies, at, authenticate })
+  const siteOf = createSites({ publicUrl, trustedProxies, at })
+  // Routes, their schemas and pages are loaded by who serves them, not by each application that opens a directory.
+  const service = import('./service.ts').then(({ createService }) => createService(app, { siteOf, log, authenticate }))
+  const handle = async (...request: Parameters<Handler<R>>) => (await service)(...request)
   if (takesCommands) takeCommands(waymark, publicUrl)
   return Object.assign(handle, { drain: (withinMs = 20_000) => app.asking.runs.drain(withinMs) })
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Visit } from './resource.ts'
 
 // Pages of lists that grow at their beginning: a cursor names an item, so that a page stays the same when newer items appear.

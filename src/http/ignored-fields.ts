@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isObject } from '../lib/is-object.ts'
 import { likelyName } from '../lib/likely-name.ts'
 import type { Row } from './resource.ts'

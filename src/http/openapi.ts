@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type QueryParameter, wordsOf } from './query-parameter.ts'
 import { parametersOf } from './query-parameters.ts'
 import { querySchemas } from './query-schemas.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Visit } from './resource.ts'
 import { pageLink } from './site.ts'
 

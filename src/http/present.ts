@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
 import { featureKeys } from '../accounts/features.ts'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'

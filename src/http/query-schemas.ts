@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { wrapperKinds } from '../queries/asked-query.ts'
 import { queryExamples } from '../queries/examples.ts'
 import { actorSources, queryKinds } from '../queries/registry.ts'

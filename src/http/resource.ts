@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ActingMember } from '../accounts/acting-member.ts'
 import type { Scope, ScopeObject } from '../accounts/personal-keys.ts'
 import { type LevelName, level, type Membership, type Organization, type ProjectRecord } from '../accounts/records.ts'

@@ -25,7 +25,7 @@ import { type Callers, createThrottle } from './rate-limits.ts'
 import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
-import { createSites, type Site, type SiteOptions } from './site.ts'
+import type { Site, Sites } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
@@ -71,7 +71,8 @@ const keyShown = 8
 /** The first characters, enough to recognize a key: it may be a secret of another system. */
 const shortened = (key: string) => (key.length > keyShown ? `${key.slice(0, keyShown)}…` : '…')
 
-export interface ServiceOptions extends SiteOptions {
+export interface ServiceOptions {
+  readonly siteOf: Sites
   readonly log?: Log
   /** Whom the host application has signed in. */
   readonly authenticate?: ((request: never) => unknown) | undefined
@@ -87,7 +88,7 @@ export interface Connection {
 }
 
 /** The whole HTTP API over one engine. */
-export const createService = (app: App, { log = () => {}, authenticate: hook, ...siteOptions }: ServiceOptions = {}) => {
+export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook }: ServiceOptions) => {
   const hono = new Hono<{
     Bindings: Connection
     Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
@@ -96,7 +97,6 @@ export const createService = (app: App, { log = () => {}, authenticate: hook, ..
   const throttle = createThrottle(app.limits, app.clock)
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
-  const siteOf = createSites(siteOptions)
   const hostCallerOf = createHostSignIn(app.accounts, hook)
   const tellOfUnknownKey = firstOfEachMinute(app.clock)
 

@@ -47,7 +47,7 @@ export class Gone extends Error {
 /** Functions, symbols and proxies cannot be sent to another process. */
 function notSent(cause: unknown): unknown {
   if (!(cause instanceof Error) || !cause.message.includes('could not be cloned')) return cause
-  const message = `The engine's process cannot be given this value: ${cause.message} Give what JSON holds, times or BigInts.`
+  const message = `This value cannot be sent to the engine process: ${cause.message} Use JSON values, dates or BigInts.`
   return new WaymarkError('validation-failed', { message, attr: null }, { cause })
 }
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type FieldLimitName, fieldLimits } from './limits.ts'
 
 /** The schema, for values of at most so many characters as JSON. What it contains needs no bound of its own. */

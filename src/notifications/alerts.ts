@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { writeAs } from '../accounts/acting-member.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'

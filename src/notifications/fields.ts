@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { choice, email, flag, integer, listOf, readTime, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
 import { conditionTypes } from './alert-value.ts'

@@ -149,7 +149,7 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
     get running(): number {
       return running.size
     },
-    /** What is being asked is given up, and asked by the next process. What is being sent has some time to end, so that it is not sent again. */
+    /** Aborts running queries; the next process repeats them. Deliveries in progress get some time to finish, so that nothing is sent twice. */
     async close(): Promise<void> {
       stops.ask.abort()
       await ticking.catch(() => undefined)

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'

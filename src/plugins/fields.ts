@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { choice, flag, integer, jsonObject, listOf, text } from '../accounts/fields.ts'
 import type { Json } from '../accounts/store.ts'
 import { withinJson } from '../limits/bounds.ts'

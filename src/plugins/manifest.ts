@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Json } from '../accounts/store.ts'
 import { configSchema, metrics, publicJobs } from './fields.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AccountContext } from '../accounts/context.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import { createFetching } from './archives/fetching.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { alias, and, call, callWith, equals, field, from, groupBy, inQuery, literal, not, or, order, select, table } from '../ast/build.ts'
 import type { Expr, FrameBound, Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'

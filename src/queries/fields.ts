@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { unknownField } from '../errors/unknown-field.ts'
 
 // Objects of a request reject unknown fields: a misspelled field would silently change the question.

@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Expr, Query } from '../ast/nodes.ts'
 import type { Checkpoint } from '../ast/planning-budget.ts'
 import type { Make } from '../core/columns.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { ActorOptions } from './actor-source.ts'
 import type { ActorsResponse } from './actors/index.ts'
 import type { actorsSchema, optionsSchema } from './actors/schema.ts'

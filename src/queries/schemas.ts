@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { channelFields, channelOperators } from '../catalog/channel-rules.ts'
 import { fields } from './fields.ts'
 import { groupTypeIndex } from './series.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
 import type { AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'

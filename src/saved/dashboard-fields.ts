@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyJson, flag, integer, jsonList, jsonObject, listOf, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'

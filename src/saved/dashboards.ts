@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { newDashboard } from '../accounts/dashboard-rows.ts'
 import { check } from '../accounts/fields.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, flag, integer, listOf, text } from '../accounts/fields.ts'
 import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'

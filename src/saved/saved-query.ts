@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { invalid } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { checkRequest } from '../execution/request.ts'

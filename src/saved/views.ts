@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AccountContext } from '../accounts/context.ts'
 import { check, text } from '../accounts/fields.ts'
 import { viewsOf } from '../accounts/project-fields.ts'

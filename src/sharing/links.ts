@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, changesOf, log } from '../accounts/context.ts'
 import { check, flag } from '../accounts/fields.ts'

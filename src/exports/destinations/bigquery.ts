@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { flag, text } from '../../accounts/fields.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { type ApiAnswer, type ApiClient, type ApiRequest, type ApiTimes, apiClient, apiTimes } from '../api-client.ts'
@@ -97,7 +97,7 @@ const quoted = (name: string) => `\`${name.replaceAll('\\', '\\\\').replaceAll('
 
 /** A part of a resumable upload is a multiple of 256 KiB. */
 const uploadBytes = 8 * 1024 ** 2
-/** Of tables that a killed process has left. */
+/** Expiry of staging tables that a killed process left. */
 const stagingMs = 24 * 3_600_000
 
 class BigQuerySink implements Sink {

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Compression, ExportColumn, Field, FileFormat, Model } from '../ports.ts'
 
 export type { ColumnType, Compression, ExportColumn, Field, FileFormat, Model } from '../ports.ts'

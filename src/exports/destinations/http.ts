@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { request as plainRequest, type RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
-import { z } from 'zod'
+import * as z from 'zod'
 import { excerpt } from '../../lib/excerpt.ts'
 import { networkFailure } from '../network-failure.ts'
 import {

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { compressionMustFit, fileSettings, fileWish } from '../file-settings.ts'
 import { baseKey, extension, fieldsMustBeKnown, fileKey, isFileKey } from '../object-key.ts'
 import { DestinationError, defineDestination, type ExportRun, type Outside, type RowFile, type Sink } from './destination.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineDestination } from './destination.ts'
 
 /** Computes the rows and writes them nowhere, for tests of intervals and queries. */

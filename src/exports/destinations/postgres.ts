@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { csvMarks } from '../ports.ts'
 import { connectPostgres, type PostgresConnection, quoted, serverError, tableSettings, withPostgres } from '../postgres-client.ts'
 import { postgresFields } from '../postgres-columns.ts'

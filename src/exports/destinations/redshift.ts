@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { z } from 'zod'
+import * as z from 'zod'
 import { choice } from '../../accounts/fields.ts'
 import { connectPostgres, type PostgresConnection, quoted, tableSettings, withPostgres } from '../postgres-client.ts'
 import { postgresFields } from '../postgres-columns.ts'

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod'
 import { choice, text } from '../../accounts/fields.ts'
 import { type ApiAnswer, type ApiClient, type ApiTimes, apiClient, apiTimes } from '../api-client.ts'
 import { postgresFields } from '../postgres-columns.ts'

@@ -188,7 +188,7 @@ export const collectionFunctions = aggregates({
     paramKinds: ['count'],
     returns: (args) => arrayOf(notNull(itemOf(args[0]))),
     keeps: 8,
-    summary: 'The different items of arrays, in no given order; at most so many as the parameter says.',
+    summary: 'The different items of arrays, in no particular order; at most as many as the parameter says.',
     clickhouse: { name: 'groupUniqArrayArray', params: (context) => context.params.map((p) => p.sql) },
     duckdb: ([x], context) => {
       const items = `coalesce(list_distinct(flatten(${rowsCall('list', [x!.sql], context)})), [])`

@@ -295,7 +295,7 @@ export const aggregateFunctions = aggregates({
     paramKinds: ['count'],
     returns: (args) => arrayOfItems([notNull(args[0]!)]),
     keeps: 1,
-    summary: 'The different values that are not NULL, in no given order; at most so many as the parameter says.',
+    summary: 'The different values that are not NULL, in no particular order; at most as many as the parameter says.',
     clickhouse: { name: 'groupUniqArray', params: (context) => context.params.map((p) => p.sql) },
     duckdb: (args, context) =>
       atMost(`coalesce(${listOf(args[0]!.sql, { ...context, aggregate: { ...aggregateOf(context), distinct: true } })}, [])`, context),

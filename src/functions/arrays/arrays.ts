@@ -159,7 +159,7 @@ export const arrayFunctions = scalars({
     args: 1,
     returns: ([a]) => itemOf(a),
     makes: part,
-    summary: 'One arrayRow for each item of the array; none for an empty one.',
+    summary: 'Returns one row per item; none for an empty array.',
     duckdb: call('unnest'),
     cases: [['select sum(x) from (select arrayJoin([1, 2, 3]) as x)', 6]],
   },
@@ -301,7 +301,7 @@ export const arrayFunctions = scalars({
     ],
     { sideBySide: [0] },
   ),
-  arrayFlatten: arrayRow('arrayFlatten', [1, 1], flatType, 'All items of nested arrays in one.', ([a]) => flattened(a!), [
+  arrayFlatten: arrayRow('arrayFlatten', [1, 1], flatType, 'Flattens nested arrays into one.', ([a]) => flattened(a!), [
     ['arrayFlatten([[[1, 2]], [[3]]])', [1, 2, 3]],
     ['arrayFlatten([1, 2])', [1, 2]],
   ]),
@@ -378,7 +378,7 @@ export const arrayFunctions = scalars({
     ],
     { makes: resizedTo },
   ),
-  arrayReverse: arrayRow('arrayReverse', [1, 1], sameAs(0), 'The items from the last to the first.', ([a]) => `list_reverse(${a!.sql})`, [
+  arrayReverse: arrayRow('arrayReverse', [1, 1], sameAs(0), 'Reverses the array.', ([a]) => `list_reverse(${a!.sql})`, [
     ['arrayReverse([1, 2, 3])', [3, 2, 1]],
   ]),
   arrayRotateLeft: arrayRow(
@@ -478,7 +478,7 @@ export const arrayFunctions = scalars({
     'countEqual',
     [2, 2],
     always('UInt64'),
-    'How often the value is in the array.',
+    'Number of occurrences of the value in the array.',
     ([a, x], context) => `len(${positions(a!, x!, context)})`,
     [
       ['countEqual([1, 2, 1], 1)', 2],

@@ -156,10 +156,10 @@ const family = (
   ),
 })
 
-const l2 = family('L2', "Pythagoras' rule", [5, 5, 0.6])
+const l2 = family('L2', 'the Euclidean norm', [5, 5, 0.6])
 
 export const vectorFunctions = scalars({
-  ...family('L1', 'the sum of its parts', [7, 7, 3 / 7]),
+  ...family('L1', 'the sum of its components', [7, 7, 3 / 7]),
   ...l2,
   L2Norm: {
     ...l2.L2Norm!,
@@ -172,7 +172,7 @@ export const vectorFunctions = scalars({
       ),
     ],
   },
-  ...family('Linf', 'its biggest part', [4, 4, 0.75]),
+  ...family('Linf', 'its largest component', [4, 4, 0.75]),
   LpNorm: vectorRow(2, 'The length of a vector by a power.', ([v, p], context) => lp(p!.sql)(items(v!, context), context), [
     ['LpNorm([1, 2], 3)', 2.080083823051904, { tolerance: 1e-12 }],
   ]),
@@ -197,7 +197,7 @@ export const vectorFunctions = scalars({
   ...distances({
     cosineDistance: vectorRow(
       2,
-      '1 less the cosine of the angle between two vectors.',
+      '1 minus the cosine of the angle between two vectors.',
       // list_cosine_similarity returns a value for zero vectors, which have no angle
       ([a, b], context) =>
         onceAll(

@@ -242,13 +242,13 @@ export const timeConversionFunctions = scalars({
       differing('toDateTime(4294967296)', '2106-02-07T06:28:16Z', '2106-02-07T06:28:15Z', secondsOf32Bits),
     ],
   ),
-  toDateTimeUS: asTime('As toDateTime, but reads the month before the day.', true, [
+  toDateTimeUS: asTime('Like `toDateTime`, but reads the month before the day.', true, [
     ["toString(toDateTimeUS('02/01/2024'))", '2024-02-01 00:00:00.000000'],
   ]),
   toDateTime64: {
     args: [1, 3],
     returns: ([x], { args }) => dateTime64(digitsOf(args[1], 3), isNullable(x!) || isText(x!), constantZone(args[2])),
-    summary: 'As toDateTime, with the given number of digits of a second (3).',
+    summary: 'Like `toDateTime`, with the given number of fractional digits (3).',
     duckdb: ([x, digits, zone], context) => {
       const { type, sql } = x!
       if (isTime(type) && !isNamed(type, 'Date')) return cutTo(digitsOf(digits, 3), sql)

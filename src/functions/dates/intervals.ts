@@ -70,7 +70,7 @@ const interval = (unit: IntervalUnit): ScalarSpec => ({
   args: 1,
   alsoTakes: 'texts',
   returns: ([amount]) => ({ ...scalar('Interval', amount !== undefined && isNullable(amount)), unit }),
-  summary: `An interval of so many ${unit.toLowerCase()}s, to be added to a date or moment. The number may be written as a text.`,
+  summary: `An interval of that many ${unit.toLowerCase()}s, to add to a date or time. The number may be a text.`,
   duckdb: ([amount], context) =>
     intervalOf(
       unit,

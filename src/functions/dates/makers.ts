@@ -182,15 +182,17 @@ export const dateMakerFunctions = scalars({
     ['make_timestamp(2024, 1, 2, 3, 4, null)', null],
   ]),
   make_timestamptz: makeTimestamp(7, [["toUnixTimestamp(make_timestamptz(2024, 7, 2, 3, 4, 5, 'Asia/Tokyo'))", 1719857045]]),
-  fromUnixTimestamp: toTimestamp('The moment so many seconds after 1970.', 1, [['fromUnixTimestamp(1704067200)', '2024-01-01 00:00:00']]),
-  to_timestamp: toTimestamp('The moment so many seconds after 1970, shown in a zone.', 2, [
+  fromUnixTimestamp: toTimestamp('The time that many seconds after the start of 1970.', 1, [
+    ['fromUnixTimestamp(1704067200)', '2024-01-01 00:00:00'],
+  ]),
+  to_timestamp: toTimestamp('The time that many seconds after the start of 1970, shown in a zone.', 2, [
     ['to_timestamp(1704067200)', '2024-01-01 00:00:00'],
   ]),
   fromUnixTimestamp64Milli: {
     args: 1,
     takes: 'integer',
     returns: ([x]) => ({ ...scalar('DateTime64', x ? isNullable(x) : false), parameters: [3] }),
-    summary: 'The moment so many milliseconds after 1970.',
+    summary: 'The time that many milliseconds after the start of 1970.',
     duckdb: ([x]) => `make_timestamp(${asInteger(x!)} * 1000)`,
     clickhouse: ([x], context) => `fromUnixTimestamp64Milli(toInt64(${x!.sql}), ${context.literal(context.timezone)})`,
     cases: [
@@ -243,7 +245,7 @@ export const dateMakerFunctions = scalars({
     args: [2, 3],
     returns: ([x]) => arrayOf(notNull(dateTimeLike(x))),
     makes: inside,
-    summary: 'The beginnings of the slots (half hours, or of a number of seconds) that a time of so many seconds touches.',
+    summary: 'The starts of the slots (half hours, or of a number of seconds) that a period of that many seconds overlaps.',
     duckdb: ([x, duration, size], context) => {
       const [slot, seconds] = [context.fresh(), size ? in32Bits(asInteger(size)) : '1800']
       const from = `CAST(epoch(${moment(x!, context)}) AS BIGINT)`

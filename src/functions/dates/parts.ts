@@ -232,7 +232,7 @@ export const datePartFunctions = scalars({
     args: 1,
     takes: 'integer',
     returns: () => scalar('String', true),
-    summary: 'The date, as text, that lies so many days after 17 November 1858.',
+    summary: 'The date, as text, that many days after 17 November 1858.',
     duckdb: (args) => `CAST(DATE '1858-11-17' + CAST(${asInteger(args[0]!)} AS INTEGER) AS VARCHAR)`,
     clickhouse: (args) => `fromModifiedJulianDayOrNull(toInt32(${args[0]!.sql}))`,
     cases: [

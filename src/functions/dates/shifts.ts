@@ -18,7 +18,7 @@ const shift = (verb: 'add' | 'subtract', unit: IntervalUnit, cases: readonly Cas
   args: 2,
   takes: ['time', 'integer'],
   returns: ([time, amount]) => movedType(time, intervalType(unit, amount)),
-  summary: `The time ${verb === 'add' ? 'plus' : 'minus'} so many ${unit.toLowerCase()}s${lastDay[unit] ? '; the last day of the month stands in for a missing day' : ''}.`,
+  summary: `${verb === 'add' ? 'Adds' : 'Subtracts'} ${unit.toLowerCase()}s${lastDay[unit] ? '; a missing day becomes the last day of the month' : ''}.`,
   duckdb: ([time, amount], context) =>
     moved(time!, verb === 'add' ? '+' : '-', intervalOf(unit, amount!), intervalType(unit, amount!.type), context),
   clickhouse: ([time, amount], context) => `${verb}${unit}s(${clickHouseLocal(time!, context)}, ${amount!.sql})`,

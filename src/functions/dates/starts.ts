@@ -219,12 +219,16 @@ export const dateStartFunctions = scalars({
     ],
   },
   toStartOfMinute: cutTime('toStartOfMinute', 60, 'Beginning of the minute.', [[`toStartOfMinute(${t})`, '2024-02-07 15:47:00']]),
-  toStartOfFiveMinutes: cutTime('toStartOfFiveMinutes', 300, 'Cut to five minutes.', [
+  toStartOfFiveMinutes: cutTime('toStartOfFiveMinutes', 300, 'Rounds down to five minutes.', [
     [`toStartOfFiveMinutes(${t})`, '2024-02-07 15:45:00'],
   ]),
-  toStartOfTenMinutes: cutTime('toStartOfTenMinutes', 600, 'Cut to ten minutes.', [[`toStartOfTenMinutes(${t})`, '2024-02-07 15:40:00']]),
+  toStartOfTenMinutes: cutTime('toStartOfTenMinutes', 600, 'Rounds down to ten minutes.', [
+    [`toStartOfTenMinutes(${t})`, '2024-02-07 15:40:00'],
+  ]),
   toStartOfFifteenMinutes: {
-    ...cutTime('toStartOfFifteenMinutes', 900, 'Cut to a quarter of an hour.', [[`toStartOfFifteenMinutes(${t})`, '2024-02-07 15:45:00']]),
+    ...cutTime('toStartOfFifteenMinutes', 900, 'Rounds down to a quarter of an hour.', [
+      [`toStartOfFifteenMinutes(${t})`, '2024-02-07 15:45:00'],
+    ]),
     differences: [
       differing(
         "toStartOfFifteenMinutes(toDateTime('1969-12-31 12:07:00'))",
@@ -234,16 +238,16 @@ export const dateStartFunctions = scalars({
       ),
     ],
   },
-  timeSlot: cutTime('timeSlot', 1800, 'Cut to half an hour.', [[`timeSlot(${t})`, '2024-02-07 15:30:00']]),
+  timeSlot: cutTime('timeSlot', 1800, 'Rounds down to half an hour.', [[`timeSlot(${t})`, '2024-02-07 15:30:00']]),
   toStartOfSecond: {
     args: 1,
     returns: timeResult,
-    summary: 'The moment without a fraction of a second.',
+    summary: 'Drops the fraction of a second.',
     duckdb: (args, context) => `date_trunc('second', ${moment(args[0]!, context)})`,
     clickhouse: (args, context) =>
       `toStartOfSecond(toDateTime64(${clickHouseMoment(args[0]!, context)}, 6), ${clickHouseZone(args[0]!, context)})`,
     cases: [["toUnixTimestamp(toStartOfSecond(toDateTime64('2024-02-07 15:47:09.75', 6)))", 1707320829]],
   },
-  dateTrunc: dateTrunc('Cut to a unit: a Date for week, month, quarter and year, else a moment.', 'dateTrunc'),
+  dateTrunc: dateTrunc('Rounds down to a unit: a Date for week, month, quarter and year, else a time.', 'dateTrunc'),
   date_trunc: dateTrunc("PostgreSQL's name of `dateTrunc`.", 'date_trunc'),
 })

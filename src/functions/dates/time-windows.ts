@@ -145,7 +145,7 @@ export const timeWindowFunctions = scalars({
     args: [2, 3],
     returns: ([x, interval], { args }) =>
       args[2] && !isZoneText(args[2]) ? (isNullable(args[2].type) ? nullable(x!) : x!) : startType(x, interval, args[2]),
-    summary: 'Cut to stretches of an interval; the third argument is the time they count from (or a zone).',
+    summary: 'Rounds down to a multiple of an interval; the third argument is the time it counts from (or a zone).',
     duckdb: ([x, interval, third], context) =>
       third && !isZoneText(third) ? startFromOrigin(x!, interval!, third, context) : startOf(x!, interval!, context, third),
     clickhouse: ([x, interval, third], context) =>
@@ -174,7 +174,7 @@ export const timeWindowFunctions = scalars({
     args: 3,
     takes: ['text', 'time'],
     returns: ([, x, origin]) => (origin && isNullable(origin) ? nullable(x!) : x!),
-    summary: 'Cut to stretches of an interval that count from a given time (interval, time, origin).',
+    summary: 'Rounds down to a multiple of an interval that counts from a given time (interval, time, origin).',
     duckdb: ([interval, x, origin], context) => startFromOrigin(x!, interval!, origin!, context),
     clickhouse: ([interval, x, origin], context) =>
       `toStartOfInterval(${clickHouseMoment(x!, context)}, ${interval!.sql}, ${clickHouseMoment(origin!, context)})`,

@@ -337,13 +337,13 @@ export const arithmeticFunctions = scalars({
       ["select sum(x) / count() from (select arrayJoin([toDecimal('7.5', 2), toDecimal('1.25', 2)]) as x)", 4.37],
     ],
   ),
-  intDiv: binary('The quotient without its fraction; fails on 0.', wholeQuotient, whole(refuseZero), 'intDiv', [
+  intDiv: binary('Integer division; fails on division by 0.', wholeQuotient, whole(refuseZero), 'intDiv', [
     ['intDiv(7, 2)', 3],
     ['intDiv(-7, 2)', -3],
     ['intDiv(7.9, 2)', 3],
     ["intDiv(toDecimal('7.5', 2), 2)", 3],
   ]),
-  intDivOrZero: binary('As intDiv, but 0 when the divisor is 0.', wholeQuotient, whole(becomeZero), 'intDivOrZero', [
+  intDivOrZero: binary('Like `intDiv`, but 0 if the divisor is 0.', wholeQuotient, whole(becomeZero), 'intDivOrZero', [
     ['intDivOrZero(7, 0)', 0],
     ['intDivOrZero(7, 2)', 3],
   ]),
@@ -361,7 +361,7 @@ export const arithmeticFunctions = scalars({
       ['modulo(-5, 65536)', -5],
     ],
   ),
-  moduloOrZero: binary('As modulo, but 0 when the divisor is 0.', remainderType, remainder(becomeZero), signedRemainder('moduloOrZero'), [
+  moduloOrZero: binary('Like `modulo`, but 0 if the divisor is 0.', remainderType, remainder(becomeZero), signedRemainder('moduloOrZero'), [
     ['moduloOrZero(7, 0)', 0],
     ['moduloOrZero(7, 4)', 3],
     ['moduloOrZero(null, 0)', null],
@@ -383,7 +383,7 @@ export const arithmeticFunctions = scalars({
       const shape = integerShape(x!)
       return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }, isNullable(x!)) : x!
     },
-    summary: 'The number with the other sign.',
+    summary: 'The number with its sign flipped.',
     duckdb: ([x]) => `(-${isInteger(x!.type) ? wide(x!) : x!.sql})`,
     cases: [
       ['negate(5)', -5],
@@ -398,7 +398,7 @@ export const arithmeticFunctions = scalars({
       const shape = integerShape(x!)
       return shape ? integer({ bits: shape.bits, signed: false }, isNullable(x!)) : x!
     },
-    summary: 'The number without its sign.',
+    summary: 'The absolute value.',
     duckdb: ([x]) => `abs(${asNumber(x!)})`,
     cases: [
       ['abs(-5)', 5],
@@ -412,7 +412,7 @@ export const arithmeticFunctions = scalars({
   ]),
   lcm: binary('The least common multiple.', common, sqlOfNumbers('lcm'), 'lcm', [['lcm(4, 6)', 12]]),
   max2: binary(
-    'The bigger of two numbers, as a float.',
+    'The greater of two numbers, as a float.',
     whenAll('Float64'),
     extreme('>'),
     'max2',
@@ -423,7 +423,7 @@ export const arithmeticFunctions = scalars({
     { caseInsensitive: true },
   ),
   min2: binary(
-    'The smaller of two numbers, as a float.',
+    'The lesser of two numbers, as a float.',
     whenAll('Float64'),
     extreme('<'),
     'min2',
@@ -436,7 +436,7 @@ export const arithmeticFunctions = scalars({
   divideDecimal: {
     args: [2, 3],
     returns: decimal,
-    summary: 'The quotient of two decimals, cut at a scale: the bigger of both, or the third argument.',
+    summary: 'The quotient of two decimals, truncated to a scale: the greater of both, or the third argument.',
     duckdb: decimalCell('/'),
     cases: [
       ['divideDecimal(toDecimal(10, 2), toDecimal(3, 2))', 3.33],
@@ -446,7 +446,7 @@ export const arithmeticFunctions = scalars({
   multiplyDecimal: {
     args: [2, 3],
     returns: decimal,
-    summary: 'The product of two decimals, cut at a scale: the bigger of both, or the third argument.',
+    summary: 'The product of two decimals, truncated to a scale: the greater of both, or the third argument.',
     duckdb: decimalCell('*'),
     cases: [['multiplyDecimal(toDecimal(1.5, 2), toDecimal(3, 2))', 4.5]],
   },

@@ -112,7 +112,7 @@ const both = (name: string, summary: string, list: readonly number[]): Record<st
 })
 
 export const bitFunctions = scalars({
-  bitAnd: binary('The bits that are set in both numbers.', (a, b) => `(${a} & ${b})`, [
+  bitAnd: binary('Bitwise AND.', (a, b) => `(${a} & ${b})`, [
     ['bitAnd(6, 3)', 2],
     ['bitAnd(-1, 3)', 3],
     ['bitAnd(-1, 4294967296)', 4294967296],
@@ -120,12 +120,12 @@ export const bitFunctions = scalars({
     ['bitAnd(-1, 200)', -56],
     ['bitAnd(null, 1)', null],
   ]),
-  bitOr: binary('The bits that are set in either number.', (a, b) => `(${a} | ${b})`, [['bitOr(6, 3)', 7]]),
-  bitXor: binary('The bits that are set in one of the numbers only.', (a, b) => `xor(${a}, ${b})`, [['bitXor(6, 3)', 5]]),
+  bitOr: binary('Bitwise OR.', (a, b) => `(${a} | ${b})`, [['bitOr(6, 3)', 7]]),
+  bitXor: binary('Bitwise XOR.', (a, b) => `xor(${a}, ${b})`, [['bitXor(6, 3)', 5]]),
   bitNot: {
     args: 1,
     returns: ([x]) => x!,
-    summary: 'All bits turned over.',
+    summary: 'Bitwise NOT.',
     duckdb: ([x]) => {
       const shape = shapeOf(x!.type)
       return shape.signed ? `(~${asInteger(x!)})` : `CAST(${mask(shape.bits)} - ${bitsOf(x!)} AS UBIGINT)`
@@ -138,7 +138,7 @@ export const bitFunctions = scalars({
   bitShiftLeft: {
     args: 2,
     returns: ofFirst,
-    summary: 'The bits moved up; what leaves the type is gone.',
+    summary: 'Shifts the bits left; bits beyond the width of the type are lost.',
     duckdb: ([x, by]) => {
       const shape = shapeOf(x!.type)
       const moved = `CASE WHEN ${by!.sql} >= ${shape.bits} THEN 0 ELSE ${numberOf(shiftedLeft(bitsOf(x!), asInteger(by!)), shape)} END`
@@ -154,7 +154,7 @@ export const bitFunctions = scalars({
   bitShiftRight: {
     args: 2,
     returns: ofFirst,
-    summary: 'The bits moved down.',
+    summary: 'Shifts the bits right.',
     duckdb: ([x, by]) =>
       unlessNull([x!], `CASE WHEN ${asNumber(by!)} >= ${shapeOf(x!.type).bits} THEN 0 ELSE ${shiftedDown(x!, asNumber(by!))} END`),
     cases: [
@@ -171,7 +171,7 @@ export const bitFunctions = scalars({
   bitRotateLeft: {
     args: 2,
     returns: wider,
-    summary: 'The bits moved up; what leaves the type comes in below.',
+    summary: 'Rotates the bits left.',
     duckdb: rotate(true),
     cases: [
       ['bitRotateLeft(3, 1)', 6],
@@ -184,7 +184,7 @@ export const bitFunctions = scalars({
   bitRotateRight: {
     args: 2,
     returns: wider,
-    summary: 'The bits moved down; what leaves the type comes in above.',
+    summary: 'Rotates the bits right.',
     duckdb: rotate(false),
     cases: [
       ['bitRotateRight(3, 1)', 129],
@@ -194,7 +194,7 @@ export const bitFunctions = scalars({
   bitTest: {
     args: 2,
     returns: whenAll('Bool'),
-    summary: 'Whether the bit at a bitNumber (from 0) is set.',
+    summary: 'Whether the bit at a position (from 0) is set.',
     duckdb: ([x, bitNumber]) => unlessNull([x!, bitNumber!], test(x!, bitNumber!)),
     cases: [
       ['bitTest(5, null)', null],
@@ -211,7 +211,7 @@ export const bitFunctions = scalars({
   bitTestAll: {
     args: [3, null],
     returns: whenAll('Bool'),
-    summary: 'Whether the bits at all of the bitNumbers are set.',
+    summary: 'Whether the bits at all of the positions are set.',
     duckdb: tests('AND'),
     cases: [
       ['bitTestAll(5, 0, 2)', 1],
@@ -221,7 +221,7 @@ export const bitFunctions = scalars({
   bitTestAny: {
     args: [3, null],
     returns: whenAll('Bool'),
-    summary: 'Whether a bit at one of the bitNumbers is set.',
+    summary: 'Whether the bit at any of the positions is set.',
     duckdb: tests('OR'),
     cases: [
       ['bitTestAny(5, 1, 2)', 1],
@@ -231,7 +231,7 @@ export const bitFunctions = scalars({
   bitCount: {
     args: 1,
     returns: whenAll('UInt8'),
-    summary: 'How many bits are set.',
+    summary: 'Number of set bits.',
     duckdb: ([x]) => `bit_count(${isFloat(x!.type) ? floatBits(x!) : bitsOf(x!)})`,
     cases: [
       ['bitCount(255)', 8],
@@ -242,7 +242,7 @@ export const bitFunctions = scalars({
   bitHammingDistance: {
     args: 2,
     returns: whenAll('UInt8'),
-    summary: 'How many bits differ.',
+    summary: 'Number of differing bits.',
     duckdb: ([a, b], context) => `bit_count(xor(${distanceBits(a!, context)}, ${distanceBits(b!, context)}))`,
     cases: [
       ['bitHammingDistance(5, 3)', 2],
@@ -254,7 +254,7 @@ export const bitFunctions = scalars({
   bitSlice: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'Bits of a text from a bitNumber (1 is the first), as a text.',
+    summary: 'Bits of a text from a position (1 is the first), as a text.',
     duckdb: unsupported('a text of DuckDB cannot end inside of a byte'),
     cases: [["bitSlice('abc', 1, 8)", 'a']],
   },
@@ -276,10 +276,10 @@ export const bitmapFunctions = scalars({
   bitmapSubsetInRange: bitmap(3, bitmapState, 'The numbers of a bitmap from one number to before another.', [
     [`bitmapToArray(bitmapSubsetInRange(${left}, 2, 9))`, [2, 3]],
   ]),
-  bitmapSubsetLimit: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from one on.', [
+  bitmapSubsetLimit: bitmap(3, bitmapState, 'Up to a number of items of a bitmap, starting at a value.', [
     [`bitmapToArray(bitmapSubsetLimit(${left}, 2, 1))`, [2]],
   ]),
-  subBitmap: bitmap(3, bitmapState, 'A number of numbers of a bitmap, from a bitNumber (0 is the first).', [
+  subBitmap: bitmap(3, bitmapState, 'Up to a number of items of a bitmap, starting at a position (0 is the first).', [
     [`bitmapToArray(subBitmap(${left}, 1, 2))`, [2, 3]],
   ]),
   bitmapTransform: bitmap(3, bitmapState, 'A bitmap with numbers of one array replaced by those of another.', [

@@ -197,7 +197,7 @@ export const mathFunctions = scalars({
     [['tgamma(5)', 24, close]],
   ),
   erf: real('The error function.', unsupported('DuckDB has no error function'), [['erf(0)', 0]]),
-  erfc: real('1 less the error function.', unsupported('DuckDB has no error function'), [['erfc(0)', 1]]),
+  erfc: real('1 minus the error function.', unsupported('DuckDB has no error function'), [['erfc(0)', 1]]),
   atan2: {
     args: 2,
     returns: whenAll('Float64'),
@@ -208,7 +208,7 @@ export const mathFunctions = scalars({
   hypot: {
     args: 2,
     returns: whenAll('Float64'),
-    summary: 'The long side of a right triangle.',
+    summary: 'The hypotenuse of a right triangle.',
     duckdb: ([a, b], context) => onceAll(context, [asFloat(a!), asFloat(b!)], (x, y) => `sqrt(${x} * ${x} + ${y} * ${y})`),
     cases: [['hypot(3, 4)', 5]],
   },
@@ -302,9 +302,9 @@ export const mathFunctions = scalars({
     duckdb: () => 'CAST(floor(random() * 4294967296) AS UINTEGER)',
     cases: [['rand() >= 0', 1]],
   },
-  isFinite: finiteness('isFinite', 'Whether the number is neither infinite nor nan.', (x) => `isfinite(${x})`, 1, 0),
+  isFinite: finiteness('isFinite', 'Whether the number is neither infinite nor NaN.', (x) => `isfinite(${x})`, 1, 0),
   isInfinite: finiteness('isInfinite', 'Whether the number is infinite.', (x) => `isinf(${x})`, 0, 1),
-  isNaN: finiteness('isNaN', 'Whether the number is nan.', (x) => `isnan(${x})`, 0, 0),
+  isNaN: finiteness('isNaN', 'Whether the number is NaN.', (x) => `isnan(${x})`, 0, 0),
   ifNotFinite: {
     args: [1, 2],
     returns: ([x, otherwise = scalar('UInt8')]) =>
@@ -312,7 +312,7 @@ export const mathFunctions = scalars({
         isInteger(x!) && isFloat(otherwise!) ? 'Float64' : isFloat(x!) ? 'Float64' : 'Int64',
         isNullable(x!) || isNullable(otherwise!),
       ),
-    summary: 'The first number when it is finite, else the second (0); NULL is not finite.',
+    summary: 'The first number if it is finite, else the second (0); NULL is not finite.',
     clickhouse: ([x, otherwise]) => `ifNotFinite(${x!.sql}, ${otherwise?.sql ?? '0'})`,
     duckdb: ([x, otherwise], context) =>
       // A whole number is finite, and a float would change its last digits.

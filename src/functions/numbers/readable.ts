@@ -223,7 +223,7 @@ export const readableFunctions = scalars({
     args: [1, 2],
     takes: ['boolean', 'text'],
     returns: whenAll('UInt8'),
-    summary: 'Fails, with a message when one is given, where the condition holds; else 0.',
+    summary: 'Fails, with the message if one is given, where the condition holds; else 0.',
     duckdb: ([condition, message], context) =>
       unlessNull(
         message ? [condition!, message] : [condition!],

@@ -64,7 +64,7 @@ const onFloats =
 const rounding = (summary: string, duckdb: SqlCell, cases: readonly Case[], more: Partial<ScalarSpec> = {}): ScalarSpec => ({
   args: [1, 2],
   returns: sameType,
-  summary: `${summary}; with a second argument to that many digits behind (or, negative, before) the point.`,
+  summary: `${summary}; a second argument rounds to that many digits after (if negative: before) the decimal point.`,
   duckdb,
   cases,
   ...more,
@@ -77,7 +77,7 @@ const durations = [36000, 18000, 7200, 3600, 1800, 1200, 600, 300, 240, 180, 120
 
 export const roundingFunctions = scalars({
   round: rounding(
-    'The nearest whole number',
+    'The nearest integer',
     ([x, digits], context) => {
       if (keepsWhole(x!, digits)) return asNumber(x!)
       // With digits below 0 the engine makes 0 of what is not finite.
@@ -101,7 +101,7 @@ export const roundingFunctions = scalars({
     ],
     { caseInsensitive: true },
   ),
-  roundBankers: rounding('The nearest whole number, half to even', onFloats('roundBankers', 'round_even'), [
+  roundBankers: rounding('The nearest integer, halves to even', onFloats('roundBankers', 'round_even'), [
     ['roundBankers(2.5)', 2],
     ['roundBankers(25, -1)', 20],
     ['roundBankers(35, -1)', 40],
@@ -109,7 +109,7 @@ export const roundingFunctions = scalars({
     ['roundBankers(1234567890123456500, -3)', '1234567890123456000'],
   ]),
   floor: rounding(
-    'The next whole number below',
+    'The largest integer not above the number',
     scaled('floor'),
     [
       ['floor(2.7)', 2],
@@ -125,7 +125,7 @@ export const roundingFunctions = scalars({
     { caseInsensitive: true },
   ),
   ceil: rounding(
-    'The next whole number above',
+    'The smallest integer not below the number',
     scaled('ceil'),
     [
       ['ceil(2.1)', 3],
@@ -142,7 +142,7 @@ export const roundingFunctions = scalars({
     },
   ),
   trunc: rounding(
-    'The number without what is behind the point',
+    'The number truncated towards zero',
     onFloats('trunc', 'trunc'),
     [
       ['trunc(-2.7)', -2],
@@ -155,7 +155,7 @@ export const roundingFunctions = scalars({
   roundToExp2: {
     args: 1,
     returns: sameType,
-    summary: 'The next power of two that is not above the number; 0 for numbers below 1 that are whole.',
+    summary: 'The largest power of two not above the number; 0 for integers below 1.',
     duckdb: ([x], context) =>
       once(context, asNumber(x!), (v) => {
         const power = `pow(2.0, floor(log2(abs(${v}))))`
@@ -174,7 +174,7 @@ export const roundingFunctions = scalars({
     args: 2,
     takes: ['number', 'array'],
     returns: ([x]) => x!,
-    summary: 'The biggest number of an array that is not above the first argument, or its smallest one.',
+    summary: 'The largest number of an array not above the first argument, else its smallest.',
     duckdb: ([x, list], context) =>
       onceAll(context, [asNumber(x!), list!.sql], (v, l) => {
         const n = context.fresh()
@@ -188,7 +188,7 @@ export const roundingFunctions = scalars({
   roundAge: {
     args: 1,
     returns: whenAll('UInt8'),
-    summary: 'An age as the beginning of its group: 0, 17, 18, 25, 35, 45, 55.',
+    summary: 'Rounds an age down to the start of its group: 0, 17, 18, 25, 35, 45, 55.',
     duckdb: ([x], context) =>
       once(context, asNumber(x!), (v) =>
         steps(
@@ -214,7 +214,7 @@ export const roundingFunctions = scalars({
   roundDuration: {
     args: 1,
     returns: whenAll('UInt16'),
-    summary: 'Seconds as the beginning of their group, up to 36000.',
+    summary: 'Rounds seconds down to the start of their group, up to 36000.',
     duckdb: ([x], context) => once(context, asNumber(x!), (v) => steps(v, durations, '0')),
     cases: [
       ['roundDuration(9)', 1],

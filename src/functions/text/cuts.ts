@@ -82,7 +82,7 @@ export const cutFunctions = scalars({
     args: 3,
     caseInsensitive: true,
     returns: whenAll('String'),
-    summary: 'Bytes of a text from a position (1 is the first, -1 the last); a negative length leaves that many off the end.',
+    summary: 'Bytes of a text from a position (1 is the first, -1 the last); a negative length drops that many from the end.',
     duckdb: (args, context) => {
       const [x, start, length] = [args[0]!, asPosition(args[1]!), asPosition(args[2]!)]
       const sliced = inBytes(
@@ -133,7 +133,7 @@ export const cutFunctions = scalars({
   left: {
     args: 2,
     returns: whenAll('String'),
-    summary: 'The first characters; a negative number leaves that many off the end.',
+    summary: 'The first characters; a negative number drops that many from the end.',
     duckdb: ([x, size]) => unlessNull([size!], `left(${x!.sql}, ${bounded(asPosition(size!))})`),
     clickhouse: 'leftUTF8',
     cases: [
@@ -148,7 +148,7 @@ export const cutFunctions = scalars({
   right: {
     args: 2,
     returns: whenAll('String'),
-    summary: 'The last characters; a negative number leaves that many off the front.',
+    summary: 'The last characters; a negative number drops that many from the front.',
     duckdb: ([x, size]) => unlessNull([size!], `right(${x!.sql}, ${bounded(asPosition(size!))})`),
     clickhouse: 'rightUTF8',
     cases: [
@@ -196,24 +196,24 @@ export const cutFunctions = scalars({
   leftPadUTF8: padding('lpad', false, 'leftPadUTF8', [2, 3], [["leftPadUTF8('é', 5, '*')", '****é']]),
   rightPadUTF8: padding('rpad', false, 'rightPadUTF8', [2, 3], [["rightPadUTF8('é', 3)", 'é  ']]),
   trim: {
-    ...trimmed('trim', 'trimBoth', 'Clears both ends', [
+    ...trimmed('trim', 'trimBoth', 'Trims both ends', [
       ["trim('  a  ')", 'a'],
       ["trim('xyaxy', 'xy')", 'a'],
       ["trim('a\\t')", 'a\t'],
     ]),
     caseInsensitive: true,
   },
-  btrim: { ...trimmed('trim', 'trimBoth', 'Clears both ends', [["btrim('  a ')", 'a']]), caseInsensitive: true },
-  trimLeft: trimmed('ltrim', 'trimLeft', 'Clears the front', [
+  btrim: { ...trimmed('trim', 'trimBoth', 'Trims both ends', [["btrim('  a ')", 'a']]), caseInsensitive: true },
+  trimLeft: trimmed('ltrim', 'trimLeft', 'Trims the front', [
     ["trimLeft('  a ')", 'a '],
     ["trimLeft('xxa', 'x')", 'a'],
   ]),
-  ltrim: trimmed('ltrim', 'trimLeft', 'Clears the front', [["ltrim('  a ')", 'a ']]),
-  trimRight: trimmed('rtrim', 'trimRight', 'Clears the end', [
+  ltrim: trimmed('ltrim', 'trimLeft', 'Trims the front', [["ltrim('  a ')", 'a ']]),
+  trimRight: trimmed('rtrim', 'trimRight', 'Trims the end', [
     ["trimRight(' a  ')", ' a'],
     ["trimRight('axx', 'x')", 'a'],
   ]),
-  rtrim: trimmed('rtrim', 'trimRight', 'Clears the end', [["rtrim(' a  ')", ' a']]),
+  rtrim: trimmed('rtrim', 'trimRight', 'Trims the end', [["rtrim(' a  ')", ' a']]),
   split_part: {
     args: 3,
     returns: whenAll('String'),

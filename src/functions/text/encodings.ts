@@ -157,21 +157,21 @@ export const encodingFunctions = scalars({
   base58Encode: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text in base58.',
+    summary: 'Encodes the text in base58.',
     duckdb: noBase58,
     cases: [["base58Encode('hello')", 'Cn8eVZg']],
   },
   base58Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text behind base58; fails on what is none.',
+    summary: 'Decodes base58; fails on anything else.',
     duckdb: noBase58,
     cases: [["base58Decode('Cn8eVZg')", 'hello']],
   },
   tryBase58Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: "The text behind base58; '' for what is none.",
+    summary: "Decodes base58; '' for anything else.",
     duckdb: noBase58,
     cases: [
       ["tryBase58Decode('Cn8eVZg')", 'hello'],
@@ -181,7 +181,7 @@ export const encodingFunctions = scalars({
   base64Encode: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text in base64.',
+    summary: 'Encodes the text in base64.',
     makes: times(1.5),
     duckdb: sql`to_base64(encode(${0}))`,
     cases: [["base64Encode('hello')", 'aGVsbG8=']],
@@ -189,7 +189,7 @@ export const encodingFunctions = scalars({
   base64Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text behind base64; fails on what is none.',
+    summary: 'Decodes base64; fails on anything else.',
     differences: [
       {
         expression: "base64Decode('null')",
@@ -207,7 +207,7 @@ export const encodingFunctions = scalars({
   tryBase64Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: "The text behind base64; '' for what is none.",
+    summary: "Decodes base64; '' for anything else.",
     duckdb: ([x], context) => {
       const text = `coalesce(${tried(context, [x!.sql], (t) => `decode(from_base64(${withoutBlanks(t)}))`)}, '')`
       return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NOT NULL THEN ${text} END` : text

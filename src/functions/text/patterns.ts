@@ -148,13 +148,13 @@ export const patternFunctions: FunctionFamily = scalars({
     ["like('ABC', 'abc')", 0],
     ...nullCases('like', false),
   ]),
-  ilike: patternMatch('As like, capitals or not.', false, like('ILIKE'), 'ilike', [
+  ilike: patternMatch('Like `like`, ignoring case.', false, like('ILIKE'), 'ilike', [
     ["ilike('ABC', 'a%')", 1],
     ["ilike('É', 'é')", 1],
     ...nullCases('ilike', false),
   ]),
-  notLike: patternMatch('The opposite of like.', true, like('LIKE'), 'like', [["notLike('abc', 'a%')", 0], ...nullCases('notLike', true)]),
-  notILike: patternMatch('The opposite of ilike.', true, like('ILIKE'), 'ilike', [
+  notLike: patternMatch('Negation of `like`.', true, like('LIKE'), 'like', [["notLike('abc', 'a%')", 0], ...nullCases('notLike', true)]),
+  notILike: patternMatch('Negation of `ilike`.', true, like('ILIKE'), 'ilike', [
     ["notILike('ABC', 'b%')", 1],
     ...nullCases('notILike', true),
   ]),
@@ -277,7 +277,7 @@ export const patternFunctions: FunctionFamily = scalars({
   ...inVariants('countMatches', ['', 'CaseInsensitive'], ({ suffix }, name) => ({
     args: 2,
     returns: whenAll('UInt64'),
-    summary: `How often a regular expression matches${suffix ? ', capitals or not' : ''}; empty matches do not count.`,
+    summary: `Number of matches of a regular expression${suffix ? ', ignoring case' : ''}; empty matches do not count.`,
     compiles,
     scratch: parts(2),
     duckdb: ([text, pattern], context) => {

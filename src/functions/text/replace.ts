@@ -40,7 +40,7 @@ const replaceOne: SqlCell = ([text, from, to], context) => {
   return unlessNull([from!, to!], replaced)
 }
 
-const all = 'Every place where a text stands in another one, replaced.'
+const all = 'Replaces every occurrence of a substring.'
 
 export const replaceFunctions = scalars({
   replace: {
@@ -68,7 +68,7 @@ export const replaceFunctions = scalars({
   replaceOne: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'The first place where a text stands in another one, replaced.',
+    summary: 'Replaces the first occurrence of a substring.',
     duckdb: replaceOne,
     cases: [
       ["replaceOne('aaa', 'a', 'b')", 'baa'],

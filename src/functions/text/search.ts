@@ -32,7 +32,7 @@ const foundAt = (text: Arg, needle: Arg, start: Arg | undefined, variant: Varian
   return known.length ? `CASE WHEN ${known.join(' AND ')} THEN ${found} END` : found
 }
 const inWhat = ({ suffix, countsBytes }: Variant): string =>
-  `${countsBytes ? 'in bytes' : 'in characters'}${suffix.startsWith('Case') ? ', capitals or not' : ''}`
+  `${countsBytes ? 'in bytes' : 'in characters'}${suffix.startsWith('Case') ? ', ignoring case' : ''}`
 
 const placesOf = (text: string, needles: Arg, variant: Variant, context: CellContext): string => {
   const placed = (needle: string) => positionIn(text, variant.fold(needle, context), variant.countsBytes)
@@ -82,7 +82,7 @@ const words = (text: string): string => `regexp_extract_all(${text}, '${wordPatt
 const hasWord = (name: string, ignoresCase: boolean, orNull: boolean): ScalarSpec => ({
   args: 2,
   returns: orNull ? () => scalar('Bool', true) : whenAll('Bool'),
-  summary: `Whether a word is in the text${ignoresCase ? ', capitals or not' : ''}${orNull ? '; NULL when the second argument is not one word' : ''}.`,
+  summary: `Whether a word is in the text${ignoresCase ? ', ignoring case' : ''}${orNull ? '; NULL when the second argument is not one word' : ''}.`,
   duckdb: ([text, token], context) => {
     const fold = (sql: string) => (ignoresCase ? asciiLower(sql, context) : sql)
     return unlessNull(
@@ -126,7 +126,7 @@ const ngramRows = (name: string, summary: string): Record<string, ScalarSpec> =>
   inVariants(name, everySuffix, (variant, fullName) => ({
     args: 2,
     returns: whenAll('Float32'),
-    summary: `${summary}${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
+    summary: `${summary}${variant.suffix.startsWith('Case') ? ', ignoring case' : ''}.`,
     duckdb: unsupported('ClickHouse counts hashes of n-grams; DuckDB has no such count'),
     cases: [[`${fullName}('clickhouse', 'clickhouse')`, name === 'ngramDistance' ? 0 : 1]],
   }))
@@ -136,7 +136,7 @@ export const searchFunctions: FunctionFamily = scalars({
     args: [2, 3],
     ...(variant.suffix === '' ? { caseInsensitive: true as const } : {}),
     returns: whenAll('UInt64'),
-    summary: `Where a text stands in another one (${inWhat(variant)}), from 1; 0 when it does not. The third argument is where to begin.`,
+    summary: `Position of the substring (${inWhat(variant)}), from 1; 0 if absent. The third argument is where the search starts.`,
     duckdb: ([text, needle, start], context) => foundAt(text!, needle!, start, variant, context),
     cases: [
       [`${name}('abcabc', 'b')`, 2],
@@ -155,7 +155,7 @@ export const searchFunctions: FunctionFamily = scalars({
   locate: {
     args: [2, 3],
     returns: whenAll('UInt64'),
-    summary: 'As position, with the text to look for first.',
+    summary: 'Like `position`, with the substring first.',
     duckdb: ([needle, text, start], context) => foundAt(text!, needle!, start, variants[0]!, context),
     cases: [
       ["locate('b', 'abc')", 2],
@@ -165,7 +165,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ...inVariants('countSubstrings', ['', 'CaseInsensitive', 'CaseInsensitiveUTF8'], (variant, name) => ({
     args: [2, 3],
     returns: whenAll('UInt64'),
-    summary: `How often a text stands in another one (${inWhat(variant)}), without overlaps.`,
+    summary: `Number of non-overlapping occurrences of a substring (${inWhat(variant)}).`,
     duckdb: ([text, needle, start], context) => {
       const from = start ? `substring(${variant.fold(text!.sql, context)}, ${start.sql})` : variant.fold(text!.sql, context)
       const count = onceAll(
@@ -186,7 +186,7 @@ export const searchFunctions: FunctionFamily = scalars({
   })),
   ...manyNeedles(
     'multiSearchAllPositions',
-    'Where each of the texts stands, 0 where it does not',
+    'Position of each of the substrings, 0 where absent',
     allIndexes,
     placesOf,
     (name, ignoresCase) => [[`${name}('hello World', ['world', 'hello', 'x'])`, ignoresCase ? [7, 1, 0] : [0, 1, 0]]],
@@ -238,7 +238,7 @@ export const searchFunctions: FunctionFamily = scalars({
     args: 2,
     compiles: { at: 1, as: 'text' },
     returns: whenAll('Bool'),
-    summary: `Whether the first text has the characters of the second one in that order${variant.suffix.startsWith('Case') ? ', capitals or not' : ''}.`,
+    summary: `Whether the first text has the characters of the second one in that order${variant.suffix.startsWith('Case') ? ', ignoring case' : ''}.`,
     duckdb: ([text, needle], context) => {
       return hasInOrder(variant.fold(text!.sql, context), variant.fold(needle!.sql, context), typeof needle!.constant === 'string', context)
     },

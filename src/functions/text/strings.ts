@@ -41,7 +41,7 @@ const something = (arg: Arg): string =>
 const emptiness = (isEmpty: boolean, name: string) => ({
   args: 1,
   returns: whenAll('Bool'),
-  summary: isEmpty ? 'Whether a text, array or map has nothing in it.' : 'Whether a text, array or map has something in it.',
+  summary: isEmpty ? 'Whether a text, array or map is empty.' : 'Whether a text, array or map is not empty.',
   duckdb: (([x]) => (isEmpty ? nothing(x!) : something(x!))) satisfies SqlCell,
   clickhouse: isEmpty ? 'empty' : 'notEmpty',
   cases: [
@@ -72,7 +72,7 @@ export const stringFunctions = scalars({
   concatWithSeparator: {
     args: [2, null],
     returns: whenAll('String'),
-    summary: 'The arguments behind the first as one text with the first between them; NULL when one is NULL.',
+    summary: 'Joins the other arguments with the first as separator; NULL if any is NULL.',
     makes: ({ args }) => (args[0]?.constant === undefined ? times(args.length) : times(textTimes(args.map(({ type }) => type)) + 1)),
     duckdb: ([separator, ...rest], context) => `(${rest.map((arg) => toText(arg, context)).join(` || ${separator!.sql} || `)})`,
     clickhouse: ([separator, ...rest], context) =>
@@ -110,7 +110,7 @@ export const stringFunctions = scalars({
     args: 1,
     caseInsensitive: true,
     returns: whenAll('String'),
-    summary: 'The letters A to Z as small ones; others stay.',
+    summary: 'Converts A to Z to lower case; other letters stay.',
     duckdb: ([x], context) => asciiLower(x!.sql, context),
     cases: [
       ["lower('ABCÉ')", 'abcÉ'],
@@ -121,7 +121,7 @@ export const stringFunctions = scalars({
     args: 1,
     caseInsensitive: true,
     returns: whenAll('String'),
-    summary: 'The letters a to z as capitals; others stay.',
+    summary: 'Converts a to z to upper case; other letters stay.',
     duckdb: ([x], context) => asciiUpper(x!.sql, context),
     cases: [["upper('abcé')", 'ABCé']],
   },
@@ -129,7 +129,7 @@ export const stringFunctions = scalars({
     args: 1,
     makes: times(2),
     returns: whenAll('String'),
-    summary: 'All letters as small ones.',
+    summary: 'Converts all letters to lower case.',
     duckdb: call('lower'),
     cases: [["lowerUTF8('ABCÉ')", 'abcé']],
   },
@@ -137,14 +137,14 @@ export const stringFunctions = scalars({
     args: 1,
     makes: times(2),
     returns: whenAll('String'),
-    summary: 'All letters as capitals.',
+    summary: 'Converts all letters to upper case.',
     duckdb: call('upper'),
     cases: [["upperUTF8('abcé')", 'ABCÉ']],
   },
   initcap: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'Words of the letters A to Z and digits with a capital first.',
+    summary: 'Capitalizes each word of the letters A to Z and digits.',
     scratch: parts(3),
     duckdb: ([x], context) => {
       const w = context.fresh()
@@ -162,7 +162,7 @@ export const stringFunctions = scalars({
     args: 1,
     caseInsensitive: true,
     returns: ([x]) => (isListLike(x!) ? x! : scalar('String', isNullable(x!))),
-    summary: 'The text (by bytes) or array backwards.',
+    summary: 'Reverses a text (by bytes) or an array.',
     duckdb: ([x]) => (isListLike(x!.type) ? `list_reverse(${x!.sql})` : `reverse(${x!.sql})`),
     cases: [
       ["reverse('abc')", 'cba'],
@@ -180,14 +180,14 @@ export const stringFunctions = scalars({
   reverseUTF8: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The characters of the text backwards.',
+    summary: 'Reverses the characters of a text.',
     duckdb: call('reverse'),
     cases: [["reverseUTF8('héllo')", 'olléh']],
   },
   repeat: {
     args: 2,
     returns: whenAll('String'),
-    summary: 'The text a number of times.',
+    summary: 'Repeats the text a number of times.',
     makes: counted((c) => c.times(c.bytes(0), c.value(1))),
     duckdb: ([text, times]) => `repeat(${text!.sql}, CAST(${times!.sql} AS INTEGER))`,
     cases: [

@@ -104,7 +104,7 @@ const formDecoded = (text: string): string => `url_decode(replace(${text}, '+', 
 const component: FunctionRow['returns'] = whenAll('String')
 
 export const urlFunctions = scalars({
-  protocol: part('What stands before ://.', (url) => found(url, '^([A-Za-z0-9+.-]+)://'), [
+  protocol: part('The part before `://`.', (url) => found(url, '^([A-Za-z0-9+.-]+)://'), [
     ["protocol('https://a.b')", 'https'],
     ["protocol('a.b')", ''],
     ["protocol('mailto:x')", ''],
@@ -208,16 +208,16 @@ export const urlFunctions = scalars({
     ["pathFull('https://example.com/a/b?x=1#f')", '/a/b?x=1#f'],
     ["pathFull('https://e.com?x')", ''],
   ]),
-  queryString: part('What stands between ? and #.', (url) => found(url, '^[^?]*\\?([^#]*)'), [
+  queryString: part('The part between `?` and `#`.', (url) => found(url, '^[^?]*\\?([^#]*)'), [
     ["queryString('https://e.com/a?x=1&y=2#f')", 'x=1&y=2'],
     ["queryString('https://e.com/a')", ''],
   ]),
-  queryStringAndFragment: part('What stands behind ?, or from # on.', (url) => replaced(url, '^[^?#]*(?:\\?(.*)|(#.*))?$', '\\1\\2'), [
+  queryStringAndFragment: part('The part after `?`, or from `#` on.', (url) => replaced(url, '^[^?#]*(?:\\?(.*)|(#.*))?$', '\\1\\2'), [
     ["queryStringAndFragment('https://e.com/a?x=1#f')", 'x=1#f'],
     ["queryStringAndFragment('https://e.com/a#f')", '#f'],
     ["queryStringAndFragment('https://e.com/a')", ''],
   ]),
-  fragment: part('What stands behind #.', (url) => found(url, '^[^#]*#(.*)$'), [
+  fragment: part('The part after `#`.', (url) => found(url, '^[^#]*#(.*)$'), [
     ["fragment('https://e.com/a?x=1#f')", 'f'],
     ["fragment('a')", ''],
   ]),

@@ -155,14 +155,14 @@ export const comparisonFunctions = scalars({
     ['equals(0 / 0, 0 / 0)', 0],
     ['equals(0 / 0, toNullable(0) / 0)', 0],
   ]),
-  notEquals: comparison('The opposite of equality; NULL differs from everything but NULL.', equality(false), [
+  notEquals: comparison('Inequality; NULL differs from everything except NULL.', equality(false), [
     ['notEquals(1, 2)', 1],
     ['notEquals(null, 2)', 1],
     ['notEquals(0 / 0, 0 / 0)', 1],
     ['notEquals(null, null)', 0],
     ["notEquals(toNullable('a'), toNullable('a'))", 0],
   ]),
-  less: comparison('Whether the first is smaller; false with a NULL.', ordering('<', 'less'), [
+  less: comparison('Whether the first value is less than the second; false if either is NULL.', ordering('<', 'less'), [
     ['less(1, 2)', 1],
     ['less(1, 0 / 0)', 0],
     ["less('b', 'a')", 0],
@@ -171,12 +171,16 @@ export const comparisonFunctions = scalars({
     ["less(toDate('2024-01-01'), '2024-01-02')", 1],
     ["less(toDate('2024-01-01'), toDateTime('2024-01-01 10:00:00'))", 1],
   ]),
-  lessOrEquals: comparison('Whether the first is smaller or equal; false with a NULL.', ordering('<=', 'lessOrEquals'), [
-    ['lessOrEquals(2, 2)', 1],
-    ['lessOrEquals(null, null)', 0],
-    ['lessOrEquals(toNullable(3), 2)', 0],
-  ]),
-  greater: comparison('Whether the first is bigger; false with a NULL.', ordering('>', 'greater'), [
+  lessOrEquals: comparison(
+    'Whether the first value is less than or equal to the second; false if either is NULL.',
+    ordering('<=', 'lessOrEquals'),
+    [
+      ['lessOrEquals(2, 2)', 1],
+      ['lessOrEquals(null, null)', 0],
+      ['lessOrEquals(toNullable(3), 2)', 0],
+    ],
+  ),
+  greater: comparison('Whether the first value is greater than the second; false if either is NULL.', ordering('>', 'greater'), [
     ['greater(2, 1)', 1],
     ['greater(0 / 0, 1)', 0],
     ['greater(1 / 0, 1)', 1],
@@ -184,9 +188,13 @@ export const comparisonFunctions = scalars({
     ["greater(toDateTime('2024-01-02 00:00:00'), '2024-01-01')", 1],
     ["greater(toDateTime('2024-01-02 00:00:00'), toDateTime('2024-01-02 00:00:00'))", 0],
   ]),
-  greaterOrEquals: comparison('Whether the first is bigger or equal; false with a NULL.', ordering('>=', 'greaterOrEquals'), [
-    ['greaterOrEquals(2, 2)', 1],
-    ['greaterOrEquals(1, 2)', 0],
-    ['greaterOrEquals(null, null)', 0],
-  ]),
+  greaterOrEquals: comparison(
+    'Whether the first value is greater than or equal to the second; false if either is NULL.',
+    ordering('>=', 'greaterOrEquals'),
+    [
+      ['greaterOrEquals(2, 2)', 1],
+      ['greaterOrEquals(1, 2)', 0],
+      ['greaterOrEquals(null, null)', 0],
+    ],
+  ),
 })

@@ -16,7 +16,7 @@ export const conditionalFunctions = scalars({
     caseInsensitive: true,
     returns: ([, yes, no]) => commonType([yes!, no!]),
     makes: part,
-    summary: 'The second argument when the first is true, else the third; NULL counts as false.',
+    summary: 'The second argument if the first is true, else the third; NULL counts as false.',
     duckdb: caseWhen,
     cases: [
       ["if(1 = 1, 'yes', 'no')", 'yes'],
@@ -33,7 +33,7 @@ export const conditionalFunctions = scalars({
     takes: (args) => args.map((_, i) => (i % 2 === 0 && i < args.length - 1 ? 'boolean' : 'alike')),
     returns: (args) => commonType(args.filter((_, i) => i % 2 === 1 || i === args.length - 1)),
     makes: part,
-    summary: 'The value behind the first true condition, else the last argument.',
+    summary: 'The value after the first true condition, else the last argument.',
     duckdb: caseWhen,
     cases: [
       ["multiIf(1 = 2, 'a', 2 = 2, 'b', 'c')", 'b'],

@@ -171,8 +171,8 @@ const floatCases: FunctionRow['cases'] = [
 const renamed = (cases: FunctionRow['cases'], from: string, to: string): FunctionRow['cases'] =>
   cases.slice(0, 3).map(([expression, ...rest]) => [expression.replace(from, to), ...rest] as FunctionRow['cases'][number])
 
-const integerSummary = 'The value as a whole number; NULL when it is none.'
-const floatSummary = 'The value as a float; NULL when it is no number.'
+const integerSummary = 'The value as an integer; NULL if it is not one.'
+const floatSummary = 'The value as a float; NULL if it is not a number.'
 const integerCast = (name: string): ScalarSpec => cast('Int64', integerSummary, toInteger, renamed(intCases, 'toInt', name))
 const floatCast = (name: string): ScalarSpec => cast('Float64', floatSummary, toFloat, renamed(floatCases, 'toFloat', name))
 
@@ -181,40 +181,40 @@ export const conversionFunctions = scalars({
   toIntOrNull: integerCast('toIntOrNull'),
   toInt64: integerCast('toInt64'),
   toInt64OrNull: integerCast('toInt64OrNull'),
-  toIntOrZero: orDefault('Int64', 1, 'The value as a whole number; 0 when it is none, NULL for NULL.', [
+  toIntOrZero: orDefault('Int64', 1, 'The value as an integer; 0 if it is not one, NULL for NULL.', [
     ["toIntOrZero('5')", 5],
     ["toIntOrZero('x')", 0],
     ['toIntOrZero(null)', null],
   ]),
-  toInt64OrZero: orDefault('Int64', 1, 'The value as a whole number; 0 when it is none, NULL for NULL.', [["toInt64OrZero('12abc')", 0]]),
-  toIntOrDefault: orDefault('Int64', 2, 'The value as a whole number, or the default (0) when it is none.', [
+  toInt64OrZero: orDefault('Int64', 1, 'The value as an integer; 0 if it is not one, NULL for NULL.', [["toInt64OrZero('12abc')", 0]]),
+  toIntOrDefault: orDefault('Int64', 2, 'The value as an integer, or the default (0) if it is not one.', [
     ["toIntOrDefault('x', 5)", 5],
     ["toIntOrDefault('7', 5)", 7],
     ["toIntOrDefault('x')", 0],
     ["toIntOrDefault('x', -2.7)", -2],
     ['toIntOrDefault(null, 5)', 5],
   ]),
-  toInt64OrDefault: orDefault('Int64', 2, 'The value as a whole number, or the default (0) when it is none.', [
+  toInt64OrDefault: orDefault('Int64', 2, 'The value as an integer, or the default (0) if it is not one.', [
     ["toInt64OrDefault('x', -1)", -1],
   ]),
   toFloat: cast('Float64', floatSummary, toFloat, floatCases),
   toFloatOrNull: floatCast('toFloatOrNull'),
   toFloat64: floatCast('toFloat64'),
   toFloat64OrNull: floatCast('toFloat64OrNull'),
-  toFloatOrZero: orDefault('Float64', 1, 'The value as a float; 0 when it is no number, NULL for NULL.', [
+  toFloatOrZero: orDefault('Float64', 1, 'The value as a float; 0 if it is not a number, NULL for NULL.', [
     ["toFloatOrZero('')", 0],
     ["toFloatOrZero('2.5')", 2.5],
     ['toFloatOrZero(null)', null],
   ]),
-  toFloat64OrZero: orDefault('Float64', 1, 'The value as a float; 0 when it is no number, NULL for NULL.', [["toFloat64OrZero('abc')", 0]]),
-  toFloatOrDefault: orDefault('Float64', 2, 'The value as a float, or the default (0) when it is no number.', [
+  toFloat64OrZero: orDefault('Float64', 1, 'The value as a float; 0 if it is not a number, NULL for NULL.', [["toFloat64OrZero('abc')", 0]]),
+  toFloatOrDefault: orDefault('Float64', 2, 'The value as a float, or the default (0) if it is not a number.', [
     ["toFloatOrDefault('2.5')", 2.5],
     ["toFloatOrDefault('bla')", 0],
     ['toFloatOrDefault(null)', null],
     ["toFloatOrDefault('bla', 1.5)", 1.5],
     ['toFloatOrDefault(null, 2)', 2],
   ]),
-  toFloat64OrDefault: orDefault('Float64', 2, 'The value as a float, or the default (0) when it is no number.', [
+  toFloat64OrDefault: orDefault('Float64', 2, 'The value as a float, or the default (0) if it is not a number.', [
     ["toFloat64OrDefault('bla', 1.5)", 1.5],
   ]),
   toDecimal: {
@@ -223,7 +223,7 @@ export const conversionFunctions = scalars({
       mustBeConstant(scale, 'The scale of a decimal')
       return { kind: 'scalar', name: 'Decimal', nullable: true, parameters: [18, Number(scale?.constant ?? 0)] }
     },
-    summary: 'The value as a decimal with a scale, cut there; NULL when it is no number.',
+    summary: 'The value as a decimal with a scale, cut there; NULL if it is not a number.',
     duckdb: ([x, scale], context) => duckdbDecimal(x!, Number(scale!.constant ?? 0), context),
     clickhouse: ([x, scale]) => `accurateCastOrNull(${x!.sql}, 'Decimal64(${Number(scale!.constant ?? 0)})')`,
     cases: [
@@ -258,7 +258,7 @@ export const conversionFunctions = scalars({
   toUUID: {
     args: 1,
     returns: orNull('UUID'),
-    summary: 'The text as a UUID; NULL when it is none.',
+    summary: 'The text as a UUID; NULL if it is not one.',
     duckdb: sql`TRY_CAST(${0} AS UUID)`,
     clickhouse: castOrNull('UUID'),
     cases: [
@@ -269,7 +269,7 @@ export const conversionFunctions = scalars({
   toUUIDOrDefault: {
     args: 2,
     returns: ([, fallback]) => fallback!,
-    summary: 'The text as a UUID, or the second argument when it is none.',
+    summary: 'The text as a UUID, or the second argument if it is not one.',
     duckdb: sql`coalesce(TRY_CAST(${0} AS UUID), ${1})`,
     clickhouse: ([x, fallback]) => `ifNull(accurateCastOrNull(${x!.sql}, 'UUID'), ${fallback!.sql})`,
     cases: [["toString(toUUIDOrDefault('x', toUUID('59f0c404-5cb3-11e7-907b-a6006ad3dba0')))", '59f0c404-5cb3-11e7-907b-a6006ad3dba0']],
@@ -290,7 +290,7 @@ export const conversionFunctions = scalars({
   toTypeName: {
     args: 1,
     returns: always('String'),
-    summary: 'The name of the type of the value.',
+    summary: 'Name of the value's type.',
     duckdb: ([x], context) => context.literal(shownName(x!.type)),
     clickhouse: ([x], context) => context.literal(shownName(x!.type)),
     cases: [

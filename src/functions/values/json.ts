@@ -165,7 +165,7 @@ export const jsonFunctions = scalars({
   JSONExtractBool: member(
     'JSONExtractBool',
     whenAll('Bool'),
-    'Whether true, or a number other than 0, stands at a path.',
+    'Whether the value at a path is true or a nonzero number.',
     'false',
     (args, context) =>
       once(context, `CAST(${at(args, context)} AS VARCHAR)`, (v) => `(${v} = 'true' OR coalesce(TRY_CAST(${v} AS DOUBLE), 0) <> 0)`),
@@ -295,7 +295,7 @@ export const jsonFunctions = scalars({
     ...member(
       'JSONType',
       whenAll('String'),
-      'What stands at a path: String, Int64, UInt64, Double, Bool, Array, Object or Null.',
+      'The type of the value at a path: String, Int64, UInt64, Double, Bool, Array, Object or Null.',
       "'Null'",
       kindOf,
       [

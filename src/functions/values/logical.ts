@@ -23,7 +23,7 @@ export const logicalFunctions = scalars({
   and: {
     args: [2, null],
     returns,
-    summary: 'True when all arguments are true.',
+    summary: 'True if all arguments are true.',
     duckdb: joined('AND', false),
     clickhouse: called('and', false),
     cases: [
@@ -37,7 +37,7 @@ export const logicalFunctions = scalars({
   or: {
     args: [2, null],
     returns,
-    summary: 'True when at least one argument is true.',
+    summary: 'True if at least one argument is true.',
     duckdb: joined('OR', true),
     clickhouse: called('or', true),
     cases: [
@@ -50,7 +50,7 @@ export const logicalFunctions = scalars({
   xor: {
     args: [2, null],
     returns,
-    summary: 'True when an odd number of arguments is true.',
+    summary: 'True if an odd number of arguments is true.',
     duckdb: (args) => args.map((arg) => `CAST(${arg.sql} AS BOOLEAN)`).reduce((left, right) => `(${left} <> ${right})`),
     clickhouse: (args) => `xor(${args.map((arg) => arg.sql).join(', ')})`,
     cases: [
@@ -64,7 +64,7 @@ export const logicalFunctions = scalars({
     args: 1,
     caseInsensitive: true,
     returns,
-    summary: 'The opposite; NULL stays NULL.',
+    summary: 'Negation; NULL stays NULL.',
     duckdb: ([x]) => `(NOT ${x!.sql})`,
     clickhouse: ([x]) => `not(${x!.sql})`,
     cases: [

@@ -67,7 +67,7 @@ export function jsonText(value: Arg, context: CellContext): string {
 const strict = (name: ScalarName): ScalarSpec => ({
   args: 1,
   returns: whenAll(name),
-  summary: `Internal: the value as ${name}; fails when it is none.`,
+  summary: `Internal: the value as ${name}; fails if it is not one.`,
   duckdb: ([x], context) => duckdbWhole(x!, name, context),
   clickhouse: `to${name}`,
   cases: [[`_to${name}('5')`, 5]],
@@ -102,7 +102,7 @@ export const namedCastFunctions = scalars({
   accurateCastOrNull: {
     args: 2,
     returns: cast,
-    summary: 'The value as the named type; NULL when it does not fit.',
+    summary: 'Casts to the named type; NULL if the value does not fit.',
     makes: times(8),
     duckdb: (args, context) => duckdbCast(args[0]!, notNull(namedType(args[1])), context),
     cases: [
@@ -118,7 +118,7 @@ export const namedCastFunctions = scalars({
   accurateCast: {
     args: 2,
     returns: ([x], { args }) => (isNullable(x!) ? nullable(namedType(args[1])) : namedType(args[1])),
-    summary: 'The value as the named type; fails when it does not fit.',
+    summary: 'Casts to the named type; fails if the value does not fit.',
     makes: times(8),
     duckdb: ([x, type], context) =>
       once(context, x!.sql, (v) => {
@@ -137,7 +137,7 @@ export const namedCastFunctions = scalars({
   defaultValueOfTypeName: {
     args: 1,
     returns: (_, { args }) => namedType(args[0]),
-    summary: 'What stands for no value in the named type.',
+    summary: 'The default value of the named type.',
     duckdb: ([type]) => `CAST(${defaultOf(namedType(type))} AS ${duckdbType(namedType(type))})`,
     cases: [
       ["defaultValueOfTypeName('Int64')", 0],
@@ -181,7 +181,7 @@ export const namedCastFunctions = scalars({
     returns: (_, { args }) => (members(args).some(({ type }) => isNullable(type)) ? nullable(last(args)) : last(args)),
     makes: ofJson,
     scratch: parts(),
-    summary: "The value at a path as the named type, which stands last; the type's default where it does not fit.",
+    summary: "The value at a path as the type named in the last argument; the type's default where it does not fit.",
     duckdb: (args, context) => {
       const value = jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context)
       return isNullable(context.type) ? unlessNull(members(args), value) : value
@@ -216,7 +216,7 @@ export const namedCastFunctions = scalars({
     returns: (_, { args }) => ({ kind: 'array', item: tupleOf([scalar('String'), last(args)]) }),
     makes: ofJson,
     scratch: parts(),
-    summary: 'Keys and values of the object at a path; values that are not of the named type, which stands last, are left out.',
+    summary: 'Keys and values of the object at a path; values that are not of the type named in the last argument are left out.',
     duckdb: (args, context) =>
       once(context, jsonAt(args[0]!.sql, members(args), context), (v) => {
         const [key, pair] = [context.fresh(), context.fresh()]
@@ -244,7 +244,7 @@ export const namedCastFunctions = scalars({
   _toDate: {
     args: 1,
     returns: whenAll('Date'),
-    summary: 'Internal: the value as a date; fails when it is none.',
+    summary: 'Internal: the value as a date; fails if it is not one.',
     duckdb: ([x]) => `CAST(${x!.sql} AS DATE)`,
     clickhouse: 'toDate',
     cases: [["_toDate('2024-01-02')", '2024-01-02']],

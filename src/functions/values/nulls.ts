@@ -51,7 +51,7 @@ export const nullFunctions = scalars({
     caseInsensitive: true,
     returns: (args) => (args.every(isNullable) ? commonType(args) : notNull(commonType(args))),
     makes: part,
-    summary: 'The first argument, or the second when the first is NULL.',
+    summary: 'The first argument, or the second if the first is NULL.',
     duckdb: call('coalesce'),
     clickhouse: 'ifNull',
     cases: [
@@ -65,7 +65,7 @@ export const nullFunctions = scalars({
     caseInsensitive: true,
     returns: ([x]) => nullable(x!),
     makes: part,
-    summary: 'NULL when both arguments are equal, else the first.',
+    summary: 'NULL if both arguments are equal, else the first.',
     // A DuckDB macro that repeats its first argument: each nested call would double the text.
     duckdb: ([x, y], context) =>
       x!.sql.includes('nullif(')

@@ -35,7 +35,7 @@ const neighbor: ScalarSpec = {
   takes: ['alike', 'integer', 'alike'],
   returns: ([x, , other]) => (other ? commonType([x!, other]) : x!),
   summary:
-    'The value so many rows behind, or before with a negative number; the default of the type or the third argument where there is none.',
+    'The value that many rows later, or earlier with a negative number; the default of the type or the third argument where there is none.',
   duckdb: ([x, by, other], context) => shifted('duckdb', x!.sql, offsetOf(by!), other?.sql ?? defaultOf(context.type)),
   clickhouse: ([x, by, other]) => {
     const offset = offsetOf(by!)

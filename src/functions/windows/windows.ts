@@ -132,17 +132,17 @@ export const windowFunctions = functions({
   nth_value: ofFrame('nth_value', [2, 2], 'The value of the n-th row of the frame.', [
     [over('nth_value(x, 2)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW'), [0, 20, 20, 20]],
   ]),
-  lag: shifted('lag', true, 'The value so many rows (1) before; NULL or the third argument where there is none.', [
+  lag: shifted('lag', true, 'The value that many rows (1) earlier; NULL or the third argument where there is none.', [
     [over('ifNull(lag(x), -1)').replace('ifNull(lag(x), -1) over (ORDER BY x)', 'ifNull(lag(x) over (ORDER BY x), -1)'), [-1, 10, 20, 20]],
     [over('lag(x, 2, 5)'), [5, 5, 10, 20]],
   ]),
-  lead: shifted('lead', true, 'The value so many rows (1) behind; NULL or the third argument where there is none.', [
+  lead: shifted('lead', true, 'The value that many rows (1) later; NULL or the third argument where there is none.', [
     [over('lead(x, 1, 5)'), [20, 20, 30, 5]],
   ]),
   lagInFrame: shifted(
     'lag',
     false,
-    'The value so many rows (1) before; the default of the type or the third argument where there is none.',
+    'The value that many rows (1) earlier; the default of the type or the third argument where there is none.',
     [
       [over('lagInFrame(x)'), [0, 10, 20, 20]],
       [over('lagInFrame(x, 2)', 'ORDER BY x ROWS BETWEEN 2 PRECEDING AND CURRENT ROW'), [0, 0, 10, 20]],
@@ -158,7 +158,7 @@ export const windowFunctions = functions({
   leadInFrame: shifted(
     'lead',
     false,
-    'The value so many rows (1) behind; the default of the type or the third argument where there is none.',
+    'The value that many rows (1) later; the default of the type or the third argument where there is none.',
     [
       [over('leadInFrame(x)', 'ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'), [20, 20, 30, 0]],
       [over('leadInFrame(x, 1)', 'ORDER BY x ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING'), [20, 20, 30, 0]],
@@ -177,7 +177,7 @@ export const tableFunctions = functions({
     kind: 'table',
     args: [1, 2],
     returns: () => scalar('UInt64'),
-    summary: 'A table of whole numbers in the column `number`: from 0, so many; or from the first argument, so many as the second says.',
+    summary: 'A table of integers in the column `number`: that many from 0, or from the first argument as many as the second says.',
     sql: {
       duckdb: ([a, b]) =>
         b

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { text } from '../../accounts/fields.ts'
 import { failures } from '../errors.ts'
 import type { ProjectVisit } from '../resource.ts'

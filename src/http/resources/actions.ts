@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DefinitionState } from '../../accounts/definition-log.ts'
 import { check, flag, listOf, time as moment, text } from '../../accounts/fields.ts'
 import { withinJson } from '../../limits/bounds.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check } from '../../accounts/fields.ts'
 import type { Annotation } from '../../accounts/records.ts'
 import { annotationInput, annotationScopes, shownIn } from '../../saved/annotations.ts'

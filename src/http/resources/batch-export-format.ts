@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { BatchExport, BatchExportBackfill, BatchExportLog, BatchExportRun } from '../../accounts/records.ts'
 import { schemaOf } from '../../exports/records.ts'
 import { freeSchema, maybeTime, time, timeSchema, uuidSchema } from '../present.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check, integer } from '../../accounts/fields.ts'
 import type { BatchExport, BatchExportBackfill, BatchExportLog, BatchExportRun, ProjectRecord } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'

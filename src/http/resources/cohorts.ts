@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { DefinitionState } from '../../accounts/definition-log.ts'
 import { check, flag, jsonList, jsonObject, listOf, text } from '../../accounts/fields.ts'
 import { tokenLength } from '../../limits/bounds.ts'

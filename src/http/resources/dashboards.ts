@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check, integer, listOf } from '../../accounts/fields.ts'
 import type { Dashboard } from '../../accounts/records.ts'
 import { invalid } from '../../accounts/refusals.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Note, noNote } from '../../accounts/definition-notes.ts'
 import { flag, listOf, text } from '../../accounts/fields.ts'
 import type { Json } from '../../accounts/store.ts'

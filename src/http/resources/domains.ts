@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { domainChange, domainInput } from '../../accounts/domains.ts'
 import type { Domain } from '../../accounts/records.ts'
 import { failures } from '../errors.ts'

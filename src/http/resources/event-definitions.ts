@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { noNote } from '../../accounts/definition-notes.ts'
 import { check } from '../../accounts/fields.ts'
 import { nameUuid } from '../../lib/name-uuid.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isUuid } from '../../lib/time-ordered-uuid.ts'
 import type { EventsAnswer } from '../../queries/events/index.ts'
 import { failures } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { noNote } from '../../accounts/definition-notes.ts'
 import { anyJson, check, integer, jsonObject, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'

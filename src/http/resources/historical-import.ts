@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { historicalImportInput, limitsOf } from '../../accounts/historical-imports.ts'
 import type { HistoricalImport } from '../../accounts/records.ts'
 import { maybeTime, timeSchema } from '../present.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type WarningSummary, warningKinds } from '../../ingestion/warnings.ts'
 import { holds } from '../access.ts'
 import { pageSchema } from '../pages.ts'

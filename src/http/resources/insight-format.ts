@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { QueryStatus } from '../../execution/asking/query-runs.ts'
 import { presentRun } from '../../execution/asking/query-runs.ts'

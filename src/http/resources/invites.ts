@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Inviter, Sent } from '../../accounts/invites.ts'
 import { inviteInput } from '../../accounts/invites.ts'
 import { hasAllScopes } from '../../accounts/personal-keys.ts'

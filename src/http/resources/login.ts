@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check, givenPassword, text } from '../../accounts/fields.ts'
 import { firstOwnerInput } from '../../accounts/first-owner.ts'
 import { signupInput } from '../../accounts/joining.ts'

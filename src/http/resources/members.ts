@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Member, memberInput } from '../../accounts/members.ts'
 import { sameEmail } from '../../accounts/users.ts'
 import { failures } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Alert, AlertCheck, Insight, NoticeDelivery, Subscription, User } from '../../accounts/records.ts'
 import { maskedAddress } from '../../lib/masked-address.ts'

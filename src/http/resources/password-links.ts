@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check } from '../../accounts/fields.ts'
 import { isWrongLink, mailedLinkInput, passwordLinkInput } from '../../accounts/password-links.ts'
 import { failures } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { keyInput, scopes } from '../../accounts/personal-keys.ts'
 import type { PersonalKey } from '../../accounts/records.ts'
 import type { Caller } from '../authenticate.ts'

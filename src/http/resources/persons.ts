@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../accounts/fields.ts'
 import { propertiesOf } from '../../ingestion/imports.ts'
 import { isTooLarge } from '../../ingestion/property-size.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Plugin, PluginConfig, PluginFailedDelivery } from '../../accounts/records.ts'
 import type { PluginLogEntry } from '../../plugins/log-entries.ts'
 import type { OpenedPlugins } from '../../plugins/open-plugins.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Plugin, ProjectRecord } from '../../accounts/records.ts'
 import { mustHave } from '../../plugins/access.ts'
 import { type Family, isIn } from '../../plugins/families.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type ProjectMember, projectMemberChange, projectMemberInput } from '../../accounts/project-members.ts'
 import { failures } from '../errors.ts'
 import { pageSchema } from '../pages.ts'

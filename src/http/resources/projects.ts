@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ActingMember } from '../../accounts/acting-member.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../accounts/project-fields.ts'
 import { level, type ProjectRecord } from '../../accounts/records.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { proxyRecordInput } from '../../accounts/proxy-records.ts'
 import type { ProxyRecord } from '../../accounts/records.ts'
 import { failures } from '../errors.ts'

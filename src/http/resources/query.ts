@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { statusBody } from '../../execution/asking/asking.ts'
 import { withinJson } from '../../limits/bounds.ts'
 import { failures } from '../errors.ts'
@@ -100,7 +100,7 @@ export const query = defineResource({
       method: 'GET',
       path: ':id',
       name: 'retrieve',
-      summary: 'How far a query in the background is, with its answer at the end; kept for ten minutes',
+      summary: 'Status of a background query, with its result when complete; kept for ten minutes',
       limits: ['api'],
       queryParameters: { show_progress: '`true`: with `query_progress` while it runs' },
       answer: z.object({ query_status: statusSchema }),

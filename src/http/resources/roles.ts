@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Role, RoleMembership } from '../../accounts/records.ts'
 import { roleInput, roleMembershipInput } from '../../accounts/roles.ts'
 import type { App } from '../app.ts'

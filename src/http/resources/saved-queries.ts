@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { check, integer } from '../../accounts/fields.ts'
 import type { SavedQuery } from '../../accounts/records.ts'
 import { columnsOf, viewChange, viewInput } from '../../saved/views.ts'

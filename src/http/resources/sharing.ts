@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type SharedThing, sharingInput } from '../../sharing/links.ts'
 import { failures } from '../errors.ts'
 import { time, timeSchema } from '../present.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { emailLinkInput } from '../../accounts/email-links.ts'
 import { check } from '../../accounts/fields.ts'
 import type { Limits } from '../../accounts/key-limits.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { fields } from '../fields.ts'
 import { everyQuery } from '../schemas.ts'
 import { filtersSchema } from '../series.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { actionStepSchema } from '../action-definition.ts'
 import { fields } from '../fields.ts'
 import { everyQuery } from '../schemas.ts'

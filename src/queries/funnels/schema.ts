@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { maxSteps } from '../../kernels/funnels/columns.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'

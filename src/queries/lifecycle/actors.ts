@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { QueryError } from '../../errors/errors.ts'
 import { defineActorSource } from '../actor-source.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'

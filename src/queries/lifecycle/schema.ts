@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { intervals } from '../../lib/calendar.ts'
 import { fields } from '../fields.ts'
 import { dateRangeSchema, everyQuery } from '../schemas.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { alias, field, from, literal, select } from '../../ast/build.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { type ActorList, type ActorOptions, type Asking, defineActorSource } from '../actor-source.ts'

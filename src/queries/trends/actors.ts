@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { alias, and, call, equals, field, from, groupBy, literal, select, table } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'

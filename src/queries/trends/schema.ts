@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { noneOf, pathText } from '../../errors/validation.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { conversionGoalSchema } from '../conversion-goal.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { printPart } from '../../../ast/words.ts'
 import { type CatalogField, tables } from '../../../catalog/tables.ts'
 import { isNamed, isNumeric, isTime, type SqlType } from '../../../types/types.ts'

@@ -175,28 +175,28 @@ export class Project {
    * @example const { ids } = await project.importPersons([{ distinct_ids: ['u1', 'anon-7'], properties: { plan: 'pro' } }])
    */
   importPersons(rows: readonly PersonInput[]): Promise<{ ids: readonly string[] }> {
-    return this.backend.importPersons(rows)
+    return this.backend.records.importPersons(rows)
   }
 
   /** @example await project.importGroups([{ group_type: 'company', group_key: 'acme', properties: { size: 40 } }]) */
   async importGroups(rows: readonly GroupInput[], options: GroupImportOptions = {}): Promise<void> {
     checkOptionNames(options, ['group_types'], 'importGroups')
-    return this.backend.importGroups(rows, options)
+    return this.backend.records.importGroups(rows, options)
   }
 
   /** @example await project.definePropertyTypes([{ type: 'event', name: 'price', property_type: 'Numeric' }]) */
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void> {
-    return this.backend.definePropertyTypes(rows)
+    return this.backend.records.definePropertyTypes(rows)
   }
 
   /** @internal Changes of persons by users, for the HTTP API. */
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
-    return this.backend.changePersons(changes)
+    return this.backend.records.changePersons(changes)
   }
 
   /** @internal */
   changeGroup(change: GroupChange): Promise<void> {
-    return this.backend.changeGroup(change)
+    return this.backend.records.changeGroup(change)
   }
 
   /** @example const { id } = await project.createAction({ name: 'Paid', steps: [{ event: 'purchase' }] }) */
@@ -337,7 +337,7 @@ export class Project {
    */
   async events(): Promise<readonly KnownEvent[]> {
     await this.refresh()
-    return this.backend.events()
+    return this.backend.known.events()
   }
 
   /**
@@ -347,19 +347,19 @@ export class Project {
    */
   async properties(): Promise<readonly KnownProperty[]> {
     await this.refresh()
-    return this.backend.properties()
+    return this.backend.known.properties()
   }
 
   /** @internal One page of the names of events. */
   async eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>> {
     await this.refresh()
-    return this.backend.eventNames(asked)
+    return this.backend.known.eventNames(asked)
   }
 
   /** @internal One page of the names of properties. */
   async propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>> {
     await this.refresh()
-    return this.backend.propertyNames(asked)
+    return this.backend.known.propertyNames(asked)
   }
 
   /** @internal The rows of this project for batch exports. */
@@ -395,7 +395,7 @@ export class Project {
   /** @internal */
   async groupTypes(): Promise<StoreFacts['groupTypes']> {
     await this.refresh()
-    return this.backend.groupTypes()
+    return this.backend.known.groupTypes()
   }
 
   /**
@@ -404,7 +404,7 @@ export class Project {
    * @example for (const { type, count } of await project.warnings()) console.log(type, count)
    */
   async warnings(): Promise<readonly WarningSummary[]> {
-    return this.backend.warnings()
+    return this.backend.known.warnings()
   }
 
   /** What was repaired when the project was opened; empty after an ordinary start. */

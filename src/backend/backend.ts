@@ -1,8 +1,5 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { ProjectRecord } from '../accounts/records.ts'
-import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
-import type { StoreFacts } from '../catalog/store-facts.ts'
-import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
@@ -11,20 +8,17 @@ import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { ExportRows } from '../exports/ports.ts'
 import type { Salts } from '../ingestion/cookieless/salts.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
-import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import type { Transformations } from '../ingestion/transforming/ports.ts'
-import type { WarningSummary } from '../ingestion/warnings.ts'
-import type { GroupChange, PersonChange } from '../ingestion/work.ts'
-import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { QueryContext } from '../queries/kind.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
+import type { ProjectCalls } from './calls.ts'
 
 // Ingests the events of a project and answers its queries. `local-backend.ts` does it in this process, `../isolation/remote-backend.ts` with an engine in another.
 
 export type RowLimits = QueryContext['limits']
 
-export interface ProjectBackend {
+export interface ProjectBackend extends ProjectCalls {
   /** What was repaired when it was opened. */
   readonly reports: readonly RecoveryReport[]
   /** The last durable record. */
@@ -35,14 +29,6 @@ export interface ProjectBackend {
   readonly failure: unknown
   ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer>
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
-  importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }>
-  importGroups(rows: unknown, options: GroupImportOptions): Promise<void>
-  definePropertyTypes(rows: unknown): Promise<void>
-  /** For each change, whether its person exists, once it is stored. */
-  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
-  /** Sets and removes properties of groups that exist, once it is stored. */
-  changeGroup(change: GroupChange): Promise<void>
-  readonly actions: ActionService
   readonly cohorts: CohortService
   /** Answers include everything acknowledged before the call. */
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed>
@@ -52,14 +38,7 @@ export interface ProjectBackend {
   /** All rows of an answer as a file. */
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>
-  events(): Promise<readonly KnownEvent[]>
-  properties(): Promise<readonly KnownProperty[]>
-  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
-  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
-  groupTypes(): Promise<StoreFacts['groupTypes']>
-  warnings(): Promise<readonly WarningSummary[]>
   readonly exportRows: ExportRows
-  readonly storedEvents: EventReader
   /** Applies acknowledged events, then releases the files. */
   close(): Promise<void>
 }

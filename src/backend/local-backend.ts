@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults, viewsOf } from '../accounts/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
-import type { NamesAsked } from '../catalog/known-names.ts'
 import type { ColumnSource } from '../core/ports.ts'
 import { ProjectLists } from '../core/project-lists.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
@@ -23,12 +22,10 @@ import { eventsAt, eventsInRange } from '../execution/stored-events.ts'
 import type { ExportRows } from '../exports/ports.ts'
 import type { ThreadPool } from '../folds/thread-pool.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
-import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
 import { Pipeline } from '../ingestion/pipeline.ts'
 import type { Transform } from '../ingestion/transforming/transform.ts'
 import { Transformer } from '../ingestion/transforming/transformer.ts'
-import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
@@ -41,6 +38,7 @@ import type { RecoveryReport } from '../storage/recovery-report.ts'
 import type { Stores } from '../storage/stores.ts'
 import { openTransformFile } from '../storage/transform-file.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from './backend.ts'
+import type { KnownFacts, Records } from './calls.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
 export interface LocalHome extends BackendHome {
@@ -192,26 +190,6 @@ export class LocalBackend implements ProjectBackend {
     return this.pipeline.ingestEvents(events, facts)
   }
 
-  importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }> {
-    return this.pipeline.importPersons(rows)
-  }
-
-  importGroups(rows: unknown, options: GroupImportOptions): Promise<void> {
-    return this.pipeline.importGroups(rows, options)
-  }
-
-  definePropertyTypes(rows: unknown): Promise<void> {
-    return this.pipeline.definePropertyTypes(rows)
-  }
-
-  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
-    return this.pipeline.changePersons(changes)
-  }
-
-  changeGroup(change: GroupChange): Promise<void> {
-    return this.pipeline.changeGroup(change)
-  }
-
   answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
     const claim = this.home.admission.claim(wanted)
     const options = { signal: claim.signal, checkpoint: claim.check, progress }
@@ -272,33 +250,36 @@ export class LocalBackend implements ProjectBackend {
     }
   }
 
-  async events() {
-    await this.forQueries()
-    return this.storage.engine.events()
+  readonly records: Records = {
+    importPersons: (rows) => this.pipeline.importPersons(rows),
+    importGroups: (rows, options) => this.pipeline.importGroups(rows, options),
+    definePropertyTypes: (rows) => this.pipeline.definePropertyTypes(rows),
+    changePersons: (changes) => this.pipeline.changePersons(changes),
+    changeGroup: (change) => this.pipeline.changeGroup(change),
   }
 
-  async properties() {
-    await this.forQueries()
-    return this.storage.engine.properties()
-  }
-
-  async eventNames(asked: NamesAsked) {
-    await this.pipeline.caughtUp()
-    return this.storage.engine.eventNames(asked)
-  }
-
-  async propertyNames(asked: NamesAsked) {
-    await this.pipeline.caughtUp()
-    return this.storage.engine.propertyNames(asked)
-  }
-
-  async groupTypes() {
-    return (await (await this.forQueries()).facts()).groupTypes
-  }
-
-  async warnings() {
-    await this.pipeline.caughtUp()
-    return this.pipeline.warnings()
+  readonly known: KnownFacts = {
+    events: async () => {
+      await this.forQueries()
+      return this.storage.engine.events()
+    },
+    properties: async () => {
+      await this.forQueries()
+      return this.storage.engine.properties()
+    },
+    eventNames: async (asked) => {
+      await this.pipeline.caughtUp()
+      return this.storage.engine.eventNames(asked)
+    },
+    propertyNames: async (asked) => {
+      await this.pipeline.caughtUp()
+      return this.storage.engine.propertyNames(asked)
+    },
+    groupTypes: async () => (await (await this.forQueries()).facts()).groupTypes,
+    warnings: async () => {
+      await this.pipeline.caughtUp()
+      return this.pipeline.warnings()
+    },
   }
 
   /** The project as a query sees it, with everything acknowledged: while the query runs, only rows may change. */

@@ -1,7 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
 import type { RecordBatch, Table } from 'apache-arrow'
-import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
-import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import { WaymarkError } from '../errors/errors.ts'
@@ -11,13 +9,11 @@ import type { Computed, Computing } from '../execution/asking/asking.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { ExportRows } from '../exports/ports.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
-import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import type { BatchFacts, IngestAnswer } from '../ingestion/intake.ts'
-import type { WarningSummary } from '../ingestion/warnings.ts'
-import type { GroupChange, PersonChange } from '../ingestion/work.ts'
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
 import type { BackendHome, Backends, ProjectBackend, RowLimits } from './backend.ts'
+import { callOn, forwardedCalls, type KnownFacts, type Records } from './calls.ts'
 import type { Closable, OpenLimit } from './open-limit.ts'
 
 const noRefreshes: CohortService['refreshes'] = { whole: 0, partial: 0 }
@@ -37,6 +33,8 @@ type Errors = Pick<Backends, 'isOutOfMemory' | 'isLost'>
 
 /** A project that is open while it is used, and closed when others need its memory. Its methods open it. */
 export class OnDemandBackend implements ProjectBackend, Closable {
+  readonly records: Records
+  readonly known: KnownFacts
   readonly actions: ActionService
   readonly cohorts: CohortService
   readonly exportRows: ExportRows
@@ -64,25 +62,19 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     this.limit = limit
     this.last = { position: position ?? 0, lag: 0 }
     this.hasPosition = position !== null
-    this.actions = this.each('actions', ['list', 'retrieve', 'create', 'update', 'remove'])
+    const calls = forwardedCalls((call) => this.use((backend) => callOn(backend, call)))
     const innerOf = () => this.inner
+    this.records = calls.records
+    this.known = calls.known
+    this.actions = calls.actions
+    this.storedEvents = calls.storedEvents
     this.cohorts = {
-      ...this.each<'cohorts', Exclude<keyof CohortService, 'refreshes'>>('cohorts', [
-        'list',
-        'retrieve',
-        'create',
-        'update',
-        'remove',
-        'refresh',
-        'count',
-        'states',
-      ]),
+      ...calls.cohorts,
       get refreshes() {
         return innerOf()?.cohorts.refreshes ?? noRefreshes
       },
     }
-    this.exportRows = this.each('exportRows', ['measure', 'columns', 'stage', 'positionAt', 'firstTime'])
-    this.storedEvents = this.each('storedEvents', ['range', 'at'])
+    this.exportRows = { ...calls.exportRows, stage: (...args) => this.use((backend) => backend.exportRows.stage(...args)) }
   }
 
   get isOpen(): boolean {
@@ -124,26 +116,6 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     return this.use((backend) => backend.ingestEvents(events, facts))
   }
 
-  importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }> {
-    return this.use((backend) => backend.importPersons(rows))
-  }
-
-  importGroups(rows: unknown, options: GroupImportOptions): Promise<void> {
-    return this.use((backend) => backend.importGroups(rows, options))
-  }
-
-  definePropertyTypes(rows: unknown): Promise<void> {
-    return this.use((backend) => backend.definePropertyTypes(rows))
-  }
-
-  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
-    return this.use((backend) => backend.changePersons(changes))
-  }
-
-  changeGroup(change: GroupChange): Promise<void> {
-    return this.use((backend) => backend.changeGroup(change))
-  }
-
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
     return this.useAgain((backend) => backend.answer(query, asked))
   }
@@ -175,30 +147,6 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     }
   }
 
-  events(): Promise<readonly KnownEvent[]> {
-    return this.use((backend) => backend.events())
-  }
-
-  properties(): Promise<readonly KnownProperty[]> {
-    return this.use((backend) => backend.properties())
-  }
-
-  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>> {
-    return this.use((backend) => backend.eventNames(asked))
-  }
-
-  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>> {
-    return this.use((backend) => backend.propertyNames(asked))
-  }
-
-  groupTypes(): Promise<StoreFacts['groupTypes']> {
-    return this.use((backend) => backend.groupTypes())
-  }
-
-  warnings(): Promise<readonly WarningSummary[]> {
-    return this.use((backend) => backend.warnings())
-  }
-
   /** For good. */
   async close(): Promise<void> {
     this.isClosed = true
@@ -211,7 +159,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     const { inner } = this
     if (!inner || this.closing) return false
     try {
-      if (inner.lag > 0) await inner.warnings() // what is applied now need not be applied while it is closed
+      if (inner.lag > 0) await inner.known.warnings() // what is applied now need not be applied while it is closed
     } catch {
       return false // it is retried while it is open
     }
@@ -347,17 +295,6 @@ export class OnDemandBackend implements ProjectBackend, Closable {
       release()
       throw error
     }
-  }
-
-  private each<S extends 'actions' | 'cohorts' | 'exportRows' | 'storedEvents', M extends keyof ProjectBackend[S]>(
-    service: S,
-    methods: readonly M[],
-  ): Pick<ProjectBackend[S], M> {
-    const method =
-      (name: M) =>
-      (...args: readonly unknown[]) =>
-        this.use((backend) => (backend[service][name] as (...args: readonly unknown[]) => Promise<unknown>)(...args))
-    return Object.fromEntries(methods.map((name) => [name, method(name)])) as unknown as Pick<ProjectBackend[S], M>
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RowLimits } from '../backend/backend.ts'
+import type { AnswerText } from '../backend/long-queries.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ColumnPart, ColumnSpec } from '../core/ports.ts'
 import type { Listed } from '../core/project-lists.ts'
@@ -86,4 +87,28 @@ export interface LoopArgs {
 export interface PartArgs {
   readonly reading: number
   readonly part: Uint8Array
+}
+
+/** The thread that answers long queries. */
+export interface AnswerSide {
+  readonly calls: {
+    answer(args: AnswerArgs): AnswerText
+    part(args: PartArgs): void
+    columns(args: ColumnsArgs): void
+    loop(args: LoopArgs): void
+  }
+  readonly takes: { readonly release: null }
+}
+/** The engine's main thread. */
+export interface MainSide {
+  readonly calls: {
+    facts(args: FactsArgs): SentFacts
+    /** Rows as Arrow. */
+    run(args: RunArgs): Uint8Array
+    runInParts(args: RunInPartsArgs): void
+    columnRows(args: ColumnRowsArgs): void
+    fold(args: FoldArgs): boolean
+    threads(args: ThreadsArgs): ThreadsResult
+  }
+  readonly takes: object
 }

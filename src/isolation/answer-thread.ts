@@ -9,21 +9,8 @@ import type { QueryProject } from '../execution/query-context.ts'
 import { folds } from '../folds/folds.ts'
 import { ThreadLost } from '../folds/thread-pool.ts'
 import { addHeap, removeHeap } from '../lib/thread-heaps.ts'
-import type {
-  AnswerArgs,
-  ColumnRowsArgs,
-  ColumnsArgs,
-  FactsArgs,
-  FoldArgs,
-  LoopArgs,
-  PartArgs,
-  RunArgs,
-  RunInPartsArgs,
-  SentFacts,
-  ThreadsArgs,
-  ThreadsResult,
-} from './answer-protocol.ts'
-import { type Called, Channel, Gone } from './channel.ts'
+import type { AnswerSide, ColumnsArgs, MainSide } from './answer-protocol.ts'
+import { type Called, Channel, Gone, type Methods } from './channel.ts'
 import { threadPort } from './thread-port.ts'
 import { writeError } from './wire-error.ts'
 
@@ -41,6 +28,8 @@ function launch(heap: Float64Array): Worker {
   const code = `import('tsx/esm/api').then(({ register }) => (register(), import('${program}')))`
   return new Worker(code, { eval: true, execArgv: [], workerData: { heap } })
 }
+
+type AnswerChannel = Channel<MainSide, AnswerSide>
 
 interface Work {
   readonly project: QueryProject
@@ -60,7 +49,7 @@ export class AnswerThread implements LongQueries {
   private lastVersion = 0
   private lastId = 0
   private losses = 0
-  private running: { readonly worker: Worker; readonly channel: Channel } | null = null
+  private running: { readonly worker: Worker; readonly channel: AnswerChannel } | null = null
   private idle: NodeJS.Timeout | null = null
 
   /** `report` receives the errors that end the thread: its queries are then answered in the main thread. */
@@ -81,7 +70,7 @@ export class AnswerThread implements LongQueries {
     const { worker, channel } = this.thread()
     worker.ref()
     try {
-      return await channel.call<AnswerText>(
+      return await channel.call(
         'answer',
         {
           id,
@@ -95,7 +84,7 @@ export class AnswerThread implements LongQueries {
           hasLists: fold !== undefined,
           hasThreads: threads?.isUsable === true,
           stop,
-        } satisfies AnswerArgs,
+        },
         { signal },
       )
     } catch (error) {
@@ -146,31 +135,31 @@ export class AnswerThread implements LongQueries {
       ...(options.progress ? { progress: options.progress } : {}),
       ...(mostBytes === undefined ? {} : { mostBytes }),
     })
-    const channel: Channel = new Channel(threadPort(worker), {
-      facts: async (args: FactsArgs): Promise<SentFacts> => {
+    const methods: Methods<MainSide> = {
+      facts: async (args) => {
         const facts = await of(args).project.facts()
         const version = this.versions.get(facts) ?? ++this.lastVersion
         this.versions.set(facts, version)
         return version === args.known ? null : { version, facts }
       },
 
-      run: async (args: RunArgs, called: Called): Promise<Uint8Array> => {
+      run: async (args, called) => {
         const work = of(args)
         return bytesOf(await work.project.run(args.statement, during(work, called, args.mostBytes)))
       },
 
       /** The next rows are read when the thread has taken these. */
-      runInParts: async (args: RunInPartsArgs, called: Called): Promise<void> => {
+      runInParts: async (args, called) => {
         const work = of(args)
-        const take = (table: Table) => channel.call<void>('part', { reading: args.reading, part: bytesOf(table) } satisfies PartArgs)
+        const take = (table: Table) => channel.call('part', { reading: args.reading, part: bytesOf(table) })
         await work.project.runInParts(args.statement, take, during(work, called, args.mostBytes))
       },
 
-      columnRows: async ({ reading, keys, parts }: ColumnRowsArgs): Promise<void> => {
+      columnRows: async ({ reading, keys, parts }) => {
         await readings.get(reading)!(keys, parts)
       },
 
-      fold: (args: FoldArgs): Promise<boolean> => {
+      fold: (args) => {
         const { fold, seq, columns, actors } = args
         type Range = Pick<ColumnsArgs, 'after' | 'last' | 'keys'>
         const read = async (specs: readonly ColumnSpec[], range: Range, take: TakeColumns): Promise<void> => {
@@ -178,7 +167,7 @@ export class AnswerThread implements LongQueries {
           readings.set(reading, take)
           try {
             const asked = specs.map((spec) => columns.indexOf(spec))
-            await channel.call('columns', { fold, reading, columns: asked, ...range } satisfies ColumnsArgs)
+            await channel.call('columns', { fold, reading, columns: asked, ...range })
           } finally {
             readings.delete(reading)
           }
@@ -199,14 +188,14 @@ export class AnswerThread implements LongQueries {
             columns: found.map(({ values, texts, numbers }) => ({ values, texts, numbers })),
           }
           try {
-            await channel.call<void>('loop', { fold, listed } satisfies LoopArgs)
+            await channel.call('loop', { fold, listed })
           } finally {
             await Promise.allSettled(folding) // the lists must not change while they are read, also if the thread has ended
           }
         })
       },
 
-      threads: async (args: ThreadsArgs, { signal }: Called): Promise<ThreadsResult> => {
+      threads: async (args, { signal }) => {
         const { project, folding } = of(args)
         const work = project.threads!.run(folds.get(args.fold)!, args.lists, args.params, signal)
         folding.add(work)
@@ -219,7 +208,8 @@ export class AnswerThread implements LongQueries {
           folding.delete(work)
         }
       },
-    })
+    }
+    const channel: AnswerChannel = new Channel(threadPort(worker), methods, {})
     const thread = { worker, channel }
     const lost = (cause: unknown) => {
       if (this.running === thread) {

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { tableFromIPC } from 'apache-arrow'
-import { type AnswerText, endOf } from '../backend/long-queries.ts'
+import { endOf } from '../backend/long-queries.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { ColumnSource, ColumnSpec, ReadSpec, TakeColumns } from '../core/ports.ts'
 import type { Listed } from '../core/project-lists.ts'
@@ -17,21 +17,8 @@ import type { Fold } from '../folds/fold.ts'
 import { ThreadLost } from '../folds/thread-pool.ts'
 import { collectGarbage } from '../lib/collect-garbage.ts'
 import { noteHeap } from '../lib/thread-heaps.ts'
-import type {
-  AnswerArgs,
-  ColumnRowsArgs,
-  ColumnsArgs,
-  FactsArgs,
-  FoldArgs,
-  LoopArgs,
-  PartArgs,
-  RunArgs,
-  RunInPartsArgs,
-  SentFacts,
-  ThreadsArgs,
-  ThreadsResult,
-} from './answer-protocol.ts'
-import { type Called, Channel } from './channel.ts'
+import type { AnswerArgs, AnswerSide, FoldArgs, MainSide, RunArgs, RunInPartsArgs, ThreadsArgs } from './answer-protocol.ts'
+import { Channel } from './channel.ts'
 import { threadPort } from './thread-port.ts'
 import { readError } from './wire-error.ts'
 
@@ -85,10 +72,10 @@ async function calling<T>(called: CalledBack, call: () => Promise<T>): Promise<T
   }
 }
 
-const channel: Channel = new Channel(
+const channel: Channel<AnswerSide, MainSide> = new Channel(
   threadPort(parentPort!),
   {
-    async answer(args: AnswerArgs, { signal }: Called): Promise<AnswerText> {
+    async answer(args, { signal }) {
       queries++
       try {
         const checkpoint = () => {
@@ -101,16 +88,16 @@ const channel: Channel = new Channel(
       }
     },
 
-    async part({ reading, part }: PartArgs): Promise<void> {
+    async part({ reading, part }) {
       const found = readings.get(reading)!
       await within(found, async () => found.take(tableFromIPC(part)))
     },
 
-    async columns({ fold, reading, columns, after, last, keys }: ColumnsArgs): Promise<void> {
+    async columns({ fold, reading, columns, after, last, keys }) {
       const found = open.get(fold)!
       const { columns: source } = found
       const specs = columns.map((index) => source.columns[index]!)
-      const take: TakeColumns = (keys, parts) => channel.call('columnRows', { reading, keys, parts } satisfies ColumnRowsArgs)
+      const take: TakeColumns = (keys, parts) => channel.call('columnRows', { reading, keys, parts })
       const [first] = specs as [ColumnSpec]
       await within(found, () => {
         if (first.of === 'key') return source.ofKeys(first, keys, take)
@@ -118,7 +105,7 @@ const channel: Channel = new Channel(
       })
     },
 
-    async loop({ fold, listed }: LoopArgs): Promise<void> {
+    async loop({ fold, listed }) {
       const found = open.get(fold)!
       await within(found, () => found.loop(listed))
     },
@@ -143,7 +130,7 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
 
     async facts() {
       const last = known.get(settings.id)
-      const sent = await channel.call<SentFacts>('facts', { id, known: last?.version ?? null } satisfies FactsArgs)
+      const sent = await channel.call('facts', { id, known: last?.version ?? null })
       const current = sent ?? last!
       known.delete(settings.id)
       known.set(settings.id, current)
@@ -153,7 +140,7 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
 
     async run(statement, options = {}) {
       const args: RunArgs = { id, statement, mostBytes: options.mostBytes }
-      return tableFromIPC(await channel.call<Uint8Array>('run', args, { signal: options.signal ?? signal }))
+      return tableFromIPC(await channel.call('run', args, { signal: options.signal ?? signal }))
     },
     async runInParts(statement, take, options = {}) {
       const reading = ++lastReading
@@ -178,7 +165,7 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
             open.set(fold, own)
             try {
               const args: FoldArgs = { id, fold, seq, columns: columns.columns.map(plainSpec), actors: placeOf(columns) }
-              return await calling(own, () => channel.call<boolean>('fold', args))
+              return await calling(own, () => channel.call('fold', args))
             } finally {
               open.delete(fold)
             }
@@ -192,7 +179,7 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
             isUsable: true,
             async run<P, R>({ name }: Fold<P, R>, lists: ThreadsArgs['lists'], params: P, stopped: AbortSignal): Promise<R | null> {
               const args: ThreadsArgs = { id, fold: name, lists, params }
-              const done = await channel.call<ThreadsResult>('threads', args, { signal: stopped })
+              const done = await channel.call('threads', args, { signal: stopped })
               if (!done) throw new ThreadLost('A thread that folds lists has ended')
               return done.result as R | null
             },

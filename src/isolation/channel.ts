@@ -30,8 +30,25 @@ export interface CallOptions {
   note?(value: unknown): void
 }
 
-type Methods = Readonly<Record<string, (args: never, called: Called) => unknown>>
-type Notifications = Readonly<Record<string, (value: never) => void>>
+/** One side of a channel: an interface of its calls, each with one argument, and of the notifications that it takes. */
+export interface Side {
+  readonly calls: object
+  readonly takes: object
+}
+export type NameOf<T> = keyof T & string
+export type ArgsOf<C, N extends keyof C> = C[N] extends (args: infer A) => unknown ? A : never
+export type AnswerOf<C, N extends keyof C> = C[N] extends (args: never) => infer R ? Awaited<R> : never
+
+/** Calls as they are carried out. */
+export type Methods<S extends Side> = {
+  readonly [N in keyof S['calls']]: (
+    args: ArgsOf<S['calls'], N>,
+    called: Called,
+  ) => AnswerOf<S['calls'], N> | Promise<AnswerOf<S['calls'], N>>
+}
+export type Notifications<S extends Side> = { readonly [N in keyof S['takes']]: (value: S['takes'][N]) => void }
+
+type AnyMethod = (args: unknown, called: Called) => unknown
 
 interface Waiting {
   resolve(value: unknown): void
@@ -51,14 +68,17 @@ function notSent(cause: unknown): unknown {
   return new WaymarkError('validation-failed', { message, attr: null }, { cause })
 }
 
-export class Channel {
+export class Channel<Own extends Side, Theirs extends Side> {
   private readonly port: Port
   private readonly waiting = new Map<number, Waiting>()
   private readonly running = new Map<number, AbortController>()
   private calls = 0
   private gone: Gone | null = null
 
-  constructor(port: Port, methods: Methods, notifications: Notifications = {}) {
+  constructor(port: Port, ownMethods: Methods<Own>, ownNotifications: Notifications<Own>) {
+    // A message is of this program's other process, which is typed by the same interfaces.
+    const methods = ownMethods as Readonly<Record<string, AnyMethod>>
+    const notifications = ownNotifications as Readonly<Record<string, (value: unknown) => void>>
     this.port = port
     port.receive((message) => {
       switch (message[0]) {
@@ -73,18 +93,22 @@ export class Channel {
         case 'failure':
           return this.settle(message[1])?.reject(readError(message[2]))
         case 'notify':
-          return notifications[message[1]]?.(message[2] as never)
+          return notifications[message[1]]?.(message[2])
       }
     })
   }
 
-  call<T>(name: string, args: unknown, { signal, note }: CallOptions = {}): Promise<T> {
+  call<N extends NameOf<Theirs['calls']>>(
+    name: N,
+    args: ArgsOf<Theirs['calls'], N>,
+    { signal, note }: CallOptions = {},
+  ): Promise<AnswerOf<Theirs['calls'], N>> {
     if (this.gone) return Promise.reject(this.gone)
     if (signal?.aborted) return Promise.reject(signal.reason)
     const id = ++this.calls
     const abort = () => this.send(['abort', id, writeError(signal?.reason)])
     signal?.addEventListener('abort', abort, { once: true })
-    const answered = new Promise<T>((resolve, reject) => {
+    const answered = new Promise<AnswerOf<Theirs['calls'], N>>((resolve, reject) => {
       this.waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, ...(note ? { note } : {}) })
     })
     try {
@@ -96,7 +120,7 @@ export class Channel {
   }
 
   /** Sends a notification: a message without an answer. */
-  notify(name: string, value: unknown): void {
+  notify<N extends NameOf<Theirs['takes']>>(name: N, value: Theirs['takes'][N]): void {
     this.send(['notify', name, value])
   }
 
@@ -108,13 +132,13 @@ export class Channel {
     for (const running of this.running.values()) running.abort(new WaymarkError('closed', {}))
   }
 
-  private async carryOut(methods: Methods, id: number, name: string, args: unknown): Promise<void> {
+  private async carryOut(methods: Readonly<Record<string, AnyMethod>>, id: number, name: string, args: unknown): Promise<void> {
     const stop = new AbortController()
     this.running.set(id, stop)
     try {
       const method = methods[name]
       if (!method) throw new InternalError(`There is no method ${name} on this channel`)
-      const value = await method(args as never, { signal: stop.signal, note: (noted) => this.send(['note', id, noted]) })
+      const value = await method(args, { signal: stop.signal, note: (noted) => this.send(['note', id, noted]) })
       this.send(['answer', id, value])
     } catch (error) {
       this.send(['failure', id, writeError(error)])

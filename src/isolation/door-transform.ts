@@ -1,7 +1,7 @@
 import { Transformer } from '../ingestion/transforming/transformer.ts'
 import type { Work } from '../ingestion/work.ts'
-import type { TransformArgs } from './protocol.ts'
-import { readBatch, type WireBatch, writeBatch } from './wire-batch.ts'
+import type { TransformAnswer, TransformArgs } from './protocol.ts'
+import { readBatch, writeBatch } from './wire-batch.ts'
 
 /** The transformations of a project whose batches another process applies. That process names the records; most of them are still in memory here. */
 export class DoorTransform {
@@ -38,8 +38,7 @@ export class DoorTransform {
     this.sent.clear()
   }
 
-  /** Null: a batch is needed that was sent without its events. */
-  async transform({ batches }: TransformArgs): Promise<readonly WireBatch[] | null> {
+  async transform({ batches }: TransformArgs): Promise<TransformAnswer> {
     const works: Work[] = []
     for (const { firstSeq, count, duplicates, batch } of batches) {
       const sent = this.sent.get(firstSeq)

@@ -5,9 +5,20 @@ import { fileURLToPath } from 'node:url'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
 import { isFault } from '../errors/faults.ts'
 import { type Deferred, deferred } from '../lib/deferred.ts'
-import { type CallOptions, Channel, Gone, type Message, type Port } from './channel.ts'
+import {
+  type AnswerOf,
+  type ArgsOf,
+  type CallOptions,
+  Channel,
+  Gone,
+  type Message,
+  type Methods,
+  type NameOf,
+  type Notifications,
+  type Port,
+} from './channel.ts'
 import { HeadStart } from './head-start.ts'
-import type { StartArgs } from './protocol.ts'
+import type { DoorNotifications, DoorSide, EngineCalls, EngineChannel, StartArgs } from './protocol.ts'
 import { SpareProcess } from './spare-process.ts'
 
 // The door's view of the engine's process: starts it, watches it, and restarts it when it ends.
@@ -51,17 +62,14 @@ export const newWork = (query: unknown): Work => ({
   isShort: HeadStart.isShort(query),
 })
 
-type Methods = ConstructorParameters<typeof Channel>[1]
-type Notifications = ConstructorParameters<typeof Channel>[2]
-
 interface Options {
   readonly start: StartArgs
-  readonly methods: Methods
-  readonly notifications: Notifications
+  readonly methods: Methods<DoorSide>
+  readonly notifications: Notifications<DoorSide>
   /** Maximum memory of the process, in bytes. */
   readonly mostBytes: number
   /** Called when a new engine has started, which has no project open. */
-  onStart(channel: Channel): void
+  onStart(channel: EngineChannel): void
   onEnd(): void
   report(error: unknown): void
 }
@@ -92,8 +100,8 @@ async function residentBytes(pid: number): Promise<number | null> {
 export class EngineChild {
   private readonly options: Options
   private child: ChildProcess | null = null
-  private up: Deferred<Channel> = deferred()
-  private current: Channel | null = null
+  private up: Deferred<EngineChannel> = deferred()
+  private current: EngineChannel | null = null
   private isEnding = false
   private ends: number[] = []
   /** Why no engine will be started any more. */
@@ -137,7 +145,7 @@ export class EngineChild {
   }
 
   /** The running engine, or the next one. */
-  async channel(signal?: AbortSignal): Promise<Channel> {
+  async channel(signal?: AbortSignal): Promise<EngineChannel> {
     if (this.current) return this.current
     if (this.isEnding) throw new WaymarkError('closed', {})
     if (this.failure) throw this.failure
@@ -165,7 +173,14 @@ export class EngineChild {
   }
 
   /** Sends a query to the engine. The query is to blame if it continues for long after its time limit, or after it was stopped. */
-  async work<T>(channel: Channel, work: Work, seconds: number, name: string, args: unknown, options: CallOptions): Promise<T> {
+  async work<N extends NameOf<EngineCalls>>(
+    channel: EngineChannel,
+    work: Work,
+    seconds: number,
+    name: N,
+    args: ArgsOf<EngineCalls, N>,
+    options: CallOptions,
+  ): Promise<AnswerOf<EngineCalls, N>> {
     this.works.add(work)
     const since = performance.now()
     const over = new AbortController()
@@ -180,7 +195,7 @@ export class EngineChild {
     options.signal?.addEventListener('abort', stopped, { once: true })
     if (Number.isFinite(seconds)) void endAfter(seconds * 1000 + graceMs)
     try {
-      return await channel.call<T>(name, args, options)
+      return await channel.call(name, args, options)
     } finally {
       this.works.delete(work)
       over.abort()
@@ -224,7 +239,7 @@ export class EngineChild {
   }
 
   /** Sends a notification if the engine is up. The next engine gets the current state when it starts. */
-  notify(name: string, value: unknown): void {
+  notify<N extends NameOf<DoorNotifications>>(name: N, value: DoorNotifications[N]): void {
     this.current?.notify(name, value)
   }
 
@@ -242,7 +257,7 @@ export class EngineChild {
         child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
         child.on('error', (error) => child.pid === undefined && resolve(`could not be started: ${error.message}`)) // otherwise a message could not be sent
       })
-      const channel = new Channel(portOf(child), this.options.methods, this.options.notifications)
+      const channel: EngineChannel = new Channel(portOf(child), this.options.methods, this.options.notifications)
       const started = channel.call('start', this.options.start).then(
         () => this.hasStarted(channel),
         (error: unknown) => this.couldNotStart(error, child),
@@ -272,7 +287,7 @@ export class EngineChild {
     }
   }
 
-  private hasStarted(channel: Channel): void {
+  private hasStarted(channel: EngineChannel): void {
     this.current = channel
     if (this.hasEverStarted) this.spare.make()
     this.hasEverStarted = true
@@ -312,7 +327,7 @@ export class EngineChild {
     const { signal } = this.watching
     // Counted in looks: an engine cannot answer while the whole machine stands still.
     let unanswered = 0
-    let pinged: Channel | null = null
+    let pinged: EngineChannel | null = null
     while (!signal.aborted) {
       await setTimeout(lookMs, undefined, { signal, ref: false }).catch(() => undefined)
       const { current: channel, child } = this

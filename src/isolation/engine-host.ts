@@ -1,11 +1,10 @@
 import type { RecordBatch } from 'apache-arrow'
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { BackendHome } from '../backend/backend.ts'
+import { callOn } from '../backend/calls.ts'
 import { type LocalBackend, openLocalBackend } from '../backend/local-backend.ts'
-import type { AnswerText } from '../backend/long-queries.ts'
 import { InternalError } from '../errors/errors.ts'
 import { type Admission, createAdmission, type Wanted } from '../execution/asking/admission.ts'
-import type { WrittenRows } from '../execution/ports.ts'
 import { ThreadPool } from '../folds/thread-pool.ts'
 import { arrowBytes } from '../lib/arrow-bytes.ts'
 import { Progress } from '../lib/progress.ts'
@@ -17,21 +16,15 @@ import { AnswerThread } from './answer-thread.ts'
 import { type Called, Channel, type Port } from './channel.ts'
 import { EngineTransform } from './engine-transform.ts'
 import type {
-  DoorNotifications,
-  DownloadArgs,
-  DownloadHead,
+  DoorSide,
   EngineNotifications,
+  EngineSide,
   OfProject,
   OpenArgs,
   Opened,
-  Piece,
   QueryArgs,
   QueryNote,
-  RowsHead,
   SentWanted,
-  ServiceArgs,
-  StageArgs,
-  StartArgs,
   StreamHead,
 } from './protocol.ts'
 import { readBatch } from './wire-batch.ts'
@@ -97,7 +90,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       liveSeq: isLive ? seq : null,
       writer: {
         append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
-          channel.call<{ firstSeq: number }>('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
+          channel.call('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
         taken: (taken: number) => notify('taken', { project: id, seq: taken }),
         applied: (applied: number) => notify('applied', { project: id, seq: applied }),
       },
@@ -154,10 +147,10 @@ export function hostEngine(port: Port, onStart: () => void): void {
     return { ...begun.head, stream: id }
   }
 
-  const channel = new Channel(
+  const channel: Channel<EngineSide, DoorSide> = new Channel(
     port,
     {
-      async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }: StartArgs): Promise<void> {
+      async start({ dataDir, memoryLimit, listMemory, threads, engine, storage }) {
         const report = (error: unknown) => notify('problem', { project: null, error: writeError(error), isStuck: false })
         const opened = await openStoresAlone({ dataDir, memoryLimit, listMemory, threads }, engine, storage)
         parts = {
@@ -172,7 +165,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
 
       ping: () => started().opened.running,
 
-      async open(args: OpenArgs): Promise<Opened> {
+      async open(args) {
         const { id } = args.record
         await projects.get(id)?.catch(() => undefined)
         const opening = open(args)
@@ -188,22 +181,22 @@ export function hostEngine(port: Port, onStart: () => void): void {
         }
       },
 
-      async close({ project }: { readonly project: number }): Promise<void> {
+      async close({ project }) {
         const open = projects.get(project)
         projects.delete(project)
         const found = await open?.catch(() => null)
         await found?.backend.close()
       },
 
-      drop: ({ project }: { readonly project: number }) => started().stores.drop(project),
-      makeDurable: ({ project }: { readonly project: number }) => started().stores.makeDurable(project),
+      drop: ({ project }) => started().stores.drop(project),
+      makeDurable: ({ project }) => started().stores.makeDurable(project),
 
-      async duplicates(args: OfProject & { readonly firstSeq: number; readonly count: number; readonly dropped: number }): Promise<number> {
+      async duplicates(args) {
         const { backend } = await held(args)
         return backend.pipeline.duplicatesOf(args.firstSeq, args.count, args.dropped)
       },
 
-      async answer(args: QueryArgs, called: Called): Promise<AnswerText> {
+      async answer(args, called) {
         const { backend } = await held(args)
         const progress = new Progress()
         const timer = setInterval(() => called.note(progress.rows satisfies QueryNote), progressMs)
@@ -216,13 +209,13 @@ export function hostEngine(port: Port, onStart: () => void): void {
         }
       },
 
-      async stage(args: StageArgs, called: Called): Promise<WrittenRows> {
+      async stage(args, called) {
         const { backend } = await held(args)
         called.note({ begun: true } satisfies QueryNote)
         return backend.exportRows.stage(args.selection, args.part, args.file, called.signal)
       },
 
-      rows: (args: QueryArgs, called: Called): Promise<RowsHead | null> =>
+      rows: (args, called) =>
         stream(args, called, async (backend, wanted) => {
           const answer = await backend.rows(args.query, wanted, args.rows)
           if (!answer) return null
@@ -230,22 +223,22 @@ export function hostEngine(port: Port, onStart: () => void): void {
           return { head, bytes: arrowBytes(batches) }
         }),
 
-      batches: (args: QueryArgs, called: Called) =>
+      batches: (args, called) =>
         stream(args, called, async (backend, wanted) => ({ head: {}, bytes: arrowBytes(backend.batches(args.query, wanted)) })),
 
-      table: (args: QueryArgs, called: Called) =>
+      table: (args, called) =>
         stream(args, called, async (backend, wanted) => {
           const { batches } = await backend.table(args.query, wanted)
           return { head: {}, bytes: arrowBytes(each(batches)) }
         }),
 
-      download: (args: DownloadArgs, called: Called): Promise<DownloadHead | null> =>
+      download: (args, called) =>
         stream(args, called, async (backend, wanted) => {
           const { bytes, ...head } = await backend.download(args.query, args.format, wanted)
           return { head, bytes }
         }),
 
-      async next({ stream: id }: StreamHead): Promise<Piece> {
+      async next({ stream: id }) {
         const found = streams.get(id)
         if (!found) throw new InternalError('The rows have expired')
         try {
@@ -258,23 +251,19 @@ export function hostEngine(port: Port, onStart: () => void): void {
         }
       },
 
-      async leave({ stream: id }: StreamHead): Promise<void> {
+      async leave({ stream: id }) {
         const found = streams.get(id)
         streams.delete(id)
         found?.stop.abort()
         await found?.bytes.return(undefined)
       },
 
-      async service(args: ServiceArgs): Promise<unknown> {
+      async service(args) {
         const { backend } = await held(args)
-        const target = (args.service === 'project' ? backend : backend[args.service]) as unknown as Record<
-          string,
-          (...args: readonly unknown[]) => unknown
-        >
-        return writeValue(await target[args.method]!(...args.args))
+        return writeValue(await callOn(backend, args))
       },
 
-      async end(): Promise<void> {
+      async end() {
         for (const project of projects.values()) await (await project.catch(() => null))?.backend.close()
         await parts?.threads.close()
         await parts?.longQueries.close()
@@ -282,7 +271,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       },
     },
     {
-      async grown({ project, seq, transforms, batches }: DoorNotifications['grown']): Promise<void> {
+      async grown({ project, seq, transforms, batches }) {
         const found = await projects.get(project)?.catch(() => null)
         if (!found) return
         found.transforms = transforms

@@ -1,12 +1,12 @@
 import type { Transform } from '../ingestion/transforming/transform.ts'
 import type { Work } from '../ingestion/work.ts'
-import type { TransformArgs } from './protocol.ts'
-import { readBatch, type WireBatch, writeBatch } from './wire-batch.ts'
+import type { TransformAnswer, TransformArgs } from './protocol.ts'
+import { readBatch, writeBatch } from './wire-batch.ts'
 
 interface Parts {
   readonly project: number
   isOn(): boolean
-  ask(args: TransformArgs): Promise<readonly WireBatch[] | null>
+  ask(args: TransformArgs): Promise<TransformAnswer>
 }
 
 /** Asks the process that has the plugins. Batches that it sent itself are only named. */
@@ -37,7 +37,7 @@ export class EngineTransform implements Transform {
   /** The other process follows what is applied. */
   forget(): void {}
 
-  private ask(works: readonly Work[], isKnown: (work: Work) => boolean): Promise<readonly WireBatch[] | null> {
+  private ask(works: readonly Work[], isKnown: (work: Work) => boolean): Promise<TransformAnswer> {
     const batches = works.map((work) => ({
       firstSeq: work.firstSeq,
       count: work.count,

@@ -1,8 +1,10 @@
 import type { ProjectRecord } from '../accounts/records.ts'
 import type { RowLimits } from '../backend/backend.ts'
+import type { ProjectCall } from '../backend/calls.ts'
+import type { AnswerText } from '../backend/long-queries.ts'
 import type { Wanted } from '../execution/asking/admission.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
-import type { RowsFile } from '../execution/ports.ts'
+import type { RowsFile, WrittenRows } from '../execution/ports.ts'
 import type { RowPart, RowSelection } from '../exports/ports.ts'
 import type { AnswerWarning } from '../queries/query-types.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
@@ -10,6 +12,7 @@ import type { LogBatch } from '../storage/log/log.ts'
 import type { EngineChoice } from '../storage/open-stores.ts'
 import type { StorageOptions } from '../storage/project-storage.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery-report.ts'
+import type { Channel } from './channel.ts'
 import type { WireBatch } from './wire-batch.ts'
 import type { WireError } from './wire-error.ts'
 
@@ -80,11 +83,39 @@ export interface DownloadArgs extends QueryArgs {
 export type DownloadHead = StreamHead & Pick<Download, 'warnings'>
 export type Piece = { readonly bytes: Uint8Array } | { readonly end: unknown }
 
-/** A method of a service of the project. */
-export interface ServiceArgs extends OfProject {
-  readonly service: 'project' | 'actions' | 'cohorts' | 'exportRows' | 'storedEvents'
-  readonly method: string
-  readonly args: readonly unknown[]
+/** A call of the table in `../backend/calls.ts`; the answer as `wire-value.ts` writes it. */
+export type ServiceArgs = OfProject & ProjectCall
+
+export interface DuplicatesArgs extends OfProject {
+  readonly firstSeq: number
+  readonly count: number
+  readonly dropped: number
+}
+interface ProjectId {
+  readonly project: number
+}
+
+/** Calls of the engine. */
+export interface EngineCalls {
+  start(args: StartArgs): void
+  /** The number of running statements. */
+  ping(args: object): number
+  open(args: OpenArgs): Opened
+  close(args: ProjectId): void
+  drop(args: ProjectId): void
+  makeDurable(args: ProjectId): void
+  duplicates(args: DuplicatesArgs): number
+  answer(args: QueryArgs): AnswerText
+  stage(args: StageArgs): WrittenRows
+  /** Null: the answer is not a list of rows. */
+  rows(args: QueryArgs): RowsHead | null
+  batches(args: QueryArgs): StreamHead | null
+  table(args: QueryArgs): StreamHead | null
+  download(args: DownloadArgs): DownloadHead | null
+  next(args: StreamHead): Piece
+  leave(args: StreamHead): void
+  service(args: ServiceArgs): unknown
+  end(args: object): void
 }
 
 export interface AppendArgs {
@@ -103,6 +134,15 @@ export interface TransformArgs {
   }[]
 }
 
+/** Null: a batch is needed that was sent without its events. */
+export type TransformAnswer = readonly WireBatch[] | null
+
+/** Calls of the door. */
+export interface DoorCalls {
+  append(args: AppendArgs): { readonly firstSeq: number }
+  transform(args: TransformArgs): TransformAnswer
+}
+
 /** Notifications from the engine. */
 export interface EngineNotifications {
   /** Processed, but not committed yet: after a crash it would be read from the log again. */
@@ -116,3 +156,14 @@ export interface DoorNotifications {
   /** With the prepared batches; records without a batch are read from the log. */
   grown: { readonly project: number; readonly seq: number; readonly transforms: boolean; readonly batches: readonly WireBatch[] }
 }
+
+export interface EngineSide {
+  readonly calls: EngineCalls
+  readonly takes: DoorNotifications
+}
+export interface DoorSide {
+  readonly calls: DoorCalls
+  readonly takes: EngineNotifications
+}
+/** As the door sees it. */
+export type EngineChannel = Channel<DoorSide, EngineSide>

@@ -1,9 +1,7 @@
 import { type RecordBatch, Table } from 'apache-arrow'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from '../backend/backend.ts'
-import type { AnswerText } from '../backend/long-queries.ts'
-import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../catalog/known-names.ts'
-import type { StoreFacts } from '../catalog/store-facts.ts'
+import { forwardedCalls, type KnownFacts, type ProjectCall, type Records } from '../backend/calls.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import { InternalError, WaymarkError } from '../errors/errors.ts'
@@ -12,15 +10,12 @@ import type { Wanted } from '../execution/asking/admission.ts'
 import { Answer } from '../execution/asking/answer.ts'
 import type { Computed, Computing } from '../execution/asking/asking.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
-import type { WrittenRows } from '../execution/ports.ts'
 import type { ExportRows } from '../exports/ports.ts'
 import { defaultQueueBytes } from '../ingestion/backpressure.ts'
 import type { EventSource } from '../ingestion/event-source.ts'
-import type { GroupImportOptions } from '../ingestion/inputs.ts'
 import { type BatchFacts, type IngestAnswer, Intake } from '../ingestion/intake.ts'
 import { RecentWaits } from '../ingestion/recent-waits.ts'
-import type { WarningSummary } from '../ingestion/warnings.ts'
-import type { Work as Batch, GroupChange, PersonChange } from '../ingestion/work.ts'
+import type { Work as Batch } from '../ingestion/work.ts'
 import { arrowBatches } from '../lib/arrow-bytes.ts'
 import { KeepAlive } from '../lib/keep-alive.ts'
 import type { RowCount } from '../lib/progress.ts'
@@ -29,22 +24,11 @@ import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { FileLog } from '../storage/log/file-log.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { RecoveryReport } from '../storage/recovery-report.ts'
-import { type CallOptions, type Channel, Gone } from './channel.ts'
+import { type AnswerOf, type ArgsOf, type CallOptions, Gone, type NameOf } from './channel.ts'
 import type { DoorTransform } from './door-transform.ts'
 import { type EngineChild, newWork, type Work } from './engine-child.ts'
 import { LagBackpressure } from './lag-backpressure.ts'
-import type {
-  AppendArgs,
-  DownloadHead,
-  OfProject,
-  Opened,
-  Piece,
-  QueryNote,
-  RowsHead,
-  SentWanted,
-  ServiceArgs,
-  StreamHead,
-} from './protocol.ts'
+import type { AppendArgs, EngineCalls, EngineChannel, OfProject, QueryNote, SentWanted, ServiceArgs, StreamHead } from './protocol.ts'
 import { type WireBatch, writeBatch } from './wire-batch.ts'
 import { readValue } from './wire-value.ts'
 
@@ -60,11 +44,26 @@ interface Parts {
   onClose(): void
 }
 
+/** Calls that run a query. */
+type Streamed = 'rows' | 'batches' | 'table' | 'download'
+type Asked = Streamed | 'answer' | 'stage'
+/** What a call has besides the project and the caller. */
+type What<N extends Asked> = Omit<ArgsOf<EngineCalls, N>, keyof OfProject | 'wanted'>
+interface Found<N extends Asked> {
+  readonly value: AnswerOf<EngineCalls, N>
+  readonly channel: EngineChannel
+}
+
+/** Null is the answer to a query that has no rows to stream. */
+const isStreamed = <H>(head: H): head is H & StreamHead => head !== null
+
 /** Seconds that writing one file of an export may take. */
 const longestStaging = 86_400
 
 /** A project whose log is in this process, and whose store is in another one. */
 export class RemoteBackend implements ProjectBackend {
+  readonly records: Records
+  readonly known: KnownFacts
   readonly actions: ActionService
   readonly cohorts: CohortService
   readonly exportRows: ExportRows
@@ -78,7 +77,7 @@ export class RemoteBackend implements ProjectBackend {
   private readonly queries = new RecentWaits()
   private readonly room: LagBackpressure
   private readonly intake: Intake
-  private readonly openings = new WeakMap<Channel, Promise<void>>()
+  private readonly openings = new WeakMap<EngineChannel, Promise<void>>()
   private readonly keepAlive = new KeepAlive()
   private isClosed = false
   private grown: WireBatch[] = []
@@ -102,37 +101,22 @@ export class RemoteBackend implements ProjectBackend {
       mustBeOpen: () => this.mustBeOpen(),
       handOver: (batch) => this.handOver(batch),
     })
-    const service = <F>(name: ServiceArgs['service'], method: string, isRepeatable: boolean) =>
-      this.service(name, method, isRepeatable) as unknown as F
-    this.actions = {
-      list: service('actions', 'list', true),
-      retrieve: service('actions', 'retrieve', true),
-      create: service('actions', 'create', false),
-      update: service('actions', 'update', false),
-      remove: service('actions', 'remove', false),
-    }
+    const calls = forwardedCalls((call, isRepeatable) => this.forward(call, isRepeatable))
+    this.records = calls.records
+    this.known = calls.known
+    this.actions = calls.actions
+    this.storedEvents = calls.storedEvents
     this.cohorts = {
-      list: service('cohorts', 'list', true),
-      retrieve: service('cohorts', 'retrieve', true),
-      create: service('cohorts', 'create', false),
-      update: service('cohorts', 'update', false),
-      remove: service('cohorts', 'remove', false),
-      refresh: service('cohorts', 'refresh', true),
-      count: service('cohorts', 'count', true),
-      states: service('cohorts', 'states', true),
+      ...calls.cohorts,
       get refreshes(): CohortService['refreshes'] {
         throw new InternalError('Refreshes are counted in the engine process')
       },
     }
-    this.storedEvents = { range: service('storedEvents', 'range', true), at: service('storedEvents', 'at', true) }
     this.exportRows = {
-      measure: service('exportRows', 'measure', true),
-      columns: service('exportRows', 'columns', true),
-      positionAt: service('exportRows', 'positionAt', true),
-      firstTime: service('exportRows', 'firstTime', true),
+      ...calls.exportRows,
       stage: async (selection, part, file, signal) => {
         const wanted: Wanted = { project: this.id, caller: 'export', isBackground: true, signal, seconds: longestStaging }
-        return (await this.ask<WrittenRows>('stage', { selection, part, file }, wanted)).value
+        return (await this.ask('stage', { selection, part, file }, wanted)).value
       },
     }
   }
@@ -197,31 +181,11 @@ export class RemoteBackend implements ProjectBackend {
     return this.keepAlive.during(this.intake.ingestEvents(events, facts))
   }
 
-  importPersons(rows: unknown): Promise<{ readonly ids: readonly string[] }> {
-    return this.service<[unknown], { readonly ids: readonly string[] }>('project', 'importPersons', true)(rows)
-  }
-
-  importGroups(rows: unknown, options: GroupImportOptions): Promise<void> {
-    return this.service<[unknown, GroupImportOptions], void>('project', 'importGroups', true)(rows, options)
-  }
-
-  definePropertyTypes(rows: unknown): Promise<void> {
-    return this.service<[unknown], void>('project', 'definePropertyTypes', true)(rows)
-  }
-
-  changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
-    return this.service<[readonly PersonChange[]], readonly boolean[]>('project', 'changePersons', true)(changes)
-  }
-
-  changeGroup(change: GroupChange): Promise<void> {
-    return this.service<[GroupChange], void>('project', 'changeGroup', true)(change)
-  }
-
   async answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
     let count: RowCount = { read: 0, total: 0 }
     const finished = progress?.follow(() => count)
     try {
-      const { value: answer } = await this.ask<AnswerText>('answer', { query, rows }, wanted, (known) => {
+      const { value: answer } = await this.ask('answer', { query, rows }, wanted, (known) => {
         count = known
       })
       return { answer: Answer.ofText(answer.text), endsAt: answer.endsAt }
@@ -231,7 +195,7 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   async rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null> {
-    const found = await this.askStream<RowsHead>('rows', { query, rows: limits }, wanted)
+    const found = await this.askStream('rows', { query, rows: limits }, wanted)
     if (!found) return null
     const { limit, timezone, warnings } = found.head
     return { limit, timezone, warnings, batches: arrowBatches(found.bytes) as RowsAnswer['batches'] }
@@ -245,37 +209,13 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
-    const found = await this.askStream<DownloadHead>('download', { query, format }, wanted)
+    const found = await this.askStream('download', { query, format }, wanted)
     return { warnings: found!.head.warnings, bytes: found!.bytes as Download['bytes'] }
   }
 
   async *batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined> {
     const found = await this.askStream('batches', { query }, wanted)
     yield* arrowBatches(found!.bytes)
-  }
-
-  events(): Promise<readonly KnownEvent[]> {
-    return this.service<[], readonly KnownEvent[]>('project', 'events', true)()
-  }
-
-  properties(): Promise<readonly KnownProperty[]> {
-    return this.service<[], readonly KnownProperty[]>('project', 'properties', true)()
-  }
-
-  eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>> {
-    return this.service<[NamesAsked], NamesFound<KnownEvent>>('project', 'eventNames', true)(asked)
-  }
-
-  propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>> {
-    return this.service<[NamesAsked], NamesFound<KnownProperty>>('project', 'propertyNames', true)(asked)
-  }
-
-  groupTypes(): Promise<StoreFacts['groupTypes']> {
-    return this.service<[], StoreFacts['groupTypes']>('project', 'groupTypes', true)()
-  }
-
-  warnings(): Promise<readonly WarningSummary[]> {
-    return this.service<[], readonly WarningSummary[]>('project', 'warnings', true)()
   }
 
   async close(): Promise<void> {
@@ -298,7 +238,7 @@ export class RemoteBackend implements ProjectBackend {
     this.room.enter(firstSeq + count - 1, batch.bytes)
     this.hasGrown(batch)
     const dropped = content.kind === 'event' ? content.events.filter((event) => event.isDropped).length : 0
-    return { duplicates: () => this.call<number>('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
+    return { duplicates: () => this.call('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
   }
 
   /** Notifies the engine once of all batches that one write of the log made durable. */
@@ -325,7 +265,7 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   /** The engine, once this project is open in it. */
-  private async ready(signal?: AbortSignal): Promise<Channel> {
+  private async ready(signal?: AbortSignal): Promise<EngineChannel> {
     for (;;) {
       const channel = await this.parts.engine.channel(signal)
       try {
@@ -337,7 +277,7 @@ export class RemoteBackend implements ProjectBackend {
     }
   }
 
-  private openedIn(channel: Channel): Promise<void> {
+  private openedIn(channel: EngineChannel): Promise<void> {
     const known = this.openings.get(channel)
     if (known) return known
     const opening = this.openIn(channel)
@@ -346,9 +286,9 @@ export class RemoteBackend implements ProjectBackend {
     return opening
   }
 
-  private async openIn(channel: Channel): Promise<void> {
+  private async openIn(channel: EngineChannel): Promise<void> {
     const { wasClosed = false } = this.parts.home
-    const { reports, log } = await channel.call<Opened>('open', { ...this.ofProject(), isLive: this.log !== null, wasClosed })
+    const { reports, log } = await channel.call('open', { ...this.ofProject(), isLive: this.log !== null, wasClosed })
     if (this.log) return this.hasGrown()
     this.reports = reports
     this.log = await this.parts.openLog(log!.found, log!.appliedSeq)
@@ -357,37 +297,34 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   /** Retries the call if the engine has ended meanwhile. */
-  private async call<T>(name: string, args: () => unknown, options: CallOptions = {}): Promise<T> {
+  private async call<N extends NameOf<EngineCalls>>(
+    name: N,
+    args: () => ArgsOf<EngineCalls, N>,
+    options: CallOptions = {},
+  ): Promise<AnswerOf<EngineCalls, N>> {
     for (;;) {
       try {
         const channel = await this.ready(options.signal)
-        return await this.keepAlive.during(channel.call<T>(name, args(), options))
+        return await this.keepAlive.during(channel.call(name, args(), options))
       } catch (error) {
         if (!(error instanceof Gone) || this.isClosed) throw error
       }
     }
   }
 
-  private service<A extends readonly unknown[], R>(service: ServiceArgs['service'], method: string, isRepeatable: boolean) {
-    return async (...args: A): Promise<R> => {
-      const sent = (): ServiceArgs => ({ ...this.ofProject(), service, method, args })
-      if (isRepeatable) return readValue(await this.call('service', sent)) as R
-      const channel = await this.ready()
-      try {
-        return readValue(await this.keepAlive.during(channel.call('service', sent()))) as R
-      } catch (error) {
-        throw error instanceof Gone ? new WaymarkError('engine-ended', { isChange: true }) : error
-      }
+  private async forward(call: ProjectCall, isRepeatable: boolean): Promise<unknown> {
+    const sent = (): ServiceArgs => ({ ...this.ofProject(), ...call })
+    if (isRepeatable) return readValue(await this.call('service', sent))
+    const channel = await this.ready()
+    try {
+      return readValue(await this.keepAlive.during(channel.call('service', sent())))
+    } catch (error) {
+      throw error instanceof Gone ? new WaymarkError('engine-ended', { isChange: true }) : error
     }
   }
 
   /** Retries the query if the engine has ended meanwhile and the query is not to blame. */
-  private async ask<T>(
-    name: string,
-    what: object,
-    wanted: Wanted,
-    onProgress?: (rows: RowCount) => void,
-  ): Promise<{ readonly value: T; readonly channel: Channel }> {
+  private async ask<N extends Asked>(name: N, what: What<N>, wanted: Wanted, onProgress?: (rows: RowCount) => void): Promise<Found<N>> {
     const work = newWork(what)
     this.queries.note()
     try {
@@ -397,13 +334,13 @@ export class RemoteBackend implements ProjectBackend {
     }
   }
 
-  private async askUntilAnswered<T>(
+  private async askUntilAnswered<N extends Asked>(
     work: Work,
-    name: string,
-    what: object,
+    name: N,
+    what: What<N>,
     { signal, begin, project: _, seconds = Number.POSITIVE_INFINITY, ...ofCaller }: Wanted,
     onProgress?: (rows: RowCount) => void,
-  ): Promise<{ readonly value: T; readonly channel: Channel }> {
+  ): Promise<Found<N>> {
     const since = performance.now()
     const { engine } = this.parts
     for (;;) {
@@ -423,8 +360,8 @@ export class RemoteBackend implements ProjectBackend {
       }
       const sent: SentWanted = { ...ofCaller, seconds: Math.ceil(left) }
       try {
-        const args = { ...this.ofProject(), ...what, wanted: sent }
-        const value = await this.keepAlive.during(engine.work<T>(channel, work, left, name, args, { signal, note }))
+        const args = { ...this.ofProject(), ...what, wanted: sent } as ArgsOf<EngineCalls, N>
+        const value = await this.keepAlive.during(engine.work(channel, work, left, name, args, { signal, note }))
         return { value, channel }
       } catch (error) {
         if (!(error instanceof Gone)) throw error
@@ -435,12 +372,12 @@ export class RemoteBackend implements ProjectBackend {
     }
   }
 
-  private async askStream<H extends StreamHead>(name: string, what: object, wanted: Wanted) {
-    const { value: head, channel } = await this.ask<H | null>(name, what, wanted)
-    return head && { head, bytes: this.pieces(channel, head.stream, wanted.signal) }
+  private async askStream<N extends Streamed>(name: N, what: What<N>, wanted: Wanted) {
+    const { value: head, channel } = await this.ask(name, what, wanted)
+    return isStreamed(head) ? { head, bytes: this.pieces(channel, head.stream, wanted.signal) } : null
   }
 
-  private async *pieces(channel: Channel, stream: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, unknown, undefined> {
+  private async *pieces(channel: EngineChannel, stream: number, signal?: AbortSignal): AsyncGenerator<Uint8Array, unknown, undefined> {
     let isOver = false
     const leave = () => {
       if (!isOver) channel.call('leave', { stream }).catch(() => undefined)
@@ -449,7 +386,7 @@ export class RemoteBackend implements ProjectBackend {
     signal?.addEventListener('abort', leave, { once: true })
     try {
       for (;;) {
-        const piece = await this.keepAlive.during(channel.call<Piece>('next', { stream }))
+        const piece = await this.keepAlive.during(channel.call('next', { stream }))
         if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new WaymarkError('query-cancelled', {})
         if ('end' in piece) {
           isOver = true

@@ -9,7 +9,7 @@ import { isMemoryShort, isStoreLost, mostOpenProjects } from '../storage/stores.
 import { openTransformFile } from '../storage/transform-file.ts'
 import { DoorTransform } from './door-transform.ts'
 import { EngineChild } from './engine-child.ts'
-import type { AppendArgs, EngineNotifications, StartArgs, TransformArgs } from './protocol.ts'
+import type { EngineNotifications, StartArgs } from './protocol.ts'
 import { RemoteBackend } from './remote-backend.ts'
 import { readError } from './wire-error.ts'
 
@@ -39,27 +39,27 @@ export class RemoteBackends implements Backends {
       start,
       mostBytes: memoryLimit + besideItsLimit(memoryLimit),
       methods: {
-        append: (args: AppendArgs) => {
+        append: (args) => {
           const backend = backendOf(args.project)
           if (!backend) throw new InternalError(`The log of project ${args.project} is not open`)
           return backend.append(args)
         },
-        transform: (args: TransformArgs) => {
+        transform: (args) => {
           const transform = this.transforms.get(args.project)
           if (!transform) throw new InternalError(`Project ${args.project} has no transformations`)
           return transform.transform(args)
         },
       },
       notifications: {
-        applied: ({ project, seq }: EngineNotifications['applied']) => backendOf(project)?.applied(seq),
-        taken: ({ project, seq }: EngineNotifications['taken']) => backendOf(project)?.taken(seq),
-        problem: ({ project, error, isStuck }: EngineNotifications['problem']) => {
+        applied: ({ project, seq }) => backendOf(project)?.applied(seq),
+        taken: ({ project, seq }) => backendOf(project)?.taken(seq),
+        problem: ({ project, error, isStuck }) => {
           const failure = readError(error)
           const backend = backendOf(project)
           if (backend) backend.met(failure, isStuck)
           else onError(failure)
         },
-        recovery: ({ project, notice }: EngineNotifications['recovery']) => this.notices.get(project)?.(notice),
+        recovery: ({ project, notice }) => this.notices.get(project)?.(notice),
       },
       onStart: () => {
         const opened = Promise.all([...this.opened.values()].map((backend) => backend.openAgain()))

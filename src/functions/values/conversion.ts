@@ -206,7 +206,9 @@ export const conversionFunctions = scalars({
     ["toFloatOrZero('2.5')", 2.5],
     ['toFloatOrZero(null)', null],
   ]),
-  toFloat64OrZero: orDefault('Float64', 1, 'The value as a float; 0 if it is not a number, NULL for NULL.', [["toFloat64OrZero('abc')", 0]]),
+  toFloat64OrZero: orDefault('Float64', 1, 'The value as a float; 0 if it is not a number, NULL for NULL.', [
+    ["toFloat64OrZero('abc')", 0],
+  ]),
   toFloatOrDefault: orDefault('Float64', 2, 'The value as a float, or the default (0) if it is not a number.', [
     ["toFloatOrDefault('2.5')", 2.5],
     ["toFloatOrDefault('bla')", 0],
@@ -290,7 +292,7 @@ export const conversionFunctions = scalars({
   toTypeName: {
     args: 1,
     returns: always('String'),
-    summary: 'Name of the value's type.',
+    summary: 'The type of the value, by name.',
     duckdb: ([x], context) => context.literal(shownName(x!.type)),
     clickhouse: ([x], context) => context.literal(shownName(x!.type)),
     cases: [

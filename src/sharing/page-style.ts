@@ -37,6 +37,7 @@ main>p,.tile p{white-space:pre-wrap;margin:0 0 6px}
 .level-1{font-size:18px}.level-2{font-size:16px}.level-3,.level-4{font-size:14px}
 .room{container:room/inline-size;position:relative}
 .room svg{display:block;margin:0 auto}
+.room svg.map{width:100%;height:auto}
 .one-column{display:none}
 .about,.left-out,footer,summary{color:#5b6b7b;font-size:12px}
 summary{cursor:pointer;padding:2px 0}

@@ -117,7 +117,12 @@ const pictures = (chart: Chart, title: string, { className, widths, height }: Si
     { class: className },
     shown.map((width, i) => {
       const next = shown[i + 1]
-      const classes = [...(i > 0 ? [`from-${width}`] : []), ...(next === undefined ? [] : [`until-${next}`])]
+      // A map is drawn larger between two widths: it has next to no text, and none becomes smaller.
+      const classes = [
+        ...(chart.kind === 'map' ? ['map'] : []),
+        ...(i > 0 ? [`from-${width}`] : []),
+        ...(next === undefined ? [] : [`until-${next}`]),
+      ]
       return picture(chart, title, Math.max(width, least), height, classes.join(' '))
     }),
   )

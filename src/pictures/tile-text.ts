@@ -2,7 +2,8 @@ import { element, type Markup } from './markup.ts'
 
 // Texts of tiles: headings, lists, bold, code and links of Markdown. Everything else is shown as it was written.
 
-const inline = /(\*\*[^*]+\*\*|`[^`]+`|\[[^\]]+\]\(https?:\/\/[^\s)]+\))/
+/** Each of at most so many characters: a longer one is shown as it was written. */
+const inline = /(\*\*[^*]{1,500}\*\*|`[^`]{1,500}`|\[[^\]]{1,200}\]\(https?:\/\/[^\s)]{1,1000}\))/
 
 const spans = (text: string): readonly Markup[] =>
   text.split(inline).map((part) => {
@@ -18,13 +19,13 @@ export const tileText = (body: string): readonly Markup[] =>
     .split(/\n{2,}/)
     .filter((block) => block.trim() !== '')
     .map((block) => {
-      const heading = /^(#{1,4})\s+(.*)$/.exec(block.split('\n')[0]!)
+      const heading = /^(#{1,4})\s(.*)$/.exec(block.split('\n')[0]!)
       const lines = block.split('\n').slice(heading ? 1 : 0)
       const isList = lines.length > 0 && lines.every((line) => /^\s*[-*]\s+/.test(line))
       return element(
         'div',
         {},
-        heading ? [element('h2', { class: `level-${heading[1]!.length}` }, spans(heading[2]!))] : [],
+        heading ? [element('h2', { class: `level-${heading[1]!.length}` }, spans(heading[2]!.trim()))] : [],
         isList
           ? [
               element(

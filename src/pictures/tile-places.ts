@@ -1,4 +1,4 @@
-import { arranged, columnCount, inOrder, type Place, type Placed } from '../lib/grid.ts'
+import { arranged, columnCount, inOrder, type Place, type Placed } from './grid.ts'
 
 // Where the tiles of a dashboard stand: in the interface and on public pages.
 

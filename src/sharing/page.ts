@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { columnCount, inOrder, type Placed } from '../lib/grid.ts'
+import { columnCount, inOrder, type Placed } from '../pictures/grid.ts'
 import { element, escaped, type Markup, render } from '../pictures/markup.ts'
 import { readChart } from '../pictures/read-chart.ts'
 import { pictureStyle } from '../pictures/style.ts'

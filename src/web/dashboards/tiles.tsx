@@ -1,6 +1,6 @@
 import type { ComponentChild } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { columnCount, inOrder, moved, nudged, type Placed, resized } from '../../lib/grid.ts'
+import { columnCount, inOrder, moved, nudged, type Placed, resized } from '../../pictures/grid.ts'
 import { chartHeight, type Layout, rowHeight, tileGap, wideBoard } from '../../pictures/tile-places.ts'
 import { useWidth } from '../charts/chart-view.tsx'
 import { useProject } from '../lib/session.ts'

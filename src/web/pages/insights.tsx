@@ -7,6 +7,7 @@ import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, suggestedEvent
 import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
 import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName } from '../insights/saved.tsx'
+import { SharingDialog } from '../insights/sharing.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
@@ -22,7 +23,6 @@ import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import { SharingDialog } from '../ui/sharing.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */

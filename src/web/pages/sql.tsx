@@ -16,11 +16,11 @@ import { errorMarks, furtherErrors } from '../sql/language.ts'
 import { ResultPanel, type ResultView } from '../sql/result-panel.tsx'
 import { SaveInsight } from '../sql/save-insight.tsx'
 import '../sql/sql.css'
+import { SharingDialog } from '../insights/sharing.tsx'
 import { TablesPanel } from '../sql/tables-panel.tsx'
 import { findView, SaveView, updateView, type View, ViewsPanel } from '../sql/views.tsx'
 import { busy } from '../ui/answer-of.tsx'
 import { CopyButton, Dialog, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
-import { SharingDialog } from '../ui/sharing.tsx'
 
 const sample = `select event, count() as number
 from events

@@ -1,8 +1,8 @@
 import { get, patch, post } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { useAction } from './forms.tsx'
-import { CopyButton, Dialog, ErrorBox, Field, Working } from './parts.tsx'
+import { useAction } from '../ui/forms.tsx'
+import { CopyButton, Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
 
 interface Sharing {
   readonly enabled: boolean

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arranged, columnCount, compacted, moved, nudged, type Placed, resized } from '../../src/lib/grid.ts'
+import { arranged, columnCount, compacted, moved, nudged, type Placed, resized } from '../../src/pictures/grid.ts'
 import { assertGenerated } from '../harness/assert-generated.ts'
 
 const tile = (id: number, x: number, y: number, w = 6, h = 5): Placed => ({ id, x, y, w, h })

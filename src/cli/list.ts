@@ -32,4 +32,4 @@ export const listOrganizations = listing(
   'list-organizations',
 )
 export const listDomains = listing('domains', 'Lists the domains of organizations, and whether they are proven.', 'list-domains')
-export const listKeys = listing('keys', 'Lists the personal API keys: user, label and scopes, without the secrets.', 'list-keys')
+export const listKeys = listing('keys', 'Lists the personal API keys: user, label, scopes and last use, without the secrets.', 'list-keys')

@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser)('addresses', () => {
     ['project/PROJECT/cohorts/new/more', noPage],
     ['project/PROJECT/data/events/more', noPage],
     ['project/PROJECT/pipelines/plugins/install', noPage],
+    ['project/PROJECT/pipelines/plugins/1.0', noPage],
     ['project/PROJECT/pipelines/exports/new/more', noPage],
     ['project/PROJECT/settings/project/more', noPage],
     ['project/PROJECT.0/live', noProject],
@@ -90,6 +91,24 @@ describe.skipIf(!hasBrowser)('addresses', () => {
     await page.goto(at(`dashboards/${dashboard}`))
     await page.locator('main').getByRole('alert').waitFor()
     await title().toBe('Dashboards · Waymark')
+    await page.context().close()
+  })
+
+  test('the events of a person and of a group are limited by the address', async () => {
+    const page = await web.signedIn()
+    const { results } = await web.api<{ results: { uuid: string }[] }>('GET', `/api/projects/${web.demo}/persons/?search=user-1&limit=1`)
+    for (const path of [`people/${results[0]!.uuid}`, 'people/groups/0/company-1']) {
+      await page.goto(`${web.facts.url}/#/project/${web.demo}/${path}`)
+      const events = page.getByRole('region', { name: 'Events', exact: true })
+      await events.getByLabel('Only this event').fill('nothing like this')
+      await events.getByLabel('Only this event').press('Enter')
+      await events.getByText('No events of this name.').waitFor()
+      await page.getByRole('link', { name: 'Cohorts', exact: true }).first().click()
+      await page.getByRole('heading', { name: 'Cohorts', level: 1 }).waitFor()
+      await page.goBack()
+      await events.getByText('No events of this name.').waitFor()
+      expect(await events.getByLabel('Only this event').inputValue()).toBe('nothing like this')
+    }
     await page.context().close()
   })
 

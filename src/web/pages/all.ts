@@ -20,8 +20,12 @@ const alone = (rest: readonly string[]) => rest.length === 0
 const withOne = (rest: readonly string[]) => rest.length <= 1
 /** Groups have a type and a key. */
 const ofPeople = ([which, ...rest]: readonly string[]) => rest.length <= (which === 'groups' ? 2 : 0)
-const ofPipelines = ([tab, which, ...rest]: readonly string[]) =>
-  tab === 'plugins' && which === 'install' ? rest.length === 1 : rest.length === 0
+const isNumber = (part: string | undefined) => part !== undefined && /^[1-9]\d*$/.test(part)
+/** A config of a plugin, or `install` and a plugin, have numbers. */
+function ofPipelines([tab, which, ...rest]: readonly string[]): boolean {
+  if (tab !== 'plugins' || which === undefined) return rest.length === 0
+  return which === 'install' ? rest.length === 1 && isNumber(rest[0]) : rest.length === 0 && isNumber(which)
+}
 
 /** Every page of a project, in the order of the navigation. Each is loaded when it is opened. */
 export const pages: readonly PageEntry[] = [

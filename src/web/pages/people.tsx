@@ -16,7 +16,7 @@ export function People({ place, rest }: PageProps) {
   const [which, type, ...key] = rest
   if (which === 'by-id') return <ByDistinctId distinctId={place.search.get('distinct_id') ?? ''} />
   if (which === 'groups') return <Groups place={place} rest={[type ?? '0', ...key]} />
-  if (which !== undefined) return <PersonPage uuid={which} key={which} />
+  if (which !== undefined) return <PersonPage place={place} uuid={which} key={which} />
   return (
     <>
       <PageHead title="People" />
@@ -61,7 +61,7 @@ function Groups({ place, rest: [index, key] }: PageProps) {
         </p>
       </NotHere>
     )
-  if (key !== undefined) return <GroupPage type={type} groupKey={key} key={`${index} ${key}`} />
+  if (key !== undefined) return <GroupPage place={place} type={type} groupKey={key} key={`${index} ${key}`} />
   return (
     <>
       <PageHead title={pluralOf(type)} />

@@ -77,7 +77,7 @@ interface Related {
   readonly properties: Properties
 }
 
-export function GroupPage({ type, groupKey }: { type: GroupType; groupKey: string }) {
+export function GroupPage({ place, type, groupKey }: { place: Place; type: GroupType; groupKey: string }) {
   const { api, link, timezone } = useProject()
   const index = type.group_type_index
   const which = parameters({ group_type_index: index, group_key: groupKey })
@@ -110,7 +110,11 @@ export function GroupPage({ type, groupKey }: { type: GroupType; groupKey: strin
           />
           <RelatedPeople index={index} groupKey={groupKey} />
         </div>
-        <Timeline of={{ properties: JSON.stringify([{ type: 'hogql', key: `$group_${index} = ${sqlText(groupKey)}` }]) }} withIds />
+        <Timeline
+          place={place}
+          whose={{ properties: JSON.stringify([{ type: 'hogql', key: `$group_${index} = ${sqlText(groupKey)}` }]) }}
+          withIds
+        />
       </div>
     </>
   )

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, get, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { encodedPath, parameters } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -45,7 +45,7 @@ function OwnerOf({ distinctId }: { distinctId: string }) {
   return <NotThere>{`No person has the distinct id ${distinctId}. Its events may have been sent without a person profile.`}</NotThere>
 }
 
-export function PersonPage({ uuid }: { uuid: string }) {
+export function PersonPage({ place, uuid }: { place: Place; uuid: string }) {
   const { api, link, timezone } = useProject()
   const path = api(`persons/${encodeURIComponent(uuid)}/`)
   const { value: person, error, reload } = useLoaded((signal) => get<Person>(path, signal), [path])
@@ -97,7 +97,7 @@ export function PersonPage({ uuid }: { uuid: string }) {
           <h2>Changes</h2>
           <History path={api(`persons/${person.uuid}/`)} />
         </div>
-        <Timeline of={{ person_id: person.uuid }} key={person.uuid} />
+        <Timeline place={place} whose={{ person_id: person.uuid }} key={person.uuid} />
       </div>
       {isMerging && (
         <MergeDialog

@@ -28,7 +28,7 @@ const collect = `(() => {
     one.getAttribute('aria-label') ?? ([...(one.labels ?? [])].map((label) => label.innerText).join(' ') || one.innerText || one.placeholder || one.title || one.name))
   const shown = (one) => {
     const box = one.getBoundingClientRect()
-    return box.width > 1 && box.height > 1 && getComputedStyle(one).visibility !== 'hidden' && !one.closest('[inert]')
+    return box.width > 1 && box.height > 1 && one.checkVisibility({ visibilityProperty: true }) && !one.closest('[inert]')
   }
   const kindOf = (one) => {
     if (one.matches('nav[aria-label=Pages] a')) return 'navigation'
@@ -49,7 +49,7 @@ const collect = `(() => {
     tag: one.tagName.toLowerCase(),
     type: one.matches('.code-host') ? 'code' : one.type ?? one.getAttribute('role') ?? '',
     name: labelOf(one) || text(one.getAttribute('data-pick')),
-    isLocal: one.matches('summary, [role=tab]:not([href]), [aria-expanded], [aria-pressed], [aria-label=Run] button, .pager button, button.add, button.past, [role=slider]'),
+    isLocal: /^Cop(y|ied)/.test(labelOf(one)) || one.matches('summary, [role=tab]:not([href]), [aria-expanded], [aria-pressed], [aria-label=Run] button, .pager button, button.add, button.past, [role=slider], form input, form select, form textarea'),
     options: one.tagName === 'SELECT' ? [...one.options].map(({ value }) => value) : [],
     suggestions: one.list ? [...one.list.options].slice(0, 12).map(({ value }) => value) : [],
   }))

@@ -11,7 +11,7 @@ export interface Picture {
 
 const look = `(() => {
   const main = document.querySelector('main') ?? document.body
-  const shown = (one) => one.getBoundingClientRect().width > 0
+  const shown = (one) => one.getBoundingClientRect().width > 0 && one.checkVisibility()
   const fields = [...main.querySelectorAll('input, select, textarea')].filter(shown)
     .map((one) => (one.getAttribute('aria-label') ?? one.name) + ' = ' + (/checkbox|radio/.test(one.type) ? one.checked : one.value))
   const chosen = [...main.querySelectorAll('[aria-selected=true], [aria-current]')].map((one) => 'chosen: ' + one.innerText)

@@ -100,7 +100,7 @@ function watch(page: Page): Watch {
   return seen
 }
 
-const isBusy = `[...document.querySelectorAll('.working, [aria-busy=true]')].some((one) => one.getBoundingClientRect().width > 0)`
+const isBusy = `[...document.querySelectorAll('.working, [aria-busy=true]')].some((one) => one.getBoundingClientRect().width > 0 && one.checkVisibility())`
 const twoFrames = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(true), 20))))'
 
 class Walker {
@@ -115,6 +115,7 @@ class Walker {
   private readonly options: WalkOptions
   /** What the page shows is more than its address says: something was opened. */
   private isLocal = false
+  private wasAsked = false
   /** By entry of the history, while nothing was changed. */
   private readonly pictures = new Map<string, Picture & { readonly writes: number }>()
   private last: Picture | null = null
@@ -177,6 +178,7 @@ class Walker {
     ]
     const choice = this.random.weighted(choices)
     const entry = await this.entry()
+    const { wasAsked } = this
     const { writes } = this.seen
     this.seen.listing = null
     if (choice === 'back' || choice === 'forward') await this.move(step, choice)
@@ -190,7 +192,10 @@ class Walker {
     // What was changed is said beside it.
     if (this.seen.writes !== writes) this.isLocal = true
     const now = await this.entry()
-    if (now.path !== entry.path) this.isLocal = false
+    // The question about what is not saved stays over the former page.
+    const isAsked = await this.page.getByRole('heading', { name: 'Leave without saving?' }).isVisible()
+    if (now.path !== entry.path && !isAsked && !wasAsked) this.isLocal = false
+    this.wasAsked = isAsked
     await this.check(step)
   }
 

@@ -11,11 +11,21 @@ export interface Listing {
 
 const wholeNumber = /^-?\d{1,3}(?:,\d{3})*(?=$| \(|, )/
 
-/** The number beside or on a button: the whole one that it says, in its label or its row. Null: it says none. */
+/** The number that something stands for: what it says, in its label, in its row, or of a shape in the table of its chart. Null: it says none. */
 export const clickedNumber = `((one) => {
   const label = one.getAttribute('aria-label')
   const ofRetention = label && /, (\\d+) of \\d+: /.exec(label)
   if (ofRetention) return ofRetention[1]
+  const pick = one.getAttribute('data-pick')
+  if (pick !== null) {
+    const [series, index = -1] = pick.split(' ').map(Number)
+    const result = one.closest('.result')
+    const rows = [...(result?.querySelectorAll('table.rows tbody tr') ?? [])]
+    const head = [...(result?.querySelectorAll('table.rows th') ?? [])].map((one) => one.innerText)
+    const groups = new Set([...(result?.querySelectorAll('[data-pick]') ?? [])].map((one) => one.getAttribute('data-pick').split(' ')[0])).size
+    if (head[1] === 'Reached') return rows[series * (rows.length / groups) + index]?.children[1].innerText ?? null
+    return head[1] === 'Total' && index < 0 ? (rows[series]?.children[1].innerText ?? null) : null
+  }
   const own = one.innerText.trim()
   if (/^-?[\\d,]+( \\(.*)?$/.test(own) && one.closest('td.number')) return own
   const row = one.closest('tr')

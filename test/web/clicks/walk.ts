@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { accessibilityFindings, openWeb, owner } from '../browser.ts'
+import { pagePaths } from '../page-paths.ts'
 import { brokenAddress, saysNothingIsHere } from './broken-addresses.ts'
 import { type Control, controlsOf, elementOf, type Kind, valuesFor } from './controls.ts'
 import { clickedNumber, countListed, type Listing, numberIn, relationOf } from './counted.ts'
@@ -58,6 +59,7 @@ const ofHistory = [
   ['forward', 3],
   ['reload', 3],
   ['key', 4],
+  ['address', 9],
 ] as const
 const keys = ['Escape', 'Control+k', 'g i', 'g d', 'g w', 'g p', 'g s', 'Tab', 'Enter', 'ArrowRight']
 
@@ -186,6 +188,10 @@ class Walker {
       this.note(step, 'reload')
       this.isLocal = false
       await this.page.reload()
+    } else if (choice === 'address') {
+      const path = this.random.pick(pagePaths)
+      this.note(step, `go to ${path}`)
+      await this.page.evaluate(`location.hash = '#/project/${this.demo}/${path}'`)
     } else if (choice === 'key') await this.press(step, isInDialog)
     else await this.use(step, this.random.pick(kinds.get(choice)!))
     await this.settle(this.page, this.seen)
@@ -221,16 +227,17 @@ class Walker {
   }
 
   private async move(step: number, way: 'back' | 'forward'): Promise<void> {
-    const { index, keys: entries } = await this.entry()
+    const { index, path, keys: entries } = await this.entry()
     const target = entries[way === 'back' ? index - 1 : index + 1]
     if (!target) return this.note(step, `${way}: there is nothing`)
     this.note(step, way)
     await (way === 'back' ? this.page.goBack({ waitUntil: 'commit' }) : this.page.goForward({ waitUntil: 'commit' }))
     await this.settle(this.page, this.seen)
     const known = this.pictures.get(target)
+    // On the same page what was opened stays open.
+    const isSamePath = (await this.entry()).path === path && this.isLocal
     const picture = await pictureOf(this.page)
-    this.isLocal = false
-    if (!known || known.writes !== this.seen.writes || picture.hasDialog || picture.address !== known.address) return
+    if (!known || known.writes !== this.seen.writes || picture.hasDialog || picture.address !== known.address || isSamePath) return
     this.checks.back++
     if (picture.text !== known.text) this.found(step, `${way} shows another page than before: ${difference(known.text, picture.text)}`)
   }
@@ -266,7 +273,7 @@ class Walker {
     const number = await this.page.evaluate<string | null>(`${clickedNumber}(globalThis.walked[${control.index}])`)
     this.note(step, `click ${what}`)
     await this.page.mouse.click(at.x, at.y)
-    if (control.kind === 'number') await this.listed(step, number, what)
+    if (control.kind === 'number' || control.kind === 'point') await this.listed(step, number, what)
   }
 
   private async type(step: number, control: Control, what: string): Promise<void> {
@@ -344,8 +351,9 @@ class Walker {
     const picture = await pictureOf(this.page)
     this.last = picture
     const { key } = await this.entry()
-    if (this.isLocal || picture.hasDialog) this.pictures.delete(key)
-    else this.pictures.set(key, { ...picture, writes: this.seen.writes })
+    if (!this.isLocal && !picture.hasDialog) this.pictures.set(key, { ...picture, writes: this.seen.writes })
+    // What was opened there is closed after a step back; another address is another picture.
+    else if (this.pictures.get(key)?.address !== picture.address) this.pictures.delete(key)
   }
 
   private async tab<T>(address: string, work: (page: Page, seen: Watch) => Promise<T>): Promise<T> {

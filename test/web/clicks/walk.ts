@@ -61,6 +61,8 @@ const ofHistory = [
   ['key', 4],
   ['address', 9],
 ] as const
+/** Where there are many numbers. */
+const richPaths = pagePaths.filter((path) => /^(insights\/new|web|people$)/.test(path))
 const keys = ['Escape', 'Control+k', 'g i', 'g d', 'g w', 'g p', 'g s', 'Tab', 'Enter', 'ArrowRight']
 
 interface Watch {
@@ -189,7 +191,7 @@ class Walker {
       this.isLocal = false
       await this.page.reload()
     } else if (choice === 'address') {
-      const path = this.random.pick(pagePaths)
+      const path = this.random.pick(this.random.chance(0.5) ? richPaths : pagePaths)
       this.note(step, `go to ${path}`)
       await this.page.evaluate(`location.hash = '#/project/${this.demo}/${path}'`)
     } else if (choice === 'key') await this.press(step, isInDialog)
@@ -338,7 +340,7 @@ class Walker {
       refused.length = 0
     }
     this.last = picture
-    if (!this.isLocal && !picture.hasDialog && step % 4 === 0) await this.inOtherTab(step)
+    if (!this.isLocal && !picture.hasDialog && step % 2 === 0) await this.inOtherTab(step)
     if (step % 11 === 0) await this.nowhere(step)
     if (step % 12 === 0) {
       this.checks.accessibility++

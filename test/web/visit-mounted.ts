@@ -1,14 +1,30 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 // Waymark at /analytics of an application, in a browser: with and without the slash, signed in and out by the cookie `user` of that application.
 
-/** `url`: of the application. `token`: of the project that is shown. */
-export async function visitMounted(browser: Browser, { url, token }: { readonly url: string; readonly token: string }): Promise<void> {
+interface Visited {
+  /** Of the application. */
+  readonly url: string
+  /** Of the project that is shown. */
+  readonly token: string
+}
+
+export async function visitMounted(browser: Browser, visited: Visited): Promise<void> {
   const context = await browser.newContext()
   context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   const complaints: string[] = []
+  await visit(page, visited, complaints).catch(async (cause: Error) => {
+    const shown = await page.textContent('body').catch(() => 'nothing')
+    throw new Error(`${cause.message}\n${page.url()} shows: ${shown}\nits complaints: ${complaints.join('\n')}`, { cause })
+  })
+  deepEqual(complaints, [])
+  await context.close()
+}
+
+async function visit(page: Page, { url, token }: Visited, complaints: string[]): Promise<void> {
+  const context = page.context()
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {
     // How a page knows that nobody is signed in.
@@ -51,6 +67,4 @@ export async function visitMounted(browser: Browser, { url, token }: { readonly 
   await context.clearCookies()
   await page.reload()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-  deepEqual(complaints, [])
-  await context.close()
 }

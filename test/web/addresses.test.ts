@@ -123,6 +123,15 @@ describe.skipIf(!hasBrowser)('addresses', () => {
     await page.context().close()
   })
 
+  test('the button that opens the name of a series says whether it is open', async () => {
+    const page = await web.signedIn()
+    await page.goto(`${web.facts.url}/#/project/${web.demo}/insights/new?kind=trends`)
+    await page.getByRole('button', { name: 'Rename A', expanded: false }).click()
+    await page.getByRole('button', { name: 'Rename A', expanded: true }).waitFor()
+    await page.getByLabel('Name of A').waitFor()
+    await page.context().close()
+  })
+
   test.each([
     ['undefined', 'a page without TLS'],
     ['{ writeText: () => Promise.reject(new Error("refused")) }', 'a browser that refuses'],

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { type AccountContext, changesOf, log } from './context.ts'
 import { check, text } from './fields.ts'
 import { signupInput } from './joining.ts'
+import { timezone } from './project-fields.ts'
 import { provenAddress } from './proof.ts'
-import { type AccountTables, level, type User } from './records.ts'
+import { type AccountTables, level, type ProjectRecord, type User } from './records.ts'
 import { invalid } from './refusals.ts'
 import { hashKey } from './secrets.ts'
 import { findUserByEmail, isHostUser, normalEmail } from './users.ts'
@@ -14,6 +15,7 @@ export const firstOwnerInput = signupInput.extend({
   secret: z.string({ error: 'Not a valid string.' }).max(256),
   email: text({ max: 254 }).refine((address) => /^[^\s@]+@[^\s@]+$/.test(address), { error: 'Enter a valid email address.' }),
   organization_name: text({ max: 64 }).optional(),
+  timezone: timezone().optional().meta({ description: 'Of the first project: an IANA time zone name. Default: it keeps its own' }),
 })
 
 export const createFirstOwner = (context: AccountContext) => {
@@ -37,7 +39,7 @@ export const createFirstOwner = (context: AccountContext) => {
     isWaiting: async (): Promise<boolean> => secret !== null && (await waiting(store.read)) !== null,
 
     async become(body: unknown): Promise<User> {
-      const { secret: shown, email, first_name, last_name, password, organization_name } = check(firstOwnerInput, body)
+      const { secret: shown, email, first_name, last_name, password, organization_name, timezone: zone } = check(firstOwnerInput, body)
       if (secret === null || hashKey(shown) !== hashKey(secret))
         throw invalid('This link is not valid. The terminal in which the server was started shows the right one.', 'secret')
       const password_hash = await context.passwords.hash(password, 'first owner')
@@ -69,6 +71,15 @@ export const createFirstOwner = (context: AccountContext) => {
             name: organization_name,
             changes: renamed,
           })
+        }
+        // A demo is a project of its own.
+        const project = (await tables.projects.find({ organization_id: organization.id }))
+          .filter(({ is_demo }) => !is_demo)
+          .reduce<ProjectRecord | null>((first, one) => (first && first.id < one.id ? first : one), null)
+        if (zone !== undefined && project && zone !== project.timezone) {
+          await tables.projects.update({ id: project.id }, { timezone: zone, updated_at: context.clock() })
+          const changes = changesOf('Team', { timezone: project.timezone }, { timezone: zone })
+          await log(context, tables, { ...about, project_id: project.id, scope: 'Team', item_id: project.id, name: project.name, changes })
         }
         return { ...user, ...change }
       })

@@ -4,6 +4,7 @@ import { type AccountContext, changesOf, log } from './context.ts'
 import { allFeatures } from './features.ts'
 import { check, flag, text } from './fields.ts'
 import { removePluginRows } from './plugin-rows.ts'
+import { timezone } from './project-fields.ts'
 import { removeProjectRows } from './project-rows.ts'
 import { insertProject } from './projects.ts'
 import { type AccountTables, level, type Organization, type User } from './records.ts'
@@ -15,6 +16,9 @@ export const organizationInput = z.object({
   name: text({ max: 64 }),
   is_member_join_email_enabled: flag().optional(),
   enforce_2fa: flag().nullable().optional(),
+})
+export const newOrganizationInput = organizationInput.extend({
+  timezone: timezone().optional().meta({ description: 'Of its first project: an IANA time zone name. Default UTC' }),
 })
 
 const slugLength = 48
@@ -144,14 +148,14 @@ export const createOrganizations = (context: AccountContext) => {
 
     async create(user: User, body: unknown): Promise<Organization> {
       mustBeOwnAccount(user)
-      const input = check(organizationInput, body)
+      const { timezone: zone, ...input } = check(newOrganizationInput, body)
       const { allowsManyOrganizations, isHosted } = context.settings()
       const { organization, project } = await store.write(async (tables) => {
         if (!isHosted && !allowsManyOrganizations && (await tables.memberships.count({ user_id: user.id })) > 0)
           throw upgradeNeeded('organizations')
         const made = await insertOrganization(context, tables, user, input)
         await insertMembership(context, tables, user, made.id, level.owner)
-        const first = await insertProject(context, tables, user, made.id, {})
+        const first = await insertProject(context, tables, user, made.id, zone === undefined ? {} : { timezone: zone })
         await tables.users.update({ id: user.id }, { current_organization_id: made.id, current_project_id: first.id })
         return { organization: made, project: first }
       })

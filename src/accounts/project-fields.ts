@@ -27,7 +27,7 @@ const likelyZones = (name: string): string[] => {
   return ofCity.length > 0 ? ofCity : nearestSpellings(wanted, zones)
 }
 
-const timezone = () =>
+export const timezone = () =>
   z
     .string({ error: 'Not a valid string.' })
     .max(tokenLength)

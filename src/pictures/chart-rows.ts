@@ -8,8 +8,8 @@ export interface ChartRows {
   readonly leftOut: readonly string[]
 }
 
-const mostRows = 31
-const mostSeries = 6
+/** Of mails. */
+const few = { rows: 31, series: 6 }
 
 const percent = (share: number) => numberText(share * 100, { style: 'percentage', prefix: '', postfix: '', decimals: 1 })
 
@@ -17,7 +17,7 @@ export const boxColumns = ['Min', '25%', 'Median', '75%', 'Max', 'Mean'] as cons
 export const boxNumbers = ({ min, p25, median, p75, max, mean }: Box, format: NumberFormat): readonly string[] =>
   [min, p25, median, p75, max, mean].map((value) => numberText(value, format))
 
-export function chartRows(chart: Chart): ChartRows {
+export function chartRows(chart: Chart, { rows: mostRows, series: mostSeries } = few): ChartRows {
   const leftOut = [...chart.leftOut]
   switch (chart.kind) {
     case 'lines':

@@ -3,7 +3,7 @@ import { drawBars } from './draw/bars.ts'
 import { drawBoxes } from './draw/boxes.ts'
 import { drawFlow } from './draw/flow.ts'
 import { drawFunnel } from './draw/funnel.ts'
-import { drawGrid } from './draw/grid.ts'
+import { drawGrid, leastGridWidth } from './draw/grid.ts'
 import { drawLines } from './draw/lines.ts'
 import { drawMap } from './draw/map.ts'
 import { drawNumber } from './draw/number.ts'
@@ -44,6 +44,12 @@ export function draw(chart: Chart, area: Area, world: World | null = null): Draw
         height: 110,
       }
   }
+}
+
+/** What needs more room for its names and numbers than there is stays that wide, and is scrolled sideways. */
+export function leastWidth(chart: Chart): number {
+  if (chart.kind === 'flow') return 104 * (1 + new Set(chart.edges.map(({ from }) => from.split('_', 1)[0])).size)
+  return chart.kind === 'grid' ? leastGridWidth(chart) : 0
 }
 
 export const chartWords: Readonly<Record<Chart['kind'], string>> = {

@@ -22,6 +22,7 @@ export const fontSize = 12
 /** Wide letters of a usual font: a text never takes more. */
 const letter = 0.6
 
+export const letterWidth = (size: number): number => size * letter
 export const textWidth = (text: string, size = fontSize): number => [...text].length * size * letter
 /** As much of a text as fits. */
 export const fitted = (text: string, width: number, size = fontSize): string =>

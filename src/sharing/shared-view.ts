@@ -11,6 +11,8 @@ import type { Saved } from '../saved/open-saved.ts'
 
 export interface SharedInsight {
   readonly id: number
+  /** Its id on the dashboard; 0: it is on none. */
+  readonly tile: number
   readonly name: string
   readonly description: string
   readonly kind: string
@@ -21,19 +23,10 @@ export interface SharedInsight {
   readonly layouts: unknown
 }
 export interface SharedText {
+  readonly tile: number
   readonly text: string
   readonly layouts: unknown
 }
-/** Pages and JSON of a view, made once. They go with it. */
-const forms = new WeakMap<SharedView, Map<string, Uint8Array>>()
-export const formOf = (view: SharedView, name: string, make: () => string): Uint8Array => {
-  const made = forms.get(view) ?? new Map<string, Uint8Array>()
-  forms.set(view, made)
-  const known = made.get(name) ?? new TextEncoder().encode(make())
-  made.set(name, known)
-  return known
-}
-
 export interface SharedView {
   readonly type: 'insight' | 'dashboard'
   readonly name: string
@@ -43,6 +36,33 @@ export interface SharedView {
   /** Characters of its answers. */
   readonly size: number
   readonly tiles: readonly (SharedInsight | SharedText)[]
+}
+
+/** Characters of all pages that are kept. Those that were made first go first; the next reader gets another one. */
+const mostOfPages = 32 * 1024 ** 2
+
+/** Pages of views, made once for all readers. */
+export function createPages<P extends { readonly size: number }>(most = mostOfPages) {
+  // By a number of the view, so that no page holds a view whose time is over.
+  const numbers = new WeakMap<SharedView, number>()
+  const kept = new Map<string, P>()
+  let [next, sum] = [0, 0]
+  return (view: SharedView, name: string, make: () => P): P => {
+    const number = numbers.get(view) ?? next++
+    numbers.set(view, number)
+    const key = `${number} ${name}`
+    const known = kept.get(key)
+    if (known) return known
+    const made = make()
+    kept.set(key, made)
+    sum += made.size
+    for (const [other, { size }] of kept) {
+      if (sum <= most || other === key) break
+      kept.delete(other)
+      sum -= size
+    }
+    return made
+  }
 }
 
 const freshMs = 60_000
@@ -98,6 +118,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
 
   const shownInsight = (insight: Insight, tile: DashboardTile | undefined, found: InsightAnswer | null | undefined): SharedInsight => ({
     id: insight.id,
+    tile: tile?.id ?? 0,
     name: insight.name || insight.derived_name || '',
     description: insight.description,
     kind: queryAsked(insight.query).kind,
@@ -141,7 +162,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       computedAt: clock(),
       size,
       tiles: shown.map(({ tile, insight }) => {
-        if (!insight) return { text: tile.body ?? '', layouts: tile.layouts }
+        if (!insight) return { tile: tile.id, text: tile.body ?? '', layouts: tile.layouts }
         return shownInsight(insight, tile, answers[next++])
       }),
     }

@@ -19,18 +19,27 @@ const call = async (method: string, path: string, body?: unknown) => {
 test('the first owner takes the account with the secret, once', async () => {
   const { firstOwner } = world.accounts
   expect(await firstOwner.allow('before there is anybody')).toBe(false)
-  const { user, organization } = await world.accounts.firstStart({})
+  const { user, organization, project } = await world.accounts.firstStart({})
+  const demo = await world.accounts.createProject({ name: 'Demo shop', is_demo: true })
   expect((await call('GET', '/api/setup/')).body, 'no secret was given out').toEqual({ is_waiting: false })
   expect(await firstOwner.allow('the secret')).toBe(true)
   expect((await call('GET', '/api/setup/')).body).toEqual({ is_waiting: true })
 
-  const form = { email: 'Ada@Example.com', first_name: 'Ada', password: 'correct horse', organization_name: 'Acme', secret: 'the secret' }
+  const form = {
+    email: 'Ada@Example.com',
+    first_name: 'Ada',
+    password: 'correct horse',
+    organization_name: 'Acme',
+    timezone: 'Europe/Berlin',
+    secret: 'the secret',
+  }
   for (const [change, attr] of [
     [{ secret: 'another one' }, 'secret'],
     [{ secret: '' }, 'secret'],
     [{ email: 'nobody' }, 'email'],
     [{ password: 'short' }, 'password'],
     [{ first_name: ' ' }, 'first_name'],
+    [{ timezone: 'Mars/Olympus' }, 'timezone'],
   ] as const)
     expect(await call('POST', '/api/setup/', { ...form, ...change })).toMatchObject({ status: 400, body: { attr } })
 
@@ -43,8 +52,16 @@ test('the first owner takes the account with the secret, once', async () => {
   expect(won.body).toMatchObject({ uuid: user.uuid, email: expect.stringMatching(/^ada@example\.com$/i), first_name: 'Ada' })
   expect(won.cookie).toMatch(/^waymark_session=.*HttpOnly/)
   expect((await world.accounts.organizations.byId(organization.id))?.name).toBe('Acme')
+  // The first project counts days as its owner does.
+  const zones = await world.accounts.context.store.read.projects.find({ id: [project.id, demo.id] })
+  expect(new Map(zones.map(({ id, timezone }) => [id, timezone]))).toEqual(
+    new Map([
+      [project.id, 'Europe/Berlin'],
+      [demo.id, 'UTC'],
+    ]),
+  )
   const noted = await world.accounts.context.store.read.activity.find({ user_id: user.id, activity: 'updated' })
-  expect(noted.map(({ scope }) => scope).sort()).toEqual(['Organization', 'User'])
+  expect(noted.map(({ scope }) => scope).sort()).toEqual(['Organization', 'Team', 'User'])
   expect(JSON.stringify(noted)).not.toMatch(/scrypt|horse|the secret/)
   expect((await call('GET', '/api/setup/')).body).toEqual({ is_waiting: false })
   expect(await call('POST', '/api/setup/', form)).toMatchObject({ status: 400, body: { attr: 'secret' } })

@@ -51,7 +51,7 @@ describe('the link of an insight', () => {
     expect((await share(`insights/${id}`)).body.access_token).toBe(shared.body.access_token)
   })
 
-  test('opens a page with its picture, and nothing that runs', async () => {
+  test('opens a page with its picture and one script of ours, and nothing of the insight runs', async () => {
     const { id } = await makeInsight({ name: 'Sign <ups>' })
     const { body } = await share(`insights/${id}`)
     const page = await open(body.access_token)
@@ -59,18 +59,19 @@ describe('the link of an insight', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = page.headers.get('content-security-policy')!
     expect(policy).toMatch(
-      /^default-src 'none'; style-src 'sha256-\S+' 'sha256-\S+'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; script-src 'sha256-\S+'; style-src 'sha256-\S+' 'sha256-\S+'; base-uri 'none'; form-action 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; frame-ancestors 'none'$/,
     )
     expect(page.headers.get('x-robots-tag')).toBe('noindex, nofollow')
+    expect(page.headers.get('set-cookie')).toBeNull()
     const text = page.body as string
-    expect(text).not.toMatch(/<script|<ups>| on\w+=|style=|href=/)
-    const svg = parseXml(/<svg[\s\S]*<\/svg>/.exec(text)![0])
-    expect(textsOf(svg)).toEqual(expect.arrayContaining(['Sign <ups>', 'signup']))
-    // The policy allows exactly the styles of the page.
-    for (const [, style] of text.matchAll(/<style>([\s\S]*?)<\/style>/g)) {
-      expect(style).not.toContain('&')
-      expect(policy).toContain(createHash('sha256').update(style!).digest('base64'))
-    }
+    expect(text).not.toMatch(/<ups>| on\w+=|style=|href=/)
+    const svg = parseXml(/<svg[\s\S]*?<\/svg>/.exec(text)![0])
+    expect(textsOf(svg)).toEqual(expect.arrayContaining(['signup']))
+    expect(text).toContain('<h1>Sign &lt;ups&gt;</h1>')
+    // The policy allows exactly the styles and the script of the page.
+    const parts = [...text.matchAll(/<(style|script)>([\s\S]*?)<\/\1>/g)]
+    expect(parts.map(([, name]) => name)).toEqual(['style', 'style', 'script'])
+    for (const [, , part] of parts) expect(policy).toContain(createHash('sha256').update(part!).digest('base64'))
   })
 
   test('opens the answer as JSON, without the question', async () => {
@@ -173,7 +174,9 @@ describe('the link of a dashboard', () => {
     expect(tiles.map((tile) => tile.insight?.name ?? tile.text?.body).sort()).toEqual(['A <b>text</b>', 'First', 'Second'])
     expect(tiles.find((tile) => tile.insight?.name === 'Second')!.insight!.result).toEqual([['signup', 7]])
     const page = (await open(access_token)).body as string
-    expect(page.match(/<svg/g)).toHaveLength(2)
+    // The rows of a statement are a table; the trend is a picture in several widths.
+    expect([page.match(/<details>/g), page.match(/<table>/g)].map((all) => all?.length)).toEqual([1, 2])
+    expect(page.match(/<svg/g)!.length).toBeGreaterThan(1)
     expect(page).toContain('A &lt;b&gt;text&lt;/b&gt;')
   })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Insight, ProjectRecord, SharingLink } from '../../src/accounts/records.ts'
 import { Answer } from '../../src/execution/asking/answer.ts'
 import type { Saved } from '../../src/saved/open-saved.ts'
-import { createSharedViews, formOf, type SharedView } from '../../src/sharing/shared-view.ts'
+import { createPages, createSharedViews, type SharedView } from '../../src/sharing/shared-view.ts'
 
 // What public links cost: answers are computed once for all readers of a minute, however large they are, however many read, and if they fail.
 
@@ -90,9 +90,23 @@ test('many or large links of one project take no place from those of others', as
   expect(small.computed).toBe(301)
 })
 
-test('a page is made once for a view', async () => {
+test('a page is made once for a view, and those that were made first go when there are too many', async () => {
   const made = world(1)
-  let pages = 0
-  for (let i = 0; i < 5; i++) formOf((await made.read())!, 'page', () => `<p>${++pages}`)
-  expect(pages).toBe(1)
+  const pages = createPages<{ size: number; text: string }>(10)
+  let count = 0
+  const read = async (link: string) => pages((await made.read(link))!, 'page', () => ({ size: 4, text: `${link} ${++count}` })).text
+  for (let i = 0; i < 5; i++) expect(await read('a')).toBe('a 1')
+  expect(await read('b')).toBe('b 2')
+  expect(await read('c')).toBe('c 3')
+  expect(await read('c')).toBe('c 3')
+  expect(await read('b')).toBe('b 2')
+  expect(await read('a')).toBe('a 4')
+})
+
+test('one page that is larger than all together is still kept until the next', async () => {
+  const view = (await world(1).read())!
+  const pages = createPages<{ size: number }>(1)
+  let count = 0
+  for (let i = 0; i < 3; i++) pages(view, 'page', () => ({ size: 100 + count++ }))
+  expect(count).toBe(1)
 })

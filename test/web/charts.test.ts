@@ -178,7 +178,9 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const { results } = await web.api<{ results: { aggregated_value: number }[] }>('POST', `/api/projects/${web.demo}/query/`, {
       query: {
         kind: 'TrendsQuery',
-        series: [{ kind: 'EventsNode', event: '$pageview', math: 'dau' }],
+        series: [
+          { kind: 'EventsNode', event: null, math: 'dau', properties: [{ type: 'hogql', key: "event in ('$pageview', '$screen')" }] },
+        ],
         dateRange: { date_from: '-30d' },
         trendsFilter: { display: 'ActionsTable' },
       },
@@ -187,6 +189,10 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     await expect.poll(() => first.textContent()).toMatch(/^[\d,]+$/)
     await page.getByLabel('Dates').selectOption('-30d')
     await expect.poll(async () => (await first.textContent())!.replaceAll(',', '')).toBe(String(results[0]!.aggregated_value))
+    // The card says the same.
+    await expect
+      .poll(async () => (await page.locator('.overview strong').first().textContent())!.replaceAll(',', ''))
+      .toBe(String(results[0]!.aggregated_value))
   })
 
   test('the time to convert offers no breakdown, which it has not; the other shapes keep theirs', async () => {

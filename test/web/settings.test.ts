@@ -83,6 +83,21 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await web.api('PATCH', `/api/projects/${web.demo}/`, { name: 'Demo shop', timezone: 'UTC' })
   })
 
+  test('heat maps and timing are switched on and off, and the page says that their events are dropped', async () => {
+    await open('settings/capture')
+    const toggle = page.getByLabel('Heat maps')
+    expect(await toggle.isChecked()).toBe(false)
+    const field = page.locator('form', { has: toggle })
+    await field.getByText('Waymark drops these events and draws no heat map').waitFor()
+    await field.getByText('it drops $performance_event').waitFor()
+    const isOn = async () => (await web.api<{ heatmaps_opt_in: boolean | null }>('GET', `/api/projects/${web.demo}/`)).heatmaps_opt_in
+    for (const wanted of [true, false]) {
+      await toggle.setChecked(wanted)
+      await field.getByRole('button', { name: 'Save' }).click()
+      await expect.poll(isOn).toBe(wanted)
+    }
+  })
+
   test('the project key is hidden, shown, and rotated after a question', async () => {
     const { api_token } = await web.api<{ api_token: string }>('GET', `/api/projects/${web.demo}/`)
     await open('settings/filters')

@@ -1,4 +1,4 @@
-import { organizationInput } from '../../accounts/organizations.ts'
+import { newOrganizationInput, organizationInput } from '../../accounts/organizations.ts'
 import { pageSchema } from '../pages.ts'
 import { organizationSchema, presentOrganization } from '../present.ts'
 import { defineResource } from '../resource.ts'
@@ -30,7 +30,7 @@ export const organizations = defineResource({
       name: 'create',
       summary: 'A new organization with a first project; the caller owns it and works in it from now on',
       reach: 'user',
-      body: organizationInput,
+      body: newOrganizationInput,
       status: 201,
       answer: organizationSchema,
       handle: async ({ app, caller, body }) => {

@@ -1,6 +1,6 @@
 import { pageHeaders, sharedPage } from '../../sharing/page.ts'
 import { sharedJson } from '../../sharing/shared-json.ts'
-import { formOf } from '../../sharing/shared-view.ts'
+import { createPages } from '../../sharing/shared-view.ts'
 import { failures } from '../errors.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
@@ -16,14 +16,16 @@ const open = async ({ app, params }: Visit, token = params.token ?? '') => {
 
 const json = /\.json$/
 
+const pages = createPages<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: string; readonly size: number }>()
+
 const page = async (visit: Visit, isEmbedded: boolean): Promise<Reply> => {
   const { view, settings } = await open(visit)
   const hasHeader = settings.noHeader !== true
-  return new Reply(
-    200,
-    formOf(view, `page ${hasHeader}`, () => sharedPage(view, { hasHeader })) as Uint8Array<ArrayBuffer>,
-    pageHeaders(isEmbedded),
-  )
+  const made = pages(view, `page ${hasHeader}`, () => {
+    const { html, layout } = sharedPage(view, { hasHeader })
+    return { bytes: new TextEncoder().encode(html), layout, size: html.length }
+  })
+  return new Reply(200, made.bytes, pageHeaders(made, isEmbedded))
 }
 
 /** A link may have been changed on its way to the reader, who could not repair it. */
@@ -41,7 +43,8 @@ export const shared = defineResource({
       method: 'GET',
       path: 'shared/:token',
       name: 'page',
-      summary: 'A page with the answers of one insight or one dashboard, as pictures; with `.json` behind the token, the answers as JSON',
+      summary:
+        'A page with the answers of one insight or one dashboard, which no other site may show in a frame; with `.json` behind the token, the answers as JSON',
       ignoresParameters: appended,
       handle: async (visit) => {
         const token = visit.params.token ?? ''
@@ -54,7 +57,7 @@ export const shared = defineResource({
       method: 'GET',
       path: 'embedded/:token',
       name: 'embedded',
-      summary: 'The same page, which other sites may show in a frame',
+      summary: 'The same page for the frames (`<iframe>`) of other sites',
       ignoresParameters: appended,
       handle: (visit) => page(visit, true),
     }),

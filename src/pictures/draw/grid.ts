@@ -1,17 +1,41 @@
 import type { Chart } from '../chart.ts'
 import type { Markup } from '../markup.ts'
-import { type Area, box, type Drawn, fitted, label, textWidth } from '../sheet.ts'
+import { type Area, box, type Drawn, fitted, label, letterWidth, textWidth } from '../sheet.ts'
 
 const rowHeight = 24
 
-/** Shaded cells in rows and columns: retention, hours of a week. */
-export function drawGrid({ columns, rows }: Extract<Chart, { kind: 'grid' }>, { left, top, right }: Area): Drawn {
-  const names = Math.min((right - left) * 0.3, Math.max(...rows.map((row) => textWidth(row.label)))) + 8
+type Grid = Extract<Chart, { kind: 'grid' }>
+
+/** Smaller texts are hard to read. */
+const readable = 11
+const besideText = 6
+
+const longestText = ({ columns, rows }: Grid): number =>
+  Math.max(
+    1,
+    ...columns.map((name) => [...name].length),
+    ...rows.flatMap(({ cells }) => cells.map((cell) => [...(cell?.text ?? '')].length)),
+  )
+const noteWidth = ({ rows }: Grid): number => {
   const noted = Math.max(...rows.map(({ note }) => textWidth(note)))
-  const notes = noted > 0 ? noted + 10 : 0
+  return noted > 0 ? noted + 10 : 0
+}
+const mostOfNames = 0.3
+
+/** In which every number can be read. */
+export function leastGridWidth(chart: Grid): number {
+  const cells = chart.columns.length * (longestText(chart) * letterWidth(readable) + besideText) + 8 + noteWidth(chart)
+  return Math.ceil(Math.min(cells + Math.max(...chart.rows.map((row) => textWidth(row.label))), cells / (1 - mostOfNames)) + 8)
+}
+
+/** Shaded cells in rows and columns: retention, hours of a week. */
+export function drawGrid(chart: Grid, { left, top, right }: Area): Drawn {
+  const { columns, rows } = chart
+  const names = Math.min((right - left) * mostOfNames, Math.max(...rows.map((row) => textWidth(row.label)))) + 8
+  const notes = noteWidth(chart)
   const start = left + names + notes
   const width = (right - start) / columns.length
-  const size = Math.min(12, Math.max(7, width / 4.2))
+  const size = Math.min(12, Math.max(7, width / 4.2, Math.min(readable, (width - besideText) / (longestText(chart) * letterWidth(1)))))
   const nodes: Markup[] = columns.map((name, i) =>
     label(fitted(name, width, size), start + (i + 0.5) * width, top + 14, { anchor: 'middle', className: 'faint', size }),
   )

@@ -1,11 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { plotOf, valuesOf } from '../../pictures/axes.ts'
 import type { Chart } from '../../pictures/chart.ts'
 import { boxesGeometry } from '../../pictures/draw/boxes.ts'
-import { chartWords, draw, summaryOf } from '../../pictures/draw.ts'
+import { chartWords, draw, leastWidth, summaryOf } from '../../pictures/draw.ts'
 import { numberText } from '../../pictures/format.ts'
-import { bands, points, stacked } from '../../pictures/scales.ts'
-import { legend } from '../../pictures/sheet.ts'
+import { isStack, placesOf, type TimeChart } from '../../pictures/intervals.ts'
+import { stacked } from '../../pictures/scales.ts'
 import { AnnotationMarks, NoteList, notesText, useNotes } from '../annotations/annotation-marks.tsx'
 import { nodesOf } from './nodes.ts'
 import type { Picked } from './picked.ts'
@@ -27,10 +26,6 @@ export function useWidth<E extends HTMLElement>() {
   }, [])
   return [ref, width] as const
 }
-
-/** What needs more room for its names than a narrow screen has is scrolled sideways. */
-const leastWidth = (chart: Chart): number =>
-  chart.kind === 'flow' ? 104 * (1 + new Set(chart.edges.map(({ from }) => from.split('_', 1)[0])).size) : 0
 
 interface Props {
   readonly chart: Chart
@@ -89,21 +84,6 @@ function BoxNotes({ chart, width, height }: { chart: Extract<Chart, { kind: 'box
   return notes && <AnnotationMarks chart={chart} notes={notes} width={width} bottom={plot.area.bottom} at={groups.centre} />
 }
 
-type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
-
-const isStack = (chart: TimeChart) => (chart.kind === 'lines' ? chart.isFilled : chart.isStacked)
-
-/** Where the values of an interval stand, as the drawings place them. */
-function placesOf(chart: TimeChart, width: number, height: number) {
-  const area = { left: 4, top: 4, right: width - 4, bottom: height }
-  const names = legend(chart.series, area.left, area.top, area.right - area.left)
-  const all = isStack(chart) ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
-  const plot = plotOf(all, { left: area.left, top: area.top + names.height + 6, right: area.right - 8, bottom: area.bottom }, chart.format)
-  const range = [plot.area.left, plot.area.right] as const
-  const at = chart.kind === 'lines' ? points(chart.labels.length, range) : bands(chart.labels.length, range).centre
-  return { plot, at }
-}
-
 function OverTime({
   chart,
   width,
@@ -117,7 +97,7 @@ function OverTime({
 }) {
   const [index, setIndex] = useState<number | null>(null)
   const notes = useNotes(chart)
-  const { plot, at } = placesOf(chart, width, height)
+  const { plot, at } = placesOf(chart, { left: 4, top: 4, right: width - 4, bottom: height })
   const count = chart.labels.length
   const nearest = (x: number) => {
     let best = 0

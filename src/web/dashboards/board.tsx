@@ -1,4 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Placed } from '../../pictures/grid.ts'
+import type { Layout } from '../../pictures/tile-places.ts'
+import { SharingDialog } from '../insights/sharing.tsx'
 import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -6,11 +9,9 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
-import type { Placed } from './grid.ts'
 import { createQueue, type Queue } from './loading.ts'
 import { Menu } from './menu.tsx'
-import { type BoardFilters, changesOf, type DashboardTile, type Layout, type WholeDashboard } from './model.ts'
-import { SharingDialog } from './sharing.tsx'
+import { type BoardFilters, changesOf, type DashboardTile, type WholeDashboard } from './model.ts'
 import { TextTile } from './text-tile.tsx'
 import { InsightTile, insightLink, insightName } from './tile.tsx'
 import { Tiles } from './tiles.tsx'
@@ -247,7 +248,7 @@ function OpenBoard({
         />
       )}
       {open?.what === 'rename' && <RenameDialog name={dashboard.name} onSave={(name) => change({ name })} onClose={() => setOpen(null)} />}
-      {open?.what === 'share' && <SharingDialog dashboard={dashboard.id} onClose={() => setOpen(null)} />}
+      {open?.what === 'share' && <SharingDialog of={{ what: 'dashboard', id: dashboard.id, name: title }} onClose={() => setOpen(null)} />}
       {open?.what === 'delete' && (
         <DeleteDialog
           title={title}

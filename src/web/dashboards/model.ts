@@ -1,6 +1,7 @@
+import type { Placed } from '../../pictures/grid.ts'
+import { type Layout, placeOf, type Tile, placesOf as tilePlaces } from '../../pictures/tile-places.ts'
 import type { Filter } from '../insights/query.ts'
 import type { Query } from '../lib/api.ts'
-import { arranged, columnCount, inOrder, type Place, type Placed } from './grid.ts'
 
 // Dashboards as the API answers them.
 
@@ -36,33 +37,9 @@ export interface WholeDashboard extends DashboardRow {
   readonly tiles: readonly DashboardTile[]
 }
 
-/** Arrangements by the width of the screen, as the API names them: on a narrow one tiles stand in one column. */
-export type Layout = 'sm' | 'xs'
+const asTile = ({ id, layouts, insight, text }: DashboardTile): Tile => ({ id, layouts, text: insight ? null : (text?.body ?? '') })
 
-/** The place of a tile in an arrangement, if it has one. */
-function placeOf({ layouts }: DashboardTile, layout: Layout): Place | null {
-  const { x, y, w, h } = (layouts[layout] ?? {}) as Partial<Place>
-  if (![x, y, w, h].every((one) => typeof one === 'number' && Number.isFinite(one))) return null
-  return layout === 'sm' ? { x: x!, y: y!, w: w!, h: h! } : { x: 0, y: y!, w: columnCount, h: h! }
-}
-
-const charactersInLine = 36
-/** Of a tile that has no place yet. */
-function usualSize(tile: DashboardTile, layout: Layout): Pick<Place, 'w' | 'h'> {
-  const { insight, text } = tile
-  if (layout === 'sm') return insight ? { w: 6, h: 5 } : { w: 6, h: 2 }
-  const lines = (text?.body ?? '').split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / charactersInLine)), 0)
-  return { w: columnCount, h: insight ? Math.min(4, placeOf(tile, 'sm')?.h ?? 4) : Math.min(6, 1 + Math.ceil(lines / 4)) }
-}
-
-export function placesOf(tiles: readonly DashboardTile[], layout: Layout): readonly Placed[] {
-  const placed = (of: readonly DashboardTile[], on: Layout) =>
-    arranged(of.map((tile) => ({ id: tile.id, place: placeOf(tile, on), size: usualSize(tile, on) })))
-  if (layout === 'sm') return placed(tiles, layout)
-  // Without an order of its own a narrow screen has that of the wide one.
-  const order = inOrder(placed(tiles, 'sm')).map(({ id }) => tiles.find((tile) => tile.id === id)!)
-  return placed(order, layout)
-}
+export const placesOf = (tiles: readonly DashboardTile[], layout: Layout): readonly Placed[] => tilePlaces(tiles.map(asTile), layout)
 
 /** The tiles of an arrangement whose place has changed, as the API takes them. */
 export const changesOf = (tiles: readonly DashboardTile[], layout: Layout, places: readonly Placed[]) =>

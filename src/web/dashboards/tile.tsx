@@ -9,6 +9,7 @@ import { agoText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { busy } from '../ui/answer-of.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
 import type { Progress, Queue } from './loading.ts'
 import { type BoardFilters, type TileInsight, unfiltered } from './model.ts'
@@ -65,13 +66,13 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
     <div
       class="tile-body"
       ref={ref}
-      aria-busy={isSeen && (isLoading || (!value && !error))}
+      {...busy(isSeen && (isLoading || (!value && !error)))}
       tabIndex={0}
       role="group"
       aria-label={`Answer: ${insightName(insight)}`}
     >
-      {error && <ErrorBox error={error} retry={reload} />}
-      {!error && value && (
+      {error && !isLoading && <ErrorBox error={error} retry={reload} />}
+      {(!error || isLoading) && value && (
         <ChartPlaceContext.Provider value={{ insight: insight.id, dashboard }}>
           <Drawn query={insight.query} answered={value} title={insightName(insight)} height={height} />
         </ChartPlaceContext.Provider>
@@ -94,7 +95,12 @@ function Drawn({ query, answered, title, height }: { query: Query; answered: Ans
   const { timezone } = useProject()
   const answer: Answer = { ...(answered as unknown as Answer), results: answered.result }
   const shown = unwrapped(query)
-  if (shown.kind === 'HogQLQuery') return <ChartView chart={readChart(query, answer, timezone)} title={title} height={height} />
+  if (shown.kind === 'HogQLQuery')
+    return (
+      <div class="result">
+        <ChartView chart={readChart(query, answer, timezone)} title={title} height={height} />
+      </div>
+    )
   return <Result query={shown} answer={answer} title={title} height={height} isPlain />
 }
 

@@ -1,18 +1,12 @@
 import type { ComponentChild } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
+import { columnCount, inOrder, moved, nudged, type Placed, resized } from '../../pictures/grid.ts'
+import { chartHeight, type Layout, rowHeight, tileGap, wideBoard } from '../../pictures/tile-places.ts'
 import { useWidth } from '../charts/chart-view.tsx'
 import { useProject } from '../lib/session.ts'
-import { columnCount, inOrder, moved, nudged, type Placed, resized } from './grid.ts'
 import { Menu } from './menu.tsx'
-import { type DashboardTile, type Layout, placesOf } from './model.ts'
+import { type DashboardTile, placesOf } from './model.ts'
 import { insightLink, insightName } from './tile.tsx'
-
-const [rowHeight, gap] = [80, 16]
-/** Below, tiles stand in one column. */
-const wide = 640
-/** Of the title and the lines below the chart. */
-const aroundChart = 108
-const heightOf = (h: number) => h * rowHeight + (h - 1) * gap
 
 interface Props {
   readonly tiles: readonly DashboardTile[]
@@ -42,7 +36,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>()
   const [drag, setDrag] = useState<Drag | null>(null)
   const [said, setSaid] = useState('')
-  const layout: Layout = width >= wide ? 'sm' : 'xs'
+  const layout: Layout = width >= wideBoard ? 'sm' : 'xs'
   const known = useMemo(() => placesOf(tiles, layout), [tiles, layout])
   // What is not stored yet. A step may follow before the one before it is stored.
   const [preview, setPreview] = useState<{ readonly layout: Layout; readonly places: readonly Placed[] } | null>(null)
@@ -55,7 +49,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
     setPreview({ layout, places: next })
   }
   const revert = (drag: Drag) => (unsaved.current === 0 ? setPreview(null) : show(drag.places))
-  const column = (width + gap) / columnCount
+  const column = (width + tileGap) / columnCount
 
   const put = (next: readonly Placed[], id: number) => {
     const tile = next.find((one) => one.id === id)
@@ -75,7 +69,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
   }
   const during = ({ clientX, clientY }: PointerEvent, { id, what, from, places: before }: Drag) => {
     const dx = layout === 'sm' ? Math.round((clientX - from.x) / column) : 0
-    const dy = Math.round((clientY - from.y) / (rowHeight + gap))
+    const dy = Math.round((clientY - from.y) / (rowHeight + tileGap))
     if (what === 'resize') return resized(before, id, dx, dy)
     const tile = before.find((one) => one.id === id)!
     return moved(before, id, { ...tile, x: tile.x + dx, y: tile.y + dy })
@@ -156,7 +150,7 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
                     </Menu>
                   </span>
                 </header>
-                {render(tile, Math.max(80, heightOf(at.h) - aroundChart))}
+                {render(tile, chartHeight(at.h))}
               </section>
             )
           })}

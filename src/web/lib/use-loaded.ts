@@ -19,9 +19,13 @@ export function useLoaded<T>(load: (signal: AbortSignal, isAgain: boolean) => Pr
   const [round, setRound] = useState(0)
   const running = useRef<AbortController | null>(null)
   const loaded = useRef(0)
+  const asked = useRef<Inputs | null>(null)
+  // From the first moment on: the effect below runs after the page was drawn with the new inputs.
+  const isOther = asked.current === null || asked.current.some((input, i) => input !== inputs[i])
   useEffect(() => {
     const control = new AbortController()
     running.current = control
+    asked.current = inputs
     setState((before) => ({ ...before, isLoading: true }))
     const isAgain = loaded.current !== round
     loaded.current = round
@@ -36,5 +40,5 @@ export function useLoaded<T>(load: (signal: AbortSignal, isAgain: boolean) => Pr
     running.current?.abort()
     setState((before) => ({ ...before, isLoading: false, error: new Error('Cancelled.') }))
   }, [])
-  return { ...state, reload, cancel }
+  return { ...state, isLoading: state.isLoading || isOther, reload, cancel }
 }

@@ -7,6 +7,7 @@ import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, suggestedEvent
 import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
 import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName } from '../insights/saved.tsx'
+import { SharingDialog } from '../insights/sharing.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
@@ -17,6 +18,7 @@ import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { NoEvents } from '../live/no-events.tsx'
+import { busy } from '../ui/answer-of.tsx'
 import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -165,7 +167,7 @@ function Editor({
     if (value && !isLoading) shown.current = { query, answer: value }
     return shown.current
   }, [value, isLoading])
-  const [dialog, setDialog] = useState<'save' | 'json' | 'notifications' | 'details' | 'delete' | null>(null)
+  const [dialog, setDialog] = useState<'save' | 'json' | 'share' | 'notifications' | 'details' | 'delete' | null>(null)
   const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
   const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
   const [failure, setFailure] = useState<Error | null>(null)
@@ -181,6 +183,9 @@ function Editor({
         </button>
         {saved && (
           <>
+            <button type="button" onClick={() => setDialog('share')}>
+              Share
+            </button>
             <button type="button" onClick={() => setDialog('notifications')}>
               Notify…
             </button>
@@ -225,12 +230,12 @@ function Editor({
         >
           <Builder query={query} onChange={onChange} key={query.kind} />
         </Guarded>
-        <section class="answer" aria-busy={isLoading} aria-label="Answer">
+        <section class="answer" {...busy(isLoading)} aria-label="Answer">
           <Guarded of={asked} instead={null}>
             <Toolbar query={query} onChange={onChange} />
           </Guarded>
           {missing !== null && <p class="hint">{missing}</p>}
-          {error && <ErrorBox error={error} retry={reload} />}
+          {error && !isLoading && <ErrorBox error={error} retry={reload} />}
           {isLoading && <Slow cancel={cancel} />}
           {!error && missing === null && latest && latest.query.kind === query.kind && (
             <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>
@@ -248,6 +253,13 @@ function Editor({
         </section>
       </div>
       {dialog === 'json' && <QueryDialog query={query} onChange={onChange} onClose={() => setDialog(null)} />}
+      {dialog === 'share' && saved && (
+        <SharingDialog
+          of={{ what: 'insight', id: saved.id, name: title }}
+          note={isChanged ? 'The link shows the insight as it was saved, without your changes.' : undefined}
+          onClose={() => setDialog(null)}
+        />
+      )}
       {dialog === 'notifications' && saved && (
         <NotificationsDialog
           insight={{ id: saved.id, query: unwrapped(saved.query) }}

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { ApiError, beginSession, get, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
 import type { User } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { browserZone, knownZones } from '../lib/zones.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
 
 export const value = (form: HTMLFormElement, name: string) => String(new FormData(form).get(name) ?? '')
@@ -77,7 +78,8 @@ export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJo
 }
 
 export function Setup({ secret, onDone }: { secret: string; onDone: () => void }) {
-  const fields = ['first_name', 'email', 'password', 'organization_name']
+  const fields = ['first_name', 'email', 'password', 'organization_name', 'timezone']
+  const zones = useId()
   const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
     const organization = value(form, 'organization_name').trim()
     await post('api/setup/', {
@@ -85,6 +87,7 @@ export function Setup({ secret, onDone }: { secret: string; onDone: () => void }
       first_name: value(form, 'first_name'),
       email: value(form, 'email'),
       password: value(form, 'password'),
+      timezone: value(form, 'timezone').trim() || browserZone(),
       ...(organization !== '' && { organization_name: organization }),
     })
     go('#/', true)
@@ -106,6 +109,14 @@ export function Setup({ secret, onDone }: { secret: string; onDone: () => void }
         <Field label="Organization (optional)" error={at('organization_name')}>
           {(id) => <input id={id} name="organization_name" autocomplete="organization" maxLength={64} />}
         </Field>
+        <Field label="Time zone" error={at('timezone')} hint="Days and weeks of all charts begin in it. Settings can change it.">
+          {(id) => <input id={id} name="timezone" defaultValue={browserZone()} list={zones} autocomplete="off" required />}
+        </Field>
+        <datalist id={zones}>
+          {knownZones.map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
         {elsewhere(fields) && (
           <p class="field-error" role="alert">
             {elsewhere(fields)}

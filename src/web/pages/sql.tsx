@@ -16,8 +16,10 @@ import { errorMarks, furtherErrors } from '../sql/language.ts'
 import { ResultPanel, type ResultView } from '../sql/result-panel.tsx'
 import { SaveInsight } from '../sql/save-insight.tsx'
 import '../sql/sql.css'
+import { SharingDialog } from '../insights/sharing.tsx'
 import { TablesPanel } from '../sql/tables-panel.tsx'
 import { findView, SaveView, updateView, type View, ViewsPanel } from '../sql/views.tsx'
+import { busy } from '../ui/answer-of.tsx'
 import { CopyButton, Dialog, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 
 const sample = `select event, count() as number
@@ -31,6 +33,8 @@ interface Opened {
   readonly of: string
   readonly statement: string
   readonly view: View | null
+  /** That is open, to be shared. */
+  readonly insight: { readonly id: number; readonly name: string } | null
   readonly choice: ChartChoice | null
 }
 
@@ -45,13 +49,13 @@ export function Sql({ place }: PageProps) {
     async (signal): Promise<Opened> => {
       if (view !== null) {
         const found = await findView(api, view, signal)
-        return { of, statement: found.query.query, view: found, choice: null }
+        return { of, statement: found.query.query, view: found, insight: null, choice: null }
       }
       if (insight !== null) {
-        const found = await get<Page<{ query: Query }>>(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal)
+        const found = await get<Page<SavedStatement>>(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal)
         return { of, ...openInsight(found) }
       }
-      return { of, statement: sample, view: null, choice: null }
+      return { of, statement: sample, view: null, insight: null, choice: null }
     },
     [view, insight],
   )
@@ -72,7 +76,13 @@ interface Settings {
   readonly seriesBreakdownColumn?: string | null
 }
 
-function openInsight({ results }: Page<{ query: Query }>): Omit<Opened, 'of'> {
+interface SavedStatement {
+  readonly id: number
+  readonly name: string | null
+  readonly query: Query
+}
+
+function openInsight({ results }: Page<SavedStatement>): Omit<Opened, 'of'> {
   const [found] = results
   if (!found) throw new Error('This insight does not exist any more.')
   const node = found.query as Query & { display?: string; chartSettings?: Settings }
@@ -83,7 +93,7 @@ function openInsight({ results }: Page<{ query: Query }>): Omit<Opened, 'of'> {
     typeof node.display === 'string'
       ? { display: node.display, x: node.chartSettings?.xAxis?.column ?? '', y, ...(typeof split === 'string' && { split }) }
       : null
-  return { statement: String(source.query ?? ''), view: null, choice }
+  return { statement: String(source.query ?? ''), view: null, insight: { id: found.id, name: found.name || 'SQL' }, choice }
 }
 
 interface Done {
@@ -122,7 +132,7 @@ function Workbench({
   const [working, setWorking] = useState<'run' | 'explain' | null>(null)
   const [view, setView] = useState<ResultView>(opened.choice ? 'chart' : 'rows')
   const [choice, setChoice] = useState<ChartChoice | null>(opened.choice)
-  const [dialog, setDialog] = useState<'view' | 'insight' | null>(null)
+  const [dialog, setDialog] = useState<'view' | 'insight' | 'share' | null>(null)
   const [version, setVersion] = useState(0)
   const [ran, setRan] = useState<readonly Ran[]>(() => readHistory(project.id))
   const running = useRef<AbortController | null>(null)
@@ -237,6 +247,11 @@ function Workbench({
         <button type="button" onClick={() => setDialog('insight')} disabled={done === null}>
           Save as insight
         </button>
+        {opened.insight && (
+          <button type="button" onClick={() => setDialog('share')}>
+            Share
+          </button>
+        )}
         <CopyButton text={location.href} label="Copy address" />
       </PageHead>
       <div class="workbench">
@@ -260,19 +275,21 @@ function Workbench({
             {working && <Working what={working === 'run' ? 'Running' : 'Explaining'} cancel={() => running.current?.abort()} />}
           </div>
           {background.run && <InBackground run={background.run} cancel={() => void background.cancel().catch(setError)} />}
-          <section class="answer" aria-label="Answer" aria-busy={working !== null}>
+          <section class="answer" aria-label="Answer" {...busy(working !== null)}>
             {error && <ErrorBox error={error} />}
             {error && furtherErrors(error).map((text) => <p key={text}>{text}</p>)}
             {done && (
-              <ResultPanel
-                answer={done.answer}
-                statement={done.statement}
-                ms={done.ms}
-                view={view}
-                choice={choice}
-                onView={setView}
-                onChoose={setChoice}
-              />
+              <div class="result">
+                <ResultPanel
+                  answer={done.answer}
+                  statement={done.statement}
+                  ms={done.ms}
+                  view={view}
+                  choice={choice}
+                  onView={setView}
+                  onChoose={setChoice}
+                />
+              </div>
             )}
             {!done && !error && !working && (
               <p class="note">
@@ -307,6 +324,13 @@ function Workbench({
         <Dialog title="How the statement is carried out" onClose={() => setExplained(null)}>
           <ExplainPanel answer={explained} />
         </Dialog>
+      )}
+      {dialog === 'share' && opened.insight && (
+        <SharingDialog
+          of={{ what: 'insight', ...opened.insight }}
+          note={text === opened.statement ? undefined : 'The link shows the insight as it was saved, without your changes.'}
+          onClose={() => setDialog(null)}
+        />
       )}
       {dialog === 'view' && <SaveView statement={text} onSaved={saved} onClose={() => setDialog(null)} />}
       {dialog === 'insight' && done && (

@@ -9,12 +9,13 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { NoEvents } from '../live/no-events.tsx'
 import { Goals } from '../site/goals.tsx'
 import { Overview } from '../site/overview.tsx'
-import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery } from '../site/site-query.ts'
+import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery, withoutSessionQuery } from '../site/site-query.ts'
 import '../site/site.css'
 import type { PageProps } from '../lib/page.ts'
 import { StatsTables } from '../site/stats-table.tsx'
 import { Vitals } from '../site/vitals.tsx'
-import { Empty, ErrorBox, PageHead, Select, Working } from '../ui/parts.tsx'
+import { AnswerOf } from '../ui/answer-of.tsx'
+import { Empty, PageHead, Select } from '../ui/parts.tsx'
 
 /** What the owner of a site looks at first. All choices are in the address. */
 export function Web({ place }: PageProps) {
@@ -32,6 +33,8 @@ export function Web({ place }: PageProps) {
   const setFilters = (filters: readonly SiteFilter[]) => set({ filters: filters.length > 0 ? JSON.stringify(filters) : '' })
   const addFilter = (filter: SiteFilter) =>
     setFilters([...choices.filters.filter(({ type, key }) => type !== filter.type || key !== filter.key), filter])
+  const unnamed = useLoaded((signal) => project.ask(withoutSessionQuery(choices), signal), [choices.from, choices.to])
+  const hasUnnamed = ((unnamed.value?.results ?? []) as readonly unknown[]).length > 0
   const isNew = names.length > 0 && !names.includes('$pageview') && !names.includes('$screen')
   return (
     <>
@@ -72,10 +75,13 @@ export function Web({ place }: PageProps) {
       {isNew && (
         <Empty title="No page views yet">
           <p>
-            This page shows <code>$pageview</code> events with a session, as client libraries for browsers send them.{' '}
+            This page shows <code>$pageview</code> events, as client libraries for browsers send them, and <code>$screen</code> of apps.{' '}
             <a href={linkTo(project.link('live'))}>See what arrives</a>.
           </p>
         </Empty>
+      )}
+      {hasUnnamed && choices.filters.some(({ type }) => type === 'session') && (
+        <p class="note">A filter on how a visit began leaves out visits without a session id, of which that is not known.</p>
       )}
       <Overview choices={choices} />
       <section class="tile" aria-label="Visitors over time">
@@ -86,7 +92,7 @@ export function Web({ place }: PageProps) {
       </section>
       <div class="tiles">
         {tableGroups.map((group) => (
-          <StatsTables key={group.title} group={group} choices={choices} onFilter={addFilter} />
+          <StatsTables key={group.title} group={group} choices={choices} onFilter={addFilter} hasUnnamed={hasUnnamed} />
         ))}
         <Goals choices={choices} />
         <Vitals choices={choices} />
@@ -105,20 +111,13 @@ const titled = (answer: Answer): Answer => ({
 
 function Visitors({ choices }: { choices: SiteChoices }) {
   const project = useProject()
-  const query = visitorsQuery(choices)
-  const { value, error, isLoading, reload, cancel } = useLoaded(
-    async (signal) => ({ query, answer: titled(await project.ask(query, signal)) }),
-    [JSON.stringify(query)],
-  )
-  if (error) return <ErrorBox error={error} retry={reload} />
+  const names = useEventNames()
+  const query = visitorsQuery(choices, names.includes('$screen'))
+  const loaded = useLoaded(async (signal) => ({ query, answer: titled(await project.ask(query, signal)) }), [JSON.stringify(query)])
   return (
-    <div class="answer site-chart" aria-busy={isLoading}>
-      {value ? (
-        <Result query={value.query} answer={value.answer} title="Visitors over time" height={chartHeight} />
-      ) : (
-        <Working what="Computing" cancel={cancel} />
-      )}
-    </div>
+    <AnswerOf loaded={loaded} class="answer site-chart">
+      {({ query: asked, answer }) => <Result query={asked} answer={answer} title="Visitors over time" height={chartHeight} />}
+    </AnswerOf>
   )
 }
 

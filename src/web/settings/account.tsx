@@ -6,6 +6,7 @@ import { go } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from '../lib/theme.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { browserZone, knownZones } from '../lib/zones.ts'
 import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
@@ -358,12 +359,13 @@ export function OrganizationSection() {
         <Form
           submit="Create"
           send={async (form) => {
-            await post('api/organizations/', { name: textOf(form, 'name') })
+            await post('api/organizations/', { name: textOf(form, 'name'), timezone: textOf(form, 'timezone') })
             go('#/', true)
             await reload()
           }}
         >
           <TextField name="name" label="Name" required maxLength={64} />
+          <TextField name="timezone" label="Time zone of its first project" value={browserZone()} suggestions={knownZones} required />
         </Form>
       </section>
       <section class="block">

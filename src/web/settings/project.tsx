@@ -5,6 +5,7 @@ import { call, get, patch, post, remove } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { browserZone, knownZones } from '../lib/zones.ts'
 import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, linesOf, TextField, textOf } from '../ui/forms.tsx'
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
@@ -26,6 +27,7 @@ export interface ProjectSettings {
   readonly capture_performance_opt_in: boolean | null
   readonly autocapture_web_vitals_opt_in: boolean | null
   readonly autocapture_exceptions_opt_in: boolean | null
+  readonly heatmaps_opt_in: boolean | null
   readonly capture_dead_clicks: boolean | null
   readonly effective_membership_level: number | null
   readonly daily_event_limit: number | null
@@ -75,7 +77,7 @@ export function ProjectSection() {
             name="timezone"
             label="Time zone"
             value={settings.timezone}
-            suggestions={['UTC', ...Intl.supportedValuesOf('timeZone')]}
+            suggestions={knownZones}
             hint="Days and weeks of all charts begin in this zone."
             required
           />
@@ -189,13 +191,7 @@ function NewProject() {
         {() => (
           <Form submit="Create" send={create}>
             <TextField name="name" label="Name" required maxLength={200} autofocus />
-            <TextField
-              name="timezone"
-              label="Time zone"
-              value={Intl.DateTimeFormat().resolvedOptions().timeZone}
-              suggestions={['UTC', ...Intl.supportedValuesOf('timeZone')]}
-              required
-            />
+            <TextField name="timezone" label="Time zone" value={browserZone()} suggestions={knownZones} required />
             <CheckField name="is_demo" label="Fill it with the events of a fictional shop" hint="For a look around." />
           </Form>
         )}
@@ -321,6 +317,7 @@ export function CaptureSection() {
             autocapture_web_vitals_opt_in: isChecked(form, 'autocapture_web_vitals_opt_in'),
             autocapture_exceptions_opt_in: isChecked(form, 'autocapture_exceptions_opt_in'),
             capture_dead_clicks: isChecked(form, 'capture_dead_clicks'),
+            heatmaps_opt_in: isChecked(form, 'heatmaps_opt_in'),
             app_urls: linesOf(form, 'app_urls'),
           })
         }
@@ -343,6 +340,13 @@ export function CaptureSection() {
           name="capture_performance_opt_in"
           label="Timing of network requests"
           value={settings.capture_performance_opt_in === true}
+          hint="The library measures requests for recordings of sessions. Waymark keeps neither: it drops $performance_event."
+        />
+        <CheckField
+          name="heatmaps_opt_in"
+          label="Heat maps"
+          value={settings.heatmaps_opt_in === true}
+          hint="The library sends where clicks and the mouse were, as $$heatmap. Waymark drops these events and draws no heat map: on, they are only traffic."
         />
         <TextField
           name="app_urls"

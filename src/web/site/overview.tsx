@@ -2,7 +2,7 @@ import { durationText } from '../../pictures/format.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { ErrorBox, Working } from '../ui/parts.tsx'
+import { AnswerOf } from '../ui/answer-of.tsx'
 import { type SiteChoices, siteQuery } from './site-query.ts'
 
 interface Item {
@@ -44,12 +44,18 @@ export function Change({
 export function Overview({ choices }: { choices: SiteChoices }) {
   const project = useProject()
   const query = siteQuery('WebOverviewQuery', choices)
-  const { value, error, isLoading, reload, cancel } = useLoaded((signal) => project.ask(query, signal), [JSON.stringify(query)])
-  if (error) return <ErrorBox error={error} retry={reload} />
-  if (!value) return <div class="overview">{isLoading && <Working what="Computing" cancel={cancel} />}</div>
+  const loaded = useLoaded((signal) => project.ask(query, signal), [JSON.stringify(query)])
   return (
-    <dl class="overview" aria-busy={isLoading}>
-      {(value.results as readonly Item[]).map(({ key, kind, value: now, previous, isIncreaseBad }) => (
+    <AnswerOf loaded={loaded} class="overview-room">
+      {({ results }) => <Numbers items={results as readonly Item[]} />}
+    </AnswerOf>
+  )
+}
+
+function Numbers({ items }: { items: readonly Item[] }) {
+  return (
+    <dl class="overview">
+      {items.map(({ key, kind, value: now, previous, isIncreaseBad }) => (
         <div key={key}>
           <dt>{titles[key] ?? capital(key)}</dt>
           <dd>

@@ -1,5 +1,6 @@
 import type { Filter } from '../insights/query.ts'
 import type { Query } from '../lib/api.ts'
+import { sqlText } from '../lib/format.ts'
 
 // What the page of a site asks: the same range, filters and comparison for every number on it.
 
@@ -47,16 +48,39 @@ export function intervalOf({ from, to }: SiteChoices): string {
   return days <= 1 / 12 ? 'minute' : days <= 2 ? 'hour' : days < 120 ? 'day' : days < 370 ? 'week' : 'month'
 }
 
-/** People with page views, over time. */
-export const visitorsQuery = (choices: SiteChoices): Query => ({
+const page = { kind: 'EventsNode', event: '$pageview', name: '$pageview', custom_name: 'Visitors', math: 'dau' }
+
+/** What makes a visitor in all numbers of the page: pages, screens of apps, and what is chosen as the goal. */
+function visitorSeries(goal: string, hasScreens: boolean): object {
+  if (!hasScreens && goal === '') return page
+  const [, kind, of = ''] = /^(event|action):(.*)$/s.exec(goal) ?? []
+  const conditions = [
+    "event in ('$pageview', '$screen')",
+    ...(kind === 'event' ? [`event = ${sqlText(of)}`] : kind === 'action' ? [`matchesAction(${Number(of)})`] : []),
+  ]
+  return { ...page, event: null, name: 'All events', properties: [{ type: 'hogql', key: conditions.join(' or ') }] }
+}
+
+/** Visitors over time: those of the cards. */
+export const visitorsQuery = (choices: SiteChoices, hasScreens: boolean): Query => ({
   kind: 'TrendsQuery',
-  series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', custom_name: 'Visitors', math: 'dau' }],
+  series: [visitorSeries(choices.goal, hasScreens)],
   interval: intervalOf(choices),
   dateRange: { date_from: choices.from, ...(choices.to && { date_to: choices.to }) },
   ...(choices.isCompared && { compareFilter: { compare: true } }),
   ...(choices.filters.length > 0 && { properties: choices.filters }),
   trendsFilter: { display: 'ActionsLineGraph' },
 })
+
+/** One row if the range has pages whose event names no session. */
+export const withoutSessionQuery = ({ from, to }: SiteChoices): Query => ({
+  kind: 'HogQLQuery',
+  query: "select 1 from events where event in ('$pageview', '$screen') and length($session_id) != 36 and {filters} limit 1",
+  filters: { dateRange: { date_from: from, ...(to && { date_to: to }) } },
+})
+
+/** Its rows say how a visit began or ended, which is known of sessions with an id only. */
+export const isOfSessions = ({ by, filter }: Table): boolean => filter?.type === 'session' || by === 'ExitClick'
 
 /** A table: what its rows are, and the filter that a row is. */
 export interface Table {

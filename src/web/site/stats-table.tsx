@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { AnswerOf } from '../ui/answer-of.tsx'
 import { Scroll } from '../ui/list-table.tsx'
-import { ErrorBox, Working } from '../ui/parts.tsx'
 import { Change } from './overview.tsx'
-import { rowName, type SiteChoices, type SiteFilter, siteQuery, type Table, type TableGroup } from './site-query.ts'
+import { isOfSessions, rowName, type SiteChoices, type SiteFilter, siteQuery, type Table, type TableGroup } from './site-query.ts'
 
 const rowsAtFirst = 8
 const rowsMore = 100
@@ -61,10 +61,13 @@ export function StatsTables({
   group,
   choices,
   onFilter,
+  hasUnnamed,
 }: {
   group: TableGroup
   choices: SiteChoices
   onFilter: (filter: SiteFilter) => void
+  /** There are visits without a session id. */
+  hasUnnamed: boolean
 }) {
   const [by, setBy] = useState(group.tables[0]!.by)
   const table = group.tables.find((one) => one.by === by) ?? group.tables[0]!
@@ -81,6 +84,9 @@ export function StatsTables({
         </div>
       </header>
       <StatsTable table={table} choices={choices} onFilter={onFilter} key={by} />
+      {hasUnnamed && isOfSessions(table) && (
+        <p class="note">Visits without a session id are not in this table: how they began and ended is not known.</p>
+      )}
     </section>
   )
 }
@@ -94,12 +100,38 @@ function StatsTable({ table, choices, onFilter }: { table: Table; choices: SiteC
     limit,
     ...(isPage && choices.goal === '' && { includeBounceRate: true }),
   })
-  const { value, error, isLoading, reload, cancel } = useLoaded((signal) => project.ask(query, signal).then(read), [JSON.stringify(query)])
-  if (error) return <ErrorBox error={error} retry={reload} />
-  if (!value) return <div class="tile-body tall">{isLoading && <Working what="Computing" cancel={cancel} />}</div>
-  if (value.rows.length === 0) return <p class="note tile-body tall">Nothing was sent about this in these days.</p>
+  const loaded = useLoaded((signal) => project.ask(query, signal).then(read), [JSON.stringify(query)])
   return (
-    <div class="tile-body tall" aria-busy={isLoading}>
+    <AnswerOf loaded={loaded} class="tile-body tall">
+      {(value) => (
+        <Rows
+          value={value}
+          table={table}
+          isCompared={choices.isCompared}
+          onFilter={onFilter}
+          onMore={limit < rowsMore ? () => setLimit(rowsMore) : null}
+        />
+      )}
+    </AnswerOf>
+  )
+}
+
+function Rows({
+  value,
+  table,
+  isCompared,
+  onFilter,
+  onMore,
+}: {
+  value: Shown
+  table: Table
+  isCompared: boolean
+  onFilter: (filter: SiteFilter) => void
+  onMore: (() => void) | null
+}) {
+  if (value.rows.length === 0) return <p class="note">Nothing was sent about this in these days.</p>
+  return (
+    <>
       <Scroll label={`Table: ${table.title}`}>
         <table class="rows">
           <thead>
@@ -122,7 +154,7 @@ function StatsTable({ table, choices, onFilter }: { table: Table; choices: SiteC
                 {pairs.map(([now, before], at) => (
                   <td class="number" key={at}>
                     {valueText(value.columns[at]!, now)}
-                    {choices.isCompared && at === 0 && <Change value={now} previous={before} />}
+                    {isCompared && at === 0 && <Change value={now} previous={before} />}
                   </td>
                 ))}
               </tr>
@@ -130,12 +162,12 @@ function StatsTable({ table, choices, onFilter }: { table: Table; choices: SiteC
           </tbody>
         </table>
       </Scroll>
-      {value.hasMore && limit < rowsMore && (
-        <button type="button" class="plain add" onClick={() => setLimit(rowsMore)}>
+      {value.hasMore && onMore && (
+        <button type="button" class="plain add" onClick={onMore}>
           Show more
         </button>
       )}
-    </div>
+    </>
   )
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { ErrorBox, Working } from '../ui/parts.tsx'
+import { AnswerOf } from '../ui/answer-of.tsx'
 import { type SiteChoices, siteQuery } from './site-query.ts'
 
 /** Good up to the first number, poor above the second: the limits of web.dev. */
@@ -30,9 +30,10 @@ export function Vitals({ choices }: { choices: SiteChoices }) {
     { ...choices, isCompared: false, goal: '' },
     { metric: name, percentile: 'p75', thresholds: metric.thresholds },
   )
-  const { value, error, reload, cancel } = useLoaded((signal) => project.ask(query, signal), [JSON.stringify(query)])
-  const [found] = (value?.results ?? []) as readonly Bands[]
-  const isEmpty = found !== undefined && bands.every(([band]) => found[band].length === 0)
+  const loaded = useLoaded(
+    (signal) => project.ask(query, signal).then(({ results }) => ({ found: (results as readonly Bands[])[0]!, unit: metric.unit })),
+    [JSON.stringify(query)],
+  )
   return (
     <section class="tile" aria-label="Web vitals">
       <header>
@@ -54,36 +55,39 @@ export function Vitals({ choices }: { choices: SiteChoices }) {
       </header>
       <div class="tile-body">
         <p class="note">{metric.title}, 75th percentile by page.</p>
-        {error && <ErrorBox error={error} retry={reload} />}
-        {!error && !value && <Working what="Computing" cancel={cancel} />}
-        {isEmpty && (
-          <p class="note">
-            None were sent in these days. Client libraries send <code>$web_vitals</code> when web vitals are captured.
-          </p>
-        )}
-        {found && !isEmpty && (
-          <div class="vitals">
-            {bands.map(([band, title]) => (
-              <section key={band} aria-label={title}>
-                <h3>
-                  <span class={`badge ${band === 'good' ? 'good' : band === 'poor' ? 'bad' : ''}`}>{title}</span>
-                </h3>
-                <ul class="lines">
-                  {found[band].map(({ path, value: number }) => (
-                    <li key={path}>
-                      <span class="wrap">{path}</span>
-                      <span>
-                        {numberText(number)} {metric.unit}
-                      </span>
-                    </li>
-                  ))}
-                </ul>
-                {found[band].length === 0 && <p class="note">None</p>}
-              </section>
-            ))}
-          </div>
-        )}
+        <AnswerOf loaded={loaded}>{({ found, unit }) => <Measured found={found} unit={unit} />}</AnswerOf>
       </div>
     </section>
+  )
+}
+
+function Measured({ found, unit }: { found: Bands; unit: string }) {
+  if (bands.every(([band]) => found[band].length === 0))
+    return (
+      <p class="note">
+        None were sent in these days. Client libraries send <code>$web_vitals</code> when web vitals are captured.
+      </p>
+    )
+  return (
+    <div class="vitals">
+      {bands.map(([band, title]) => (
+        <section key={band} aria-label={title}>
+          <h3>
+            <span class={`badge ${band === 'good' ? 'good' : band === 'poor' ? 'bad' : ''}`}>{title}</span>
+          </h3>
+          <ul class="lines">
+            {found[band].map(({ path, value: number }) => (
+              <li key={path}>
+                <span class="wrap">{path}</span>
+                <span>
+                  {numberText(number)} {unit}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {found[band].length === 0 && <p class="note">None</p>}
+        </section>
+      ))}
+    </div>
   )
 }

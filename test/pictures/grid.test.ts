@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { arranged, columnCount, compacted, moved, nudged, type Placed, resized } from '../../../src/web/dashboards/grid.ts'
-import { assertGenerated } from '../../harness/assert-generated.ts'
+import { arranged, columnCount, compacted, moved, nudged, type Placed, resized } from '../../src/pictures/grid.ts'
+import { assertGenerated } from '../harness/assert-generated.ts'
 
 const tile = (id: number, x: number, y: number, w = 6, h = 5): Placed => ({ id, x, y, w, h })
 const sorted = (places: readonly Placed[]) => [...places].sort((a, b) => a.id - b.id)

@@ -53,9 +53,15 @@ export type {
   AnswersByKind,
   AnswerWarning,
   FieldsByKind,
+  FunnelResultsByView,
+  FunnelView,
+  PlainFunnel,
+  PlainFunnelAnswer,
   Query,
   QueryAnswer,
   QueryKindName,
+  SplitFunnel,
+  SplitFunnelAnswer,
   SqlAnswerOf,
 } from './queries/query-types.ts'
 export type { RetentionAnswer as RetentionResponse, RetentionRow, RetentionValue } from './queries/retention/index.ts'

@@ -42,7 +42,18 @@ import type { EventReader } from './plugins/delivery/ports.ts'
 import type { ActionInput } from './queries/action-definition.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { QueryContext } from './queries/kind.ts'
-import type { FieldsByKind, Query, QueryAnswer, QueryKindName, SqlAnswerOf } from './queries/query-types.ts'
+import type {
+  FieldsByKind,
+  FunnelView,
+  PlainFunnel,
+  PlainFunnelAnswer,
+  Query,
+  QueryAnswer,
+  QueryKindName,
+  SplitFunnel,
+  SplitFunnelAnswer,
+  SqlAnswerOf,
+} from './queries/query-types.ts'
 import { statementFrom } from './queries/sql/template.ts'
 import type { RecoveryNotice, RecoveryReport } from './storage/recovery-report.ts'
 
@@ -216,6 +227,16 @@ export class Project {
     query: Query<'SqlLikeQuery' | 'HogQLQuery'>,
     options?: QueryOptions<Waiting>,
   ): Promise<SqlAnswerOf<Row>>
+  /** A funnel: its steps, or what `funnelVizType` asks for. */
+  query<View extends FunnelView = 'steps', R extends Refresh = undefined>(
+    query: PlainFunnel<View>,
+    options?: QueryOptions<R>,
+  ): Promise<R extends Waiting ? PlainFunnelAnswer<View> : PlainFunnelAnswer<View> | QueryStatus>
+  /** With a breakdown: a list of steps for each value. */
+  query<View extends FunnelView = 'steps', R extends Refresh = undefined>(
+    query: SplitFunnel<View>,
+    options?: QueryOptions<R>,
+  ): Promise<R extends Waiting ? SplitFunnelAnswer<View> : SplitFunnelAnswer<View> | QueryStatus>
   /**
    * Returns the same JSON as the HTTP endpoint, computed from everything acknowledged before the call. With a `refresh` that does not wait, it may be a status.
    *

@@ -75,7 +75,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'keys list',
-    summary: 'Lists the personal API keys: user, label and scopes, without the secrets.',
+    summary: 'Lists the personal API keys: user, label, scopes and last use, without the secrets.',
     load: async () => (await import('./list.ts')).listKeys,
   },
   {

@@ -98,6 +98,11 @@ export const createHandler = (waymark: Waymark, options: HandlerOptions = {}): H
   return Object.assign(mounted, { drain: handle.drain })
 }
 
+/** `mountedAt`: the mount path of this request, where it is not an option. */
+export interface UnmountedHandler<R> extends Handler<R> {
+  (request: Request, address?: string | null, cut?: () => void, original?: R, mountedAt?: string): Promise<Response>
+}
+
 /** The same, for requests whose path begins below the mount path. */
 export const createUnmounted = <R>(
   waymark: Waymark,
@@ -114,7 +119,7 @@ export const createUnmounted = <R>(
     authenticate,
     takesCommands = true,
   }: HandlerOptions<R> = {},
-): Handler<R> => {
+): UnmountedHandler<R> => {
   const app: App = {
     accounts: waymark.accounts,
     exports: waymark.exports,

@@ -22,6 +22,9 @@ interface Mounted extends IncomingMessage {
   readonly baseUrl?: string
 }
 
+/** Where Express has mounted the handler: a part of the requested path, never of a header. One slash begins it, so that a link cannot lead to another host. */
+const routedAt = ({ baseUrl }: Mounted): string => mountPath(baseUrl ?? '').replace(/^[/\\]+/, '/')
+
 /** The caller gets an explained error, as a client shows it. */
 const bodyWasRead = (): Response => {
   const failure = failureOf(failures.bodyAlreadyRead())
@@ -41,7 +44,7 @@ export const toNodeHandler = (waymark: Waymark, { at, ...options }: NodeHandlerO
       const { incoming, outgoing } = env as Exchange
       const whole = withBodyReadBefore(request, incoming)
       if (whole === null) return bodyWasRead()
-      return handler(whole, addressOf(env as Exchange), () => outgoing.destroy(), incoming)
+      return handler(whole, addressOf(env as Exchange), () => outgoing.destroy(), incoming, given ?? routedAt(incoming))
     },
     { overrideGlobalObjects: false },
   )

@@ -1,3 +1,4 @@
+import { largestKeyCount } from '../accounts/personal-keys.ts'
 import { downloadSeconds, longestQueryId, waitedForSeconds } from '../execution/asking/asking.ts'
 import { lightMs } from '../execution/asking/lanes.ts'
 import { longestSeconds } from '../execution/asking/query-runs.ts'
@@ -49,7 +50,7 @@ Generated from the routes: \`npm run docs\`. \`GET /openapi.json\` describes bod
 
 **Authentication.** Send a personal API key as \`Authorization: Bearer phx_…\`, in the field \`personal_api_key\` of the body, or in the query parameter of that name; only the first
 one found is checked. A key has scopes (\`write\` includes \`read\`, \`*\` is everything), can be limited to projects or organizations, and never allows more than its user may do. Managing
-keys and changing the e-mail address of an account take a recent login (\`POST /api/login/\`), not a key, and a key cannot start a login. \`@current\` stands for the organization or project
+keys and changing the e-mail address of an account take a login of the last six hours (\`POST /api/login/\`), not a key, and a key cannot start a login. A user has at most ${largestKeyCount} keys. \`@current\` stands for the organization or project
 that the caller works in, within the reach of the key; \`@me\` stands for the caller.
 
 **Limited keys.** A key limited to projects can use routes of these projects, the key itself, and the part of \`GET /api/users/@me/\` that is not about others: \`team\` is one of its projects,
@@ -96,7 +97,7 @@ ${effectlessRows}
 
 **Headers.** Every answer has \`X-Request-Id\` (the caller's own if it sent one), \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`, \`Referrer-Policy: no-referrer\`, and
 \`X-Frame-Options\` and \`Content-Security-Policy\` that forbid framing. \`Idempotency-Key\` on a POST that creates something makes it idempotent: the same request with the same key within a day gets the
-stored response, without secrets. With another body, or where \`@current\` is another project by then, it is a conflict (409). Requests are limited per key: 480 a minute and 4800 an hour; \`RateLimit\` has the remaining requests, \`Retry-After\` the seconds to wait. Queries have an hourly
+stored response, without secrets. With another body, or where \`@current\` is another project by then, it is a conflict (409). Requests are limited per key (480 a minute and 4800 an hour; \`--api-limit\` changes it), and those of a signed-in user in all browsers together (3000 a minute); \`RateLimit\` has the remaining requests, \`Retry-After\` the seconds to wait. Queries have an hourly
 limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`); it counts the queries of all keys of one user on one project.
 
 **Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization

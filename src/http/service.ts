@@ -85,6 +85,8 @@ export interface Connection {
   readonly cut?: () => void
   /** The request as the host application knows it. */
   readonly original?: unknown
+  /** The mount path of this request, if the host application's router tells it. */
+  readonly mountedAt?: string
 }
 
 /** The whole HTTP API over one engine. */
@@ -106,6 +108,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     {
       params,
       address,
+      mountedAt,
       host,
       breakOff,
       onIgnored,
@@ -113,13 +116,14 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     }: Pick<Visit, 'breakOff'> & {
       params: Record<string, string>
       address: string | null
+      mountedAt: string | undefined
       host: () => Promise<HostCaller | null>
       onIgnored: (fields: string | null) => void
       onRate: (headers: Record<string, string>) => void
     },
   ): Promise<Response> => {
     const url = new URL(request.url)
-    const site = siteOf(request, url, address)
+    const site = siteOf(request, url, address, mountedAt)
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const row = route.rows.get(method)
     const body = lazyBody(request, app.requestBodies, row ?? {})
@@ -276,6 +280,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
       return answer(route, c.req.raw, {
         params: { ...(route.resource.isOfCurrentProject && { project_id: '@current' }), ...c.req.param() },
         address: c.env.address,
+        mountedAt: c.env.mountedAt,
         host: () => hostCallerOf(c.env.original),
         breakOff,
         // Errors have the header too: a missing field may be a misspelled one.
@@ -290,6 +295,12 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     })
   hono.notFound((c) => failed(failures.notFound(c.req.path.startsWith('/api') ? 'Endpoint not found.' : 'Not found.'), c.get('id')))
   hono.onError((error, c) => failed(error, c.get('id')))
-  return async (request: Request, address: string | null = null, cut?: () => void, original: unknown = request): Promise<Response> =>
-    hono.fetch(underProjects(request), { address, original, ...(cut ? { cut } : {}) })
+  return async (
+    request: Request,
+    address: string | null = null,
+    cut?: () => void,
+    original: unknown = request,
+    mountedAt?: string,
+  ): Promise<Response> =>
+    hono.fetch(underProjects(request), { address, original, ...(cut && { cut }), ...(mountedAt !== undefined && { mountedAt }) })
 }

@@ -65,11 +65,11 @@ export const createSites = ({ publicUrl, trustedProxies = [], at = '' }: SiteOpt
   const open = publicUrl === undefined ? null : publicUrlOf(publicUrl)
   const base = open && withoutTrailingSlashes(open.origin + open.pathname)
 
-  /** `address`: of the connection. */
-  return ({ headers }: Request, url: URL, address: string | null): Site => {
+  /** `address`: of the connection. `at`: the mount path of this request, where only its router knows it. */
+  return ({ headers }: Request, url: URL, address: string | null, at: string = mounted): Site => {
     const isByProxy = address !== null && trusted.has(address)
     const seen = isByProxy ? forwarded(headers, url) : url
-    const known = isByProxy || isLocal(seen.hostname) ? seen.origin + mounted : mounted
+    const known = isByProxy || isLocal(seen.hostname) ? seen.origin + at : at
     return {
       base: base ?? known,
       isSecure: [url, seen, open].some((one) => one?.protocol === 'https:'),

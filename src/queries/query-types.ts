@@ -7,8 +7,10 @@ import type { eventsSchema } from './events/schema.ts'
 import type { funnelPointSchema } from './funnels/actors.ts'
 import type { CorrelationAnswer } from './funnels/correlation/index.ts'
 import type { correlationPointSchema, correlationSchema } from './funnels/correlation/schema.ts'
-import type { FunnelsAnswer } from './funnels/index.ts'
+import type { FunnelsAnswer, FunnelTrend } from './funnels/index.ts'
 import type { funnelsSchema } from './funnels/schema.ts'
+import type { FunnelStepResult } from './funnels/steps.ts'
+import type { TimeToConvert } from './funnels/time-to-convert.ts'
 import type { lifecyclePointSchema } from './lifecycle/actors.ts'
 import type { LifecycleAnswer } from './lifecycle/index.ts'
 import type { lifecycleSchema } from './lifecycle/schema.ts'
@@ -108,6 +110,41 @@ export type QueryKindName = keyof FieldsByKind
 
 /** A query of one kind; of any kind by default. */
 export type Query<K extends QueryKindName = QueryKindName> = { [Kind in K]: { readonly kind: Kind } & FieldsByKind[Kind] }[K]
+
+/** The results of a funnel, by its view. */
+export interface FunnelResultsByView {
+  steps: readonly FunnelStepResult[]
+  flow: readonly FunnelStepResult[]
+  time_to_convert: TimeToConvert
+  trends: readonly FunnelTrend[]
+}
+export type FunnelView = keyof FunnelResultsByView
+
+type FunnelFields = FieldsByKind['FunnelsQuery']
+type FunnelOf<View extends FunnelView> = { readonly kind: 'FunnelsQuery' } & Omit<FunnelFields, 'funnelsFilter' | 'breakdownFilter'> & {
+    readonly funnelsFilter?:
+      | (Omit<NonNullable<FunnelFields['funnelsFilter']>, 'funnelVizType'> & { readonly funnelVizType?: View | null })
+      | null
+  }
+/** A funnel of one view. Its steps are one list. */
+export type PlainFunnel<View extends FunnelView = 'steps'> = FunnelOf<View> & { readonly breakdownFilter?: null }
+
+type BreakdownFields = NonNullable<FunnelFields['breakdownFilter']>
+type ListOf<T> = T extends readonly (infer Item)[] ? readonly [Item, ...Item[]] : T
+type SomeBreakdown = Omit<BreakdownFields, 'breakdown' | 'breakdowns'> &
+  (
+    | { readonly breakdown: ListOf<NonNullable<BreakdownFields['breakdown']>>; readonly breakdowns?: null }
+    | { readonly breakdowns: ListOf<NonNullable<BreakdownFields['breakdowns']>>; readonly breakdown?: null }
+  )
+/** A funnel with a breakdown. Its steps are a list for each value. */
+export type SplitFunnel<View extends FunnelView = 'steps'> = FunnelOf<View> & { readonly breakdownFilter: SomeBreakdown }
+
+/** The answer to a funnel whose view is known: `funnelVizType` and `breakdownFilter` are in the query. */
+export type PlainFunnelAnswer<View extends FunnelView = 'steps'> = FunnelsAnswer<FunnelResultsByView[View]> & AnswerFacts
+export type SplitFunnelAnswer<View extends FunnelView = 'steps'> = FunnelsAnswer<
+  View extends 'steps' | 'flow' ? readonly FunnelResultsByView[View][] : FunnelResultsByView[View]
+> &
+  AnswerFacts
 
 /** Reasons why an answer may not be what the query intended. */
 export type AnswerWarning = UnreadValues | OrderedAsTexts | UnknownProperty | UnknownEvent | UnknownAction | UnusedFilters

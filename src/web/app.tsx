@@ -8,7 +8,7 @@ import { ConfirmAddress } from './pages/confirm-address.tsx'
 import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
 import { Join, Setup, SignIn } from './pages/sign-in.tsx'
 import { Shell } from './shell.tsx'
-import { Dialog, Empty, ErrorBox, Working } from './ui/parts.tsx'
+import { Dialog, ErrorBox, NotHere, Working } from './ui/parts.tsx'
 
 applyTheme(storedTheme())
 
@@ -85,33 +85,36 @@ function Routed({ place }: { place: Place }) {
   }
   if (place.parts[0] === 'confirm') return <ConfirmAddress secret={place.parts[1] ?? ''} onDone={signedIn} key={place.path} />
   const { user, projects } = known
-  const asked = place.parts[0] === 'project' ? Number(place.parts[1]) : null
-  const project =
-    asked === null ? (projects.find(({ id }) => id === user.team?.id) ?? projects[0]) : projects.find(({ id }) => id === asked)
+  // Who comes without a page, or has just chosen a password, is led to the first one.
+  const asked = place.path === '' || place.path === 'setup' ? null : place.parts
+  const isOfProject = asked !== null && asked[0] === 'project'
+  const project = isOfProject
+    ? projects.find(({ id }) => String(id) === asked[1])
+    : (projects.find(({ id }) => id === user.team?.id) ?? projects[0])
   if (!project)
     return projects.length === 0 ? (
-      <Empty title="No project yet">
+      <NotHere title="No project yet">
         <p>
           Create one: <code>waymark projects create</code>, or <code>POST /api/projects/</code>.
         </p>
-      </Empty>
+      </NotHere>
     ) : (
-      <Empty title="This project does not exist, or you may not see it">
+      <NotHere title="This project does not exist, or you may not see it">
         <p>
           <a href={linkTo(`project/${projects[0]!.id}/live`)}>Go to {projects[0]!.name}</a>
         </p>
-      </Empty>
+      </NotHere>
     )
-  const name = asked === null ? '' : (place.parts[2] ?? '')
-  const page = pages.find((one) => one.name === name)
-  if (!page) {
-    if (name === '' || asked === null) go(linkTo(`project/${project.id}/${pages[0]!.name}`), true)
+  const [name = '', ...rest] = isOfProject ? asked.slice(2) : []
+  const page = pages.find((one) => one.name === name && one.takes(rest))
+  if (!page || rest.includes('')) {
+    if (asked === null || (isOfProject && name === '' && rest.length === 0)) go(linkTo(`project/${project.id}/${pages[0]!.name}`), true)
     return (
-      <Empty title="There is no such page">
+      <NotHere title="There is no such page">
         <p>
           <a href={linkTo(`project/${project.id}/${pages[0]!.name}`)}>Go to the first one</a>
         </p>
-      </Empty>
+      </NotHere>
     )
   }
   const session: Session = { user, projects, project, reload: load }

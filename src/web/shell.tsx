@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useErrorBoundary, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { kinds } from './insights/query.ts'
 import { signOut } from './lib/api.ts'
 import type { PageProps } from './lib/page.ts'
@@ -48,6 +48,10 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
     return () => window.removeEventListener('keydown', listen)
   }, [project.id])
   useEffect(() => setOpen(false), [place.path])
+  // Until the page has a title of its own, and where it cannot be read.
+  useLayoutEffect(() => {
+    document.title = `${page.title} · Waymark`
+  }, [place.path])
 
   const leave = async () => {
     await signOut().catch(() => undefined) // what failed is seen after loading: the user is still signed in

@@ -65,3 +65,23 @@ test('the examples print what their comments say', async () => {
   expect(printed).toEqual(promised)
   await (given.waymark as Opened).close()
 })
+
+test('the metadata of a field has its type in the language, but for JSON texts and charts', async () => {
+  const waymark = await open({ dataDir: ':memory:' })
+  const project = await waymark.createProject()
+  await project.ingest({ batch: [{ event: 'purchase', distinct_id: 'u1', properties: { price: 20 } }] })
+  const typesOf = async (query: Parameters<typeof project.queryArrow>[0]) =>
+    (await project.queryArrow(query)).schema.fields.map(({ name, metadata }) => [name, metadata.get('waymark.type') ?? null])
+  expect(await typesOf({ kind: 'SqlLikeQuery', query: 'select event, uuid, count() as n from events group by event, uuid' })).toEqual([
+    ['event', 'String'],
+    ['uuid', 'UUID'],
+    ['n', 'UInt64'],
+  ])
+  expect(await typesOf({ kind: 'EventsQuery', select: ['*', 'event'] })).toEqual([
+    ['*', null],
+    ['event', 'String'],
+  ])
+  const chart = await typesOf({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'purchase' }] })
+  expect(chart.map(([, type]) => type)).toEqual(chart.map(() => null))
+  await waymark.close()
+})

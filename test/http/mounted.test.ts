@@ -176,6 +176,36 @@ describe.skipIf(!existsSync(express))('after body parsers of Express', () => {
     ])
   })
 
+  test.each<[string, string]>([
+    ['/analytics', '/analytics'],
+    ['/a/analytics', '/a/analytics'],
+    ['/shops/:shop/analytics', '/shops/7/analytics'],
+    ['/', ''],
+  ])('links of pages lead to %s, where Express has mounted the handler', async (path, at) => {
+    const app = make()
+    app.use(path, toNodeHandler(waymark))
+    const url = await serve(app)
+    const headers = { authorization: `Bearer ${personal}` }
+    const page = (await (await fetch(`${url}${at}/api/projects/?limit=1`, { headers })).json()) as { next: string }
+    expect(page.next).toBe(`${url}${at}/api/projects/?limit=1&offset=1`)
+    expect((await fetch(page.next, { headers })).status).toBe(200)
+  })
+
+  test('no header says where the handler is mounted, and no path leads to another host', async () => {
+    const app = make()
+    app.use(/^\/+[a-z.]*\/?analytics/, toNodeHandler(waymark))
+    const url = await serve(app)
+    const next = async (path: string, more: Record<string, string> = {}) => {
+      const headers = { authorization: `Bearer ${personal}`, ...more }
+      return ((await (await fetch(`${url}${path}`, { headers })).json()) as { next: string }).next
+    }
+    const paths = { 'x-forwarded-prefix': '/evil', 'x-original-url': '/evil/analytics', baseurl: '/evil', forwarded: 'path=/evil' }
+    expect(await next('/analytics/api/projects/?limit=1', paths)).toBe(`${url}/analytics/api/projects/?limit=1&offset=1`)
+    // The host is unknown, so links are paths.
+    const elsewhere = await next('//evil.test/analytics/api/projects/?limit=1', { host: 'analytics.example.com' })
+    expect(elsewhere).toMatch(/^(http:\/\/127[^/]*)?\/[^/]/)
+  })
+
   test('Express says where the handler is mounted', async () => {
     const url = await withParsers()
     const page = await fetch(`${url}/analytics`, { headers: browser })

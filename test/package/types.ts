@@ -84,6 +84,60 @@ export async function calls(): Promise<void> {
 
   const funnel = await project.query({ kind: 'FunnelsQuery', series: [...series, ...series], funnelsFilter: { funnelOrderType: 'strict' } })
   holds<typeof funnel extends FunnelsResponse ? true : false>()
+  const [step] = funnel.results
+  const counts: readonly [number | undefined, string | null | undefined] = [step?.count, step?.name]
+  const twoSteps = [...series, ...series]
+  const flow = await project.query({
+    kind: 'FunnelsQuery',
+    series: twoSteps,
+    funnelsFilter: { funnelVizType: 'flow' },
+    breakdownFilter: null,
+  })
+  holds<Same<typeof flow.results, typeof funnel.results>>()
+  const times = await project.query({
+    kind: 'FunnelsQuery',
+    series: twoSteps,
+    funnelsFilter: { funnelVizType: 'time_to_convert', binCount: 3 },
+  })
+  const bins: readonly (readonly [number, number])[] = times.results.bins
+  const rates = await project.query({ kind: 'FunnelsQuery', series: twoSteps, funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' })
+  const rate: number | undefined = rates.results[0]?.data[0]
+  const split = await project.query({
+    kind: 'FunnelsQuery',
+    series: twoSteps,
+    breakdownFilter: { breakdown: 'plan', breakdown_type: 'person' },
+  })
+  const ofValue: unknown = split.results[0]?.[0]?.breakdown_value
+  const several = await project.query({
+    kind: 'FunnelsQuery',
+    series: twoSteps,
+    breakdownFilter: { breakdowns: [{ property: 'plan', type: 'person' }, { property: '$browser' }] },
+  })
+  holds<Same<typeof several.results, typeof split.results>>()
+  const rateOfValue = await project.query({
+    kind: 'FunnelsQuery',
+    series: twoSteps,
+    funnelsFilter: { funnelVizType: 'trends' },
+    breakdownFilter: { breakdown: 'plan' },
+  })
+  holds<Same<typeof rateOfValue.results, typeof rates.results>>()
+  // What the type of the query leaves open, the type of the answer leaves open too.
+  const given: Query<'FunnelsQuery'> = { kind: 'FunnelsQuery', series: twoSteps }
+  const unknownView = await project.query(given)
+  holds<Same<typeof unknownView.results, FunnelsResponse['results']>>()
+  const perhaps = await project.query({ kind: 'FunnelsQuery', series: twoSteps, breakdownFilter: { breakdown_limit: 3 } })
+  holds<Same<typeof perhaps.results, FunnelsResponse['results']>>()
+  const later = await project.query({ kind: 'FunnelsQuery', series: twoSteps }, { refresh: 'async' })
+  holds<QueryStatus extends typeof later ? true : false>()
+  // @ts-expect-error a misspelled field of a funnel
+  await project.query({ kind: 'FunnelsQuery', series: twoSteps, funelsFilter: {} })
+  // @ts-expect-error a misspelled field of its filter
+  await project.query({ kind: 'FunnelsQuery', series: twoSteps, funnelsFilter: { funnelViz: 'trends' } })
+  // @ts-expect-error no such view
+  await project.query({ kind: 'FunnelsQuery', series: twoSteps, funnelsFilter: { funnelVizType: 'pie' } })
+  // @ts-expect-error a misspelled field of a breakdown
+  await project.query({ kind: 'FunnelsQuery', series: twoSteps, breakdownFilter: { breakdown: 'plan', breakdownType: 'person' } })
+  void [counts, bins, rate, ofValue]
   const lifecycle = await project.query({ kind: 'LifecycleQuery', series })
   holds<typeof lifecycle extends LifecycleResponse ? true : false>()
   const retention = await project.query({ kind: 'RetentionQuery', retentionFilter: { targetEntity: { id: 'a' }, period: 'Week' } })

@@ -4,9 +4,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { chromiumPath, openBrowser } from '../clients/browser.ts'
+import { visitMounted } from '../web/visit-mounted.ts'
 
-// The recipe for Next.js as it stands in docs/embedding.md: built as a standalone server with the packed package, started apart from where it was built,
-// and used.   npm run build && npm run test:recipes:next
+// The recipe for Next.js as docs/embedding.md has it: built as a standalone server with the packed package, started apart from where it was built,
+// and used by programs and in a browser, signed in through the application.   npm run build && npm run test:recipes:next
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'waymark-next-'))
@@ -45,15 +47,30 @@ const serverIn = (place: string): string => {
   return serverIn(join(place, inner.name))
 }
 
+/** The module of the recipe with its other `start`; the application knows its users by the cookie `user`. */
+const withUsers = (text: string, signIn: string): string => {
+  const users = `const userOf = (cookie) => {
+  const name = /(?:^|; )user=(\\w+)/.exec(cookie ?? '')?.[1]
+  return name && { id: name, email: name + '@example.com', name, isAdmin: true }
+}
+`
+  const start = /const start = async[\s\S]*?\n\}\n/
+  must(start.test(text) && start.test(signIn), 'both blocks have a `start`')
+  return users + text.replace(start, () => signIn)
+}
+
 let server: ChildProcess | null = null
 try {
+  must(chromiumPath !== null, 'No browser was found. Install Chromium (Debian: apt-get install chromium) or name it in WAYMARK_CHROMIUM.')
   const page = readFileSync(join(root, 'docs/embedding.md'), 'utf8')
   const files = [...page.matchAll(/```js\n\/\/ next: (\S+)\n([\s\S]*?)```/g)]
   must(files.length === 3, `the recipe has ${files.length} files`)
   cpSync(join(import.meta.dirname, 'next/package.json'), join(folder, 'app/package.json'), { recursive: true })
+  const [signIn] = [...page.matchAll(/```js\n\/\/ next: with the users of the application\n([\s\S]*?)```/g)].map(([, text]) => text!)
+  must(signIn !== undefined, 'the recipe has no users of the application')
   for (const [, path, text] of files) {
     mkdirSync(dirname(join(app, path!)), { recursive: true })
-    writeFileSync(join(app, path!), text!)
+    writeFileSync(join(app, path!), path === 'waymark.mjs' ? withUsers(text!, signIn!) : text!)
   }
   const layout = 'export default ({ children }) => <html lang="en"><body>{children}</body></html>\n'
   writeFileSync(join(app, 'app/layout.jsx'), layout)
@@ -77,7 +94,7 @@ try {
     const keys = { WAYMARK_BOOTSTRAP_PROJECT_API_KEY: projectKey, WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: personalKey }
     execFileSync(process.execPath, [join(root, 'dist/cli.js'), 'init', '--data', dataDir], { env: { ...quiet, ...keys } })
   })
-  await step('the standalone server takes events and answers queries', async () => {
+  await step('the standalone server answers', async () => {
     const env = { ...quiet, PORT: String(port), HOSTNAME: '127.0.0.1', WAYMARK_DATA: dataDir }
     server = spawn(process.execPath, ['server.js'], { cwd: serverIn(away), env, stdio: 'inherit' })
     for (let tries = 0; ; tries++) {
@@ -89,6 +106,15 @@ try {
       must(tries < 200, `it does not answer: ${status}`)
       await setTimeout(100)
     }
+  })
+  const browser = await openBrowser()
+  try {
+    const visited = { url: url.replace(/\/analytics$/, ''), token: projectKey }
+    await step('a browser, signed in and out by the application', () => visitMounted(browser, visited))
+  } finally {
+    await browser.close()
+  }
+  await step('it takes events and answers queries', async () => {
     for (const path of ['', '/']) {
       const front = await fetch(url + path, { headers: { accept: 'text/html' } })
       must(

@@ -340,7 +340,7 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     const properties = [{ type: 'event', key: '$pathname', operator: 'exact', value: '/pricing' }]
     const [filtered] = await ask<{ value: number }[]>({ kind: 'WebOverviewQuery', ...range, properties })
     await expect.poll(() => numberOf('Visitors')).toBe(filtered!.value)
-    await page.getByRole('button', { name: 'Remove the filter $pathname is /pricing' }).click()
+    await page.getByRole('button', { name: 'Remove the filter $pathname = /pricing' }).click()
     await expect.poll(() => numberOf('Visitors')).toBe(apiValue('visitors'))
 
     await page.getByLabel('Conversion goal').selectOption('event:purchase')

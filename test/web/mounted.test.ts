@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Browser, chromium } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, test } from 'vitest'
 import { chromiumPath } from '../clients/browser.ts'
 import { program } from '../harness/programs.ts'
+import { visitMounted } from './visit-mounted.ts'
 
 // Waymark at /analytics of an application, in a real browser, signed in through that application.
 
@@ -32,53 +33,6 @@ describe.skipIf(!isThere)('at /analytics', () => {
   }
 
   test.each(['express', 'fastify', 'hono'])('%s: with and without the slash, in and out with the application', async (framework) => {
-    const { url, token } = await start(framework)
-    const context = await browser.newContext()
-    context.setDefaultTimeout(60_000)
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    page.on('console', (message) => {
-      // How a page knows that nobody is signed in.
-      if (message.type() === 'error' && !/users\/@me|projects\/\?limit=/.test(message.location().url))
-        complaints.push(`${message.text()} ${message.location().url}`)
-    })
-    await page.goto(`${url}/analytics`)
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect(page.url()).toMatch(/\/analytics\/(#.*)?$/)
-
-    await context.addCookies([{ name: 'user', value: 'ada', url }])
-    for (const path of ['/analytics', '/analytics/']) {
-      await page.goto('about:blank')
-      await page.goto(url + path)
-      await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-    }
-    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0)
-    await page.goto(page.url().replace(/(project\/\d+\/).*$/, '$1live'))
-    await page.getByRole('heading', { name: 'Waiting for the first event' }).waitFor()
-    expect(await page.getByRole('region', { name: 'From a web page' }).locator('code').textContent()).toContain(
-      `api_host: '${url}/analytics'`,
-    )
-    const sent = await fetch(`${url}/analytics/capture/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ api_key: token, event: 'hello', distinct_id: 'me' }),
-    })
-    expect(sent.status).toBe(200)
-    await page.getByRole('button', { name: 'hello' }).waitFor()
-    // A change, behind the body parsers.
-    await page.goto(page.url().replace(/(project\/\d+\/).*$/, '$1settings/capture'))
-    await page.getByLabel('Dead clicks').check()
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved').waitFor()
-    expect(await (await fetch(`${url}/analytics/array/${token}/config`)).json()).toMatchObject({ captureDeadClicks: true })
-    await page.goto(page.url().replace(/(project\/\d+\/).*$/, '$1settings/account'))
-    await page.getByText('shop signs you in and out').waitFor()
-
-    await context.clearCookies()
-    await page.reload()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect(complaints).toEqual([])
-    await context.close()
+    await visitMounted(browser, await start(framework))
   })
 })

@@ -230,14 +230,14 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     const configs = () =>
       web.api<{ results: { enabled: boolean; config: Record<string, string> }[] }>('GET', `/api/projects/${web.demo}/plugin_configs/`)
     await open('pipelines/plugins')
-    await page.getByRole('button', { name: 'Switch PII hashing off' }).click()
-    await page.getByRole('button', { name: 'Switch PII hashing on' }).waitFor()
+    await page.getByRole('button', { name: 'Switch off PII hashing' }).click()
+    await page.getByRole('button', { name: 'Switch on PII hashing' }).waitFor()
     const { results } = await configs()
     expect(results).toHaveLength(1)
     expect(results[0]!.enabled).toBe(false)
     expect(Object.values(results[0]!.config)).toContain('****************')
-    await page.getByRole('button', { name: 'Switch PII hashing on' }).click()
-    await page.getByRole('button', { name: 'Switch PII hashing off' }).waitFor()
+    await page.getByRole('button', { name: 'Switch on PII hashing' }).click()
+    await page.getByRole('button', { name: 'Switch off PII hashing' }).waitFor()
     expect((await configs()).results[0]!.enabled).toBe(true)
   })
 

@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)('web analytics in a browser', () => {
       await route.continue()
     })
     await region('Pages').getByRole('button', { name: '/b' }).click()
-    await page.getByRole('button', { name: 'Remove the filter $pathname is /b' }).waitFor()
+    await page.getByRole('button', { name: 'Remove the filter $pathname = /b' }).waitFor()
     const parts = page.locator('main [data-answer]')
     // The cards, the chart, four tables, goals and web vitals.
     expect(await parts.count()).toBe(8)

@@ -54,7 +54,7 @@ export const passwordLinks = defineResource({
       method: 'POST',
       path: ':uuid',
       name: 'use',
-      summary: 'Sets the password. All sessions of the account end; its personal API keys stay',
+      summary: 'Sets the password. All sessions of the account end; its personal API keys stay if its address was confirmed before',
       body: passwordLinkInput,
       answer: z.object({ success: z.literal(true), email: z.string() }),
       handle: async (visit) => {

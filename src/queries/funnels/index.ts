@@ -29,13 +29,14 @@ export interface FunnelTrend extends PeriodLabel {
 
 export type FunnelResults = readonly FunnelStepResult[] | readonly (readonly FunnelStepResult[])[] | TimeToConvert | readonly FunnelTrend[]
 
-export interface FunnelsAnswer extends FunnelNumbers, ShownRanges {
+/** `R`: the results of one view. */
+export interface FunnelsAnswer<R extends FunnelResults = FunnelResults> extends FunnelNumbers<R>, ShownRanges {
   /** Of the time to convert with a comparison: the previous period, in the same bins. The other views have its rows in `results`. */
   readonly compare_results?: TimeToConvert
 }
 
-export interface FunnelNumbers {
-  readonly results: FunnelResults
+export interface FunnelNumbers<R extends FunnelResults = FunnelResults> {
+  readonly results: R
   /** Of the view by steps: the seconds from the first step to the last, whatever the value of the breakdown. Null: nobody reached it. */
   readonly total_median_conversion_time?: number | null
 }

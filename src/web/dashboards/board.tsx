@@ -6,7 +6,7 @@ import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
-import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
 import { createQueue, type Queue } from './loading.ts'
@@ -42,11 +42,11 @@ export function Board({ id, place }: { id: string; place: Address }) {
 function Missing() {
   const { link } = useProject()
   return (
-    <Empty title="This dashboard does not exist any more">
+    <NotHere title="This dashboard does not exist any more">
       <p>
         <a href={linkTo(link('dashboards'))}>All dashboards</a>
       </p>
-    </Empty>
+    </NotHere>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Icon } from '../ui/icon.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
 import { type Option, TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { type EventChoice, EventField } from './event-field.tsx'
@@ -66,6 +66,14 @@ export function Series({ series, onChange, most, least = 1, maths, marks, addLab
   )
 }
 
+interface SeriesAction {
+  readonly icon: IconName
+  readonly label: string
+  readonly run: (() => void) | undefined
+  /** Of what it opens. */
+  readonly isOpen?: boolean
+}
+
 function SeriesRow({
   node,
   mark,
@@ -84,12 +92,12 @@ function SeriesRow({
   onRemove?: () => void
 }) {
   const [isRenaming, setRenaming] = useState(false)
-  const actions = [
-    { icon: 'pen', label: `Rename ${mark}`, run: () => setRenaming(!isRenaming) },
+  const actions: readonly SeriesAction[] = [
+    { icon: 'pen', label: `Rename ${mark}`, run: () => setRenaming(!isRenaming), isOpen: isRenaming || Boolean(node.custom_name) },
     { icon: 'copy', label: `Duplicate ${mark}`, run: onCopy },
     { icon: 'up', label: `Move ${mark} up`, run: onUp },
     { icon: 'cross', label: `Remove ${mark}`, run: onRemove },
-  ] as const
+  ]
   return (
     <>
       <div class="series-row">
@@ -103,9 +111,9 @@ function SeriesRow({
         )}
         <span class="row-actions">
           {actions.map(
-            ({ icon, label, run }) =>
+            ({ icon, label, run, isOpen }: SeriesAction) =>
               run && (
-                <button type="button" class="plain icon" key={label} aria-label={label} title={label} onClick={run}>
+                <button type="button" class="plain icon" key={label} aria-label={label} aria-expanded={isOpen} title={label} onClick={run}>
                   <Icon name={icon} />
                 </button>
               ),

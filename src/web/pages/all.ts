@@ -11,24 +11,38 @@ export interface PageEntry {
   readonly key: string
   /** Its parts, each at `<name>/<part>`. */
   readonly sections?: readonly Section[]
+  /** Whether the address may have these parts behind the name. A part that names a record or a section may still be unknown to the page. */
+  takes(rest: readonly string[]): boolean
   load(): Promise<ComponentType<PageProps>>
+}
+
+const alone = (rest: readonly string[]) => rest.length === 0
+const withOne = (rest: readonly string[]) => rest.length <= 1
+/** Groups have a type and a key. */
+const ofPeople = ([which, ...rest]: readonly string[]) => rest.length <= (which === 'groups' ? 2 : 0)
+const isNumber = (part: string | undefined) => part !== undefined && /^[1-9]\d*$/.test(part)
+/** A config of a plugin, or `install` and a plugin, have numbers. */
+function ofPipelines([tab, which, ...rest]: readonly string[]): boolean {
+  if (tab !== 'plugins' || which === undefined) return rest.length === 0
+  return which === 'install' ? rest.length === 1 && isNumber(rest[0]) : rest.length === 0 && isNumber(which)
 }
 
 /** Every page of a project, in the order of the navigation. Each is loaded when it is opened. */
 export const pages: readonly PageEntry[] = [
-  { name: 'live', title: 'Live', key: 'l', load: async () => (await import('./live.tsx')).Live },
-  { name: 'insights', title: 'Insights', key: 'i', load: async () => (await import('./insights.tsx')).Insights },
-  { name: 'dashboards', title: 'Dashboards', key: 'd', load: async () => (await import('./dashboards.tsx')).Dashboards },
-  { name: 'sql', title: 'SQL', key: 's', load: async () => (await import('./sql.tsx')).Sql },
-  { name: 'web', title: 'Web', key: 'w', load: async () => (await import('./web.tsx')).Web },
-  { name: 'people', title: 'People', key: 'p', load: async () => (await import('./people.tsx')).People },
-  { name: 'cohorts', title: 'Cohorts', key: 'c', load: async () => (await import('./cohorts.tsx')).Cohorts },
-  { name: 'data', title: 'Data', key: 'a', sections: dataSections, load: async () => (await import('./data.tsx')).Data },
+  { name: 'live', title: 'Live', key: 'l', takes: alone, load: async () => (await import('./live.tsx')).Live },
+  { name: 'insights', title: 'Insights', key: 'i', takes: withOne, load: async () => (await import('./insights.tsx')).Insights },
+  { name: 'dashboards', title: 'Dashboards', key: 'd', takes: withOne, load: async () => (await import('./dashboards.tsx')).Dashboards },
+  { name: 'sql', title: 'SQL', key: 's', takes: alone, load: async () => (await import('./sql.tsx')).Sql },
+  { name: 'web', title: 'Web', key: 'w', takes: alone, load: async () => (await import('./web.tsx')).Web },
+  { name: 'people', title: 'People', key: 'p', takes: ofPeople, load: async () => (await import('./people.tsx')).People },
+  { name: 'cohorts', title: 'Cohorts', key: 'c', takes: withOne, load: async () => (await import('./cohorts.tsx')).Cohorts },
+  { name: 'data', title: 'Data', key: 'a', sections: dataSections, takes: withOne, load: async () => (await import('./data.tsx')).Data },
   {
     name: 'pipelines',
     title: 'Pipelines',
     key: 'e',
     sections: pipelineSections,
+    takes: ofPipelines,
     load: async () => (await import('./pipelines.tsx')).Pipelines,
   },
   {
@@ -36,6 +50,7 @@ export const pages: readonly PageEntry[] = [
     title: 'Settings',
     key: ',',
     sections: settingsSections,
+    takes: withOne,
     load: async () => (await import('./settings.tsx')).Settings,
   },
 ]

@@ -11,7 +11,7 @@ import { shownValue } from '../people/types.ts'
 import { ConfirmButton } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import '../ui/records.css'
 
 /** The list; under `new` a form; under an id the members and the definition. */
@@ -91,11 +91,11 @@ function CohortPage({ id }: { id: string }) {
   const [round, setRound] = useState(0)
   if (error instanceof ApiError && error.status === 404)
     return (
-      <Empty title="There is no such cohort">
+      <NotHere title="There is no such cohort">
         <p>
           <a href={linkTo(link('cohorts'))}>All cohorts</a>
         </p>
-      </Empty>
+      </NotHere>
     )
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!cohort) return <Working what="Counting members" />

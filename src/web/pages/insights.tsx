@@ -22,15 +22,29 @@ import { busy } from '../ui/answer-of.tsx'
 import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { useChosenInSight } from '../ui/tabs.tsx'
 
 /** The list of saved ones; under `new` the builder; under a short id the builder with a saved one. */
 export function Insights({ place, rest }: PageProps) {
   const [which] = rest
+  const [kind, text] = [place.search.get('kind'), place.search.get('q')]
   if (which === undefined) return <SavedList place={place} />
-  if (which === 'new') return <NewInsight kind={place.search.get('kind')} text={place.search.get('q')} />
-  return <OpenInsight shortId={which} text={place.search.get('q')} key={which} />
+  if (text !== null && queryOf(text) === null) return <Unknown title="There is no query in this address" />
+  if (which !== 'new') return <OpenInsight shortId={which} text={text} key={which} />
+  if (kind !== null && !kinds.some(({ name }) => name === kind)) return <Unknown title="There is no such kind of insight" />
+  return <NewInsight kind={kind} text={text} />
+}
+
+function Unknown({ title }: { title: string }) {
+  const { link } = useProject()
+  return (
+    <NotHere title={title}>
+      <p>
+        <a href={linkTo(link('insights'))}>All insights</a>
+      </p>
+    </NotHere>
+  )
 }
 
 const otherKinds: Readonly<Record<string, string>> = {
@@ -110,7 +124,7 @@ function OpenInsight({ shortId, text }: { shortId: string; text: string | null }
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the insight" />
   const [saved] = value.results
-  if (!saved) return <Empty title="This insight does not exist any more" />
+  if (!saved) return <Unknown title="This insight does not exist any more" />
   const query = queryOf(text) ?? unwrapped(saved.query)
   if (query.kind === 'HogQLQuery') {
     go(linkTo(link('sql'), { insight: shortId }), true)

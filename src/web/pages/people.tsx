@@ -7,7 +7,7 @@ import { GroupList, GroupPage } from '../people/groups.tsx'
 import { PersonList } from '../people/person-list.tsx'
 import { ByDistinctId, PersonPage } from '../people/person-page.tsx'
 import { type GroupType, pluralOf } from '../people/types.ts'
-import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import '../ui/records.css'
 
@@ -16,7 +16,7 @@ export function People({ place, rest }: PageProps) {
   const [which, type, ...key] = rest
   if (which === 'by-id') return <ByDistinctId distinctId={place.search.get('distinct_id') ?? ''} />
   if (which === 'groups') return <Groups place={place} rest={[type ?? '0', ...key]} />
-  if (which !== undefined) return <PersonPage uuid={which} key={which} />
+  if (which !== undefined) return <PersonPage place={place} uuid={which} key={which} />
   return (
     <>
       <PageHead title="People" />
@@ -52,16 +52,16 @@ function Groups({ place, rest: [index, key] }: PageProps) {
   const type = value.find(({ group_type_index }) => String(group_type_index) === index)
   if (!type)
     return (
-      <Empty title="There is no such type of group">
+      <NotHere title="There is no such type of group">
         <p>
           Types appear with the first <code>$groupidentify</code> event.
         </p>
         <p>
           <a href={linkTo(link('people'))}>All people</a>
         </p>
-      </Empty>
+      </NotHere>
     )
-  if (key !== undefined) return <GroupPage type={type} groupKey={key} key={`${index} ${key}`} />
+  if (key !== undefined) return <GroupPage place={place} type={type} groupKey={key} key={`${index} ${key}`} />
   return (
     <>
       <PageHead title={pluralOf(type)} />

@@ -1,5 +1,5 @@
 import type { PageProps } from '../lib/page.ts'
-import { linkTo } from '../lib/router.ts'
+import { linkTo, type Place } from '../lib/router.ts'
 import { pipelineSections } from '../lib/sections.ts'
 import { useProject } from '../lib/session.ts'
 import { ExportPage, ExportsList, NewExport } from '../pipelines/exports.tsx'
@@ -9,7 +9,7 @@ import { Empty, PageHead } from '../ui/parts.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 
 /** `plugins`, `plugins/<id of a config>`, `plugins/install/<id of a plugin>`, `exports`, `exports/new`, `exports/<id>`. */
-export function Pipelines({ rest }: PageProps) {
+export function Pipelines({ place, rest }: PageProps) {
   const { link } = useProject()
   const [tab = 'plugins', which, id] = rest
   return (
@@ -20,19 +20,19 @@ export function Pipelines({ rest }: PageProps) {
         current={tab}
         tabs={pipelineSections.map((one) => ({ ...one, link: linkTo(link(`pipelines/${one.name}`)) }))}
       />
-      <Body tab={tab} which={which} id={id} key={`${tab}/${which}/${id}`} />
+      <Body place={place} tab={tab} which={which} id={id} key={`${tab}/${which}/${id}`} />
     </>
   )
 }
 
-function Body({ tab, which, id }: { tab: string; which: string | undefined; id: string | undefined }) {
+function Body({ place, tab, which, id }: { place: Place; tab: string; which: string | undefined; id: string | undefined }) {
   if (tab === 'plugins') {
     if (which === undefined) return <PluginsList />
-    return which === 'install' ? <NewPluginConfig pluginId={Number(id)} /> : <PluginPage configId={Number(which)} />
+    return which === 'install' ? <NewPluginConfig pluginId={Number(id)} /> : <PluginPage place={place} configId={Number(which)} />
   }
   if (tab === 'exports') {
     if (which === undefined) return <ExportsList />
-    return which === 'new' ? <NewExport /> : <ExportPage id={which} />
+    return which === 'new' ? <NewExport /> : <ExportPage place={place} id={which} />
   }
   return <Empty title="There is no such pipeline" />
 }

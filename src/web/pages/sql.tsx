@@ -20,7 +20,7 @@ import { SharingDialog } from '../insights/sharing.tsx'
 import { TablesPanel } from '../sql/tables-panel.tsx'
 import { findView, SaveView, updateView, type View, ViewsPanel } from '../sql/views.tsx'
 import { busy } from '../ui/answer-of.tsx'
-import { CopyButton, Dialog, Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { CopyButton, Dialog, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 
 const sample = `select event, count() as number
 from events
@@ -61,9 +61,9 @@ export function Sql({ place }: PageProps) {
   )
   if (error)
     return (
-      <Empty title="This saved query cannot be opened">
+      <NotHere title="This saved query cannot be opened">
         <ErrorBox error={error} retry={reload} />
-      </Empty>
+      </NotHere>
     )
   if (value?.of !== of) return <Working what="Reading the statement" />
   return <Workbench key={of} opened={value} written={written} keeps={{ view, insight }} onSaved={reload} side={side} onSide={setSide} />

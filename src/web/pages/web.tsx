@@ -63,10 +63,10 @@ export function Web({ place }: PageProps) {
             <button
               type="button"
               key={`${filter.type} ${filter.key}`}
-              aria-label={`Remove the filter ${filter.key} is ${filter.value}`}
               onClick={() => setFilters(choices.filters.filter((one) => one !== filter))}
             >
-              {filter.key} = {filter.value} ✕
+              <span class="hidden">Remove the filter </span>
+              {filter.key} = {filter.value} <span aria-hidden="true">✕</span>
             </button>
           ))}
         </div>

@@ -5,7 +5,7 @@ import { useProject } from '../lib/session.ts'
 import { encodedPath, parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
 import { type Group, type GroupType, type Properties, pluralOf, shownValue, singularOf } from './types.ts'
@@ -77,7 +77,7 @@ interface Related {
   readonly properties: Properties
 }
 
-export function GroupPage({ type, groupKey }: { type: GroupType; groupKey: string }) {
+export function GroupPage({ place, type, groupKey }: { place: Place; type: GroupType; groupKey: string }) {
   const { api, link, timezone } = useProject()
   const index = type.group_type_index
   const which = parameters({ group_type_index: index, group_key: groupKey })
@@ -85,9 +85,9 @@ export function GroupPage({ type, groupKey }: { type: GroupType; groupKey: strin
   const back = <a href={linkTo(link(`people/groups/${index}`))}>{pluralOf(type)}</a>
   if (error instanceof ApiError && error.status === 404)
     return (
-      <Empty title="There is no group with this key">
+      <NotHere title="There is no group with this key">
         <p>{back}</p>
-      </Empty>
+      </NotHere>
     )
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!group) return <Working what="Reading the group" />
@@ -110,7 +110,11 @@ export function GroupPage({ type, groupKey }: { type: GroupType; groupKey: strin
           />
           <RelatedPeople index={index} groupKey={groupKey} />
         </div>
-        <Timeline of={{ properties: JSON.stringify([{ type: 'hogql', key: `$group_${index} = ${sqlText(groupKey)}` }]) }} withIds />
+        <Timeline
+          place={place}
+          whose={{ properties: JSON.stringify([{ type: 'hogql', key: `$group_${index} = ${sqlText(groupKey)}` }]) }}
+          withIds
+        />
       </div>
     </>
   )

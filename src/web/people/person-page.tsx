@@ -1,13 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, get, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { encodedPath, parameters } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { CheckField, ConfirmButton, DialogButton, Form, isChecked, RadioField } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
-import { Empty, ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { MergeDialog } from './merge.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
@@ -16,18 +16,21 @@ import { type Group, type GroupType, type Person, singularOf } from './types.ts'
 const NotThere = ({ children }: { children: string }) => {
   const { link } = useProject()
   return (
-    <Empty title="There is no such person">
+    <NotHere title="There is no such person">
       <p>{children}</p>
       <p>
         <a href={linkTo(link('people'))}>All people</a>
       </p>
-    </Empty>
+    </NotHere>
   )
 }
 const isMissing = (error: Error | null) => error instanceof ApiError && error.status === 404
 
 /** From a distinct id to the person that has it now. */
-export function ByDistinctId({ distinctId }: { distinctId: string }) {
+export const ByDistinctId = ({ distinctId }: { distinctId: string }) =>
+  distinctId === '' ? <NotThere>The address names no distinct id.</NotThere> : <OwnerOf distinctId={distinctId} />
+
+function OwnerOf({ distinctId }: { distinctId: string }) {
   const { api, link } = useProject()
   const { value, error, reload } = useLoaded(
     (signal) => get<{ results: readonly Person[] }>(api(`persons/?${parameters({ distinct_id: distinctId, limit: 1 })}`), signal),
@@ -42,7 +45,7 @@ export function ByDistinctId({ distinctId }: { distinctId: string }) {
   return <NotThere>{`No person has the distinct id ${distinctId}. Its events may have been sent without a person profile.`}</NotThere>
 }
 
-export function PersonPage({ uuid }: { uuid: string }) {
+export function PersonPage({ place, uuid }: { place: Place; uuid: string }) {
   const { api, link, timezone } = useProject()
   const path = api(`persons/${encodeURIComponent(uuid)}/`)
   const { value: person, error, reload } = useLoaded((signal) => get<Person>(path, signal), [path])
@@ -94,7 +97,7 @@ export function PersonPage({ uuid }: { uuid: string }) {
           <h2>Changes</h2>
           <History path={api(`persons/${person.uuid}/`)} />
         </div>
-        <Timeline of={{ person_id: person.uuid }} key={person.uuid} />
+        <Timeline place={place} whose={{ person_id: person.uuid }} key={person.uuid} />
       </div>
       {isMerging && (
         <MergeDialog

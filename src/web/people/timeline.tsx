@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { useEventNames } from '../lib/names.ts'
+import type { Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
-import { parameters } from '../lib/use-address.ts'
+import { parameters, useAddress } from '../lib/use-address.ts'
 import { ListState, UnfoldButton, useList } from '../ui/list-table.tsx'
 import { Suggesting } from '../ui/parts.tsx'
 import { Properties } from './properties.tsx'
@@ -25,13 +26,14 @@ const timeIn = (timezone: string) => {
 const summaryOf = ({ $pathname, $screen_name, $current_url }: StoredEvent['properties']): string =>
   String($pathname ?? $screen_name ?? $current_url ?? '')
 
-/** What happened, the newest first. `of`: whose events, as parameters of the list of events. */
-export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, string>>; withIds?: boolean }) {
+/** What happened, the newest first. `whose`: as parameters of the list of events. The address has the event to which it is limited. */
+export function Timeline({ place, whose, withIds = false }: { place: Place; whose: Readonly<Record<string, string>>; withIds?: boolean }) {
   const { api, timezone } = useProject()
   const names = useEventNames()
-  const [event, setEvent] = useState('')
+  const { of, set } = useAddress(place)
+  const event = of('event')
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const list = useList<StoredEvent>(api(`events/?${parameters({ ...of, event, limit: 50 })}`))
+  const list = useList<StoredEvent>(api(`events/?${parameters({ ...whose, event, limit: 50 })}`))
 
   const day = dayIn(timezone)
   const time = timeIn(timezone)
@@ -49,7 +51,7 @@ export function Timeline({ of, withIds = false }: { of: Readonly<Record<string, 
           placeholder="Any event"
           value={event}
           suggestions={names}
-          onChange={(name) => setEvent(name.trim())}
+          onChange={(name) => set({ event: name.trim() })}
         />
       </div>
       <ListState list={list} what="events" empty={event === '' ? 'No events.' : 'No events of this name.'}>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import {
@@ -20,7 +20,7 @@ import {
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { Dialog, Empty, ErrorBox, Working } from '../ui/parts.tsx'
 import { type Destination, DestinationFields, type Settings, settingsFrom } from './destination-fields.tsx'
-import { Logs } from './plugin.tsx'
+import { Logs, LogsInDialog } from './plugin.tsx'
 
 interface Run {
   readonly id: string
@@ -220,7 +220,7 @@ function TestSteps({ destination, exportId }: { destination: Destination; export
   )
 }
 
-export function ExportPage({ id }: { id: string }) {
+export function ExportPage({ place, id }: { place: Place; id: string }) {
   const { api, link } = useProject()
   const path = api(`batch_exports/${encodeURIComponent(id)}/`)
   const { value, error, reload } = useLoaded((signal) => get<BatchExport>(path, signal), [id])
@@ -301,7 +301,7 @@ export function ExportPage({ id }: { id: string }) {
           </Form>
         </section>
       )}
-      <Logs path={`${path}logs/`} key={`logs ${round}`} />
+      <Logs place={place} path={`${path}logs/`} key={`logs ${round}`} />
     </>
   )
 }
@@ -386,7 +386,7 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
       </div>
       {shown && (
         <Dialog title={`Run until ${momentText(shown.data_interval_end, timezone)}`} onClose={() => setShown(null)}>
-          <Logs path={`${path}runs/${shown.id}/logs/`} />
+          <LogsInDialog path={`${path}runs/${shown.id}/logs/`} />
         </Dialog>
       )}
     </section>

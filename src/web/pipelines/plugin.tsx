@@ -2,8 +2,9 @@ import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
-import { go, linkTo } from '../lib/router.ts'
+import { go, linkTo, type Place } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
+import { useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
@@ -208,7 +209,7 @@ function Agreement({ config, plugin, onAgreed }: { config: PluginConfig; plugin:
 
 const load = (project: CurrentProject, id: number, signal: AbortSignal) => get<PluginConfig>(project.api(`plugin_configs/${id}/`), signal)
 
-export function PluginPage({ configId }: { configId: number }) {
+export function PluginPage({ place, configId }: { place: Place; configId: number }) {
   const project = useProject()
   const own = useOrganization()
   const { value, error, reload } = useLoaded((signal) => load(project, configId, signal), [configId])
@@ -264,7 +265,7 @@ export function PluginPage({ configId }: { configId: number }) {
       </section>
       {plugin.plugin_type === 'source' && isOwn && <SourceEditor plugin={plugin} onSaved={reload} />}
       <Failed configId={configId} />
-      <Logs path={project.api(`plugin_configs/${configId}/logs/`)} />
+      <Logs place={place} path={project.api(`plugin_configs/${configId}/logs/`)} />
     </>
   )
 }
@@ -343,16 +344,25 @@ interface LogLine {
   readonly message: string
 }
 
-/** What a plugin or an export has logged, the newest first. */
-export function Logs({ path }: { path: string }) {
-  const { timezone } = useProject()
+/** The log of a page, whose address has what is searched. */
+export function Logs({ place, path }: { place: Place; path: string }) {
+  const { of, set } = useAddress(place)
+  return <LogLines path={path} search={of('search')} onSearch={(search) => set({ search })} />
+}
+export function LogsInDialog({ path }: { path: string }) {
   const [search, setSearch] = useState('')
+  return <LogLines path={path} search={search} onSearch={setSearch} />
+}
+
+/** What a plugin or an export has logged, the newest first. */
+function LogLines({ path, search, onSearch }: { path: string; search: string; onSearch: (search: string) => void }) {
+  const { timezone } = useProject()
   const list = useList<LogLine>(`${path}?limit=50${search ? `&search=${encodeURIComponent(search)}` : ''}`)
   return (
     <section class="block">
       <h2>Log</h2>
       <div class="row">
-        <Search label="Search the log" value={search} onChange={setSearch} />
+        <Search label="Search the log" value={search} onChange={onSearch} />
         <button type="button" onClick={list.reload}>
           Refresh
         </button>

@@ -117,7 +117,7 @@ export function PluginsList() {
                           type="button"
                           disabled={isBusy}
                           onClick={() => toggle(config)}
-                          aria-label={`Switch ${name} ${config.enabled ? 'off' : 'on'}`}
+                          aria-label={`Switch ${config.enabled ? 'off' : 'on'} ${name}`}
                         >
                           {config.enabled ? 'Switch off' : 'Switch on'}
                         </button>

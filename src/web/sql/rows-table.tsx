@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { copyText } from '../lib/copy-text.ts'
 import { useProject } from '../lib/session.ts'
 import { CopyButton, Dialog } from '../ui/parts.tsx'
 import { type Column, shownText, valueText } from './columns.ts'
@@ -87,7 +88,7 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
   const steer = (event: KeyboardEvent) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c' && (getSelection()?.isCollapsed ?? true)) {
       event.preventDefault()
-      void navigator.clipboard.writeText(valueText(rows[at.row]?.[at.column]))
+      void copyText(valueText(rows[at.row]?.[at.column]), event.currentTarget as Element)
       return
     }
     if ((event.ctrlKey || event.metaKey) && (event.key === 'Home' || event.key === 'End')) {

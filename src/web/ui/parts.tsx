@@ -1,6 +1,7 @@
 import type { ComponentChildren, TargetedFocusEvent, TargetedInputEvent } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../lib/api.ts'
+import { copyText } from '../lib/copy-text.ts'
 import { errorInWords } from '../lib/error-words.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
 
@@ -28,6 +29,12 @@ export function Empty({ title, children }: { title: string; children?: Component
       {children}
     </div>
   )
+}
+
+/** In place of a page: what its address names does not exist. */
+export function NotHere({ title, children }: { title: string; children: ComponentChildren }) {
+  useTitle(title)
+  return <Empty title={title}>{children}</Empty>
 }
 
 /** Says after a second that something is at work, with a button to end it. `since`: how long it has been at work. */
@@ -269,23 +276,25 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
 }
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
-  const [isDone, setDone] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setDone(true)
-    setTimeout(() => setDone(false), 2000)
+  const [said, setSaid] = useState<string | null>(null)
+  const copy = async (button: Element) => {
+    setSaid((await copyText(text, button)) ? 'Copied' : 'Copying failed')
+    setTimeout(() => setSaid(null), 2000)
   }
   return (
-    <button type="button" onClick={() => void copy()}>
-      {isDone ? 'Copied' : label}
+    <button type="button" onClick={(event) => void copy(event.currentTarget)}>
+      {said ?? label}
     </button>
   )
 }
 
-export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+const useTitle = (title: string) =>
   useEffect(() => {
     document.title = `${title} · Waymark`
   }, [title])
+
+export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  useTitle(title)
   return (
     <header class="page-head">
       <h1>{title}</h1>

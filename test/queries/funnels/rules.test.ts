@@ -61,6 +61,50 @@ test('a flow has the numbers of the steps, with optional ones', async () => {
   expect(flow).toEqual(await results(events, funnel(steps)))
 })
 
+test.each<[string, object]>([
+  ['a property', by('plan')],
+  [
+    'a property, by attribution to a step',
+    { ...by('plan'), funnelsFilter: { breakdownAttributionType: 'step', breakdownAttributionValue: 1 } },
+  ],
+  [
+    'several properties',
+    {
+      breakdownFilter: {
+        breakdowns: [
+          { property: 'plan', type: 'event' },
+          { property: 'size', type: 'event' },
+        ],
+      },
+    },
+  ],
+  ['a limit of values', by('plan', { breakdown_limit: 1 })],
+  ['a cohort, even one that does not exist', { breakdownFilter: { breakdown: [987654], breakdown_type: 'cohort' } }],
+])(
+  'the time to convert is that of all, with a breakdown by %s too',
+  async (_, { funnelsFilter = {}, ...more }: { funnelsFilter?: object }) => {
+    const events: readonly Short[] = [
+      [1, 0, 'a', { plan: 'free' }],
+      [1, 1, 'b', { plan: 'pro' }],
+      [2, 0, 'a', { plan: 'pro' }],
+      [2, 5, 'b', { plan: 'pro' }],
+      [3, 0, 'a'],
+    ]
+    const steps = [node('a'), node('b')]
+    const asked = { funnelVizType: 'time_to_convert', binCount: 2 }
+    const all = await results(events, funnel(steps, asked))
+    expect(all).toMatchObject({
+      average_conversion_time: 180,
+      bins: [
+        [60, 1],
+        [180, 0],
+        [300, 1],
+      ],
+    })
+    expect(await results(events, funnel(steps, { ...asked, ...funnelsFilter }, more))).toEqual(all)
+  },
+)
+
 describe('who reaches which step', () => {
   test.each<[why: string, events: readonly Short[], query: object, expected: Readonly<Record<string, readonly number[]>>]>([
     [

@@ -440,13 +440,17 @@ test('alerts and subscriptions', async () => {
   expect(await call('POST', inside('alerts/'), { ...rule, insight: 999 })).toMatchObject(
     refused(400, 'does_not_exist', undefined, 'insight'),
   )
-  const target = { target_type: 'webhook', target_value: 'http://127.0.0.1:9/' }
+  const target = { target_type: 'webhook', target_value: 'https://hooks.invalid/in' }
   const schedule = { insight: insight.id, ...target, frequency: 'weekly', byweekday: ['monday'], start_date: '2026-01-05T09:00:00Z' }
+  expect(await asGuest('POST', inside('subscriptions/'), { ...schedule, target_value: 'http://127.0.0.1:9/' })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'target_value'),
+  )
   const { body: subscription } = await asGuest('POST', inside('subscriptions/'), schedule)
-  expect((await call('POST', inside(`subscriptions/${subscription.id}/test-delivery/`))).status).toBe(202)
+  const tested = await call('POST', inside(`subscriptions/${subscription.id}/test-delivery/`))
+  expect(tested).toMatchObject({ status: 202, body: { deliveries: [{ status: 'failed', is_test: true, attempts: 1 }] } })
   const deliveries = () => list(inside(`subscriptions/${subscription.id}/deliveries/`))
   await vi.waitFor(
-    async () => expect(await deliveries()).toMatchObject([{ status: 'failed', error: expect.stringContaining('127.0.0.1') }]),
+    async () => expect(await deliveries()).toMatchObject([{ status: 'failed', error: expect.stringContaining('hooks.invalid') }]),
     {
       timeout: 60_000,
     },

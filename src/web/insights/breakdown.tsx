@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
+import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
@@ -57,6 +58,9 @@ function withParts(query: Query, parts: readonly Part[]): Query {
   }
 }
 
+/** What errors call a part. One alone is not in a list, and has what is said of the breakdown as a whole. */
+const pathsOf = (i: number): readonly string[] => [`breakdownFilter.breakdowns.${i}`, ...(i === 0 ? ['breakdownFilter'] : [])]
+
 /** Up to three properties. Cohorts stand alone. */
 export function Breakdown({ query, onChange }: { query: Query; onChange: (query: Query) => void }) {
   const asked = partsOf(query)
@@ -78,13 +82,14 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
   return (
     <div class="filters-list" ref={added.list}>
       {parts.map((part, i) => (
-        <BreakdownRow
-          key={i}
-          part={part}
-          hasBins={hasBins}
-          onChange={(changed) => set(parts.with(i, changed))}
-          onRemove={() => set(parts.toSpliced(i, 1))}
-        />
+        <At key={i} of={part.property === '' ? [] : pathsOf(parts.slice(0, i).filter(({ property }) => property !== '').length)}>
+          <BreakdownRow
+            part={part}
+            hasBins={hasBins}
+            onChange={(changed) => set(parts.with(i, changed))}
+            onRemove={() => set(parts.toSpliced(i, 1))}
+          />
+        </At>
       ))}
       {parts.length < mostParts && (
         <button
@@ -98,13 +103,15 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
       {asked.length > 0 && asked[0]!.type !== 'cohort' && (
         <div class="inline">
           <span>the largest</span>
-          <NumberField
-            label="How many values"
-            value={limit ?? (objectIn(query, 'trendsFilter').display === 'WorldMap' ? 250 : 25)}
-            from={1}
-            most={500}
-            onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}
-          />
+          <At of="breakdownFilter.breakdown_limit">
+            <NumberField
+              label="How many values"
+              value={limit ?? (objectIn(query, 'trendsFilter').display === 'WorldMap' ? 250 : 25)}
+              from={1}
+              most={500}
+              onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}
+            />
+          </At>
           <span>values</span>
         </div>
       )}

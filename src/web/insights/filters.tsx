@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { kindOf, useProperties, usePropertyNames } from '../lib/names.ts'
+import { At } from '../ui/field-errors.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
@@ -108,17 +109,22 @@ export const isComplete = ({ type, key, operator, value }: Filter): boolean => {
   return Array.isArray(value) ? value.length > 0 : value != null && value !== ''
 }
 
+const pathsOfItem = (paths: readonly string[], i: number): readonly string[] => paths.map((path) => `${path}.${i}`)
+
 export function Filters({
   filters,
   onChange,
   label = 'Add a filter',
   whose,
+  paths = [],
 }: {
   filters: readonly Filter[]
   onChange: (filters: readonly Filter[]) => void
   label?: string
   /** Only filters of such properties. */
   whose?: 'event' | 'person'
+  /** What errors call the list. */
+  paths?: readonly string[]
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)
@@ -135,13 +141,14 @@ export function Filters({
   return (
     <div class="filters-list" ref={added.list}>
       {drafts.map((filter, i) => (
-        <FilterRow
-          key={i}
-          filter={filter}
-          whose={whose}
-          onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
-          onRemove={() => change(drafts.filter((_, at) => at !== i))}
-        />
+        <At key={i} of={isComplete(filter) ? pathsOfItem(paths, drafts.slice(0, i).filter(isComplete).length) : []}>
+          <FilterRow
+            filter={filter}
+            whose={whose}
+            onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
+            onRemove={() => change(drafts.filter((_, at) => at !== i))}
+          />
+        </At>
       ))}
       <button
         type="button"

@@ -6,6 +6,7 @@ import { go, linkTo } from '../lib/router.ts'
 import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
+import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
@@ -74,9 +75,11 @@ function ConfigInput({ field, value }: { field: ConfigField; value: unknown }) {
     const stored = fileOf(value)
     return (
       <>
-        <Field label={label} {...(hint ? { hint } : {})}>
-          {(id) => <input id={id} name={at} type="file" required={required && !stored} />}
-        </Field>
+        <At of={[at, `add_attachment__${key}`]}>
+          <Field label={label} {...(hint ? { hint } : {})}>
+            {(id) => <input id={id} name={at} type="file" required={required && !stored} />}
+          </Field>
+        </At>
         {stored && (
           <>
             <p class="note">

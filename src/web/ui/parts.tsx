@@ -3,6 +3,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import { ApiError } from '../lib/api.ts'
 import { errorInWords } from '../lib/error-words.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
+import { useMarked } from './field-errors.tsx'
 
 export function ErrorBox({ error, retry }: { error: Error; retry?: () => void }) {
   const code = error instanceof ApiError && error.status >= 500 ? ` (status ${error.status})` : ''
@@ -66,13 +67,15 @@ export function Field({
   children: (id: string) => ComponentChildren
 }) {
   const id = useId()
+  const described = useId()
+  useMarked(() => document.getElementById(id), error ?? null, described)
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children(id)}
       {hint && <span class="note">{hint}</span>}
       {error && (
-        <span class="field-error" role="alert">
+        <span class="field-error" role="alert" id={described}>
           {error}
         </span>
       )}

@@ -115,6 +115,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
       ...(batchExport ? [`pipelines/exports/${batchExport.id}`] : []),
     ]
   })
+  /** Of addresses that name nobody, which the server answers with 404 and the page says. */
+  const isOfNobody = (complaint: string) => /status of 404.*\/(groups\/find|persons)\//.test(complaint)
   afterAll(async () => {
     await web.close()
   })
@@ -143,7 +145,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     }
     expect(wrong).toEqual([])
     expect(await page.evaluate('[globalThis.hacked ?? null, violations]')).toEqual([null, []])
-    expect(web.complaints).toEqual([])
+    expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])
     await page.context().close()
   })
 
@@ -196,7 +198,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       if (sum >= 0.05) moved.push(`${path}: ${sum.toFixed(3)} ${shifts.map(({ value, what }) => `${value.toFixed(3)} ${what}`).join('; ')}`)
     }
     expect(moved).toEqual([])
-    expect(web.complaints).toEqual([])
+    expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])
     await page.context().close()
   })
 
@@ -220,7 +222,10 @@ describe.skipIf(!hasBrowser)('every page', () => {
       await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
       await expect.poll(() => page.locator('.working').count()).toBe(0)
       await page.waitForLoadState('networkidle')
-      expect(web.complaints, address).toEqual([])
+      expect(
+        web.complaints.filter((one) => !isOfNobody(one)),
+        address,
+      ).toEqual([])
       await page.context().close()
     }
     // The way in itself, and out again.
@@ -233,7 +238,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.waitForLoadState('networkidle')
-    expect(web.complaints).toEqual([])
+    expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])
     await page.context().close()
   })
 

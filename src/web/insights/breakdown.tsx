@@ -82,14 +82,14 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
   return (
     <div class="filters-list" ref={added.list}>
       {parts.map((part, i) => (
-        <At key={i} of={part.property === '' ? [] : pathsOf(parts.slice(0, i).filter(({ property }) => property !== '').length)}>
-          <BreakdownRow
-            part={part}
-            hasBins={hasBins}
-            onChange={(changed) => set(parts.with(i, changed))}
-            onRemove={() => set(parts.toSpliced(i, 1))}
-          />
-        </At>
+        <BreakdownRow
+          key={i}
+          part={part}
+          paths={part.property === '' ? [] : pathsOf(parts.slice(0, i).filter(({ property }) => property !== '').length)}
+          hasBins={hasBins}
+          onChange={(changed) => set(parts.with(i, changed))}
+          onRemove={() => set(parts.toSpliced(i, 1))}
+        />
       ))}
       {parts.length < mostParts && (
         <button
@@ -126,11 +126,14 @@ const more = [
 
 function BreakdownRow({
   part,
+  paths,
   hasBins,
   onChange,
   onRemove,
 }: {
   part: Part
+  /** What errors call it. */
+  paths: readonly string[]
   hasBins: boolean
   onChange: (part: Part) => void
   onRemove: () => void
@@ -147,34 +150,36 @@ function BreakdownRow({
         more={more}
         onChange={(typed) => onChange({ property: typed.type === part.type ? part.property : '', ...typed })}
       />
-      {part.type === 'cohort' ? (
-        <Select
-          label="Cohort of the breakdown"
-          value={String(part.property)}
-          options={[
-            { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
-            { value: 'all', label: 'Everybody' },
-            ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
-          ]}
-          onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
-        />
-      ) : part.type === 'hogql' ? (
-        <TextField
-          label="SQL expression of the breakdown"
-          placeholder="upper(properties.plan)"
-          value={String(part.property)}
-          onChange={(text) => onChange({ ...part, property: text.trim() })}
-        />
-      ) : (
-        <Suggesting
-          label="Property of the breakdown"
-          placeholder="Property"
-          value={String(part.property)}
-          suggestions={names}
-          onChange={(property) => onChange({ ...part, property: property.trim() })}
-          onTyping={setTyped}
-        />
-      )}
+      <At of={paths}>
+        {part.type === 'cohort' ? (
+          <Select
+            label="Cohort of the breakdown"
+            value={String(part.property)}
+            options={[
+              { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
+              { value: 'all', label: 'Everybody' },
+              ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
+            ]}
+            onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
+          />
+        ) : part.type === 'hogql' ? (
+          <TextField
+            label="SQL expression of the breakdown"
+            placeholder="upper(properties.plan)"
+            value={String(part.property)}
+            onChange={(text) => onChange({ ...part, property: text.trim() })}
+          />
+        ) : (
+          <Suggesting
+            label="Property of the breakdown"
+            placeholder="Property"
+            value={String(part.property)}
+            suggestions={names}
+            onChange={(property) => onChange({ ...part, property: property.trim() })}
+            onTyping={setTyped}
+          />
+        )}
+      </At>
       {hasBins && (kind === 'number' || part.histogram_bin_count !== undefined) && (
         <label class="inline">
           <input

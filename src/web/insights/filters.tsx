@@ -13,13 +13,19 @@ const more = [
   { value: 'hogql', label: 'SQL' },
 ]
 
+/** A part of what one of these paths names. */
+const partOf = (paths: readonly string[], part: string): readonly string[] => paths.map((path) => `${path}.${part}`)
+
 function FilterRow({
   filter,
   whose,
+  paths,
   onChange,
   onRemove,
 }: {
   filter: Filter
+  /** What errors call it. */
+  paths: readonly string[]
   whose: 'event' | 'person' | undefined
   onChange: (filter: Filter) => void
   onRemove: () => void
@@ -40,16 +46,20 @@ function FilterRow({
         />
       )}
       {filter.type === 'cohort' ? (
-        <CohortField filter={filter} onChange={onChange} />
+        <At of={paths}>
+          <CohortField filter={filter} onChange={onChange} />
+        </At>
       ) : filter.type === 'hogql' ? (
-        <TextField
-          label="SQL expression"
-          placeholder="properties.price > 10"
-          value={filter.key}
-          onChange={(key) => onChange({ type: 'hogql', key: key.trim(), operator: 'exact', value: null })}
-        />
+        <At of={paths}>
+          <TextField
+            label="SQL expression"
+            placeholder="properties.price > 10"
+            value={filter.key}
+            onChange={(key) => onChange({ type: 'hogql', key: key.trim(), operator: 'exact', value: null })}
+          />
+        </At>
       ) : (
-        <PropertyCondition filter={filter} onChange={onChange} />
+        <PropertyCondition filter={filter} paths={paths} onChange={onChange} />
       )}
       <button type="button" class="plain" aria-label={`Remove the filter ${filter.key}`} onClick={onRemove}>
         ✕
@@ -66,7 +76,7 @@ function valueFor(operator: string, value: unknown): unknown {
   return takesTwo(operator) ? all.slice(0, 2) : (all[0] ?? '')
 }
 
-function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+function PropertyCondition({ filter, paths, onChange }: { filter: Filter; paths: readonly string[]; onChange: (filter: Filter) => void }) {
   const of = namedWhose(whoseOf(filter))
   const [typed, setTyped] = useState('')
   const names = usePropertyNames(of, typed)
@@ -78,21 +88,29 @@ function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (fi
     : [...fitting, { value: filter.operator, label: operatorText(filter.operator) }]
   return (
     <>
-      <Suggesting
-        label="Property"
-        placeholder="Property"
-        value={filter.key}
-        suggestions={names}
-        onChange={(key) => onChange({ ...filter, key: key.trim() })}
-        onTyping={setTyped}
-      />
-      <Select
-        label="Comparison"
-        value={filter.operator}
-        options={operators}
-        onChange={(operator) => onChange({ ...filter, operator, value: valueFor(operator, filter.value) })}
-      />
-      {!isWithoutValue(filter.operator) && <FilterValue filter={filter} kind={kind} onChange={(value) => onChange({ ...filter, value })} />}
+      <At of={paths}>
+        <Suggesting
+          label="Property"
+          placeholder="Property"
+          value={filter.key}
+          suggestions={names}
+          onChange={(key) => onChange({ ...filter, key: key.trim() })}
+          onTyping={setTyped}
+        />
+      </At>
+      <At of={partOf(paths, 'operator')}>
+        <Select
+          label="Comparison"
+          value={filter.operator}
+          options={operators}
+          onChange={(operator) => onChange({ ...filter, operator, value: valueFor(operator, filter.value) })}
+        />
+      </At>
+      {!isWithoutValue(filter.operator) && (
+        <At of={partOf(paths, 'value')}>
+          <FilterValue filter={filter} kind={kind} onChange={(value) => onChange({ ...filter, value })} />
+        </At>
+      )}
     </>
   )
 }
@@ -141,14 +159,14 @@ export function Filters({
   return (
     <div class="filters-list" ref={added.list}>
       {drafts.map((filter, i) => (
-        <At key={i} of={isComplete(filter) ? pathsOfItem(paths, drafts.slice(0, i).filter(isComplete).length) : []}>
-          <FilterRow
-            filter={filter}
-            whose={whose}
-            onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
-            onRemove={() => change(drafts.filter((_, at) => at !== i))}
-          />
-        </At>
+        <FilterRow
+          key={i}
+          filter={filter}
+          whose={whose}
+          paths={isComplete(filter) ? pathsOfItem(paths, drafts.slice(0, i).filter(isComplete).length) : []}
+          onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
+          onRemove={() => change(drafts.filter((_, at) => at !== i))}
+        />
       ))}
       <button
         type="button"

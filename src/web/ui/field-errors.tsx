@@ -78,20 +78,35 @@ export function useMarked(input: () => HTMLElement | null, text: string | null, 
   }, [text, describedBy])
 }
 
-/** Around inputs without a frame of their own: an error of these paths is shown after them, and marks the first one. */
+const inputs = 'input:not([type=hidden]), select, textarea, button'
+
+/** The first input from a node on, among what follows it up to the element with an id. */
+function firstInput(from: Node | null, end: string): HTMLElement | null {
+  for (let node = from; node instanceof HTMLElement && node.id !== end; node = node.nextElementSibling) {
+    const found = node.matches(inputs) ? node : node.querySelector<HTMLElement>(inputs)
+    if (found) return found
+  }
+  return null
+}
+
+/**
+ * Around inputs without a frame of their own: an error of these paths is shown after them, and marks the first one. Without an error it adds no element, so that
+ * layouts stay as they are.
+ */
 export function At({ of, children }: { of: string | readonly string[]; children: ComponentChildren }) {
   const text = useFieldError(of)
-  const ref = useRef<HTMLDivElement>(null)
+  const start = useRef<HTMLSpanElement>(null)
   const id = useId()
-  useMarked(() => ref.current?.querySelector<HTMLElement>('input:not([type=hidden]), select, textarea, button') ?? null, text, id)
+  useMarked(() => firstInput(start.current, id), text, id)
   return (
-    <div class="at-field" ref={ref}>
+    <>
+      {text !== null && <span hidden ref={start} />}
       {children}
       {text !== null && (
-        <p class="field-error" role="alert" id={id}>
+        <p class="field-error at-inputs" role="alert" id={id}>
           {text}
         </p>
       )}
-    </div>
+    </>
   )
 }

@@ -68,5 +68,5 @@ test.each([
     expect(await server.rows(id, 'select count() from events')).toEqual([[count * 1.25 + 1]])
     expect(server.hasFirstEngine()).toBe(true)
   },
-  900_000,
+  1_800_000,
 )

@@ -62,5 +62,5 @@ test.each(['persons', 'groups'] as const)(
     server = await serve(dataDir, '512MB', key)
     await check('after a kill', 3 * count)
   },
-  900_000,
+  1_800_000,
 )

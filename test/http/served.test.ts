@@ -489,6 +489,10 @@ test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   expect(await list(inside('feature_flags/'))).toEqual([])
+  // Nobody is signed in, which is an answer; a key is no login.
+  expect(await call('GET', '/api/session/', undefined, {})).toMatchObject({ status: 200, body: { user: null, projects: [] } })
+  expect(await call('GET', '/api/session/')).toMatchObject({ status: 200, body: { user: null } })
+  expect(await call('GET', '/api/session/?all=1', undefined, {})).toMatchObject({ status: 400 })
   for (const exports of [inside('batch_exports/'), under('batch_exports/')]) {
     expect(await list(exports)).toEqual([])
     expect(await call('GET', exports, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))

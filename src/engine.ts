@@ -308,13 +308,15 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       report: onError,
     })
     const sharing = openSharing(accounts.context, saved)
+    const webhookNetwork = allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)
     const notifications = openNotifications(
       {
         context: accounts.context,
         box,
         saved,
         mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
-        fetch: createOutbound(allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)),
+        network: webhookNetwork,
+        fetch: createOutbound(webhookNetwork),
         report: onError,
       },
       options.notifications?.runs ?? true,

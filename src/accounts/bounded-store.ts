@@ -53,6 +53,11 @@ const fitting = (limit: RowLimit, row: Row, before: number): Row => {
 const limits: { readonly [T in keyof AccountTables]: RowLimit } = rowLimits
 
 const long: ReadonlySet<string> = new Set(longTables)
+/** The owners of a row, with how many rows they may have. What belongs to one of several owners names the others as null: those have none of it. */
+const ownersOf = ({ per }: RowLimit, row: Row): readonly (readonly [column: string, owner: unknown, most: number])[] => {
+  const all = Object.entries(per).map(([column, most]) => [column, row[column] ?? null, most] as const)
+  return all.length > 1 && all.some(([, owner]) => owner !== null) ? all.filter(([, owner]) => owner !== null) : all
+}
 const keyOf = (table: string): string => {
   const shape: Record<string, string> = accountShapes[table as keyof typeof accountShapes]
   return ['id', 'hash', 'key', 'name'].find((name) => name in shape) ?? Object.keys(shape)[0]!
@@ -92,11 +97,12 @@ class BoundedTable {
 
   insert = async (given: Row): Promise<void> => {
     const row = fitting(this.limit, given, 0)
-    for (const [column, most] of Object.entries(this.limit.per)) await this.makeRoom(column, row[column] ?? null, most)
+    const owners = ownersOf(this.limit, row)
+    for (const [column, owner, most] of owners) await this.makeRoom(column, owner, most)
     if (this.limit.inAll !== undefined && (await this.rows.count({})) >= this.limit.inAll) throw tooMany(this.limit, this.limit.inAll, null)
     this.hold(lengthOfRow(row))
     await this.rows.insert(row)
-    for (const column of Object.keys(this.limit.per)) this.counted(column, row[column] ?? null, 1)
+    for (const [column, owner] of owners) this.counted(column, owner, 1)
   }
 
   update = async (where: Row, change: Row): Promise<number> => {

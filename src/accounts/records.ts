@@ -452,7 +452,8 @@ export const accountShapes = {
     count: 'integer?', // of occurrences
     start_date: 'time',
     until_date: 'time?',
-    next_delivery_date: 'time?', // null: over
+    next_delivery_date: 'time?', // null: over, or paused
+    enabled: 'boolean?', // false: paused
     deleted: 'boolean',
     created_by_id: 'integer?',
     created_at: 'time',
@@ -483,6 +484,7 @@ export const accountShapes = {
     created_at: 'time',
     last_attempt_at: 'time?',
     delivered_at: 'time?',
+    is_test: 'boolean?', // somebody asked for it, beside what is due
   },
   historical_imports: {
     project_id: 'integer',

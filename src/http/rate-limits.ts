@@ -4,11 +4,12 @@ export interface Limit {
   readonly count: number
   readonly seconds: number
 }
-export type LimitName = 'api' | 'query' | 'draft' | 'shared' | 'session'
-/** Without limits for public links and for signed-in people, those of `defaultRateLimits` apply. */
-export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared' | 'session'>, readonly Limit[]>> & {
+export type LimitName = 'api' | 'query' | 'draft' | 'shared' | 'session' | 'test'
+/** Without limits for public links, for signed-in people and for tests, those of `defaultRateLimits` apply. */
+export type RateLimits = Readonly<Record<Exclude<LimitName, 'shared' | 'session' | 'test'>, readonly Limit[]>> & {
   readonly shared?: readonly Limit[]
   readonly session?: readonly Limit[]
+  readonly test?: readonly Limit[]
 }
 
 const minute = 60
@@ -17,7 +18,7 @@ const day = 86_400
 export const perHour = (count: number): readonly Limit[] => (count === 0 ? [] : [{ count, seconds: hour }])
 /** Limits for queries, for servers with customers. */
 export const hostedQueriesPerHour = 120
-export const defaultRateLimits: RateLimits = {
+export const defaultRateLimits: Required<RateLimits> = {
   api: [
     { count: 480, seconds: minute },
     { count: 4800, seconds: hour },
@@ -31,6 +32,11 @@ export const defaultRateLimits: RateLimits = {
   shared: [{ count: 120, seconds: minute }],
   // Of one user, in all browsers: pages ask much at once.
   session: [{ count: 3000, seconds: minute }],
+  // Of one project, for all its callers together: each test sends to servers outside.
+  test: [
+    { count: 10, seconds: minute },
+    { count: 60, seconds: hour },
+  ],
 }
 
 /** The times of the last `count` requests. The oldest decides when the next one is allowed. */
@@ -60,6 +66,18 @@ class Window {
 
 /** The identity that each limit counts. */
 export type Callers = Readonly<Record<LimitName, string>>
+
+/** One identity for all limits. */
+export const asOne = (caller: string): Callers => ({
+  api: caller,
+  draft: caller,
+  query: caller,
+  shared: caller,
+  session: caller,
+  test: caller,
+})
+/** Without the limit that counts projects, not callers. */
+export const ofCallers = (names: readonly LimitName[]): readonly LimitName[] => names.filter((name) => name !== 'test')
 
 const maxCallers = 10_000
 

@@ -11,7 +11,7 @@ import { notKeptHeader } from './not-kept.ts'
 import { defaultConcurrency } from './queries/concurrency.ts'
 import { lookAheadLimits } from './queries/streamed.ts'
 import { effectless } from './query-parameters.ts'
-import { hostedQueriesPerHour } from './rate-limits.ts'
+import { defaultRateLimits, hostedQueriesPerHour } from './rate-limits.ts'
 import { resources } from './registry.ts'
 import { requestBodyDefaults } from './request-bodies.ts'
 import type { Row } from './resource.ts'
@@ -98,7 +98,8 @@ ${effectlessRows}
 **Headers.** Every answer has \`X-Request-Id\` (the caller's own if it sent one), \`Cache-Control: no-store\`, \`X-Content-Type-Options: nosniff\`, \`Referrer-Policy: no-referrer\`, and
 \`X-Frame-Options\` and \`Content-Security-Policy\` that forbid framing. \`Idempotency-Key\` on a POST that creates something makes it idempotent: the same request with the same key within a day gets the
 stored response, without secrets. With another body, or where \`@current\` is another project by then, it is a conflict (409). Requests are limited per key (480 a minute and 4800 an hour; \`--api-limit\` changes it), and those of a signed-in user in all browsers together (3000 a minute); \`RateLimit\` has the remaining requests, \`Retry-After\` the seconds to wait. Queries have an hourly
-limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`); it counts the queries of all keys of one user on one project.
+limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} with \`--hosted\`); it counts the queries of all keys of one user on one project. Tests of alerts and subscriptions, of keys and of pages, have a limit for each project:
+${defaultRateLimits.test.map(({ count, seconds }) => `${count} ${seconds === 60 ? 'a minute' : 'an hour'}`).join(' and ')}.
 
 **Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization
 ${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, a caller who has fewer than others takes a place: from the organization that

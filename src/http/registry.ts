@@ -29,6 +29,7 @@ import { proxyRecords } from './resources/proxy-records.ts'
 import { query } from './resources/query.ts'
 import { roleMemberships, roles } from './resources/roles.ts'
 import { savedQueries } from './resources/saved-queries.ts'
+import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
 import { sharingResources } from './resources/sharing.ts'
 import { subscriptions } from './resources/subscriptions.ts'
@@ -73,6 +74,7 @@ export const resources: readonly Resource[] = [
   personalKeys,
   users,
   login,
+  session,
   passwordLinks,
   signup,
   setup,

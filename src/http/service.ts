@@ -21,7 +21,7 @@ import { createMetrics } from './metrics.ts'
 import { monitoringRoutes } from './monitoring-routes.ts'
 import { pageOf } from './pages.ts'
 import { checkParameters } from './query-parameters.ts'
-import { type Callers, createThrottle } from './rate-limits.ts'
+import { asOne, type Callers, createThrottle, ofCallers } from './rate-limits.ts'
 import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { withSafeHeaders } from './safe-headers.ts'
@@ -135,8 +135,10 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     if (!caller && wanted.reach !== 'open') throw failures.notAuthenticated()
     if (row?.limits.includes('shared')) onRate(throttle(['shared'], readerOf(site, params)))
     else if (caller !== null && caller.via !== 'key') throttle(['session'], sessionOf(caller.user.id))
-    else if (caller !== null) onRate(throttle(row?.limits ?? ['api'], await countedAs(caller, params)))
+    else if (caller !== null) onRate(throttle(ofCallers(row?.limits ?? ['api']), await countedAs(caller, params)))
     let admitted = await enter(caller)
+    const { project: visited } = admitted as Partial<ProjectVisit>
+    if (row?.limits.includes('test') && visited) onRate(throttle(['test'], asOne(`project ${visited.id}`)))
     if (!row) {
       const { missing } = route.resource
       throw missing === null ? failures.wrongMethod(method, [...route.rows.keys()]) : failures.notFound(missing)
@@ -172,18 +174,15 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     { project_id: id }: Record<string, string>,
   ): Promise<Callers> => {
     const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
-    return { api: key.id, draft: String(user.id), query: `${user.id} ${project}`, shared: key.id, session: key.id }
+    return { ...asOne(key.id), draft: String(user.id), query: `${user.id} ${project}` }
   }
 
-  const sessionOf = (userId: number): Callers => {
-    const user = String(userId)
-    return { api: user, draft: user, query: user, shared: user, session: user }
-  }
+  const sessionOf = (userId: number): Callers => asOne(String(userId))
 
   /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */
   const readerOf = ({ client }: Site, { token = '' }: Record<string, string>): Callers => {
     const reader = client === null ? `token ${token.slice(0, 64)}` : networkOf(client).host
-    return { api: reader, draft: reader, query: reader, shared: reader, session: reader }
+    return asOne(reader)
   }
 
   const failed = (error: unknown, id: string): Response => {

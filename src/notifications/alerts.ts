@@ -14,13 +14,14 @@ import { alertChange, alertInput, snoozeEnd } from './fields.ts'
 import { note, type Place } from './logged.ts'
 import type { NotificationParts } from './parts.ts'
 import { asJson, checkTimesOf, ruleOf, type StoredThreshold, thresholdOf, usersOf } from './records.ts'
+import { mustTakeMail, mustTakeWebhook } from './targets.ts'
 
 // The rules of alerts, for requests. The scheduler checks what is written here.
 
 /** Of one project. */
 export const mostAlerts = 500
 
-export interface AlertServices extends Pick<NotificationParts, 'context' | 'box' | 'mayRead'> {
+export interface AlertServices extends Pick<NotificationParts, 'context' | 'box' | 'mayRead' | 'network'> {
   /** Something may be due. */
   wake(): void
 }
@@ -69,7 +70,7 @@ function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   if (lower !== null && upper !== null && lower > upper) throw invalid('The lower bound is above the upper bound.', attr)
 }
 
-export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => {
+export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServices) => {
   const { store, clock } = context
   const { read } = store
 
@@ -152,6 +153,14 @@ export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => 
     return { sealed: box.seal(made, sealedFor.alertWebhook(alert.id)), made }
   }
 
+  /** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
+  const mustReach = async ({ webhook_url, subscribed_users = [] }: Change, before: Alert | null) => {
+    if (typeof webhook_url === 'string' && webhook_url !== before?.webhook_url && !isMaskOf(webhook_url, before?.webhook_url ?? null))
+      await mustTakeWebhook(webhook_url, network, 'webhook_url')
+    const known = before ? usersOf(before) : []
+    if (subscribed_users.some((id) => !known.includes(id))) mustTakeMail(context, 'subscribed_users')
+  }
+
   const mustBeValid = async (tables: AccountTables, project: ProjectRecord, alert: Alert, change: Change) => {
     if (change.insight !== undefined || change.condition || change.threshold || change.config !== undefined)
       mustBeCheckable(await insightOf(tables, project, alert.insight_id), alert)
@@ -177,6 +186,7 @@ export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => 
     async create(place: Place, body: unknown): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
       const given = check(alertInput, body)
       const { project, by } = place
+      await mustReach(given, null)
       const made = await writeAs(context, by, async (tables) => {
         if (!(await tables.projects.first({ id: project.id }))) throw notFound()
         if ((await tables.alerts.count({ project_id: project.id })) >= mostAlerts)
@@ -228,6 +238,7 @@ export const createAlerts = ({ context, box, mayRead, wake }: AlertServices) => 
         ? { config: null, subscribed_users: [], webhook_url: null, ...check(alertInput, body) }
         : check(alertChange, body)
       const { project, by } = place
+      await mustReach(sent, await find(read, project, id))
       const changed = await writeAs(context, by, async (tables) => {
         const before = await find(tables, project, id)
         const given = isMaskOf(sent.webhook_url, before.webhook_url) ? { ...sent, webhook_url: before.webhook_url } : sent

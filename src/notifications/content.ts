@@ -70,6 +70,20 @@ export function alertContent(alert: Alert, checked: Checked, answered: AnsweredI
   }
 }
 
+/** Without numbers: a test is of the way, not of the alert. */
+export function alertTestContent(alert: Alert, insight: Insight | null, place: ContentPlace): NoticeContent {
+  const name = alert.name || (insight ? nameOf(insight) : `Alert ${alert.id}`)
+  return {
+    type: 'alert.test',
+    subject: `Test: Alert: ${name}`,
+    lines: ['This is a test. Nothing is outside its bounds: somebody asked whether notices of this alert arrive.'],
+    url: insight ? insightUrl(place, insight) : place.siteUrl,
+    timezone: place.project.timezone,
+    items: [],
+    source: { id: alert.id, name: alert.name, state: alert.state, is_test: true },
+  }
+}
+
 export function subscriptionContent(
   record: Subscription,
   dashboard: Dashboard | null,

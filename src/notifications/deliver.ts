@@ -9,6 +9,7 @@ import type { NoticeContent } from './records.ts'
 import { mostAttempts, retryWait } from './retry.ts'
 import { mailOf } from './sinks/email.ts'
 import { webhookBody, webhookRequest } from './sinks/webhook.ts'
+import { mailRefusal } from './targets.ts'
 
 // One attempt to deliver. It is counted before it begins: what ends the process is not tried for ever. A process that ends between the receiver's answer
 // and its own note repeats the delivery under the same id.
@@ -62,7 +63,7 @@ async function mustMayMail(context: NotificationParts['context'], { organization
 
 async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
   const mailer = context.mailer()
-  if (!mailer) throw new Refused('This server has no mail server. Start it with --smtp.', false)
+  if (!mailer) throw new Refused(mailRefusal(context)!, false)
   const project = await context.store.read.projects.first({ id: delivery.project_id })
   const { siteUrl } = context.settings()
   const host = URL.canParse(siteUrl) ? new URL(siteUrl).hostname : 'waymark.localhost'
@@ -111,6 +112,8 @@ export async function deliver(parts: NotificationParts, id: string, signal: Abor
     await store.write(async (tables) => {
       const change = { status: 'delivered', delivered_at: context.clock(), latest_error: null }
       await tables.notice_deliveries.update({ id, status: 'waiting', attempts: claimed.attempts }, change)
+      if (claimed.alert_id !== null && claimed.is_test !== true)
+        await tables.alerts.update({ id: claimed.alert_id }, { last_notified_at: change.delivered_at })
       // Pictures take room: the content stays only while somebody may still be sent it.
       const others = await tables.notice_deliveries.count({ notice_id: notice.id, status: ['waiting', 'failed'] })
       if (others === 0) await tables.notices.remove({ id: notice.id })
@@ -119,7 +122,8 @@ export async function deliver(parts: NotificationParts, id: string, signal: Abor
     // The server is being closed: the next one sends it.
     if (signal.aborted) return void (await end({ attempts: claimed.attempts - 1 }))
     if (isFault(error)) context.report('failed to deliver a notification', error)
-    const isOver = isFinalError(error) || claimed.attempts >= mostAttempts
+    // Somebody waits for the outcome of a test.
+    const isOver = isFinalError(error) || claimed.is_test === true || claimed.attempts >= mostAttempts
     const due_at = new Date(context.clock().getTime() + retryWait(claimed.attempts))
     await end({ status: isOver ? 'failed' : 'waiting', due_at, latest_error: messageOf(error, claimed) })
   }

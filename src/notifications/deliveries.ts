@@ -1,10 +1,10 @@
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
-import type { Alert, NoticeDelivery, Subscription } from '../accounts/records.ts'
+import type { Alert, AlertCheck, NoticeDelivery, Subscription } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import type { NotificationParts } from './parts.ts'
-import { sendSubscription } from './produce.ts'
+import { sendSubscription, testAlert } from './produce.ts'
 import type { DeliveryState } from './records.ts'
 
 // What users see and do about deliveries.
@@ -12,13 +12,71 @@ import type { DeliveryState } from './records.ts'
 export type Source = { readonly alert: Alert } | { readonly subscription: Subscription }
 const idsOf = (source: Source) => ('alert' in source ? { alert_id: source.alert.id } : { subscription_id: source.subscription.id })
 
+/** What became of one notice. `failed` goes before `waiting`: one receiver that did not get it is enough. */
+export interface LatestNotice {
+  readonly createdAt: Date
+  readonly state: DeliveryState
+  readonly counts: Readonly<Record<DeliveryState, number>>
+  /** The delivery that decides the state. */
+  readonly delivery: NoticeDelivery
+}
+
+/** Receivers of one notice: members and a webhook. */
+const mostOfNotice = 100
+
 const busy = () => new WaymarkError('busy', { what: 'test deliveries' })
 
-export const createDeliveries = (parts: NotificationParts & { wake(): void }) => {
-  const { context, wake } = parts
+interface DeliveryParts extends NotificationParts {
+  wake(): void
+  sendNow(delivery: NoticeDelivery): Promise<void>
+}
+
+export const createDeliveries = (parts: DeliveryParts) => {
+  const { context, wake, sendNow } = parts
   const { store } = context
   const limit = createConcurrencyLimit({ atOnce: 2, waiting: 32, waitingOfGroup: 4, refusal: busy })
+  /** Makes the attempts of a test one after the other, and returns what became of them. */
+  const outcomesOf = async (ids: readonly string[]): Promise<readonly NoticeDelivery[]> => {
+    const made = await store.read.notice_deliveries.find({ id: [...ids] })
+    for (const delivery of made) await sendNow(delivery)
+    return store.read.notice_deliveries.find({ id: [...ids] }, { newestFirst: 'created_at' })
+  }
+
   return {
+    /** What became of the newest notice of a source, tests left out. Null: there was none in the days that are kept. */
+    async latest(source: Source): Promise<LatestNotice | null> {
+      const newest = await store.read.notice_deliveries.find(idsOf(source), { newestFirst: 'created_at', limit: mostOfNotice })
+      const due = newest.filter(({ is_test }) => is_test !== true)
+      const [first] = due
+      if (!first) return null
+      const all = due.filter(({ notice_id }) => notice_id === first.notice_id)
+      const of = (state: DeliveryState) => all.filter(({ status }) => status === state)
+      const state = (['failed', 'waiting'] as const).find((one) => of(one).length > 0) ?? 'delivered'
+      return {
+        createdAt: first.created_at,
+        state,
+        counts: { waiting: of('waiting').length, delivered: of('delivered').length, failed: of('failed').length },
+        delivery: of(state)[0]!,
+      }
+    },
+
+    /** The checks whose notice nobody got. Deliveries that are not kept any more say nothing against it. */
+    async undelivered(checks: readonly AlertCheck[]): Promise<ReadonlySet<string>> {
+      const told = checks.filter(({ targets }) => (targets as readonly unknown[]).length > 0)
+      const alert_id = [...new Set(told.map((one) => one.alert_id))]
+      if (told.length === 0) return new Set()
+      const times = told.map(({ created_at }) => created_at.getTime())
+      const between = { created_at: { from: new Date(Math.min(...times)), to: new Date(Math.max(...times) + 1) } }
+      const deliveries = await store.read.notice_deliveries.find({ alert_id }, { between })
+      const isOf = (check: AlertCheck) => (one: NoticeDelivery) =>
+        one.alert_id === check.alert_id && one.is_test !== true && one.created_at.getTime() === check.created_at.getTime()
+      const isMissed = (check: AlertCheck) => {
+        const its = deliveries.filter(isOf(check))
+        return its.length > 0 && its.every(({ status }) => status !== 'delivered')
+      }
+      return new Set(told.filter(isMissed).map(({ id }) => id))
+    },
+
     /** The newest first. */
     async list(source: Source, states: readonly DeliveryState[], page: { readonly limit: number; readonly offset: number }) {
       const where = { ...idsOf(source), ...(states.length > 0 && { status: states }) }
@@ -46,11 +104,15 @@ export const createDeliveries = (parts: NotificationParts & { wake(): void }) =>
       return found
     },
 
-    /** Sends a subscription now, beside its schedule. */
-    async test(record: Subscription, signal: AbortSignal): Promise<void> {
-      if (record.deleted) throw invalid('The subscription is deleted.')
-      await limit(String(record.project_id), () => sendSubscription(parts, record, signal, true))
-      wake()
+    /** Sends a notice now, beside what is due, and returns what became of it: one attempt for each receiver. */
+    async test(source: Source, signal: AbortSignal): Promise<readonly NoticeDelivery[]> {
+      const { project_id } = 'alert' in source ? source.alert : source.subscription
+      if ('subscription' in source && source.subscription.deleted) throw invalid('The subscription is deleted.')
+      return limit(String(project_id), async () =>
+        outcomesOf(
+          'alert' in source ? await testAlert(parts, source.alert) : await sendSubscription(parts, source.subscription, signal, true),
+        ),
+      )
     },
   }
 }

@@ -8,11 +8,12 @@ import { frequencies, weekdays } from './recurrence.ts'
 // The bodies of requests.
 
 const bound = () => z.number({ error: 'A valid number is required.' }).min(-1e300).max(1e300).nullable().optional()
-const webhookUrl = () => text({ max: 2000 }).refine(isWebhookUrl, { error: 'Expected an http or https address without a user name.' })
+export const wrongWebhook = 'Expected an http or https address without a user name, such as https://example.com/hook.'
+const webhookUrl = () => text({ max: 2000 }).refine(isWebhookUrl, { error: wrongWebhook })
 const webhookSecret = () =>
   text({ min: 16, max: 200 }).nullable().optional().meta({ description: 'Signs what is sent. Default: a new one, which is returned once' })
 
-function isWebhookUrl(value: string): boolean {
+export function isWebhookUrl(value: string): boolean {
   if (!URL.canParse(value)) return false
   const url = new URL(value)
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hostname !== ''
@@ -76,6 +77,7 @@ export const subscriptionInput = z.object({
   count: integer(1, 10_000).nullish(),
   start_date: text({ max: 100 }),
   until_date: text({ max: 100 }).nullish(),
+  enabled: flag().optional().meta({ description: 'False: it is paused, and sends nothing until it is true again' }),
   deleted: flag().optional(),
 })
 export const subscriptionChange = subscriptionInput.partial()
@@ -102,7 +104,7 @@ export function addressesOf(value: string): readonly string[] {
 
 export function mustBeTarget(type: TargetType, value: string): void {
   if (type === 'email') addressesOf(value)
-  else if (!isWebhookUrl(value)) throw invalid('Expected an http or https address without a user name.', 'target_value')
+  else if (!isWebhookUrl(value)) throw invalid(wrongWebhook, 'target_value')
 }
 
 const units: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000, m: 30 * 86_400_000 }

@@ -21,7 +21,7 @@ export function openNotifications(parts: NotificationParts, runs = true): Opened
   return {
     alerts: createAlerts(services),
     subscriptions: createSubscriptions(services),
-    deliveries: createDeliveries(services),
+    deliveries: createDeliveries({ ...services, sendNow: (delivery) => scheduler.sendNow(delivery) }),
     scheduler,
     async close() {
       loop?.close()

@@ -1,7 +1,7 @@
 import type { AccountContext } from '../accounts/context.ts'
 import type { Membership, ProjectRecord } from '../accounts/records.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
-import type { Outbound } from '../plugins/ports.ts'
+import type { Outbound, Reachable } from '../plugins/ports.ts'
 import type { Saved } from '../saved/open-saved.ts'
 
 export interface NotificationParts {
@@ -10,7 +10,8 @@ export interface NotificationParts {
   readonly saved: Saved
   /** Private projects are for some members only. */
   mayRead(project: ProjectRecord, membership: Membership): Promise<boolean>
-  /** Requests to addresses that this server may reach for its users. */
+  /** Which addresses this server may reach for its users, and requests to them. */
+  readonly network: Reachable
   readonly fetch: Outbound
   report(error: unknown): void
 }

@@ -1,10 +1,11 @@
 import type { AccountTables, Alert, Insight, Membership, ProjectRecord, Subscription } from '../accounts/records.ts'
+import { invalid, notFound } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { queryAsked } from '../queries/asked-query.ts'
 import { checkAnswer } from './alert-value.ts'
 import { displayOf } from './alerts.ts'
 import { nextCheck } from './check-times.ts'
-import { type AnsweredInsight, alertContent, subscriptionContent } from './content.ts'
+import { type AnsweredInsight, alertContent, alertTestContent, subscriptionContent } from './content.ts'
 import { addressesOf } from './fields.ts'
 import type { NotificationParts } from './parts.ts'
 import { type AlertState, asJson, checkTimesOf, type NoticeContent, recurrenceOf, ruleOf, usersOf } from './records.ts'
@@ -22,21 +23,26 @@ interface Target {
   readonly to: string
 }
 
+/** `now`: also of the check, by which its deliveries are found. Returns the ids of the deliveries. */
 const insertNotice = async (
-  { context }: NotificationParts,
+  { context }: Pick<NotificationParts, 'context'>,
   tables: AccountTables,
+  now: Date,
   of: { readonly project_id: number; readonly alert_id: string | null; readonly subscription_id: number | null; readonly due_at: Date },
   content: NoticeContent,
   targets: readonly Target[],
-): Promise<void> => {
-  if (targets.length === 0) return
-  const now = context.clock()
+  isTest = false,
+): Promise<readonly string[]> => {
+  if (targets.length === 0) return []
   const { due_at, ...ids } = of
+  const made: string[] = []
   const notice = { id: context.newId(), ...of, content: asJson(content), created_at: now }
   await tables.notices.insert(notice)
-  for (const { type, to } of targets)
+  for (const { type, to } of targets) {
+    const id = context.newId()
+    made.push(id)
     await tables.notice_deliveries.insert({
-      id: context.newId(),
+      id,
       ...ids,
       notice_id: notice.id,
       target_type: type,
@@ -48,7 +54,10 @@ const insertNotice = async (
       created_at: now,
       last_attempt_at: null,
       delivered_at: null,
+      is_test: isTest,
     })
+  }
+  return made
 }
 
 /** The text of an error that users may see; others are ours, and tried again. */
@@ -109,13 +118,12 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
     const targets = isTold ? await targetsOf(parts, tables, alert, project) : []
     await insertCheck(tables, checked.value, state, outcome.error, targets)
     const of = { project_id: project.id, alert_id: alert.id, subscription_id: null, due_at: dueAt }
-    if (isTold) await insertNotice(parts, tables, of, alertContent(alert, checked, outcome, place), targets)
+    if (isTold) await insertNotice(parts, tables, now, of, alertContent(alert, checked, outcome, place), targets)
     return {
       state,
       snoozed_until: null,
       last_checked_at: now,
       last_value: checked.value,
-      ...(targets.length > 0 && { last_notified_at: now }),
     }
   })
 
@@ -159,12 +167,42 @@ const targetsOf = async (
   ]
 }
 
-/** One occurrence of a subscription. `isTest`: now, beside the schedule. */
-export async function sendSubscription(parts: NotificationParts, record: Subscription, signal: AbortSignal, isTest = false): Promise<void> {
+/** A notice that says it is a test, to everybody whom the alert tells. Returns the ids of its deliveries. */
+export async function testAlert(parts: NotificationParts, alert: Alert): Promise<readonly string[]> {
+  const { context, saved } = parts
+  const { store } = context
+  const project = await store.read.projects.first({ id: alert.project_id })
+  if (!project) throw notFound()
+  const now = context.clock()
+  const insight = await saved.insights.find(project, String(alert.insight_id)).catch(() => null)
+  const content = alertTestContent(alert, insight, { project, siteUrl: context.settings().siteUrl, now })
+  return store.write(async (tables) => {
+    if (!(await tables.alerts.first({ id: alert.id }))) throw notFound()
+    const targets = await targetsOf(parts, tables, alert, project)
+    if (targets.length === 0) throw invalid('The alert tells nobody: choose members with access to the project, or a webhook.')
+    return insertNotice(
+      parts,
+      tables,
+      now,
+      { project_id: project.id, alert_id: alert.id, subscription_id: null, due_at: now },
+      content,
+      targets,
+      true,
+    )
+  })
+}
+
+/** One occurrence of a subscription. `isTest`: now, beside the schedule. Returns the ids of its deliveries. */
+export async function sendSubscription(
+  parts: NotificationParts,
+  record: Subscription,
+  signal: AbortSignal,
+  isTest = false,
+): Promise<readonly string[]> {
   const { context, saved } = parts
   const { store } = context
   const project = await store.read.projects.first({ id: record.project_id })
-  if (!project) return
+  if (!project) return []
   const now = context.clock()
   const place = { project, siteUrl: context.settings().siteUrl, now }
   const dueAt = isTest ? now : record.next_delivery_date!
@@ -186,15 +224,17 @@ export async function sendSubscription(parts: NotificationParts, record: Subscri
     record.target_type === 'email'
       ? addressesOf(record.target_value).map((to) => ({ type: 'email', to }))
       : [{ type: 'webhook', to: record.target_value }]
-  await store.write(async (tables) => {
+  return store.write(async (tables) => {
     const current = await tables.subscriptions.first({ id: record.id, ...(isTest ? {} : { next_delivery_date: dueAt }) })
-    if (!current || current.deleted || current.updated_at.getTime() !== record.updated_at.getTime()) return
+    if (!current || current.deleted || current.updated_at.getTime() !== record.updated_at.getTime()) return []
     const of = { project_id: project.id, alert_id: null, subscription_id: record.id, due_at: dueAt }
     // What it shows was deleted: there is nothing to send until it is back.
-    if (dashboard || all.length > 0) await insertNotice(parts, tables, of, content, targets)
-    if (isTest) return
+    const made = dashboard || all.length > 0 ? await insertNotice(parts, tables, now, of, content, targets, isTest) : []
+    if (isTest && made.length === 0) throw invalid('What it shows was deleted: there is nothing to send.')
+    if (isTest) return made
     const next = nextOccurrence(recurrenceOf(record, project.timezone), now.getTime())
     await tables.subscriptions.update({ id: record.id }, { next_delivery_date: next === null ? null : new Date(next) })
+    return made
   })
 }
 

@@ -59,7 +59,7 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
         add(`subscription ${record.id}`, record.next_delivery_date.getTime(), {
           projectId: record.project_id,
           kind: 'ask',
-          run: (signal) => sendSubscription(parts, record, signal),
+          run: async (signal) => void (await sendSubscription(parts, record, signal)),
         })
     for (const { id, project_id, due_at } of await waitingDeliveries())
       add(`delivery ${id}`, due_at.getTime(), {
@@ -87,7 +87,7 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
   /** Since they were read. */
   const started = new Set<string>()
 
-  const start = (task: Task): void => {
+  const start = (task: Task): Promise<void> => {
     if (task.deliveryId !== undefined) started.add(task.deliveryId)
     const done = task
       .run(stops[task.kind].signal)
@@ -101,6 +101,7 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
         onTaskEnd()
       })
     running.set(task.key, { task, done })
+    return done
   }
 
   /** Those of projects with the least in progress, then the oldest: a project with many does not keep the others waiting. */
@@ -138,6 +139,13 @@ export const createScheduler = (parts: NotificationParts, onTaskEnd: () => void)
   }
 
   return {
+    /** Makes an attempt now, whatever else waits. It has ended when this returns; one that was due at the same time is the same attempt. */
+    async sendNow({ id, project_id: projectId }: Pick<NoticeDelivery, 'id' | 'project_id'>): Promise<void> {
+      if (isClosed()) return
+      const key = `delivery ${id}`
+      const run = (signal: AbortSignal) => deliver(parts, id, signal)
+      await (running.get(key)?.done ?? start({ key, projectId, dueAt: now(), kind: 'send', deliveryId: id, run }))
+    },
     /** Starts what is due, without waiting for it. Returns when something is due next. */
     tick(): Promise<number> {
       ticking = ticking.then(tickOnce, tickOnce)

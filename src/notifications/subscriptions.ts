@@ -1,26 +1,25 @@
 import type * as z from 'zod'
 import { writeAs } from '../accounts/acting-member.ts'
-import { type AccountContext, nextNumber } from '../accounts/context.ts'
+import { nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, ProjectRecord, Subscription } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
-import type { SecretBox } from '../accounts/secret-box.ts'
 import { isMaskOf } from '../lib/masked-address.ts'
 import { newWebhookSecret } from './alerts.ts'
 import { addressesOf, mustBeTarget, subscriptionChange, subscriptionInput, type TargetType, timeOf } from './fields.ts'
 import { note, type Place } from './logged.ts'
+import type { NotificationParts } from './parts.ts'
 import { recurrenceOf } from './records.ts'
 import { nextOccurrence } from './recurrence.ts'
+import { mustTakeMail, mustTakeWebhook } from './targets.ts'
 
 // The rules of subscriptions, for requests. The scheduler sends what is written here.
 
 /** Of one project. */
 export const mostSubscriptions = 500
 
-export interface SubscriptionServices {
-  readonly context: AccountContext
-  readonly box: SecretBox
+export interface SubscriptionServices extends Pick<NotificationParts, 'context' | 'box' | 'network'> {
   wake(): void
 }
 
@@ -42,7 +41,7 @@ const logged = (record: Subscription) => {
     until_date,
     deleted,
   } = record
-  const schedule = { frequency, interval, byweekday, bysetpos, count, start_date, until_date }
+  const schedule = { frequency, interval, byweekday, bysetpos, count, start_date, until_date, enabled: record.enabled !== false }
   // The address of a webhook may hold a token.
   const target_value = target_type === 'email' ? record.target_value : new URL(record.target_value).host
   return {
@@ -52,7 +51,7 @@ const logged = (record: Subscription) => {
   }
 }
 
-export const createSubscriptions = ({ context, box, wake }: SubscriptionServices) => {
+export const createSubscriptions = ({ context, box, network, wake }: SubscriptionServices) => {
   const { store, clock } = context
   const { read } = store
 
@@ -75,11 +74,7 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
     if (dashboard === undefined || dashboard?.deleted)
       throw invalid(`Invalid pk "${dashboard_id}" - object does not exist.`, 'dashboard', 'does_not_exist')
     mustBeTarget(record.target_type as TargetType, record.target_value)
-    if (record.target_type === 'email' && context.mailer() === null)
-      throw invalid(
-        'This server sends no mail: no mail server is configured. Its operator starts it with `waymark serve --smtp URL`; a webhook works without one.',
-        'target_type',
-      )
+    if (record.target_type === 'email') mustTakeMail(context, 'target_type')
     if (record.target_type === 'email' && context.settings().isHosted)
       await mustBeMembers(tables, project, addressesOf(record.target_value))
     if (record.bysetpos !== null && (record.byweekday === null || record.bysetpos === 0))
@@ -95,13 +90,21 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
     if (stranger !== undefined) throw invalid(`${stranger} is not the address of a member of the organization.`, 'target_value')
   }
 
+  /** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
+  const mustReach = async ({ target_type, target_value }: Change, before: Subscription | null) => {
+    const [type, value] = [target_type ?? before?.target_type, target_value ?? before?.target_value]
+    if (type !== 'webhook' || value === undefined) return
+    const isKnown = before?.target_type === 'webhook' && (value === before.target_value || isMaskOf(value, before.target_value))
+    if (!isKnown) await mustTakeWebhook(value, network, 'target_value')
+  }
+
   const withChange = (record: Subscription, change: Change, timezone: string): Subscription => {
     const now = clock()
     const defined = <K extends keyof Change & keyof Subscription>(...names: readonly K[]): Partial<Subscription> =>
       Object.fromEntries(names.filter((name) => change[name] !== undefined).map((name) => [name, change[name]]))
     const changed: Subscription = {
       ...record,
-      ...defined('title', 'target_type', 'target_value', 'frequency', 'interval', 'bysetpos', 'count', 'deleted'),
+      ...defined('title', 'target_type', 'target_value', 'frequency', 'interval', 'bysetpos', 'count', 'enabled', 'deleted'),
       ...(change.insight !== undefined && { insight_id: change.insight }),
       ...(change.dashboard !== undefined && { dashboard_id: change.dashboard }),
       ...(change.byweekday !== undefined && {
@@ -112,10 +115,10 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
       updated_at: now,
     }
     if (changed.target_type === 'email') Object.assign(changed, { target_value: addressesOf(changed.target_value).join(',') })
-    const names = ['frequency', 'interval', 'byweekday', 'bysetpos', 'count', 'start_date', 'until_date', 'deleted'] as const
+    const names = ['frequency', 'interval', 'byweekday', 'bysetpos', 'count', 'start_date', 'until_date', 'enabled', 'deleted'] as const
     const isOther = names.some((name) => JSON.stringify(changed[name]) !== JSON.stringify(record[name]))
     if (!isOther && record.next_delivery_date !== null) return changed
-    const next = changed.deleted ? null : nextOccurrence(recurrenceOf(changed, timezone), now.getTime())
+    const next = changed.deleted || changed.enabled === false ? null : nextOccurrence(recurrenceOf(changed, timezone), now.getTime())
     return { ...changed, next_delivery_date: next === null ? null : new Date(next) }
   }
 
@@ -155,6 +158,7 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
     async create(place: Place, body: unknown): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
       const given = check(subscriptionInput, body)
       const { project, by } = place
+      await mustReach(given, null)
       const made = await writeAs(context, by, async (tables) => {
         if (!(await tables.projects.first({ id: project.id }))) throw notFound()
         if ((await tables.subscriptions.count({ project_id: project.id, deleted: false })) >= mostSubscriptions)
@@ -177,6 +181,7 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
           start_date: now,
           until_date: null,
           next_delivery_date: null,
+          enabled: true,
           deleted: false,
           created_by_id: by.user.id,
           created_at: now,
@@ -209,16 +214,18 @@ export const createSubscriptions = ({ context, box, wake }: SubscriptionServices
         bysetpos: null,
         count: null,
         until_date: null,
+        enabled: true,
       }
       const sent: Change = isWhole ? { ...rest, ...check(subscriptionInput, body) } : check(subscriptionChange, body)
       const { project, by } = place
+      await mustReach(sent, await find(read, project, id))
       const changed = await writeAs(context, by, async (tables) => {
         const before = await find(tables, project, id)
         const isMask = before.target_type === 'webhook' && isMaskOf(sent.target_value, before.target_value)
         const given = isMask ? { ...sent, target_value: before.target_value } : sent
         const record = withChange(before, given, project.timezone)
         // What it is about may be gone by now: deleting and renaming it is still possible.
-        if (Object.keys(given).some((name) => !['deleted', 'title'].includes(name))) await mustBeValid(tables, project, record)
+        if (Object.keys(given).some((name) => !['deleted', 'title', 'enabled'].includes(name))) await mustBeValid(tables, project, record)
         const { sealed, made: secret } = sealedSecret(record, given, before.target_type === 'webhook' ? before.target_value : null)
         const { id: _, ...columns } = { ...record, webhook_secret: sealed }
         await tables.subscriptions.update({ id }, columns)

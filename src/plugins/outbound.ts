@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { mustBeReachable } from '../lib/reachable-url.ts'
 import type { Outbound, OutboundRequest, OutboundResponse, Reachable } from './ports.ts'
 
 // Requests of plugins. Each redirect is a request of its own: its address is checked like the first.
@@ -73,11 +74,9 @@ export function createOutbound(reachable: Reachable, { response: mostBytes, requ
     let url = parsed(request.url)
     let current = request
     for (let n = 0; ; n++) {
-      if (url.protocol !== 'http:' && url.protocol !== 'https:')
-        throw new Error(`Only http and https addresses can be fetched, not ${url.protocol}`)
+      mustBeReachable(url, reachable)
       if (!/^[A-Z]{1,16}$/.test(current.method) || current.method === 'CONNECT')
         throw new Error(`Unknown method "${current.method.slice(0, 20)}"`)
-      reachable.mustBeAllowed(url.hostname)
       const response = await once(url, current, signal)
       const { statusCode: status = 0, headers } = response
       if (!redirects.has(status) || headers.location === undefined) {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { ApiError, allOf, whenSignedOut } from './lib/api.ts'
+import { ApiError, whenSignedOut } from './lib/api.ts'
 import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
-import { loadUser, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
+import { loadSession, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
 import { ConfirmAddress } from './pages/confirm-address.tsx'
@@ -49,11 +49,7 @@ function Routed({ place }: { place: Place }) {
 
   const load = useCallback(async () => {
     try {
-      const asked = [loadUser(), allOf<Project>('api/projects/?limit=200')] as const
-      // Both have ended before who is not signed in can sign in: a late refusal would end the new session.
-      await Promise.allSettled(asked)
-      const [user, projects] = await Promise.all(asked)
-      setKnown({ user, projects })
+      setKnown((await loadSession()) ?? 'nobody')
       setError(null)
     } catch (failure) {
       if (failure instanceof ApiError && (failure.status === 401 || failure.status === 403)) setKnown('nobody')

@@ -120,6 +120,7 @@ async function insertSecrets(into: Waymark, box: SecretBox, n: number): Promise<
       title: null,
       target_type: 'webhook',
       target_value: 'https://hooks.example.com/in',
+      enabled: true,
       webhook_secret: box.seal('subscription', sealedFor.subscriptionWebhook(n)),
       frequency: 'daily',
       interval: 1,

@@ -81,7 +81,7 @@ test('the examples answer what the page says', async () => {
       await scheduler.settled()
     }
   }
-  expect(requests.map(({ text }) => JSON.parse(text).type)).toEqual(['alert.firing', 'subscription.test'])
+  expect(requests.map(({ text }) => JSON.parse(text).type)).toEqual(['alert.firing', 'alert.test', 'subscription.test'])
   const [code = ''] = [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, text]) => text!)
   const { isFromWaymark } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
     isFromWaymark(headers: object, body: string, secret: string): boolean

@@ -35,6 +35,7 @@ const changesNothing = new Set([
   'query.cancel',
   'query.upgrade',
   'alerts.retry_delivery',
+  'alerts.test_delivery',
   'subscriptions.retry_delivery',
   'subscriptions.test_delivery',
   'query.check_auth_for_async',

@@ -145,7 +145,15 @@ const noticesIn = async (home: Home, path: string): Promise<Record<string, strin
         await tables.alert_checks.insert({ id: context.newId(), project_id: project.id, alert_id: id, ...check })
       }
       deliveries.push(context.newId())
-      const attempt = { status: 'failed', attempts: 1, due_at, latest_error: 'failed', last_attempt_at: due_at, delivered_at: null }
+      const attempt = {
+        status: 'failed',
+        attempts: 1,
+        due_at,
+        latest_error: 'failed',
+        last_attempt_at: due_at,
+        delivered_at: null,
+        is_test: false,
+      }
       const target = { target_type: 'webhook', target: 'https://hooks.example.com/in' }
       await tables.notice_deliveries.insert({ id: deliveries[n]!, ...of, notice_id, ...target, ...attempt, created_at: due_at })
     }

@@ -72,6 +72,16 @@ const rule = (more: object = {}) => ({
   ...more,
 })
 
+const schedule = (more: object = {}) => ({
+  insight: insight.id,
+  target_type: 'webhook',
+  target_value: hook.url,
+  frequency: 'daily',
+  start_date: '2026-01-01T09:00:00Z',
+  title: 'Numbers',
+  ...more,
+})
+
 beforeAll(async () => {
   hook = await startHook()
   const { home } = held
@@ -93,7 +103,7 @@ beforeEach(async () => {
   const { world } = held.home
   Object.assign(world, { now: start, hasMail: false, mailer: null, reachesPrivate: true })
   Object.assign(world.limits, { shared: [] })
-  world.limits = { api: [], query: [], draft: [], shared: [] }
+  world.limits = { api: [], query: [], draft: [], shared: [], test: [] }
   world.outbox.length = 0
   hook.requests.length = 0
   Object.assign(hook, { status: 200, redirectsTo: null })
@@ -426,6 +436,264 @@ describe('an alert', () => {
   })
 })
 
+describe('whether the newest notice has arrived', () => {
+  const alertOf = async (id: string) => (await call('GET', `alerts/${id}/`)).body
+
+  test('an alert whose webhook is refused fires, and says that nobody was told', async () => {
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url }))
+    expect(body.last_delivery).toBeNull()
+    held.home.world.reachesPrivate = false
+    await run()
+    const last_delivery = {
+      created_at: '2026-01-07T10:30:00Z',
+      status: 'failed',
+      delivered: 0,
+      waiting: 0,
+      failed: 1,
+      target_type: 'webhook',
+      target: hook.url,
+      error: expect.stringContaining('this server connects only to public addresses'),
+      next_attempt_at: null,
+    }
+    expect(await alertOf(body.id)).toMatchObject({
+      state: 'Firing',
+      last_notified_at: null,
+      last_delivery,
+      checks: [{ state: 'Firing', targets_notified: false }],
+    })
+    expect((await call('GET', 'alerts/')).body.results).toMatchObject([{ state: 'Firing', last_delivery }])
+    expect((await call('GET', `alerts/${body.id}/checks/`)).body.results).toMatchObject([{ targets_notified: false }])
+  })
+
+  test('an alert whose mails wait for a mail server says so, and is told when there is one', async () => {
+    const { world, member } = held.home
+    world.hasMail = true
+    const { body } = await call('POST', 'alerts/', rule({ subscribed_users: [member.id] }))
+    world.hasMail = false
+    await run()
+    expect(await alertOf(body.id)).toMatchObject({
+      last_notified_at: null,
+      last_delivery: { status: 'waiting', waiting: 1, target: 'member@acme.test', error: expect.stringContaining('no mail server') },
+      checks: [{ targets_notified: false }],
+    })
+    world.hasMail = true
+    later(minutes(1))
+    await run()
+    expect(await alertOf(body.id)).toMatchObject({
+      last_notified_at: '2026-01-07T10:31:00Z',
+      last_delivery: { status: 'delivered', delivered: 1, error: null },
+      checks: [{ targets_notified: true }],
+    })
+  })
+
+  test('one receiver of two that did not get it is enough to say so', async () => {
+    held.home.world.hasMail = true
+    hook.status = 410
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url, subscribed_users: [held.home.member.id] }))
+    await run()
+    expect(await alertOf(body.id)).toMatchObject({
+      last_delivery: { status: 'failed', delivered: 1, failed: 1, target_type: 'webhook', error: expect.stringContaining('410') },
+      checks: [{ targets_notified: true }],
+    })
+  })
+
+  test('the newest one counts, and a test does not', async () => {
+    hook.status = 410
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url }))
+    await run()
+    hook.status = 200
+    later(minutes(1))
+    expect((await call('POST', `alerts/${body.id}/test-delivery/`)).body.deliveries).toMatchObject([{ status: 'delivered' }])
+    expect(await alertOf(body.id)).toMatchObject({ last_notified_at: null, last_delivery: { status: 'failed' } })
+    later(days(1))
+    await run()
+    expect(await alertOf(body.id)).toMatchObject({
+      last_delivery: { status: 'delivered', failed: 0 },
+      checks: [{ targets_notified: true }, { targets_notified: false }],
+    })
+  })
+
+  test('members see the server of a webhook, and not its token', async () => {
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url }))
+    held.home.world.reachesPrivate = false
+    await run()
+    const { home } = held
+    const seen = await home.call('GET', url(`alerts/${body.id}/`), { as: home.member })
+    expect(seen.body.last_delivery).toMatchObject({ status: 'failed', target: expect.stringContaining('****') })
+    expect(JSON.stringify(seen.body)).not.toContain('hidden')
+  })
+
+  test('the list says why a check has failed', async () => {
+    const gone = await makeInsight()
+    await call('POST', 'alerts/', rule({ insight: gone.id }))
+    await call('PATCH', `insights/${gone.id}/`, { deleted: true })
+    await run()
+    expect((await call('GET', 'alerts/')).body.results).toMatchObject([{ state: 'Errored', last_error: 'The insight was deleted.' }])
+  })
+
+  test('of a subscription too, with the name of what it shows', async () => {
+    hook.status = 410
+    const made = await call('POST', 'subscriptions/', schedule())
+    expect(made.body).toMatchObject({ last_delivery: null, resource_name: 'Signups', insight_short_id: insight.short_id })
+    later(days(1))
+    await run()
+    const failed = { last_delivery: { status: 'failed', failed: 1, error: expect.stringContaining('410') } }
+    expect((await call('GET', 'subscriptions/')).body.results).toMatchObject([failed])
+    expect((await call('GET', `subscriptions/${made.body.id}/`)).body).toMatchObject(failed)
+  })
+})
+
+describe('a test', () => {
+  test('of an alert is a marked notice, sent now, and its outcome is the answer', async () => {
+    held.home.world.hasMail = true
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url, subscribed_users: [held.home.member.id], enabled: false }))
+    const tested = await call('POST', `alerts/${body.id}/test-delivery/`)
+    expect(tested.status).toBe(200)
+    expect(tested.body.deliveries).toHaveLength(2)
+    for (const one of tested.body.deliveries) expect(one).toMatchObject({ status: 'delivered', attempts: 1, is_test: true, error: null })
+    expect(JSON.parse(hook.requests[0]!.text)).toMatchObject({
+      type: 'alert.test',
+      data: { subject: 'Test: Alert: Few signups', alert: { id: body.id, is_test: true }, insights: [] },
+    })
+    expect(held.home.world.outbox).toMatchObject([{ to: 'member@acme.test', subject: 'Test: Alert: Few signups' }])
+    // It is neither a check nor a notice of the alert.
+    expect((await call('GET', `alerts/${body.id}/`)).body).toMatchObject({ state: 'Not firing', last_checked_at: null, checks: [] })
+    await run()
+    expect(hook.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['busy', 503, 'answered with status 503'],
+    ['gone', 410, 'answered with status 410'],
+  ])('that meets a server which is %s has failed at once, and is not tried again', async (_, status, error) => {
+    hook.status = status
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url, enabled: false }))
+    const tested = await call('POST', `alerts/${body.id}/test-delivery/`)
+    expect(tested.body.deliveries).toMatchObject([{ status: 'failed', attempts: 1, error: expect.stringContaining(error) }])
+    later(days(1))
+    await run()
+    expect(hook.requests).toHaveLength(1)
+  })
+
+  test('of a subscription answers what became of it, and one of nothing is refused', async () => {
+    hook.status = 410
+    const { body } = await call('POST', 'subscriptions/', schedule())
+    const tested = await call('POST', `subscriptions/${body.id}/test-delivery/`)
+    expect(tested).toMatchObject({ status: 202, body: { deliveries: [{ status: 'failed', is_test: true }] } })
+    expect((await call('GET', `subscriptions/${body.id}/`)).body.last_delivery).toBeNull()
+    const gone = await makeInsight()
+    const other = await call('POST', 'subscriptions/', schedule({ insight: gone.id }))
+    await call('PATCH', `insights/${gone.id}/`, { deleted: true })
+    expect((await call('POST', `subscriptions/${other.body.id}/test-delivery/`)).status).toBe(400)
+  })
+
+  test('of an alert that tells nobody is refused, and one of another project is not found', async () => {
+    const { home } = held
+    const { body } = await call('POST', 'alerts/', rule())
+    expect(await call('POST', `alerts/${body.id}/test-delivery/`)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('tells nobody') },
+    })
+    const other = await home.world.makeProject(home.organization.id, { name: 'Other' })
+    expect((await home.call('POST', `/api/projects/${other.id}/alerts/${body.id}/test-delivery/`, { as: home.owner })).status).toBe(404)
+  })
+
+  test('has a limit of its own, for all members of a project together', async () => {
+    const { home } = held
+    home.world.limits = { ...home.world.limits, test: [{ count: 3, seconds: 60 }] }
+    const alert = await call('POST', 'alerts/', rule({ webhook_url: hook.url, enabled: false }))
+    const subscription = await call('POST', 'subscriptions/', schedule())
+    const test = (path: string, as = home.owner) => home.call('POST', url(`${path}/test-delivery/`), { as })
+    expect((await test(`alerts/${alert.body.id}`)).status).toBe(200)
+    expect((await test(`alerts/${alert.body.id}`, home.admin)).status).toBe(200)
+    expect((await test(`subscriptions/${subscription.body.id}`, home.member)).status).toBe(202)
+    for (const as of [home.owner, home.admin, home.member]) {
+      const refused = await test(`alerts/${alert.body.id}`, as)
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(hook.requests).toHaveLength(3)
+    // Nothing else is slowed down.
+    expect((await call('GET', 'alerts/')).status).toBe(200)
+    later(minutes(2))
+    expect((await test(`alerts/${alert.body.id}`)).status).toBe(200)
+  })
+})
+
+describe('an address that a delivery would refuse', () => {
+  const privateOnes = ['http://127.0.0.1:9/x', 'http://[::1]/x', 'http://10.0.0.1/x', 'http://localhost:9/x', 'http://[::ffff:127.0.0.1]/x']
+  const never = ['http://169.254.169.254/latest/meta-data', 'http://[fe80::1]/x']
+  const wrong = ['ftp://example.com/x', 'javascript:alert(1)', 'https://a:b@example.com/']
+
+  /** What a delivery says, whatever was checked before. */
+  const saidAtDelivery = async (address: string): Promise<string> => {
+    const { store } = held.home.world.accounts.context
+    const { body } = await call('POST', 'subscriptions/', schedule({ target_value: 'https://hooks.example.com/in' }))
+    await store.write((tables) => tables.subscriptions.update({ id: body.id }, { target_value: address }))
+    const tested = await call('POST', `subscriptions/${body.id}/test-delivery/`)
+    expect(tested.body.deliveries, address).toMatchObject([{ status: 'failed' }])
+    return tested.body.deliveries[0].error
+  }
+
+  test.each([...privateOnes, ...never])('%s is refused when it is saved, with the words of the delivery', async (address) => {
+    held.home.world.reachesPrivate = false
+    const said = await saidAtDelivery(address)
+    const detail = expect.stringContaining('this server connects only to public addresses')
+    expect(said).toEqual(detail)
+    const alert = await call('POST', 'alerts/', rule({ webhook_url: address }))
+    expect(alert).toMatchObject({ status: 400, body: { attr: 'webhook_url', detail } })
+    expect(alert.body.detail).toBe(said.replace(address, new URL(address).host))
+    expect(await call('POST', 'subscriptions/', schedule({ target_value: address }))).toMatchObject({
+      status: 400,
+      body: { attr: 'target_value', detail },
+    })
+  })
+
+  test.each([...never, ...wrong])('%s is refused even where private networks are allowed', async (address) => {
+    expect(await call('POST', 'alerts/', rule({ webhook_url: address }))).toMatchObject({ status: 400, body: { attr: 'webhook_url' } })
+    expect(await call('POST', 'subscriptions/', schedule({ target_value: address }))).toMatchObject({
+      status: 400,
+      body: { attr: 'target_value' },
+    })
+  })
+
+  test('is refused as a change, and what stands already may stay', async () => {
+    const { world } = held.home
+    const alert = (await call('POST', 'alerts/', rule({ webhook_url: hook.url }))).body
+    const subscription = (await call('POST', 'subscriptions/', schedule())).body
+    world.reachesPrivate = false
+    const other = 'http://127.0.0.1:1/other'
+    expect(await call('PATCH', `alerts/${alert.id}/`, { webhook_url: other })).toMatchObject(
+      refused(400, 'invalid_input', undefined, 'webhook_url'),
+    )
+    expect(await call('PUT', `alerts/${alert.id}/`, rule({ webhook_url: other }))).toMatchObject({ status: 400 })
+    expect(await call('PATCH', `subscriptions/${subscription.id}/`, { target_value: other })).toMatchObject({ status: 400 })
+    expect((await call('PATCH', `alerts/${alert.id}/`, { webhook_url: hook.url, name: 'Same' })).status).toBe(200)
+    expect((await call('PATCH', `alerts/${alert.id}/`, { enabled: false })).status).toBe(200)
+    expect((await call('PATCH', `subscriptions/${subscription.id}/`, { target_value: hook.url, title: 'Same' })).status).toBe(200)
+  })
+
+  test('a name that is not found may be found later', async () => {
+    held.home.world.reachesPrivate = false
+    expect((await call('POST', 'alerts/', rule({ webhook_url: 'https://hooks.invalid/in' }))).status).toBe(201)
+  })
+
+  test('members are not told by mail where there is no mail server, and those of before stay', async () => {
+    const { world, member, admin } = held.home
+    const told = { subscribed_users: [member.id] }
+    expect(await call('POST', 'alerts/', rule(told))).toMatchObject({
+      status: 400,
+      body: { attr: 'subscribed_users', detail: expect.stringContaining('no mail server is configured') },
+    })
+    world.hasMail = true
+    const { body } = await call('POST', 'alerts/', rule(told))
+    world.hasMail = false
+    expect((await call('PATCH', `alerts/${body.id}/`, { ...told, name: 'Same' })).status).toBe(200)
+    expect((await call('PATCH', `alerts/${body.id}/`, { subscribed_users: [member.id, admin.id] })).status).toBe(400)
+    expect((await call('PATCH', `alerts/${body.id}/`, { subscribed_users: [] })).status).toBe(200)
+  })
+})
+
 describe('a webhook', () => {
   const fired = async (more: object = {}) => {
     const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url, ...more }))
@@ -482,8 +750,10 @@ describe('a webhook', () => {
   })
 
   test('in a private network is refused unless the operator allows it', async () => {
+    const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url }))
     held.home.world.reachesPrivate = false
-    const { delivery } = await fired()
+    await run()
+    const delivery = async () => (await call('GET', `alerts/${body.id}/deliveries/`)).body.results[0]
     expect(await delivery()).toMatchObject({ status: 'failed', error: expect.stringContaining('127.0.0.1') })
     expect(hook.requests).toHaveLength(0)
   })
@@ -520,16 +790,6 @@ describe('a webhook', () => {
     const { alerts } = held.home.world.accounts.context.store.read
     expect((await alerts.find({}))[0]!.webhook_secret).not.toContain(secret)
   })
-})
-
-const schedule = (more: object = {}) => ({
-  insight: insight.id,
-  target_type: 'webhook',
-  target_value: hook.url,
-  frequency: 'daily',
-  start_date: '2026-01-01T09:00:00Z',
-  title: 'Numbers',
-  ...more,
 })
 
 describe('a subscription', () => {
@@ -615,6 +875,24 @@ describe('a subscription', () => {
     await run()
     expect(JSON.parse(hook.requests[0]!.text).type).toBe('subscription.test')
     expect((await call('GET', `subscriptions/${body.id}/`)).body.next_delivery_date).toBe('2026-01-08T09:00:00Z')
+  })
+
+  test('is paused, and goes on later with its next time', async () => {
+    const { body } = await call('POST', 'subscriptions/', schedule())
+    const path = `subscriptions/${body.id}/`
+    expect(body.enabled).toBe(true)
+    expect((await call('PATCH', path, { enabled: false })).body).toMatchObject({ enabled: false, next_delivery_date: null })
+    expect((await call('PATCH', path, { title: 'Other' })).body).toMatchObject({ enabled: false, next_delivery_date: null })
+    later(days(3))
+    await run()
+    expect(hook.requests).toHaveLength(0)
+    expect((await call('PATCH', path, { enabled: true })).body).toMatchObject({
+      enabled: true,
+      next_delivery_date: '2026-01-11T09:00:00Z',
+    })
+    later(days(1))
+    await run()
+    expect(hook.requests).toHaveLength(1)
   })
 
   test('ends when it is deleted, and is listed no more', async () => {

@@ -270,7 +270,7 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   dashboard_sharing: (at, caller) => records.dashboards!(at, caller),
   alerts: async (at) => {
     const rule = { condition: { type: 'absolute_value' }, threshold: { configuration: { type: 'absolute', bounds: { upper: 1 } } } }
-    const body = { insight: await insightIn(at), ...rule }
+    const body = { insight: await insightIn(at), ...rule, webhook_url: 'https://hooks.example.com/in' }
     const path = `/api/projects/${at.project.id}/alerts/`
     return (await home.call('POST', path, { ...(await at.as('the owner', '')), body })).body.id
   },

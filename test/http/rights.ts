@@ -188,7 +188,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'insight_sharing.refresh',
     'dashboard_sharing.update',
     'dashboard_sharing.refresh',
-    ...exportRoutes('alerts', ['create', 'update', 'replace', 'remove', 'retry_delivery']),
+    ...exportRoutes('alerts', ['create', 'update', 'replace', 'remove', 'retry_delivery', 'test_delivery']),
     ...exportRoutes('subscriptions', ['create', 'update', 'replace', 'retry_delivery', 'test_delivery']),
     'actions.create',
     'actions.update',
@@ -301,7 +301,7 @@ export const openCallers = [
   'a key for everything',
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
-  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'setup.retrieve', 'shared.page', 'shared.embedded'],
+  'ok ok ok ok ok ok': ['login.create', 'login.remove', 'session.retrieve', 'setup.retrieve', 'shared.page', 'shared.embedded'],
   '400 400 400 400 400 400': ['setup.create', 'password_links.mail', 'password_links.look', 'password_links.use'],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

@@ -440,13 +440,17 @@ test('alerts and subscriptions', async () => {
   expect(await call('POST', inside('alerts/'), { ...rule, insight: 999 })).toMatchObject(
     refused(400, 'does_not_exist', undefined, 'insight'),
   )
-  const target = { target_type: 'webhook', target_value: 'http://127.0.0.1:9/' }
+  const target = { target_type: 'webhook', target_value: 'https://hooks.invalid/in' }
   const schedule = { insight: insight.id, ...target, frequency: 'weekly', byweekday: ['monday'], start_date: '2026-01-05T09:00:00Z' }
+  expect(await asGuest('POST', inside('subscriptions/'), { ...schedule, target_value: 'http://127.0.0.1:9/' })).toMatchObject(
+    refused(400, 'invalid_input', undefined, 'target_value'),
+  )
   const { body: subscription } = await asGuest('POST', inside('subscriptions/'), schedule)
-  expect((await call('POST', inside(`subscriptions/${subscription.id}/test-delivery/`))).status).toBe(202)
+  const tested = await call('POST', inside(`subscriptions/${subscription.id}/test-delivery/`))
+  expect(tested).toMatchObject({ status: 202, body: { deliveries: [{ status: 'failed', is_test: true, attempts: 1 }] } })
   const deliveries = () => list(inside(`subscriptions/${subscription.id}/deliveries/`))
   await vi.waitFor(
-    async () => expect(await deliveries()).toMatchObject([{ status: 'failed', error: expect.stringContaining('127.0.0.1') }]),
+    async () => expect(await deliveries()).toMatchObject([{ status: 'failed', error: expect.stringContaining('hooks.invalid') }]),
     {
       timeout: 60_000,
     },
@@ -485,6 +489,10 @@ test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   expect(await list(inside('feature_flags/'))).toEqual([])
+  // Nobody is signed in, which is an answer; a key is no login.
+  expect(await call('GET', '/api/session/', undefined, {})).toMatchObject({ status: 200, body: { user: null, projects: [] } })
+  expect(await call('GET', '/api/session/')).toMatchObject({ status: 200, body: { user: null } })
+  expect(await call('GET', '/api/session/?all=1', undefined, {})).toMatchObject({ status: 400 })
   for (const exports of [inside('batch_exports/'), under('batch_exports/')]) {
     expect(await list(exports)).toEqual([])
     expect(await call('GET', exports, undefined, {})).toMatchObject(refused(401, 'not_authenticated'))

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../src/http/metrics.ts'
 import { startServer } from '../../src/http/node-server.ts'
-import { createThrottle, defaultRateLimits } from '../../src/http/rate-limits.ts'
+import { asOne, createThrottle, defaultRateLimits } from '../../src/http/rate-limits.ts'
 import { otherLimits } from '../../src/limits/limits.ts'
 import { createMemoryStorage } from '../../src/plugins/memory-storage.ts'
 import { refused, withHome } from '../http/conversation.ts'
@@ -49,7 +49,7 @@ test('somebody who is signed in has a limit of requests, whatever the browser', 
     () => ({ api: [], query: [], draft: [] }),
     () => new Date('2024-05-01T00:00:00Z'),
   )
-  const caller = { api: '1', query: '1', draft: '1', shared: '1', session: '1' }
+  const caller = asOne('1')
   for (let i = 0; i < limit!.count; i++) throttle(['session'], caller)
   expect(() => throttle(['session'], caller)).toThrow('Request was throttled')
   throttle(['session'], { ...caller, session: '2' })

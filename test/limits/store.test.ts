@@ -206,3 +206,35 @@ test('four preferences of ten megabytes and sixteen messages are refused, and th
   for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: 'invalid-value', data: { rule: 'max_length' } })
   await accounts.organizations.create(user, { name: 'Another' })
 })
+
+test('deliveries have a largest number for each alert and each subscription, and neither counts for the other', async () => {
+  const { store } = await start()
+  const delivery = (id: string, alert_id: string | null, subscription_id: number | null, at: number) => ({
+    id,
+    project_id: 1,
+    notice_id: 'n',
+    alert_id,
+    subscription_id,
+    target_type: 'webhook',
+    target: 'https://hooks.example.com/in',
+    status: 'failed',
+    attempts: 1,
+    due_at: now,
+    latest_error: null,
+    created_at: new Date(now.getTime() + at),
+    last_attempt_at: now,
+    delivered_at: null,
+    is_test: false,
+  })
+  const most = rowLimits.notice_deliveries.per.alert_id
+  await store.write(async (tables) => {
+    for (let i = 0; i < 5; i++) await tables.notice_deliveries.insert(delivery(`s${i}`, null, 1, i))
+    await tables.notice_deliveries.insert(delivery('other', 'b', null, 0))
+    for (let i = 0; i < most + 5; i++) await tables.notice_deliveries.insert(delivery(`a${i}`, 'a', null, i))
+  })
+  const { notice_deliveries: kept } = store.read
+  expect(await kept.count({ alert_id: 'a' })).toBeLessThanOrEqual(most)
+  expect(await kept.first({ id: `a${most + 4}` })).toBeDefined()
+  expect(await kept.first({ id: 'a0' })).toBeUndefined()
+  expect([await kept.count({ alert_id: 'b' }), await kept.count({ subscription_id: 1 })]).toEqual([1, 5])
+})

@@ -92,9 +92,7 @@ export async function openWeb({ hasDemo = true, args = [] }: { hasDemo?: boolean
     const page = await context.newPage()
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('console', (message) => {
-      // The first look at an account and its projects without a session is refused; that is how a page knows.
-      if (message.type() === 'error' && !/users\/@me|projects\/\?limit=/.test(message.location().url))
-        complaints.push(`${message.text()} ${message.location().url}`)
+      if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`)
     })
     return page
   }

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { hasBrowser, openWeb, settled, type Web } from './browser.ts'
+import { program } from '../harness/programs.ts'
+import { hasBrowser, openWeb, owner, settled, type Web } from './browser.ts'
 import { pagePaths } from './page-paths.ts'
 
 // What holds of every page, whatever the things on it are named: it is as wide as the window, names are texts, nothing is refused by the content
@@ -16,6 +19,8 @@ const longest = odd.padEnd(10_000, 'w')
 describe.skipIf(!hasBrowser)('every page', () => {
   let web: Web
   let paths: readonly string[]
+  const waymark = async (...args: string[]) =>
+    JSON.parse((await promisify(execFile)(process.execPath, [program('cli'), ...args, '--data', web.dataDir, '--json'])).stdout)
   const base = () => `/api/projects/${web.facts.project_id}/`
   const open = async (page: Page, project: number, path: string) => {
     // Another page first: an address that differs in its parameters only keeps what is shown.
@@ -110,6 +115,8 @@ describe.skipIf(!hasBrowser)('every page', () => {
       ...(batchExport ? [`pipelines/exports/${batchExport.id}`] : []),
     ]
   })
+  /** Of addresses that name nobody, which the server answers with 404 and the page says. */
+  const isOfNobody = (complaint: string) => /status of 404.*\/(groups\/find|persons)\//.test(complaint)
   afterAll(async () => {
     await web.close()
   })
@@ -138,6 +145,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
     }
     expect(wrong).toEqual([])
     expect(await page.evaluate('[globalThis.hacked ?? null, violations]')).toEqual([null, []])
+    expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])
     await page.context().close()
   })
 
@@ -190,6 +198,59 @@ describe.skipIf(!hasBrowser)('every page', () => {
       if (sum >= 0.05) moved.push(`${path}: ${sum.toFixed(3)} ${shifts.map(({ value, what }) => `${value.toFixed(3)} ${what}`).join('; ')}`)
     }
     expect(moved).toEqual([])
+    expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])
     await page.context().close()
+  })
+
+  test('the console is empty where nobody is signed in: sign-in, sign-up, invitation, new password', async () => {
+    const { organization } = await web.api<{ organization: string }>('GET', base())
+    const invite = (email: string) =>
+      web.api<{ secret: string }>('POST', `/api/organizations/${organization}/invites/`, { target_email: email })
+    const { secret } = await invite('new@example.com')
+    const user = await waymark('users', 'create', '--organization', organization, '--email', 'grace@example.com')
+    const { url } = await waymark('users', 'link', '--email', user.email ?? 'grace@example.com')
+    const pages: readonly [address: string, heading: string | RegExp][] = [
+      [`${web.facts.url}/#/`, 'Sign in'],
+      [`${web.facts.url}/#/project/${web.facts.project_id}/insights`, 'Sign in'],
+      [`${web.facts.url}/#/forgot`, 'New password'],
+      [`${web.facts.url}/#/signup/${secret}`, /^Join/],
+      [url, 'New password'],
+    ]
+    for (const [address, heading] of pages) {
+      const page = await web.page()
+      await page.goto(address)
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+      await expect.poll(() => page.locator('.working').count()).toBe(0)
+      await page.waitForLoadState('networkidle')
+      expect(
+        web.complaints.filter((one) => !isOfNobody(one)),
+        address,
+      ).toEqual([])
+      await page.context().close()
+    }
+    // The way in itself, and out again.
+    const page = await web.page()
+    await page.goto(`${web.facts.url}/#/`)
+    await page.getByLabel('E-mail address').fill(owner.email)
+    await page.getByLabel('Password').fill(owner.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(web.complaints.filter((one) => !isOfNobody(one))).toEqual([])
+    await page.context().close()
+  })
+
+  test('the console is empty on the page of the first owner', async () => {
+    const fresh = await openWeb({ hasDemo: false })
+    const page = await fresh.page()
+    await page.goto(fresh.facts.url)
+    await page.getByText('This server is new').waitFor()
+    await page.goto(fresh.facts.setup_url)
+    await page.getByRole('heading', { name: 'Welcome' }).waitFor()
+    await (await fresh.signedIn()).context().close()
+    expect(fresh.complaints).toEqual([])
+    await fresh.close()
   })
 })

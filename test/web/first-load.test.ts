@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     await page.context().close()
   })
 
-  test('asks at once for what it needs: the code of the page does not wait for the account, nor the projects', async () => {
+  test('asks at once for what it needs: the code of the page does not wait for the session, which comes with the projects', async () => {
     const page = await visitor()
     const asked: string[] = []
     page.on('request', (request) => asked.push(pathOf(request)))
@@ -67,9 +67,7 @@ describe.skipIf(!hasBrowser)('the first load', () => {
       await route.continue()
     })
     await page.goto(live())
-    await expect
-      .poll(() => asked.filter((path) => path.startsWith('/api/')).toSorted())
-      .toEqual(['/api/projects/?limit=200', '/api/users/@me/'])
+    await expect.poll(() => asked.filter((path) => path.startsWith('/api/')).toSorted()).toEqual(['/api/session/'])
     await expect.poll(() => asked.some((path) => /^\/assets\/live-/.test(path))).toBe(true)
     const files = asked.filter((path) => path.startsWith('/assets/')).length
     release()
@@ -78,29 +76,15 @@ describe.skipIf(!hasBrowser)('the first load', () => {
     await page.context().close()
   })
 
-  test('who is not signed in can sign in once all questions are refused: a late refusal does not end the new session', async () => {
-    const page = await (await web.browser.newContext()).newPage()
-    const refusals: Promise<unknown>[] = []
-    let release = () => {}
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await page.route('**/api/projects/**', async (route) => {
-      const response = await route.fetch()
-      await released
-      await route.fulfill({ response })
-    })
-    page.on('response', (response) => {
-      if (response.status() === 401) refusals.push(response.finished())
-    })
+  test('who is not signed in asks once, and is refused nothing', async () => {
+    const page = await web.page()
+    const answers: string[] = []
+    page.on('response', (response) => answers.push(`${response.status()} ${pathOf(response.request())}`))
     await page.goto(live())
-    await expect.poll(() => refusals.length).toBe(1)
-    await refusals[0]
-    // What the refusal leads to is on the page after the next frame.
-    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
-    expect(await page.getByRole('heading', { name: 'Sign in' }).count()).toBe(0)
-    release()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(answers.filter((one) => one.includes('/api/')).toSorted()).toEqual(['200 /api/session/', '200 /api/setup/'])
+    expect(answers.filter((one) => !/^(200|304) /.test(one))).toEqual([])
     await page.context().close()
   })
 

@@ -9,6 +9,8 @@ export const pagePaths = [
   'insights/new?kind=stickiness',
   'insights/new?kind=lifecycle',
   'dashboards',
+  'alerts/all',
+  'alerts/subscriptions',
   'sql',
   'web',
   'people',

@@ -27,9 +27,7 @@ async function visit(page: Page, { url, token }: Visited, complaints: string[]):
   const context = page.context()
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {
-    // How a page knows that nobody is signed in.
-    if (message.type() === 'error' && !/users\/@me|projects\/\?limit=/.test(message.location().url))
-      complaints.push(`${message.text()} ${message.location().url}`)
+    if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`)
   })
   await page.goto(`${url}/analytics`)
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()

@@ -13,6 +13,7 @@ import {
   presentCheck,
   presentDelivery,
   statesIn,
+  testSchema,
 } from './notification-format.ts'
 
 /** Checks shown with an alert. */
@@ -28,12 +29,20 @@ const present = async (visit: ProjectVisit, alerts: readonly Alert[], most: numb
     project_id: visit.project.id,
   })
   const checks = most > 0 ? await service(visit).checks(alerts, most) : []
+  const lastErrors = new Map<string, string | null>()
+  for (const alert of alerts)
+    if (alert.state === 'Errored') lastErrors.set(alert.id, (await service(visit).checks([alert], 1))[0]?.[0]?.error ?? null)
+  const { deliveries } = visit.app.notifications
+  const undelivered = await deliveries.undelivered(checks.flat())
   return Promise.all(
     alerts.map(async (alert, i) =>
       presentAlert(accounts, alert, {
         insight: insights.find(({ id }) => id === alert.insight_id),
         users: await service(visit).users(alert),
         checks: checks[i] ?? [],
+        undelivered,
+        lastError: lastErrors.get(alert.id) ?? null,
+        latest: await deliveries.latest({ alert }),
         secret,
         showsAddress: seesAddresses(visit, alert.created_by_id),
       }),
@@ -61,7 +70,7 @@ export const alerts = defineResource({
     row({
       method: 'GET',
       name: 'list',
-      summary: 'Alerts, newest first, without their checks',
+      summary: 'Alerts, newest first, without their checks; `last_delivery` says whether the newest notice has arrived',
       answer: pageSchema(alertSchema),
       queryParameters: { ...paging, insight_id: 'Only those of this insight', insight: 'The same' },
       handle: async (visit) => {
@@ -122,7 +131,12 @@ export const alerts = defineResource({
       queryParameters: paging,
       handle: async (visit) => {
         const { rows, count } = await service(visit).checkPage(await find(visit), pageBounds(visit.query))
-        return pageWith(rows.map(presentCheck), count, visit)
+        const undelivered = await visit.app.notifications.deliveries.undelivered(rows)
+        return pageWith(
+          rows.map((one) => presentCheck(one, undelivered)),
+          count,
+          visit,
+        )
       },
     }),
     row({
@@ -152,6 +166,20 @@ export const alerts = defineResource({
         const alert = await find(visit)
         const again = await visit.app.notifications.deliveries.retry(visit.by, { alert }, visit.params.delivery_id ?? '')
         return presentDelivery(again, seesAddresses(visit, alert.created_by_id))
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id/test-delivery',
+      name: 'test_delivery',
+      summary:
+        'Sends a notice that says it is a test (`alert.test`) to everybody whom the alert tells, and answers what became of it: one attempt for each',
+      limits: ['api', 'test'],
+      answer: testSchema,
+      handle: async (visit) => {
+        const alert = await find(visit)
+        const deliveries = await visit.app.notifications.deliveries.test({ alert }, visit.request.signal)
+        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))) }
       },
     }),
     row({

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Alert, AlertCheck, Insight, NoticeDelivery, Subscription, User } from '../../accounts/records.ts'
 import { maskedAddress } from '../../lib/masked-address.ts'
+import type { LatestNotice } from '../../notifications/deliveries.ts'
 import { alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../notifications/records.ts'
 import { summaryOf } from '../../notifications/recurrence.ts'
 import { freeSchema, maybeTime, presentAuthor, presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
@@ -16,16 +17,16 @@ export const checkSchema = z.object({
   calculated_value: z.number().nullable(),
   state: z.enum(alertStates),
   error: z.string().nullable(),
-  targets_notified: z.boolean(),
+  targets_notified: z.boolean().meta({ description: 'Somebody was told. False while all deliveries wait or have failed' }),
 })
-export const presentCheck = (one: AlertCheck): z.infer<typeof checkSchema> => ({
+export const presentCheck = (one: AlertCheck, undelivered: ReadonlySet<string>): z.infer<typeof checkSchema> => ({
   id: one.id,
   created_at: time(one.created_at),
   due_at: time(one.due_at),
   calculated_value: one.calculated_value as number | null,
   state: one.state as (typeof alertStates)[number],
   error: one.error,
-  targets_notified: (one.targets as readonly unknown[]).length > 0,
+  targets_notified: (one.targets as readonly unknown[]).length > 0 && !undelivered.has(one.id),
 })
 
 const shortInsightSchema = z.object({
@@ -35,6 +36,26 @@ const shortInsightSchema = z.object({
   derived_name: z.string().nullable(),
   query: z.record(z.string(), freeSchema),
 })
+
+const lastDeliverySchema = z
+  .object({
+    created_at: timeSchema,
+    status: z.enum(deliveryStates).meta({ description: '`failed` if one receiver did not get it, `waiting` if one has not got it yet' }),
+    delivered: z.int(),
+    waiting: z.int(),
+    failed: z.int(),
+    target_type: z.string(),
+    target: z.string().meta({ description: 'The receiver that decides `status`' }),
+    error: z.string().nullable().meta({ description: 'Of the last attempt to reach it' }),
+    next_attempt_at: timeSchema.nullable(),
+  })
+  .nullable()
+  .meta({ description: 'What became of the newest notice, tests left out; null: there was none in 30 days' })
+const presentLatest = (latest: LatestNotice | null, showsAddress: boolean): z.infer<typeof lastDeliverySchema> => {
+  if (!latest) return null
+  const { target_type, target, error, next_attempt_at } = presentDelivery(latest.delivery, showsAddress)
+  return { created_at: time(latest.createdAt), status: latest.state, ...latest.counts, target_type, target, error, next_attempt_at }
+}
 
 const secretField = z.string().nullable().meta({ description: 'Only in the answer to the request that made it' })
 
@@ -59,8 +80,10 @@ export const alertSchema = z.object({
   snoozed_until: timeSchema.nullable(),
   last_value: z.number().nullable(),
   last_checked_at: timeSchema.nullable(),
-  last_notified_at: timeSchema.nullable(),
+  last_notified_at: timeSchema.nullable().meta({ description: 'When a notice was last delivered' }),
+  last_delivery: lastDeliverySchema,
   next_check_at: timeSchema.nullable(),
+  last_error: z.string().nullable().meta({ description: 'Why the last check failed; null: it did not' }),
   checks: z.array(checkSchema),
   webhook_url: z.string().nullable(),
   webhook_secret: secretField,
@@ -70,6 +93,9 @@ export interface AlertParts {
   readonly insight: Insight | undefined
   readonly users: readonly User[]
   readonly checks: readonly AlertCheck[]
+  readonly undelivered: ReadonlySet<string>
+  readonly lastError: string | null
+  readonly latest: LatestNotice | null
   readonly secret: string | null
   /** An address of a webhook may hold a token. */
   readonly showsAddress: boolean
@@ -104,8 +130,10 @@ export const presentAlert = async (accounts: Accounts, alert: Alert, parts: Aler
     last_value: alert.last_value as number | null,
     last_checked_at: maybeTime(alert.last_checked_at),
     last_notified_at: maybeTime(alert.last_notified_at),
+    last_delivery: presentLatest(parts.latest, parts.showsAddress),
     next_check_at: alert.enabled ? time(alert.next_check_at) : null,
-    checks: parts.checks.map(presentCheck),
+    last_error: parts.lastError,
+    checks: parts.checks.map((one) => presentCheck(one, parts.undelivered)),
     webhook_url: alert.webhook_url === null || parts.showsAddress ? alert.webhook_url : maskedAddress(alert.webhook_url),
     webhook_secret: parts.secret,
   }
@@ -127,16 +155,26 @@ export const subscriptionSchema = z.object({
   until_date: timeSchema.nullable(),
   created_at: timeSchema,
   created_by: userSchema.nullable(),
+  enabled: z.boolean(),
   deleted: z.boolean(),
   title: z.string().nullable(),
+  resource_name: z.string().nullable().meta({ description: 'The name of its insight or dashboard; null: it was deleted' }),
+  insight_short_id: z.string().nullable(),
   summary: z.string(),
   next_delivery_date: timeSchema.nullable(),
+  last_delivery: lastDeliverySchema,
 })
+export interface SubscriptionParts {
+  readonly secret: string | null
+  readonly showsAddress: boolean
+  readonly latest: LatestNotice | null
+  /** What is sent. */
+  readonly shown: { readonly name: string; readonly shortId: string | null } | null
+}
 export const presentSubscription = async (
   accounts: Accounts,
   record: Subscription,
-  secret: string | null,
-  showsAddress: boolean,
+  { secret, showsAddress, latest, shown }: SubscriptionParts,
 ): Promise<z.infer<typeof subscriptionSchema>> => ({
   id: record.id,
   dashboard: record.dashboard_id,
@@ -153,10 +191,14 @@ export const presentSubscription = async (
   until_date: maybeTime(record.until_date),
   created_at: time(record.created_at),
   created_by: await presentAuthor(accounts, record.created_by_id),
+  enabled: record.enabled !== false,
   deleted: record.deleted,
   title: record.title,
+  resource_name: shown?.name ?? null,
+  insight_short_id: shown?.shortId ?? null,
   summary: `sent ${summaryOf(recurrenceOf(record, 'UTC'))}`,
   next_delivery_date: maybeTime(record.next_delivery_date),
+  last_delivery: presentLatest(latest, showsAddress),
 })
 
 export const deliverySchema = z.object({
@@ -170,7 +212,10 @@ export const deliverySchema = z.object({
   created_at: timeSchema,
   last_attempt_at: timeSchema.nullable(),
   delivered_at: timeSchema.nullable(),
+  is_test: z.boolean(),
 })
+/** What became of a test. */
+export const testSchema = z.object({ deliveries: z.array(deliverySchema) })
 export const presentDelivery = (one: NoticeDelivery, showsAddress: boolean): z.infer<typeof deliverySchema> => ({
   id: one.id,
   target_type: one.target_type,
@@ -182,6 +227,7 @@ export const presentDelivery = (one: NoticeDelivery, showsAddress: boolean): z.i
   created_at: time(one.created_at),
   last_attempt_at: maybeTime(one.last_attempt_at),
   delivered_at: maybeTime(one.delivered_at),
+  is_test: one.is_test === true,
 })
 export const deliveryParameters = { status: repeatable(`Only those with this status: ${deliveryStates.join(', ')}`) }
 /** Empty: all. */

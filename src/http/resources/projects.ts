@@ -7,6 +7,7 @@ import { maskedAddress } from '../../lib/masked-address.ts'
 import { weekStartIn } from '../../lib/week-start.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import type { App } from '../app.ts'
+import type { Caller } from '../authenticate.ts'
 import { pageSchema } from '../pages.ts'
 import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
@@ -156,6 +157,15 @@ export const organizationProjects: Resource = recordRows('organization_projects'
 
 const listAnswer = pageSchema(shortProjectSchema)
 
+/** All that a caller sees. */
+export const projectsOf = async (app: App, { user, limits }: Pick<Caller, 'user' | 'limits'>): Promise<readonly ProjectRecord[]> => {
+  const own = (await app.accounts.organizations.of(user)).filter(({ id }) => limits.reachesOrganization(id))
+  const lists = await Promise.all(
+    own.map(async (one) => app.accounts.projects.visible(one.id, await app.accounts.organizations.membership(one.id, user))),
+  )
+  return lists.flat()
+}
+
 export const projectList = defineResource({
   name: 'project_list',
   summary: 'The projects of all the organizations of the caller',
@@ -170,13 +180,7 @@ export const projectList = defineResource({
       limitedKeys: 'organization',
       answer: listAnswer,
       isPaged: true,
-      handle: async ({ app, caller }) => {
-        const own = (await app.accounts.organizations.of(caller.user)).filter(({ id }) => caller.limits.reachesOrganization(id))
-        const lists = await Promise.all(
-          own.map(async (one) => app.accounts.projects.visible(one.id, await app.accounts.organizations.membership(one.id, caller.user))),
-        )
-        return lists.flat().map(presentShortProject)
-      },
+      handle: async ({ app, caller }) => (await projectsOf(app, caller)).map(presentShortProject),
     }),
     row({
       method: 'POST',

@@ -1,4 +1,5 @@
 import type { Subscription } from '../../accounts/records.ts'
+import { nameOf } from '../../notifications/content.ts'
 import { subscriptionChange, subscriptionInput } from '../../notifications/fields.ts'
 import { activityPage, activityParameters, activitySchema } from '../activity.ts'
 import { failures } from '../errors.ts'
@@ -12,6 +13,7 @@ import {
   presentSubscription,
   statesIn,
   subscriptionSchema,
+  testSchema,
 } from './notification-format.ts'
 
 const service = ({ app }: ProjectVisit) => app.notifications.subscriptions
@@ -21,8 +23,21 @@ const idIn = ({ params }: ProjectVisit): number => {
   return Number(params.id)
 }
 const find = (visit: ProjectVisit): Promise<Subscription> => service(visit).find(visit.project, idIn(visit))
-const present = (visit: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
-  presentSubscription(visit.app.accounts, record, secret, seesAddresses(visit, record.created_by_id))
+const shownBy = async ({ app, project }: ProjectVisit, { insight_id, dashboard_id }: Subscription) => {
+  const { read } = app.accounts.context.store
+  const of = { project_id: project.id }
+  const insight = insight_id === null ? undefined : await read.insights.first({ id: insight_id, ...of })
+  if (insight) return insight.deleted ? null : { name: nameOf(insight), shortId: insight.short_id }
+  const dashboard = dashboard_id === null ? undefined : await read.dashboards.first({ id: dashboard_id, ...of })
+  return dashboard && !dashboard.deleted ? { name: dashboard.name || `Dashboard ${dashboard.id}`, shortId: null } : null
+}
+const present = async (visit: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
+  presentSubscription(visit.app.accounts, record, {
+    secret,
+    showsAddress: seesAddresses(visit, record.created_by_id),
+    latest: await visit.app.notifications.deliveries.latest({ subscription: record }),
+    shown: await shownBy(visit, record),
+  })
 
 export const subscriptions = defineResource({
   name: 'subscriptions',
@@ -113,10 +128,15 @@ export const subscriptions = defineResource({
       method: 'POST',
       path: ':id/test-delivery',
       name: 'test_delivery',
-      summary: 'Sends it now, beside its schedule; the schedule stays',
+      summary: 'Sends it now, beside its schedule, and answers what became of it: one attempt for each address. The schedule stays',
       status: 202,
-      limits: ['api', 'query'],
-      handle: async (visit) => visit.app.notifications.deliveries.test(await find(visit), visit.request.signal),
+      limits: ['api', 'query', 'test'],
+      answer: testSchema,
+      handle: async (visit) => {
+        const subscription = await find(visit)
+        const deliveries = await visit.app.notifications.deliveries.test({ subscription }, visit.request.signal)
+        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))) }
+      },
     }),
     row({
       method: 'GET',

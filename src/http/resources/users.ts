@@ -24,7 +24,7 @@ import {
 import { defineResource, type Visits } from '../resource.ts'
 import { networkFrom } from './login.ts'
 
-const meSchema = z.looseObject({
+export const meSchema = z.looseObject({
   id: z.int(),
   uuid: uuidSchema,
   distinct_id: z.string(),
@@ -45,7 +45,7 @@ const meSchema = z.looseObject({
   date_joined: timeSchema,
 })
 
-const present = async ({ accounts }: App, user: User, limits: Limits): Promise<z.infer<typeof meSchema>> => {
+export const presentMe = async ({ accounts }: App, user: User, limits: Limits): Promise<z.infer<typeof meSchema>> => {
   const { organization, project } = await accounts.users.current(user, limits)
   const membershipIn = (id: string) => accounts.organizations.membership(id, user)
   const reached = (await accounts.organizations.of(user)).filter(({ id }) => limits.reachesOrganization(id))
@@ -130,7 +130,7 @@ export const users = defineResource({
       summary: 'The own account, under `@me` or its uuid; a limited key sees of it what it reaches',
       limitedKeys: 'any',
       answer: meSchema,
-      handle: (visit) => present(visit.app, self(visit), visit.caller.limits),
+      handle: (visit) => presentMe(visit.app, self(visit), visit.caller.limits),
     }),
     row({
       method: 'PATCH',
@@ -166,7 +166,7 @@ export const users = defineResource({
         const updated = await accounts.users.update(user, visit.body, mayUse, secret)
         if (address !== null) await accounts.emailLinks.ask(user, address)
         if (secret) void mailPasswordChange(accounts.context, updated)
-        return present(visit.app, updated, visit.caller.limits)
+        return presentMe(visit.app, updated, visit.caller.limits)
       },
     }),
     row({
@@ -195,7 +195,7 @@ export const users = defineResource({
         const user = self(visit)
         const { caller, app } = visit
         if (caller.via === 'key') throw failures.noKeys()
-        return present(app, await app.accounts.emailLinks.confirm(user, visit.body), caller.limits)
+        return presentMe(app, await app.accounts.emailLinks.confirm(user, visit.body), caller.limits)
       },
     }),
     row({

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import { patch, post } from '../lib/api.ts'
+import { FieldError } from '../lib/error-fields.ts'
 import { useProject } from '../lib/session.ts'
+import { At } from '../ui/field-errors.tsx'
 import { Form, linesOf, RadioField, TextField, textOf } from '../ui/forms.tsx'
 import { Field } from '../ui/parts.tsx'
 import { complete, conditionsOf, emptyConditions } from './condition.ts'
@@ -42,20 +44,21 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
       try {
         return JSON.parse(text)
       } catch (cause) {
-        throw new Error(`The condition is not valid JSON: ${(cause as Error).message}`)
+        throw new FieldError('filters', `The condition is not valid JSON: ${(cause as Error).message}`)
       }
     }
     const properties = complete(conditions)
-    if (properties.values.length === 0) throw new Error('Fill in at least one condition.')
+    if (properties.values.length === 0) throw new FieldError('filters', 'Fill in at least one condition.')
     return { properties }
   }
   const members = async (form: HTMLFormElement): Promise<object> => {
     if (csv) {
-      if (csv.size > mostBytes) throw new Error('The file has more than 20 MiB. Send it in parts, or give the cohort a query over the API.')
+      if (csv.size > mostBytes)
+        throw new FieldError('csv', 'The file has more than 20 MiB. Send it in parts, or give the cohort a query over the API.')
       return { csv: await csv.text() }
     }
     const list = linesOf(form, 'distinct_ids', /[\n,]/)
-    if (list.length === 0 && cohort === null) throw new Error('Give distinct ids, or choose a file.')
+    if (list.length === 0 && cohort === null) throw new FieldError('distinct_ids', 'Give distinct ids, or choose a file.')
     return list.length > 0 ? { distinct_ids: list } : {}
   }
   const save = async (form: HTMLFormElement) => {
@@ -75,7 +78,14 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
       <TextField name="name" label="Name" value={name} required maxLength={400} />
       <TextField name="description" label="Description" value={cohort?.description} />
       {cohort === null && (
-        <RadioField name="kind" label="Kind" value="dynamic" options={kinds} onChange={(kind) => setStatic(kind === 'static')} />
+        <RadioField
+          name="kind"
+          of="is_static"
+          label="Kind"
+          value="dynamic"
+          options={kinds}
+          onChange={(kind) => setStatic(kind === 'static')}
+        />
       )}
       {isStatic ? (
         <>
@@ -86,24 +96,28 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
             rows={6}
             disabled={csv !== null}
           />
-          <Field label="Or a CSV file" hint="Its column person_id or distinct_id is read, else the first column.">
-            {(id) => (
-              <input
-                id={id}
-                type="file"
-                accept=".csv,.txt,text/csv"
-                onChange={(event) => {
-                  const file = event.currentTarget.files?.[0] ?? null
-                  setCsv(file)
-                  if (file && isCsv(file.name)) setName(file.name.replace(/\.\w+$/, ''))
-                }}
-              />
-            )}
-          </Field>
+          <At of="csv">
+            <Field label="Or a CSV file" hint="Its column person_id or distinct_id is read, else the first column.">
+              {(id) => (
+                <input
+                  id={id}
+                  type="file"
+                  accept=".csv,.txt,text/csv"
+                  onChange={(event) => {
+                    const file = event.currentTarget.files?.[0] ?? null
+                    setCsv(file)
+                    if (file && isCsv(file.name)) setName(file.name.replace(/\.\w+$/, ''))
+                  }}
+                />
+              )}
+            </Field>
+          </At>
         </>
       ) : text === null ? (
         <div>
-          <ConditionEditor conditions={conditions} onChange={setConditions} />
+          <At of="filters">
+            <ConditionEditor conditions={conditions} onChange={setConditions} />
+          </At>
           <button type="button" class="plain link" onClick={() => setText(JSON.stringify({ properties: complete(conditions) }, null, 2))}>
             Edit as JSON
           </button>

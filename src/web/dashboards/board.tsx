@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Placed } from '../../pictures/grid.ts'
 import type { Layout } from '../../pictures/tile-places.ts'
+import { SubscriptionsDialog } from '../alerts/dialog.tsx'
 import { SharingDialog } from '../insights/sharing.tsx'
 import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
@@ -17,7 +18,7 @@ import { InsightTile, insightLink, insightName } from './tile.tsx'
 import { Tiles } from './tiles.tsx'
 
 type Open =
-  | { readonly what: 'insight' | 'text' | 'rename' | 'share' | 'delete' }
+  | { readonly what: 'insight' | 'text' | 'rename' | 'share' | 'subscribe' | 'delete' }
   | { readonly what: 'edit' | 'name'; readonly tile: DashboardTile }
 
 const filtersOf = (text: string | null): BoardFilters | null => {
@@ -140,6 +141,9 @@ function OpenBoard({
           <button type="button" class="plain" onClick={() => void print(queue, board.current!)}>
             Print
           </button>
+          <button type="button" class="plain" onClick={() => setOpen({ what: 'subscribe' })}>
+            Subscribe
+          </button>
           <button type="button" class="plain" onClick={() => setOpen({ what: 'rename' })}>
             Rename
           </button>
@@ -249,6 +253,7 @@ function OpenBoard({
       )}
       {open?.what === 'rename' && <RenameDialog name={dashboard.name} onSave={(name) => change({ name })} onClose={() => setOpen(null)} />}
       {open?.what === 'share' && <SharingDialog of={{ what: 'dashboard', id: dashboard.id, name: title }} onClose={() => setOpen(null)} />}
+      {open?.what === 'subscribe' && <SubscriptionsDialog of={{ dashboard: dashboard.id }} onClose={() => setOpen(null)} />}
       {open?.what === 'delete' && (
         <DeleteDialog
           title={title}

@@ -7,6 +7,7 @@ import { useEventNames } from '../lib/names.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
+import { At } from '../ui/field-errors.tsx'
 import { ConfirmButton, DialogButton, Form, TextField as NamedField, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, Select, Suggesting, TextField } from '../ui/parts.tsx'
@@ -139,13 +140,15 @@ function ActionForm({ action, onSaved }: { action: ActionDefinition | null; onSa
       <NamedField name="name" label="Name" value={action?.name} required autofocus maxLength={400} />
       <NamedField name="description" label="Description" value={action?.description} />
       {steps.map((step, at) => (
-        <StepFields
-          key={at}
-          step={step}
-          title={at === 0 ? 'Events like this' : 'Or like this'}
-          onChange={(changed) => setSteps(steps.map((one, i) => (i === at ? changed : one)))}
-          {...(steps.length > 1 && { onRemove: () => setSteps(steps.filter((_, i) => i !== at)) })}
-        />
+        <At of={at === 0 ? ['steps', 'steps.0'] : `steps.${at}`} key={at}>
+          <StepFields
+            path={`steps.${at}`}
+            step={step}
+            title={at === 0 ? 'Events like this' : 'Or like this'}
+            onChange={(changed) => setSteps(steps.map((one, i) => (i === at ? changed : one)))}
+            {...(steps.length > 1 && { onRemove: () => setSteps(steps.filter((_, i) => i !== at)) })}
+          />
+        </At>
       ))}
       <div>
         <button type="button" class="plain add" onClick={() => setSteps([...steps, { event: '' }])}>
@@ -157,11 +160,14 @@ function ActionForm({ action, onSaved }: { action: ActionDefinition | null; onSa
 }
 
 function StepFields({
+  path,
   step,
   title,
   onChange,
   onRemove,
 }: {
+  /** What errors call it. */
+  path: string
   step: Step
   title: string
   onChange: (step: Step) => void
@@ -189,6 +195,7 @@ function StepFields({
       </div>
       <Filters
         label="Only where"
+        paths={[`${path}.properties`]}
         filters={step.properties ?? []}
         onChange={(filters) => onChange(withField(step, 'properties', filters.length > 0 ? filters : undefined))}
       />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
+import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
@@ -57,6 +58,9 @@ function withParts(query: Query, parts: readonly Part[]): Query {
   }
 }
 
+/** What errors call a part. One alone is not in a list, and has what is said of the breakdown as a whole. */
+const pathsOf = (i: number): readonly string[] => [`breakdownFilter.breakdowns.${i}`, ...(i === 0 ? ['breakdownFilter'] : [])]
+
 /** Up to three properties. Cohorts stand alone. */
 export function Breakdown({ query, onChange }: { query: Query; onChange: (query: Query) => void }) {
   const asked = partsOf(query)
@@ -81,6 +85,7 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
         <BreakdownRow
           key={i}
           part={part}
+          paths={part.property === '' ? [] : pathsOf(parts.slice(0, i).filter(({ property }) => property !== '').length)}
           hasBins={hasBins}
           onChange={(changed) => set(parts.with(i, changed))}
           onRemove={() => set(parts.toSpliced(i, 1))}
@@ -98,13 +103,15 @@ export function Breakdown({ query, onChange }: { query: Query; onChange: (query:
       {asked.length > 0 && asked[0]!.type !== 'cohort' && (
         <div class="inline">
           <span>the largest</span>
-          <NumberField
-            label="How many values"
-            value={limit ?? (objectIn(query, 'trendsFilter').display === 'WorldMap' ? 250 : 25)}
-            from={1}
-            most={500}
-            onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}
-          />
+          <At of="breakdownFilter.breakdown_limit">
+            <NumberField
+              label="How many values"
+              value={limit ?? (objectIn(query, 'trendsFilter').display === 'WorldMap' ? 250 : 25)}
+              from={1}
+              most={500}
+              onChange={(most) => onChange({ ...query, breakdownFilter: { ...objectIn(query, 'breakdownFilter'), breakdown_limit: most } })}
+            />
+          </At>
           <span>values</span>
         </div>
       )}
@@ -119,11 +126,14 @@ const more = [
 
 function BreakdownRow({
   part,
+  paths,
   hasBins,
   onChange,
   onRemove,
 }: {
   part: Part
+  /** What errors call it. */
+  paths: readonly string[]
   hasBins: boolean
   onChange: (part: Part) => void
   onRemove: () => void
@@ -140,34 +150,36 @@ function BreakdownRow({
         more={more}
         onChange={(typed) => onChange({ property: typed.type === part.type ? part.property : '', ...typed })}
       />
-      {part.type === 'cohort' ? (
-        <Select
-          label="Cohort of the breakdown"
-          value={String(part.property)}
-          options={[
-            { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
-            { value: 'all', label: 'Everybody' },
-            ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
-          ]}
-          onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
-        />
-      ) : part.type === 'hogql' ? (
-        <TextField
-          label="SQL expression of the breakdown"
-          placeholder="upper(properties.plan)"
-          value={String(part.property)}
-          onChange={(text) => onChange({ ...part, property: text.trim() })}
-        />
-      ) : (
-        <Suggesting
-          label="Property of the breakdown"
-          placeholder="Property"
-          value={String(part.property)}
-          suggestions={names}
-          onChange={(property) => onChange({ ...part, property: property.trim() })}
-          onTyping={setTyped}
-        />
-      )}
+      <At of={paths}>
+        {part.type === 'cohort' ? (
+          <Select
+            label="Cohort of the breakdown"
+            value={String(part.property)}
+            options={[
+              { value: '', label: cohorts.length > 0 ? 'Choose a cohort' : 'There are no cohorts' },
+              { value: 'all', label: 'Everybody' },
+              ...cohorts.map(({ id, name }) => ({ value: String(id), label: name || `Cohort ${id}` })),
+            ]}
+            onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
+          />
+        ) : part.type === 'hogql' ? (
+          <TextField
+            label="SQL expression of the breakdown"
+            placeholder="upper(properties.plan)"
+            value={String(part.property)}
+            onChange={(text) => onChange({ ...part, property: text.trim() })}
+          />
+        ) : (
+          <Suggesting
+            label="Property of the breakdown"
+            placeholder="Property"
+            value={String(part.property)}
+            suggestions={names}
+            onChange={(property) => onChange({ ...part, property: property.trim() })}
+            onTyping={setTyped}
+          />
+        )}
+      </At>
       {hasBins && (kind === 'number' || part.histogram_bin_count !== undefined) && (
         <label class="inline">
           <input

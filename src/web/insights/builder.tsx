@@ -1,4 +1,5 @@
 import type { Query } from '../lib/api.ts'
+import { At } from '../ui/field-errors.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { actorMaths, isSpread, maths } from './choices.ts'
 import { FilterGroups } from './filter-groups.tsx'
@@ -48,7 +49,9 @@ export function Builder({ query, onChange }: Props) {
         </Section>
       )}
       <Section title="Filters">
-        <FilterGroups properties={query.properties} onChange={(properties) => onChange(withField(query, 'properties', properties))} />
+        <At of="properties">
+          <FilterGroups properties={query.properties} onChange={(properties) => onChange(withField(query, 'properties', properties))} />
+        </At>
         <label class="inline">
           <input
             type="checkbox"

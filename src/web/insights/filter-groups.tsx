@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Select } from '../ui/parts.tsx'
 import { junctions } from './choices.ts'
-import { Filters } from './filters.tsx'
+import { Filters, isComplete } from './filters.tsx'
 import type { Filter } from './query.ts'
 
 type Junction = 'AND' | 'OR'
@@ -42,6 +42,13 @@ export function writeGroups({ type, groups }: Groups): unknown {
   if (filled.length > 1) return { type, values: filled }
   const [only] = filled
   return only!.type === 'AND' || only!.values.length === 1 ? only!.values : only
+}
+
+/** What errors call the filters of a group, whichever way the query is written: groups without filters are not in it. */
+const pathsOf = (groups: readonly Group[], i: number): readonly string[] => {
+  const filled = groups.filter(({ values }) => values.some(isComplete))
+  const own = [`properties.values.${Math.max(0, filled.indexOf(groups[i]!))}.values`]
+  return filled.length > 1 ? own : ['properties', 'properties.values', ...own]
 }
 
 function GroupBox({ title, children }: { title: string | null; children: ComponentChildren }) {
@@ -96,7 +103,7 @@ export function FilterGroups({ properties, onChange }: { properties: unknown; on
               <span>these:</span>
             </div>
           )}
-          <Filters filters={group.values} onChange={(values) => change(i, { ...group, values })} />
+          <Filters filters={group.values} paths={pathsOf(groups, i)} onChange={(values) => change(i, { ...group, values })} />
           {groups.length > 1 && (
             <button type="button" class="plain" onClick={() => set({ ...shown, groups: groups.filter((_, at) => at !== i) })}>
               Remove the group

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { kindOf, useProperties, usePropertyNames } from '../lib/names.ts'
+import { At } from '../ui/field-errors.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
@@ -12,13 +13,19 @@ const more = [
   { value: 'hogql', label: 'SQL' },
 ]
 
+/** A part of what one of these paths names. */
+const partOf = (paths: readonly string[], part: string): readonly string[] => paths.map((path) => `${path}.${part}`)
+
 function FilterRow({
   filter,
   whose,
+  paths,
   onChange,
   onRemove,
 }: {
   filter: Filter
+  /** What errors call it. */
+  paths: readonly string[]
   whose: 'event' | 'person' | undefined
   onChange: (filter: Filter) => void
   onRemove: () => void
@@ -39,16 +46,20 @@ function FilterRow({
         />
       )}
       {filter.type === 'cohort' ? (
-        <CohortField filter={filter} onChange={onChange} />
+        <At of={paths}>
+          <CohortField filter={filter} onChange={onChange} />
+        </At>
       ) : filter.type === 'hogql' ? (
-        <TextField
-          label="SQL expression"
-          placeholder="properties.price > 10"
-          value={filter.key}
-          onChange={(key) => onChange({ type: 'hogql', key: key.trim(), operator: 'exact', value: null })}
-        />
+        <At of={paths}>
+          <TextField
+            label="SQL expression"
+            placeholder="properties.price > 10"
+            value={filter.key}
+            onChange={(key) => onChange({ type: 'hogql', key: key.trim(), operator: 'exact', value: null })}
+          />
+        </At>
       ) : (
-        <PropertyCondition filter={filter} onChange={onChange} />
+        <PropertyCondition filter={filter} paths={paths} onChange={onChange} />
       )}
       <button type="button" class="plain" aria-label={`Remove the filter ${filter.key}`} onClick={onRemove}>
         ✕
@@ -65,7 +76,7 @@ function valueFor(operator: string, value: unknown): unknown {
   return takesTwo(operator) ? all.slice(0, 2) : (all[0] ?? '')
 }
 
-function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
+function PropertyCondition({ filter, paths, onChange }: { filter: Filter; paths: readonly string[]; onChange: (filter: Filter) => void }) {
   const of = namedWhose(whoseOf(filter))
   const [typed, setTyped] = useState('')
   const names = usePropertyNames(of, typed)
@@ -77,21 +88,29 @@ function PropertyCondition({ filter, onChange }: { filter: Filter; onChange: (fi
     : [...fitting, { value: filter.operator, label: operatorText(filter.operator) }]
   return (
     <>
-      <Suggesting
-        label="Property"
-        placeholder="Property"
-        value={filter.key}
-        suggestions={names}
-        onChange={(key) => onChange({ ...filter, key: key.trim() })}
-        onTyping={setTyped}
-      />
-      <Select
-        label="Comparison"
-        value={filter.operator}
-        options={operators}
-        onChange={(operator) => onChange({ ...filter, operator, value: valueFor(operator, filter.value) })}
-      />
-      {!isWithoutValue(filter.operator) && <FilterValue filter={filter} kind={kind} onChange={(value) => onChange({ ...filter, value })} />}
+      <At of={paths}>
+        <Suggesting
+          label="Property"
+          placeholder="Property"
+          value={filter.key}
+          suggestions={names}
+          onChange={(key) => onChange({ ...filter, key: key.trim() })}
+          onTyping={setTyped}
+        />
+      </At>
+      <At of={partOf(paths, 'operator')}>
+        <Select
+          label="Comparison"
+          value={filter.operator}
+          options={operators}
+          onChange={(operator) => onChange({ ...filter, operator, value: valueFor(operator, filter.value) })}
+        />
+      </At>
+      {!isWithoutValue(filter.operator) && (
+        <At of={partOf(paths, 'value')}>
+          <FilterValue filter={filter} kind={kind} onChange={(value) => onChange({ ...filter, value })} />
+        </At>
+      )}
     </>
   )
 }
@@ -108,17 +127,22 @@ export const isComplete = ({ type, key, operator, value }: Filter): boolean => {
   return Array.isArray(value) ? value.length > 0 : value != null && value !== ''
 }
 
+const pathsOfItem = (paths: readonly string[], i: number): readonly string[] => paths.map((path) => `${path}.${i}`)
+
 export function Filters({
   filters,
   onChange,
   label = 'Add a filter',
   whose,
+  paths = [],
 }: {
   filters: readonly Filter[]
   onChange: (filters: readonly Filter[]) => void
   label?: string
   /** Only filters of such properties. */
   whose?: 'event' | 'person'
+  /** What errors call the list. */
+  paths?: readonly string[]
 }) {
   // What is not complete stays here and out of the query.
   const [drafts, setDrafts] = useState<readonly Filter[]>(filters)
@@ -139,6 +163,7 @@ export function Filters({
           key={i}
           filter={filter}
           whose={whose}
+          paths={isComplete(filter) ? pathsOfItem(paths, drafts.slice(0, i).filter(isComplete).length) : []}
           onChange={(changed) => change(drafts.map((one, at) => (at === i ? changed : one)))}
           onRemove={() => change(drafts.filter((_, at) => at !== i))}
         />

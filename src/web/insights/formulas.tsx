@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
+import { At } from '../ui/field-errors.tsx'
 import { TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { listIn, objectIn, textIn, within } from './query.ts'
@@ -28,6 +29,13 @@ function withFormulas(query: Query, formulas: readonly Formula[]): Query {
   return isPlain ? set(bare, 'formula', written[0]!.formula) : set(bare, 'formulaNodes', written)
 }
 
+/** What errors call a formula, whichever way the query is written. */
+const pathsOf = (i: number): readonly string[] => [
+  `trendsFilter.formulaNodes.${i}`,
+  `trendsFilter.formulas.${i}`,
+  ...(i === 0 ? ['trendsFilter.formula', 'trendsFilter.formulaNodes', 'trendsFilter.formulas'] : []),
+]
+
 /** Numbers computed from the series, shown instead of them. */
 export function Formulas({ query, onChange }: { query: Query; onChange: (query: Query) => void }) {
   const asked = formulasOf(query)
@@ -44,12 +52,14 @@ export function Formulas({ query, onChange }: { query: Query; onChange: (query: 
     <div class="filters-list" ref={added.list}>
       {formulas.map((one, i) => (
         <div class="filter-row" key={i}>
-          <TextField
-            label={`Formula ${i + 1}`}
-            placeholder="A / B * 100"
-            value={one.formula}
-            onChange={(formula) => set(formulas.with(i, { ...one, formula: formula.trim() }))}
-          />
+          <At of={one.formula === '' ? [] : pathsOf(formulas.slice(0, i).filter(({ formula }) => formula !== '').length)}>
+            <TextField
+              label={`Formula ${i + 1}`}
+              placeholder="A / B * 100"
+              value={one.formula}
+              onChange={(formula) => set(formulas.with(i, { ...one, formula: formula.trim() }))}
+            />
+          </At>
           <TextField
             label={`Name of formula ${i + 1}`}
             placeholder="Name"

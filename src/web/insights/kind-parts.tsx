@@ -1,5 +1,6 @@
 import type { Query } from '../lib/api.ts'
 import { useEventNames, useGroupTypes } from '../lib/names.ts'
+import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import {
@@ -31,18 +32,20 @@ function ActorField({ query, onChange }: Props) {
   if (groups.length === 0) return null
   const value = query.aggregation_group_type_index
   return (
-    <Select
-      label="Who is counted"
-      value={value == null ? '' : String(value)}
-      options={[
-        { value: '', label: 'counting people' },
-        ...groups.map(({ group_type, group_type_index, name_plural }) => ({
-          value: String(group_type_index),
-          label: `counting ${name_plural || `groups: ${group_type}`}`,
-        })),
-      ]}
-      onChange={(index) => onChange(withField(query, 'aggregation_group_type_index', index === '' ? undefined : Number(index)))}
-    />
+    <At of="aggregation_group_type_index">
+      <Select
+        label="Who is counted"
+        value={value == null ? '' : String(value)}
+        options={[
+          { value: '', label: 'counting people' },
+          ...groups.map(({ group_type, group_type_index, name_plural }) => ({
+            value: String(group_type_index),
+            label: `counting ${name_plural || `groups: ${group_type}`}`,
+          })),
+        ]}
+        onChange={(index) => onChange(withField(query, 'aggregation_group_type_index', index === '' ? undefined : Number(index)))}
+      />
+    </At>
   )
 }
 
@@ -61,40 +64,48 @@ export function FunnelParts({ query, onChange }: Props) {
         addLabel="Add a step"
       />
       <div class="inline">
-        <Select
-          label="Order of the steps"
-          value={textIn(filter, 'funnelOrderType') || 'ordered'}
-          options={funnelOrders}
-          onChange={(value) => set('funnelOrderType', value)}
-        />
+        <At of="funnelsFilter.funnelOrderType">
+          <Select
+            label="Order of the steps"
+            value={textIn(filter, 'funnelOrderType') || 'ordered'}
+            options={funnelOrders}
+            onChange={(value) => set('funnelOrderType', value)}
+          />
+        </At>
       </div>
       <div class="inline">
         <span>within</span>
-        <NumberField
-          label="Time to convert"
-          value={filter.funnelWindowInterval ?? 14}
-          from={1}
-          most={3650}
-          onChange={(value) => set('funnelWindowInterval', value)}
-        />
-        <Select
-          label="Unit of the time to convert"
-          value={textIn(filter, 'funnelWindowIntervalUnit') || 'day'}
-          options={windowUnits}
-          onChange={(value) => set('funnelWindowIntervalUnit', value)}
-        />
+        <At of="funnelsFilter.funnelWindowInterval">
+          <NumberField
+            label="Time to convert"
+            value={filter.funnelWindowInterval ?? 14}
+            from={1}
+            most={3650}
+            onChange={(value) => set('funnelWindowInterval', value)}
+          />
+        </At>
+        <At of="funnelsFilter.funnelWindowIntervalUnit">
+          <Select
+            label="Unit of the time to convert"
+            value={textIn(filter, 'funnelWindowIntervalUnit') || 'day'}
+            options={windowUnits}
+            onChange={(value) => set('funnelWindowIntervalUnit', value)}
+          />
+        </At>
         <ActorField query={query} onChange={onChange} />
       </div>
       <Exclusions query={query} onChange={onChange} />
       {hasBreakdown && (
         <div class="inline">
           <span>the values of the breakdown are those of</span>
-          <Select
-            label="Step of the breakdown"
-            value={textIn(filter, 'breakdownAttributionType') || 'first_touch'}
-            options={attributions}
-            onChange={(value) => set('breakdownAttributionType', value)}
-          />
+          <At of="funnelsFilter.breakdownAttributionType">
+            <Select
+              label="Step of the breakdown"
+              value={textIn(filter, 'breakdownAttributionType') || 'first_touch'}
+              options={attributions}
+              onChange={(value) => set('breakdownAttributionType', value)}
+            />
+          </At>
         </div>
       )}
     </Section>
@@ -117,40 +128,44 @@ function Exclusions({ query, onChange }: Props) {
   return (
     <>
       {exclusions.map((one, i) => (
-        <div class="inline" key={i}>
-          <span>without</span>
-          <Suggesting
-            label={`Excluded event ${i + 1}`}
-            value={one.event ?? ''}
-            suggestions={names}
-            onChange={(event) =>
-              set(
-                event.trim() === '' ? exclusions.toSpliced(i, 1) : exclusions.with(i, { ...one, event: event.trim(), name: event.trim() }),
-              )
-            }
-          />
-          <Select
-            label={`From which step event ${i + 1} is excluded`}
-            value={String(one.funnelFromStep)}
-            options={steps(0, one.funnelToStep - 1)}
-            onChange={(step) => set(exclusions.with(i, { ...one, funnelFromStep: Number(step) }))}
-          />
-          <span>to</span>
-          <Select
-            label={`To which step event ${i + 1} is excluded`}
-            value={String(one.funnelToStep)}
-            options={steps(one.funnelFromStep + 1, last)}
-            onChange={(step) => set(exclusions.with(i, { ...one, funnelToStep: Number(step) }))}
-          />
-          <button
-            type="button"
-            class="plain"
-            aria-label={`Remove the excluded event ${i + 1}`}
-            onClick={() => set(exclusions.toSpliced(i, 1))}
-          >
-            ✕
-          </button>
-        </div>
+        <At of={`funnelsFilter.exclusions.${i}`} key={i}>
+          <div class="inline">
+            <span>without</span>
+            <Suggesting
+              label={`Excluded event ${i + 1}`}
+              value={one.event ?? ''}
+              suggestions={names}
+              onChange={(event) =>
+                set(
+                  event.trim() === ''
+                    ? exclusions.toSpliced(i, 1)
+                    : exclusions.with(i, { ...one, event: event.trim(), name: event.trim() }),
+                )
+              }
+            />
+            <Select
+              label={`From which step event ${i + 1} is excluded`}
+              value={String(one.funnelFromStep)}
+              options={steps(0, one.funnelToStep - 1)}
+              onChange={(step) => set(exclusions.with(i, { ...one, funnelFromStep: Number(step) }))}
+            />
+            <span>to</span>
+            <Select
+              label={`To which step event ${i + 1} is excluded`}
+              value={String(one.funnelToStep)}
+              options={steps(one.funnelFromStep + 1, last)}
+              onChange={(step) => set(exclusions.with(i, { ...one, funnelToStep: Number(step) }))}
+            />
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Remove the excluded event ${i + 1}`}
+              onClick={() => set(exclusions.toSpliced(i, 1))}
+            >
+              ✕
+            </button>
+          </div>
+        </At>
       ))}
       <Suggesting
         label="Exclude an event"
@@ -196,30 +211,40 @@ export function RetentionParts({ query, onChange }: Props) {
     <Section title="Who comes back">
       <div class="inline">
         <span class="lead">Who did</span>
-        <EventField
-          label="Event of the start"
-          value={choiceOf(entity('targetEntity'))}
-          onChange={(choice) => set('targetEntity', entityOf(choice))}
-        />
-        <Select
-          label="Which time counts"
-          value={textIn(filter, 'retentionType') || 'retention_recurring'}
-          options={retentionTypes}
-          onChange={(value) => set('retentionType', value)}
-        />
+        <At of="retentionFilter.targetEntity">
+          <EventField
+            label="Event of the start"
+            value={choiceOf(entity('targetEntity'))}
+            onChange={(choice) => set('targetEntity', entityOf(choice))}
+          />
+        </At>
+        <At of="retentionFilter.retentionType">
+          <Select
+            label="Which time counts"
+            value={textIn(filter, 'retentionType') || 'retention_recurring'}
+            options={retentionTypes}
+            onChange={(value) => set('retentionType', value)}
+          />
+        </At>
       </div>
       <div class="inline">
         <span class="lead">and later</span>
-        <EventField
-          label="Event of the return"
-          value={choiceOf(entity('returningEntity'))}
-          onChange={(choice) => set('returningEntity', entityOf(choice))}
-        />
+        <At of="retentionFilter.returningEntity">
+          <EventField
+            label="Event of the return"
+            value={choiceOf(entity('returningEntity'))}
+            onChange={(choice) => set('returningEntity', entityOf(choice))}
+          />
+        </At>
       </div>
       <div class="inline">
         <span class="lead">over</span>
-        <NumberField label="How many periods" value={total} from={2} most={31} onChange={(count) => range(period, count)} />
-        <Select label="Period" value={period} options={periods} onChange={(of) => range(of, total)} />
+        <At of="retentionFilter.totalIntervals">
+          <NumberField label="How many periods" value={total} from={2} most={31} onChange={(count) => range(period, count)} />
+        </At>
+        <At of="retentionFilter.period">
+          <Select label="Period" value={period} options={periods} onChange={(of) => range(of, total)} />
+        </At>
         <ActorField query={query} onChange={onChange} />
       </div>
       <label class="inline">
@@ -274,55 +299,67 @@ export function PathParts({ query, onChange }: Props) {
       />
       <div class="inline">
         <span class="lead">from</span>
-        <TextField
-          label="Start of the paths"
-          placeholder="anywhere"
-          value={textIn(filter, 'startPoint')}
-          onChange={(text) => set('startPoint', text.trim())}
-        />
+        <At of="pathsFilter.startPoint">
+          <TextField
+            label="Start of the paths"
+            placeholder="anywhere"
+            value={textIn(filter, 'startPoint')}
+            onChange={(text) => set('startPoint', text.trim())}
+          />
+        </At>
       </div>
       <div class="inline">
         <span class="lead">to</span>
-        <TextField
-          label="End of the paths"
-          placeholder="anywhere"
-          value={textIn(filter, 'endPoint')}
-          onChange={(text) => set('endPoint', text.trim())}
-        />
+        <At of="pathsFilter.endPoint">
+          <TextField
+            label="End of the paths"
+            placeholder="anywhere"
+            value={textIn(filter, 'endPoint')}
+            onChange={(text) => set('endPoint', text.trim())}
+          />
+        </At>
       </div>
       <div class="inline">
         <span>at most</span>
-        <NumberField
-          label="Steps of a path"
-          value={filter.stepLimit ?? 5}
-          from={2}
-          most={20}
-          onChange={(value) => set('stepLimit', value)}
-        />
+        <At of="pathsFilter.stepLimit">
+          <NumberField
+            label="Steps of a path"
+            value={filter.stepLimit ?? 5}
+            from={2}
+            most={20}
+            onChange={(value) => set('stepLimit', value)}
+          />
+        </At>
         <span>steps,</span>
-        <NumberField
-          label="How many edges"
-          value={filter.edgeLimit ?? 50}
-          from={1}
-          most={500}
-          onChange={(value) => set('edgeLimit', value)}
-        />
+        <At of="pathsFilter.edgeLimit">
+          <NumberField
+            label="How many edges"
+            value={filter.edgeLimit ?? 50}
+            from={1}
+            most={500}
+            onChange={(value) => set('edgeLimit', value)}
+          />
+        </At>
         <span>edges</span>
       </div>
-      <TextList
-        label="Left out"
-        placeholder="Leave out an event or page …"
-        values={textsIn(filter, 'excludeEvents')}
-        suggestions={names}
-        onChange={(list) => setList('excludeEvents', list)}
-      />
-      <TextList
-        label="Taken together"
-        placeholder="Group pages: /products/*"
-        values={textsIn(filter, 'pathGroupings')}
-        suggestions={[]}
-        onChange={(list) => setList('pathGroupings', list)}
-      />
+      <At of="pathsFilter.excludeEvents">
+        <TextList
+          label="Left out"
+          placeholder="Leave out an event or page …"
+          values={textsIn(filter, 'excludeEvents')}
+          suggestions={names}
+          onChange={(list) => setList('excludeEvents', list)}
+        />
+      </At>
+      <At of="pathsFilter.pathGroupings">
+        <TextList
+          label="Taken together"
+          placeholder="Group pages: /products/*"
+          values={textsIn(filter, 'pathGroupings')}
+          suggestions={[]}
+          onChange={(list) => setList('pathGroupings', list)}
+        />
+      </At>
     </Section>
   )
 }
@@ -371,12 +408,14 @@ export function StickinessParts({ query, onChange }: Props) {
   return (
     <div class="inline">
       <span>people active on</span>
-      <Select
-        label="How the intervals are counted"
-        value={textIn(filter, 'computedAs') || 'non_cumulative'}
-        options={stickinessSums}
-        onChange={(value) => onChange(within(query, 'stickinessFilter', 'computedAs', value))}
-      />
+      <At of="stickinessFilter.computedAs">
+        <Select
+          label="How the intervals are counted"
+          value={textIn(filter, 'computedAs') || 'non_cumulative'}
+          options={stickinessSums}
+          onChange={(value) => onChange(within(query, 'stickinessFilter', 'computedAs', value))}
+        />
+      </At>
       <span>that many intervals</span>
       <ActorField query={query} onChange={onChange} />
     </div>

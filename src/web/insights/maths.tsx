@@ -1,4 +1,5 @@
 import { useGroupTypes, usePropertyNames } from '../lib/names.ts'
+import { At } from '../ui/field-errors.tsx'
 import { type Option, Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { maths, takesProperty } from './choices.ts'
 import { type SeriesNode, withField } from './query.ts'
@@ -26,11 +27,14 @@ function withMath(node: SeriesNode, key: string): SeriesNode {
 
 export function MathField({
   mark,
+  path = '',
   node,
   options = maths,
   onChange,
 }: {
   mark: string
+  /** What errors call the series. */
+  path?: string
   node: SeriesNode
   options?: readonly Option[]
   onChange: (node: SeriesNode) => void
@@ -45,14 +49,16 @@ export function MathField({
   }))
   return (
     <>
-      <Select
-        label={`What is counted in ${mark}`}
-        value={keyOf(node)}
-        options={[options[0]!, options[1]!, ...groupOptions, ...options.slice(2)]}
-        onChange={(key) => onChange(withMath(node, key))}
-      />
+      <At of={[`${path}.math`, `${path}.math_group_type_index`]}>
+        <Select
+          label={`What is counted in ${mark}`}
+          value={keyOf(node)}
+          options={[options[0]!, options[1]!, ...groupOptions, ...options.slice(2)]}
+          onChange={(key) => onChange(withMath(node, key))}
+        />
+      </At>
       {takesProperty(node.math) && (
-        <>
+        <At of={[`${path}.math_property`, `${path}.math_property_type`]}>
           <Suggesting
             label={`Property with numbers of ${mark}`}
             placeholder="Property with numbers"
@@ -66,15 +72,17 @@ export function MathField({
             options={propertyTypes}
             onChange={(next) => onChange({ ...node, math_property_type: next })}
           />
-        </>
+        </At>
       )}
       {node.math === 'hogql' && (
-        <TextField
-          label={`SQL expression of ${mark}`}
-          placeholder="sum(properties.price) / count()"
-          value={String(node.math_hogql ?? '')}
-          onChange={(text) => onChange({ ...node, math_hogql: text.trim() })}
-        />
+        <At of={`${path}.math_hogql`}>
+          <TextField
+            label={`SQL expression of ${mark}`}
+            placeholder="sum(properties.price) / count()"
+            value={String(node.math_hogql ?? '')}
+            onChange={(text) => onChange({ ...node, math_hogql: text.trim() })}
+          />
+        </At>
       )}
     </>
   )

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { At } from '../ui/field-errors.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { type Option, TextField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
@@ -35,34 +36,39 @@ export function Series({ series, onChange, most, least = 1, maths, marks, addLab
   const add = (node: SeriesNode, at = series.length) => onChange(series.toSpliced(at, 0, node))
   const added = useAdded<HTMLOListElement>(series.length)
   return (
-    <ol class="series" ref={added.list}>
-      {series.map((node, i) => (
-        <li key={i}>
-          <SeriesRow
-            node={node}
-            mark={markOf(i, marks)}
-            maths={maths}
-            onChange={(changed) => onChange(series.with(i, changed))}
-            {...(series.length < most && { onCopy: () => add(node, i + 1) })}
-            {...(i > 0 && { onUp: () => onChange(series.toSpliced(i - 1, 2, node, series[i - 1]!)) })}
-            {...(series.length > least && { onRemove: () => onChange(series.toSpliced(i, 1)) })}
-          />
-        </li>
-      ))}
-      {series.length < most && (
-        <li>
-          <button
-            type="button"
-            class="plain add"
-            onClick={() =>
-              added.add(() => add({ kind: 'EventsNode', event: null, name: 'All events', ...(maths && { math: maths[0]!.value }) }))
-            }
-          >
-            + {addLabel}
-          </button>
-        </li>
-      )}
-    </ol>
+    <At of="series">
+      <ol class="series" ref={added.list}>
+        {series.map((node, i) => (
+          <li key={i}>
+            <At of={`series.${i}`}>
+              <SeriesRow
+                node={node}
+                path={`series.${i}`}
+                mark={markOf(i, marks)}
+                maths={maths}
+                onChange={(changed) => onChange(series.with(i, changed))}
+                {...(series.length < most && { onCopy: () => add(node, i + 1) })}
+                {...(i > 0 && { onUp: () => onChange(series.toSpliced(i - 1, 2, node, series[i - 1]!)) })}
+                {...(series.length > least && { onRemove: () => onChange(series.toSpliced(i, 1)) })}
+              />
+            </At>
+          </li>
+        ))}
+        {series.length < most && (
+          <li>
+            <button
+              type="button"
+              class="plain add"
+              onClick={() =>
+                added.add(() => add({ kind: 'EventsNode', event: null, name: 'All events', ...(maths && { math: maths[0]!.value }) }))
+              }
+            >
+              + {addLabel}
+            </button>
+          </li>
+        )}
+      </ol>
+    </At>
   )
 }
 
@@ -76,6 +82,7 @@ interface SeriesAction {
 
 function SeriesRow({
   node,
+  path,
   mark,
   maths,
   onChange,
@@ -84,6 +91,8 @@ function SeriesRow({
   onRemove,
 }: {
   node: SeriesNode
+  /** What errors call it. */
+  path: string
   mark: string
   maths: readonly Option[] | undefined
   onChange: (node: SeriesNode) => void
@@ -122,17 +131,20 @@ function SeriesRow({
       </div>
       <div class="series-more">
         {(isRenaming || node.custom_name) && (
-          <TextField
-            label={`Name of ${mark}`}
-            placeholder="Name in the chart"
-            value={node.custom_name ?? ''}
-            onChange={(name) => onChange(withField(node, 'custom_name', name.trim() || undefined))}
-          />
+          <At of={`${path}.custom_name`}>
+            <TextField
+              label={`Name of ${mark}`}
+              placeholder="Name in the chart"
+              value={node.custom_name ?? ''}
+              onChange={(name) => onChange(withField(node, 'custom_name', name.trim() || undefined))}
+            />
+          </At>
         )}
-        {maths && <MathField mark={mark} node={node} options={maths} onChange={onChange} />}
+        {maths && <MathField mark={mark} path={path} node={node} options={maths} onChange={onChange} />}
         <Filters
           filters={listIn(node, 'properties')}
           label="Filter this one"
+          paths={[`${path}.properties`]}
           onChange={(filters) => onChange(withField(node, 'properties', filters.length > 0 ? filters : undefined))}
         />
       </div>

@@ -2,6 +2,7 @@ import type { Query } from '../lib/api.ts'
 import { dayOf } from '../lib/moments.ts'
 import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
+import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, TextField } from '../ui/parts.tsx'
 import {
@@ -40,27 +41,39 @@ export function Toolbar({ query, onChange }: Props) {
     ['StickinessQuery', 'FunnelsQuery', 'RetentionQuery', 'PathsQuery'].includes(query.kind)
   return (
     <div class="toolbar" role="toolbar" aria-label="How it is shown">
-      <DateRange query={query} onChange={onChange} />
+      <At of="dateRange">
+        <DateRange query={query} onChange={onChange} />
+      </At>
       {hasInterval && (
-        <Select
-          label="Interval"
-          value={textIn(query, 'interval') || 'day'}
-          options={intervals}
-          onChange={(interval) => onChange({ ...query, interval })}
-        />
+        <At of="interval">
+          <Select
+            label="Interval"
+            value={textIn(query, 'interval') || 'day'}
+            options={intervals}
+            onChange={(interval) => onChange({ ...query, interval })}
+          />
+        </At>
       )}
       {isTrend && (
-        <Select label="Chart" hasRoom value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />
+        <At of="trendsFilter.display">
+          <Select label="Chart" hasRoom value={display} options={displays} onChange={(next) => onChange(withDisplay(query, next))} />
+        </At>
       )}
       {query.kind === 'FunnelsQuery' && (
-        <Select
-          label="Shape of the funnel"
-          value={shape}
-          options={funnelShapes}
-          onChange={(next) => onChange(within(query, 'funnelsFilter', 'funnelVizType', next))}
-        />
+        <At of="funnelsFilter.funnelVizType">
+          <Select
+            label="Shape of the funnel"
+            value={shape}
+            options={funnelShapes}
+            onChange={(next) => onChange(within(query, 'funnelsFilter', 'funnelVizType', next))}
+          />
+        </At>
       )}
-      {hasComparison && <Comparison query={query} onChange={onChange} />}
+      {hasComparison && (
+        <At of="compareFilter">
+          <Comparison query={query} onChange={onChange} />
+        </At>
+      )}
       {isTrend && <NumberForm query={query} onChange={onChange} isOverTime={!isTotal(display)} />}
     </div>
   )
@@ -122,8 +135,12 @@ export function DateRange({ query, onChange }: Props) {
       )}
       {value === 'custom' && (
         <>
-          <DayField label="First day" value={from} onChange={(first) => set(first, to || undefined)} />
-          <DayField label="Last day" value={to} onChange={(last) => set(from || last, last)} />
+          <At of="dateRange.date_from">
+            <DayField label="First day" value={from} onChange={(first) => set(first, to || undefined)} />
+          </At>
+          <At of="dateRange.date_to">
+            <DayField label="Last day" value={to} onChange={(last) => set(from || last, last)} />
+          </At>
         </>
       )}
     </>

@@ -27,6 +27,8 @@ const names: Readonly<Record<string, string>> = {
 /** Parts that say nothing to who looks at the page. */
 const silent = /^(?:query|source|[A-Z]\w*(?:Query|Node|Filter)|(?:trends|funnels|retention|stickiness|lifecycle|paths)Filter)$/
 
+export const isSilent = (part: string): boolean => silent.test(part)
+
 const spoken = (part: string) =>
   names[part] ??
   part

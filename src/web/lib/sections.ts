@@ -19,6 +19,11 @@ export const pipelineSections = [
   { name: 'exports', title: 'Batch exports' },
 ] as const satisfies readonly Section[]
 
+export const alertSections = [
+  { name: 'all', title: 'Alerts' },
+  { name: 'subscriptions', title: 'Subscriptions' },
+] as const satisfies readonly Section[]
+
 export const settingsGroups = [
   {
     title: 'Project',

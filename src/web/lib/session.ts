@@ -1,6 +1,6 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import { ask as askProject, get, type Query } from './api.ts'
+import { allOf, ask as askProject, get, type Query } from './api.ts'
 
 export interface User {
   readonly uuid: string
@@ -52,4 +52,19 @@ export function useProject() {
 }
 export type CurrentProject = ReturnType<typeof useProject>
 
-export const loadUser = () => get<User>('api/users/@me/')
+interface SessionAnswer {
+  /** Null: nobody is signed in. */
+  readonly user: User | null
+  readonly projects: readonly Project[]
+  readonly has_more_projects: boolean
+}
+
+/** Who is signed in, with all projects. Null: nobody is, which is no error. */
+export async function loadSession(): Promise<{ readonly user: User; readonly projects: readonly Project[] } | null> {
+  const { user, projects, has_more_projects: hasMore } = await get<SessionAnswer>('api/session/')
+  if (!user) return null
+  return {
+    user,
+    projects: hasMore ? [...projects, ...(await allOf<Project>(`api/projects/?limit=200&offset=${projects.length}`))] : projects,
+  }
+}

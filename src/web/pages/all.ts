@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import type { PageProps } from '../lib/page.ts'
-import { dataSections, pipelineSections, type Section, settingsSections } from '../lib/sections.ts'
+import { alertSections, dataSections, pipelineSections, type Section, settingsSections } from '../lib/sections.ts'
 import type { IconName } from '../ui/icon.tsx'
 
 export interface PageEntry {
@@ -32,6 +32,14 @@ export const pages: readonly PageEntry[] = [
   { name: 'live', title: 'Live', key: 'l', takes: alone, load: async () => (await import('./live.tsx')).Live },
   { name: 'insights', title: 'Insights', key: 'i', takes: withOne, load: async () => (await import('./insights.tsx')).Insights },
   { name: 'dashboards', title: 'Dashboards', key: 'd', takes: withOne, load: async () => (await import('./dashboards.tsx')).Dashboards },
+  {
+    name: 'alerts',
+    title: 'Alerts',
+    key: 'n',
+    sections: alertSections,
+    takes: withOne,
+    load: async () => (await import('./alerts.tsx')).Alerts,
+  },
   { name: 'sql', title: 'SQL', key: 's', takes: alone, load: async () => (await import('./sql.tsx')).Sql },
   { name: 'web', title: 'Web', key: 'w', takes: alone, load: async () => (await import('./web.tsx')).Web },
   { name: 'people', title: 'People', key: 'p', takes: ofPeople, load: async () => (await import('./people.tsx')).People },

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { NotificationsDialog } from '../alerts/dialog.tsx'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
-import { NotificationsDialog } from '../insights/alerts.tsx'
 import { Builder } from '../insights/builder.tsx'
 import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, suggestedEvents, unwrapped } from '../insights/query.ts'
 import { QueryDialog } from '../insights/query-dialog.tsx'
@@ -19,6 +19,7 @@ import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { NoEvents } from '../live/no-events.tsx'
 import { busy } from '../ui/answer-of.tsx'
+import { FieldErrors } from '../ui/field-errors.tsx'
 import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -222,36 +223,43 @@ function Editor({
         </div>
       )}
       {saved?.description && <p class="note">{saved.description}</p>}
-      {failure && <ErrorBox error={failure} />}
-      <div class="editor">
-        <Guarded
-          of={asked}
-          instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
-        >
-          <Builder query={query} onChange={onChange} key={query.kind} />
-        </Guarded>
-        <section class="answer" {...busy(isLoading)} aria-label="Answer">
-          <Guarded of={asked} instead={null}>
-            <Toolbar query={query} onChange={onChange} />
-          </Guarded>
-          {missing !== null && <p class="hint">{missing}</p>}
-          {error && !isLoading && <ErrorBox error={error} retry={reload} />}
-          {isLoading && <Slow cancel={cancel} />}
-          {!error && missing === null && latest && latest.query.kind === query.kind && (
-            <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>
-              <Result query={latest.query} answer={latest.answer} title={title} isOpen />
-            </ChartPlaceContext.Provider>
-          )}
-          {!error && missing === null && latest?.answer.last_refresh && (
-            <p class="note">
-              Computed {agoText(latest.answer.last_refresh)}.{' '}
-              <button type="button" class="plain link" onClick={reload}>
-                Refresh
-              </button>
-            </p>
-          )}
-        </section>
-      </div>
+      <FieldErrors error={error ?? failure} isTyped>
+        {(unplaced) => (
+          <>
+            {failure && unplaced === failure && <ErrorBox error={failure} />}
+            <div class="editor">
+              <Guarded
+                of={asked}
+                instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
+              >
+                <Builder query={query} onChange={onChange} key={query.kind} />
+              </Guarded>
+              <section class="answer" {...busy(isLoading)} aria-label="Answer">
+                <Guarded of={asked} instead={null}>
+                  <Toolbar query={query} onChange={onChange} />
+                </Guarded>
+                {missing !== null && <p class="hint">{missing}</p>}
+                {error && !isLoading && unplaced === error && <ErrorBox error={error} retry={reload} />}
+                {error && unplaced === null && <p class="hint">There is no answer: what is wrong is said at its field.</p>}
+                {isLoading && <Slow cancel={cancel} />}
+                {!error && missing === null && latest && latest.query.kind === query.kind && (
+                  <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>
+                    <Result query={latest.query} answer={latest.answer} title={title} isOpen />
+                  </ChartPlaceContext.Provider>
+                )}
+                {!error && missing === null && latest?.answer.last_refresh && (
+                  <p class="note">
+                    Computed {agoText(latest.answer.last_refresh)}.{' '}
+                    <button type="button" class="plain link" onClick={reload}>
+                      Refresh
+                    </button>
+                  </p>
+                )}
+              </section>
+            </div>
+          </>
+        )}
+      </FieldErrors>
       {dialog === 'json' && <QueryDialog query={query} onChange={onChange} onClose={() => setDialog(null)} />}
       {dialog === 'share' && saved && (
         <SharingDialog

@@ -1,10 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, get, post, remove } from '../lib/api.ts'
+import { FieldError } from '../lib/error-fields.ts'
 import { momentText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { encodedPath, parameters } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { At } from '../ui/field-errors.tsx'
 import { CheckField, ConfirmButton, DialogButton, Form, isChecked, RadioField } from '../ui/forms.tsx'
 import { History } from '../ui/history.tsx'
 import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
@@ -224,8 +226,8 @@ function DeletePerson({ person }: { person: Person }) {
 function SplitForm({ person, split }: { person: Person; split: (ids: readonly string[]) => Promise<void> }) {
   const send = async (form: HTMLFormElement) => {
     const leaving = person.distinct_ids.filter((_, i) => isChecked(form, `id-${i}`))
-    if (leaving.length === 0) throw new Error('Choose the ids that leave.')
-    if (leaving.length === person.distinct_ids.length) throw new Error('One of the ids has to stay.')
+    if (leaving.length === 0) throw new FieldError('ids', 'Choose the ids that leave.')
+    if (leaving.length === person.distinct_ids.length) throw new FieldError('ids', 'One of the ids has to stay.')
     await split(leaving)
   }
   return (
@@ -236,9 +238,11 @@ function SplitForm({ person, split }: { person: Person; split: (ids: readonly st
       </p>
       <fieldset class="ids">
         <legend>Ids that leave</legend>
-        {person.distinct_ids.map((id, i) => (
-          <CheckField key={id} name={`id-${i}`} label={id} />
-        ))}
+        <At of="ids">
+          {person.distinct_ids.map((id, i) => (
+            <CheckField key={id} name={`id-${i}`} label={id} />
+          ))}
+        </At>
       </fieldset>
     </Form>
   )

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { FieldError } from '../lib/error-fields.ts'
 import { ChoiceField, ConfirmButton, DialogButton, Form, TextField, textOf } from '../ui/forms.tsx'
 import { type Properties, shownValue, sorted } from './types.ts'
 
@@ -24,13 +25,13 @@ function readValue(kind: Kind, text: string): unknown {
   if (kind === 'boolean') return text === 'true'
   if (kind === 'number') {
     const number = Number(text)
-    if (text.trim() === '' || !Number.isFinite(number)) throw new Error('Expected a number, such as 12 or 3.5.')
+    if (text.trim() === '' || !Number.isFinite(number)) throw new FieldError('value', 'Expected a number, such as 12 or 3.5.')
     return number
   }
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new Error(`Expected JSON: ${(cause as Error).message}`)
+    throw new FieldError('value', `Expected JSON: ${(cause as Error).message}`)
   }
 }
 

@@ -110,8 +110,12 @@ export function ExportsList() {
               <td>{labelOf(intervals, one.interval)}</td>
               <td>
                 <span class={`state ${one.paused ? '' : 'good'}`}>{one.paused ? 'paused' : 'on'}</span>
+                {one.paused && one.paused_reason && <p class="field-error">{one.paused_reason}</p>}
               </td>
-              <td>{last ? <StatusBadge status={last.status} /> : 'Not yet'}</td>
+              <td class="wrap">
+                {last ? <StatusBadge status={last.status} /> : 'Not yet'}
+                {last?.latest_error && last.status !== 'Completed' && <p class="field-error">{last.latest_error}</p>}
+              </td>
             </tr>
           )
         }}
@@ -162,6 +166,7 @@ export function NewExport() {
       >
         <ChoiceField
           name="type"
+          of={['destination', 'destination.type']}
           label="Destination"
           value={destination.type}
           options={destinations.map((one) => ({ value: one.type, label: `${one.type}: ${one.summary}` }))}

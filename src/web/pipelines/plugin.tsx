@@ -7,6 +7,7 @@ import { type CurrentProject, useProject } from '../lib/session.ts'
 import { useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
+import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
@@ -75,9 +76,11 @@ function ConfigInput({ field, value }: { field: ConfigField; value: unknown }) {
     const stored = fileOf(value)
     return (
       <>
-        <Field label={label} {...(hint ? { hint } : {})}>
-          {(id) => <input id={id} name={at} type="file" required={required && !stored} />}
-        </Field>
+        <At of={[at, `add_attachment__${key}`]}>
+          <Field label={label} {...(hint ? { hint } : {})}>
+            {(id) => <input id={id} name={at} type="file" required={required && !stored} />}
+          </Field>
+        </At>
         {stored && (
           <>
             <p class="note">

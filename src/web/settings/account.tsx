@@ -7,6 +7,7 @@ import { useProject, useSession } from '../lib/session.ts'
 import { applyTheme, storedTheme, type Theme } from '../lib/theme.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { browserZone, knownZones } from '../lib/zones.ts'
+import { At } from '../ui/field-errors.tsx'
 import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
@@ -82,6 +83,7 @@ function OwnAccount() {
           {user.has_password && (
             <TextField
               name="own_password"
+              of="current_password"
               type="password"
               label="Your password, to change the address"
               autocomplete="current-password"
@@ -282,29 +284,33 @@ function NewKey({ onMade }: { onMade: (key: Key) => void }) {
         <TextField name="label" label="What it is for" required maxLength={40} />
         <fieldset>
           <legend>What it may do</legend>
-          <CheckField name="all" label="Everything that you may do" onChange={setAll} />
-          {!hasAll && (
-            <div class="scopes">
-              {objects.map((object) => (
-                <span class="select" key={object}>
-                  <label for={`scope-${object}`}>{object.replaceAll('_', ' ')}</label>
-                  <select id={`scope-${object}`} name={`scope-${object}`}>
-                    {access.map((one) => (
-                      <option key={one.value} value={one.value}>
-                        {one.label}
-                      </option>
-                    ))}
-                  </select>
-                </span>
-              ))}
-            </div>
-          )}
+          <At of="scopes">
+            <CheckField name="all" label="Everything that you may do" onChange={setAll} />
+            {!hasAll && (
+              <div class="scopes">
+                {objects.map((object) => (
+                  <span class="select" key={object}>
+                    <label for={`scope-${object}`}>{object.replaceAll('_', ' ')}</label>
+                    <select id={`scope-${object}`} name={`scope-${object}`}>
+                      {access.map((one) => (
+                        <option key={one.value} value={one.value}>
+                          {one.label}
+                        </option>
+                      ))}
+                    </select>
+                  </span>
+                ))}
+              </div>
+            )}
+          </At>
         </fieldset>
         <fieldset>
           <legend>Only in these projects (none chosen: in all)</legend>
-          {projects.map(({ id, name }) => (
-            <CheckField key={id} name={`project-${id}`} label={name} />
-          ))}
+          <At of={['scoped_teams', 'scoped_organizations']}>
+            {projects.map(({ id, name }) => (
+              <CheckField key={id} name={`project-${id}`} label={name} />
+            ))}
+          </At>
         </fieldset>
       </Form>
     </section>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { patch, post, remove } from '../lib/api.ts'
+import { ApiError, patch, post, remove } from '../lib/api.ts'
+import { FieldError } from '../lib/error-fields.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
@@ -106,6 +107,11 @@ export function InvitesSection() {
       first_name: textOf(form, 'first_name'),
       level: Number(textOf(form, 'level')),
       message: textOf(form, 'message') || null,
+    }).catch((error: Error) => {
+      // Of a member: the API names no field.
+      throw error instanceof ApiError && error.attr === null && error.code === 'invalid_input'
+        ? new FieldError('target_email', error.message)
+        : error
     })
     form.reset()
     setSent(made)

@@ -6,6 +6,7 @@ import { go, linkTo } from '../lib/router.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { browserZone, knownZones } from '../lib/zones.ts'
+import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, linesOf, TextField, textOf } from '../ui/forms.tsx'
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
@@ -246,9 +247,12 @@ export function FiltersSection() {
             })
           }
         >
-          <Filters filters={filters ?? settings.test_account_filters} onChange={setFilters} />
+          <At of="test_account_filters">
+            <Filters filters={filters ?? settings.test_account_filters} onChange={setFilters} paths={['test_account_filters']} />
+          </At>
           <CheckField
             name="default_checked"
+            of="test_account_filters_default_checked"
             label="New insights leave them out"
             value={settings.test_account_filters_default_checked === true}
           />
@@ -268,28 +272,30 @@ export function FiltersSection() {
           }
         >
           {rules.map((rule, i) => (
-            <div class="pair" key={i}>
-              <input
-                aria-label={`Expression ${i + 1}`}
-                placeholder="/order/\d+"
-                value={rule.regex ?? ''}
-                onInput={(event) => changeRule(i, { regex: event.currentTarget.value })}
-              />
-              <input
-                aria-label={`Alias ${i + 1}`}
-                placeholder="/order/:id"
-                value={rule.alias ?? ''}
-                onInput={(event) => changeRule(i, { alias: event.currentTarget.value })}
-              />
-              <button
-                type="button"
-                class="plain"
-                aria-label={`Remove rule ${i + 1}`}
-                onClick={() => setPaths(rules.filter((_, at) => at !== i))}
-              >
-                ✕
-              </button>
-            </div>
+            <At of={`path_cleaning_filters.${rules.slice(0, i).filter(({ regex }) => regex).length}`} key={i}>
+              <div class="pair">
+                <input
+                  aria-label={`Expression ${i + 1}`}
+                  placeholder="/order/\d+"
+                  value={rule.regex ?? ''}
+                  onInput={(event) => changeRule(i, { regex: event.currentTarget.value })}
+                />
+                <input
+                  aria-label={`Alias ${i + 1}`}
+                  placeholder="/order/:id"
+                  value={rule.alias ?? ''}
+                  onInput={(event) => changeRule(i, { alias: event.currentTarget.value })}
+                />
+                <button
+                  type="button"
+                  class="plain"
+                  aria-label={`Remove rule ${i + 1}`}
+                  onClick={() => setPaths(rules.filter((_, at) => at !== i))}
+                >
+                  ✕
+                </button>
+              </div>
+            </At>
           ))}
         </Form>
       </section>
@@ -322,7 +328,12 @@ export function CaptureSection() {
           })
         }
       >
-        <CheckField name="autocapture" label="Clicks and submitted forms (autocapture)" value={settings.autocapture_opt_out !== true} />
+        <CheckField
+          name="autocapture"
+          of="autocapture_opt_out"
+          label="Clicks and submitted forms (autocapture)"
+          value={settings.autocapture_opt_out !== true}
+        />
         <CheckField name="autocapture_web_vitals_opt_in" label="Web vitals" value={settings.autocapture_web_vitals_opt_in === true} />
         <CheckField
           name="autocapture_exceptions_opt_in"

@@ -3,6 +3,7 @@ import { DashboardChoice, dashboardsIn } from '../insights/dashboard-choice.tsx'
 import { post, type Query } from '../lib/api.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
+import { At, FieldErrors } from '../ui/field-errors.tsx'
 import { Dialog, ErrorBox, Field } from '../ui/parts.tsx'
 
 /** Keeps a statement with its chart as an insight, on a dashboard if one is chosen. */
@@ -30,15 +31,21 @@ export function SaveInsight({ query, onClose }: { query: Query; onClose: () => v
           </a>
         </p>
       ) : (
-        <form onSubmit={(event) => void save(event)}>
-          <Field label="Name">{(id) => <input id={id} name="name" required maxLength={400} autofocus />}</Field>
-          <DashboardChoice chosen={[]} />
-          <p class="note">Dates and filters of a dashboard hold where the statement says {'{filters}'}.</p>
-          {error && <ErrorBox error={error} />}
-          <button type="submit" class="primary">
-            Save
-          </button>
-        </form>
+        <FieldErrors error={error}>
+          {(unplaced) => (
+            <form onSubmit={(event) => void save(event)}>
+              <At of="name">
+                <Field label="Name">{(id) => <input id={id} name="name" required maxLength={400} autofocus />}</Field>
+              </At>
+              <DashboardChoice chosen={[]} />
+              <p class="note">Dates and filters of a dashboard hold where the statement says {'{filters}'}.</p>
+              {unplaced && <ErrorBox error={unplaced} />}
+              <button type="submit" class="primary">
+                Save
+              </button>
+            </form>
+          )}
+        </FieldErrors>
       )}
     </Dialog>
   )

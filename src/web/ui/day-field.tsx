@@ -8,7 +8,8 @@ export function DayField({ label, value, onChange }: { label: string; value: str
   const input = useRef<HTMLInputElement>(null)
   const day = value.slice(0, 10)
   const show = () => {
-    input.current!.value = day
+    // A field that goes while it has the focus is left once more.
+    if (input.current) input.current.value = day
   }
   useLayoutEffect(show, [day])
   return (

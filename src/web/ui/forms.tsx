@@ -1,20 +1,19 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError, post } from '../lib/api.ts'
+import { FieldError } from '../lib/error-fields.ts'
 import { instantOf, typedText } from '../lib/moments.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { markChanged, markSaved } from '../lib/unsaved.ts'
+import { At, FieldErrors, useFieldError, useMarked } from './field-errors.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { Dialog, ErrorBox, Field, type Option } from './parts.tsx'
 import './forms.css'
 
 // Forms whose values the API checks: refusals are shown at their fields.
 
-const Refusal = createContext<ApiError | null>(null)
 /** Closes the dialog that a form is in. */
 const Close = createContext<(() => void) | null>(null)
-const refusedAt = (error: ApiError | null, name: string) =>
-  error?.attr === name || error?.attr?.startsWith(`${name}__`) ? error.message : null
 
 export const textOf = (form: HTMLFormElement, name: string): string => String(new FormData(form).get(name) ?? '').trim()
 export const isChecked = (form: HTMLFormElement, name: string): boolean => new FormData(form).has(name)
@@ -113,54 +112,56 @@ export function Form({
     }
     if (isAlive.current) setSending(false)
   }
-  const refused = error instanceof ApiError ? error : null
-  const first = refused?.attr?.split('__')[0]
-  const isAtField = refused?.attr != null && [refused.attr, first!].some((name) => ref.current?.elements.namedItem(name))
   return (
-    <Refusal.Provider value={refused}>
-      <form
-        ref={ref}
-        class="entry-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isSending) void run()
-        }}
-        onInput={() => {
-          setDone(false)
-          if (!isDanger) markChanged(ref.current!)
-        }}
-      >
-        {children}
-        {error && !isAtField && <Refused error={error} onRenewed={() => void run()} />}
-        <div class="row">
-          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isSending} aria-busy={isSending}>
-            {submit}
-          </button>
-          {close && (
-            <button type="button" onClick={close}>
-              Cancel
+    <FieldErrors error={error}>
+      {(unplaced) => (
+        <form
+          ref={ref}
+          class="entry-form"
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (!isSending) void run()
+          }}
+          onInput={() => {
+            setDone(false)
+            if (!isDanger) markChanged(ref.current!)
+          }}
+        >
+          {children}
+          {unplaced && <Refused error={unplaced} onRenewed={() => void run()} />}
+          <div class="row">
+            <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isSending} aria-busy={isSending}>
+              {submit}
             </button>
-          )}
-          {note}
-          {isDone && done !== null && (
-            <span role="status" class="note">
-              {done}
-            </span>
-          )}
-        </div>
-      </form>
-    </Refusal.Provider>
+            {close && (
+              <button type="button" onClick={close}>
+                Cancel
+              </button>
+            )}
+            {note}
+            {isDone && done !== null && (
+              <span role="status" class="note">
+                {done}
+              </span>
+            )}
+          </div>
+        </form>
+      )}
+    </FieldErrors>
   )
 }
 
 interface FieldProps {
   readonly name: string
+  /** What the API calls it, if that is not its name. */
+  readonly of?: string | readonly string[]
   readonly label: string
   readonly hint?: string | undefined
 }
 
 export function TextField({
   name,
+  of,
   label,
   hint,
   value = '',
@@ -185,7 +186,7 @@ export function TextField({
   max?: number | string
   step?: number | string
 }) {
-  const refusal = refusedAt(useContext(Refusal), name)
+  const refusal = useFieldError(of ?? name)
   const list = useId()
   return (
     <Field label={label} error={refusal} {...(hint === undefined ? {} : { hint })}>
@@ -197,7 +198,6 @@ export function TextField({
             rows={rows}
             defaultValue={String(value ?? '')}
             spellcheck={false}
-            aria-invalid={refusal !== null}
             onInput={(event) => onInput?.(event.currentTarget.value)}
             {...input}
           />
@@ -208,7 +208,6 @@ export function TextField({
               name={name}
               defaultValue={String(value ?? '')}
               autocomplete="off"
-              aria-invalid={refusal !== null}
               onInput={(event) => onInput?.(event.currentTarget.value)}
               {...({ ...input, ...(suggestions && { list }) } as object)}
             />
@@ -228,13 +227,14 @@ export function TextField({
 
 export function ChoiceField({
   name,
+  of,
   label,
   hint,
   value = '',
   options,
   onChange,
 }: FieldProps & { value?: string | number | null | undefined; options: readonly Option[]; onChange?: (value: string) => void }) {
-  const refusal = refusedAt(useContext(Refusal), name)
+  const refusal = useFieldError(of ?? name)
   return (
     <Field label={label} error={refusal} {...(hint === undefined ? {} : { hint })}>
       {(id) => (
@@ -252,21 +252,25 @@ export function ChoiceField({
 
 export function CheckField({
   name,
+  of,
   label,
   hint,
   value = false,
   onChange,
 }: FieldProps & { value?: boolean; onChange?: (value: boolean) => void }) {
-  const refusal = refusedAt(useContext(Refusal), name)
+  const refusal = useFieldError(of ?? name)
+  const id = useId()
+  const described = useId()
+  useMarked(() => document.getElementById(id), refusal, described)
   return (
     <div class="field">
       <label class="check">
-        <input type="checkbox" name={name} defaultChecked={value} onChange={(event) => onChange?.(event.currentTarget.checked)} />
+        <input id={id} type="checkbox" name={name} defaultChecked={value} onChange={(event) => onChange?.(event.currentTarget.checked)} />
         <span>{label}</span>
       </label>
       {hint !== undefined && <span class="note">{hint}</span>}
       {refusal && (
-        <span class="field-error" role="alert">
+        <span class="field-error" role="alert" id={described}>
           {refusal}
         </span>
       )}
@@ -277,6 +281,7 @@ export function CheckField({
 /** One of a few, with all of them in sight. */
 export function RadioField({
   name,
+  of,
   label,
   value,
   options,
@@ -289,22 +294,24 @@ export function RadioField({
   return (
     <fieldset>
       <legend>{label}</legend>
-      {options.map((one) => (
-        <label class="check" key={one.value}>
-          <input type="radio" name={name} value={one.value} defaultChecked={one.value === value} onChange={() => onChange?.(one.value)} />
-          <span>
-            {one.label} {one.about && <span class="note">{one.about}</span>}
-          </span>
-        </label>
-      ))}
+      <At of={of ?? name}>
+        {options.map((one) => (
+          <label class="check" key={one.value}>
+            <input type="radio" name={name} value={one.value} defaultChecked={one.value === value} onChange={() => onChange?.(one.value)} />
+            <span>
+              {one.label} {one.about && <span class="note">{one.about}</span>}
+            </span>
+          </label>
+        ))}
+      </At>
     </fieldset>
   )
 }
 
 /** A date and a time on the clock of the project. `value`: an instant. */
-export function TimeField({ name, label, hint, value, required = false }: FieldProps & { value?: string | null; required?: boolean }) {
+export function TimeField({ name, of, label, hint, value, required = false }: FieldProps & { value?: string | null; required?: boolean }) {
   const { timezone } = useProject()
-  const refusal = refusedAt(useContext(Refusal), name)
+  const refusal = useFieldError(of ?? name)
   return (
     <Field label={label} error={refusal} hint={`In the time zone of the project, ${timezone}. ${hint ?? ''}`}>
       {(id) => (
@@ -316,7 +323,6 @@ export function TimeField({ name, label, hint, value, required = false }: FieldP
           data-zone={timezone}
           defaultValue={value ? typedText(value, timezone) : ''}
           required={required}
-          aria-invalid={refusal !== null}
         />
       )}
     </Field>
@@ -367,7 +373,7 @@ export function Confirm({
   children?: ComponentChildren
 }) {
   const send = async (form: HTMLFormElement) => {
-    if (typed !== undefined && textOf(form, 'typed') !== typed.trim()) throw new Error(`Type ${typed} to go on.`)
+    if (typed !== undefined && textOf(form, 'typed') !== typed.trim()) throw new FieldError('typed', `Type ${typed} to go on.`)
     await action(form)
   }
   return (

@@ -4,6 +4,7 @@ import { ApiError } from '../lib/api.ts'
 import { copyText } from '../lib/copy-text.ts'
 import { errorInWords } from '../lib/error-words.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
+import { useMarked } from './field-errors.tsx'
 
 export function ErrorBox({ error, retry }: { error: Error; retry?: () => void }) {
   const code = error instanceof ApiError && error.status >= 500 ? ` (status ${error.status})` : ''
@@ -73,13 +74,15 @@ export function Field({
   children: (id: string) => ComponentChildren
 }) {
   const id = useId()
+  const described = useId()
+  useMarked(() => document.getElementById(id), error ?? null, described)
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children(id)}
       {hint && <span class="note">{hint}</span>}
       {error && (
-        <span class="field-error" role="alert">
+        <span class="field-error" role="alert" id={described}>
           {error}
         </span>
       )}

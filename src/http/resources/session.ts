@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { presentShortProject, shortProjectSchema } from '../present.ts'
+import { defineResource } from '../resource.ts'
+import { projectsOf } from './projects.ts'
+import { meSchema, presentMe } from './users.ts'
+
+/** More projects are a question of their own. */
+const shownProjects = 200
+
+export const session = defineResource({
+  name: 'session',
+  summary: 'Who is signed in, for pages',
+  path: '/api/session',
+  reach: 'open',
+  object: null,
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'retrieve',
+      summary: `The user whom the cookie or the host application has signed in, with the first ${shownProjects} projects. \`user\` is null if nobody is: no error, as pages ask before anybody signs in`,
+      answer: z.object({
+        user: meSchema.nullable(),
+        projects: z.array(shortProjectSchema),
+        has_more_projects: z.boolean(),
+      }),
+      handle: async ({ app, caller }) => {
+        if (!caller) return { user: null, projects: [], has_more_projects: false }
+        const [user, projects] = await Promise.all([presentMe(app, caller.user, caller.limits), projectsOf(app, caller)])
+        return {
+          user,
+          projects: projects.slice(0, shownProjects).map(presentShortProject),
+          has_more_projects: projects.length > shownProjects,
+        }
+      },
+    }),
+  ],
+})

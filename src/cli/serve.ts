@@ -233,6 +233,7 @@ export const serve: Command = {
         ...(downloading === null ? {} : { allowsDownloads: () => downloading === 'on' }),
         ...site,
         takesCommands: false, // through the server itself
+        sendsCompressed: true,
         log: ({ level, message, ...fields }) => {
           if (isVerbose || message !== 'request') log(level, message, fields)
         },

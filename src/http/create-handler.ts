@@ -22,6 +22,11 @@ export interface HandlerOptions<R = Request> extends SiteOptions {
   readonly authenticate?: (request: R) => HostUser | null | undefined | Promise<HostUser | null | undefined>
   /** Whether commands such as `waymark users link` work while this process has the directory: they reach it on the loopback interface. Default: true. */
   readonly takesCommands?: boolean
+  /**
+   * Whether scripts and styles are sent compressed, with a `content-encoding`. A framework that removes this header from a `Response`, as route handlers of
+   * Next.js do, makes them unreadable. Default: false; of `toNodeHandler`, which writes the answer itself: true.
+   */
+  readonly sendsCompressed?: boolean
   /** Called once for each request and each internal error, without personal data. */
   readonly log?: Log
   /** Request limits of keys, called each time. Default: 480 requests a minute and 4800 an hour; queries are not limited. */
@@ -98,6 +103,14 @@ export const createHandler = (waymark: Waymark, options: HandlerOptions = {}): H
   return Object.assign(mounted, { drain: handle.drain })
 }
 
+/** The same request of a caller who accepts no encoding. */
+const withoutEncodings = (request: Request): Request => {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return request
+  const headers = new Headers(request.headers)
+  headers.delete('accept-encoding')
+  return new Request(request, { headers })
+}
+
 /** `mountedAt`: the mount path of this request, where it is not an option. */
 export interface UnmountedHandler<R> extends Handler<R> {
   (request: Request, address?: string | null, cut?: () => void, original?: R, mountedAt?: string): Promise<Response>
@@ -118,6 +131,7 @@ export const createUnmounted = <R>(
     at,
     authenticate,
     takesCommands = true,
+    sendsCompressed = false,
   }: HandlerOptions<R> = {},
 ): UnmountedHandler<R> => {
   const app: App = {
@@ -150,7 +164,8 @@ export const createUnmounted = <R>(
   const siteOf = createSites({ publicUrl, trustedProxies, at })
   // Routes, their schemas and pages are loaded by who serves them, not by each application that opens a directory.
   const service = import('./service.ts').then(({ createService }) => createService(app, { siteOf, log, authenticate }))
-  const handle = async (...request: Parameters<Handler<R>>) => (await service)(...request)
+  const handle = async (...[request, ...connection]: Parameters<Handler<R>>) =>
+    (await service)(sendsCompressed ? request : withoutEncodings(request), ...connection)
   if (takesCommands) takeCommands(waymark, publicUrl)
   return Object.assign(handle, { drain: (withinMs = 20_000) => app.asking.runs.drain(withinMs) })
 }

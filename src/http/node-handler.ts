@@ -36,8 +36,8 @@ const bodyWasRead = (): Response => {
  *
  * @example http.createServer(toNodeHandler(waymark)).listen(8000)
  */
-export const toNodeHandler = (waymark: Waymark, { at, ...options }: NodeHandlerOptions = {}): NodeHandler => {
-  const handler = createUnmounted<IncomingMessage>(waymark, { ...options, at })
+export const toNodeHandler = (waymark: Waymark, { at, sendsCompressed = true, ...options }: NodeHandlerOptions = {}): NodeHandler => {
+  const handler = createUnmounted<IncomingMessage>(waymark, { ...options, at, sendsCompressed })
   const given = at === undefined ? null : mountPath(at)
   const listen = getRequestListener(
     (request, env) => {

@@ -125,6 +125,7 @@ try {
     }
     const library = await fetch(`${url}/array/${projectKey}/array.js`)
     must(library.status === 200, `the browser library is answered with ${library.status}`)
+    must((await library.text()).includes('posthog'), 'the browser library cannot be read')
     const batch = [{ event: 'signup', distinct_id: 'u1', properties: {} }]
     const body = JSON.stringify({ api_key: projectKey, batch })
     const sent = await fetch(`${url}/batch/`, { method: 'POST', body })

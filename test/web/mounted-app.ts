@@ -72,7 +72,11 @@ const starts: Readonly<Record<string, () => Promise<string>>> = {
     }
     const { Hono } = (await load('hono')) as unknown as { Hono: new () => App }
     const { getRequestListener } = (await load('@hono/node-server')) as unknown as { getRequestListener(fetch: App['fetch']): Listener }
-    const analytics = createHandler(waymark, { at: '/analytics', authenticate: ({ headers }) => userOf(headers.get('cookie')) })
+    const analytics = createHandler(waymark, {
+      at: '/analytics',
+      sendsCompressed: true,
+      authenticate: ({ headers }) => userOf(headers.get('cookie')),
+    })
     const app = new Hono()
     app.all('/analytics/*', (c) => analytics(c.req.raw))
     return listen(getRequestListener(app.fetch))

@@ -26,7 +26,7 @@ const ask = (path: string, headers: Record<string, string> = {}, method = 'GET')
 
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:' })
-  handler = createHandler(waymark)
+  handler = createHandler(waymark, { sendsCompressed: true })
   key = (await waymark.createProject({ name: 'Shop', autocapture_web_vitals_opt_in: true, capture_dead_clicks: true })).token
 })
 afterAll(() => waymark.close())

@@ -343,6 +343,8 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     // By keyboard, at the day before the last; a mark opens the same.
     await axis.focus()
     await page.keyboard.press('ArrowLeft')
+    expect(await axis.textContent()).toBe('Add an annotation: 3-Jun-2026')
+    expect(await accessibilityFindings(page)).toEqual([])
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Annotations, 3-Jun-2026' }).waitFor()
     await page.keyboard.press('Escape')
@@ -356,6 +358,12 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
       ['Campaign', Date.parse('2026-06-04T00:00:00Z')],
       ['Version <b>2</b>', Date.parse('2026-06-02T09:00:00Z')],
     ])
+    // A mark of several is called as many as it shows.
+    await web.api('POST', `${base()}annotations/`, { content: 'News', date_marker: '2026-06-02T10:00:00Z' })
+    await page.reload()
+    const several = page.getByRole('button', { name: /^2 annotations, 2-Jun-2026: / })
+    expect(await several.textContent()).toBe('2')
+    expect(await accessibilityFindings(page)).toEqual([])
   })
 
   test('annotations on dashboards and on the page of a site; those of one insight or dashboard only there', async () => {
@@ -370,7 +378,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     await about('of all', { scope: 'organization' })
     const textOf = (of: Page | ReturnType<Page['getByRole']>) =>
       of
-        .getByRole('button', { name: /^Annotation, 1-Jun-2026/ })
+        .getByRole('button', { name: /^(Annotation|\d annotations), 1-Jun-2026/ })
         .evaluateAll((all) => all.map((each) => (each as { ariaLabel?: string }).ariaLabel).join())
     await page.goto(`${web.facts.url}/#/project/${project.id}/dashboards/${board.id}`)
     await page.reload()
@@ -381,7 +389,7 @@ describe.skipIf(!hasBrowser)('charts in a browser', () => {
     const open = async (id: string) => {
       await page.goto(`${web.facts.url}/#/project/${project.id}/insights/${id}`)
       await answered()
-      await page.getByRole('button', { name: /^Annotation, 1-Jun-2026/ }).waitFor()
+      await page.getByRole('button', { name: /^(Annotation|\d annotations), 1-Jun-2026/ }).waitFor()
       return (await textOf(page)).match(/of (one|the board|all)/g)!.toSorted()
     }
     expect(await open(one.short_id)).toEqual(['of all', 'of one'])

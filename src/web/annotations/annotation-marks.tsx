@@ -82,7 +82,7 @@ export function AnnotationMarks({ chart, notes, width, bottom, at }: Props) {
       >
         {next !== null && (
           <span class={`tip${at(next) > width / 2 ? ' to-left' : ''}`} style={{ left: `${at(next)}px`, bottom: `${axisHeight}px` }}>
-            + Annotation, {chart.labels[next]}
+            Add an annotation: {chart.labels[next]}
           </span>
         )}
       </button>
@@ -92,7 +92,7 @@ export function AnnotationMarks({ chart, notes, width, bottom, at }: Props) {
           class="note-mark"
           key={index}
           style={{ left: `${at(index)}px`, top: `${bottom}px` }}
-          aria-label={`Annotation, ${chart.labels[index]}: ${notesText(own)}`}
+          aria-label={`${own.length > 1 ? `${own.length} annotations` : 'Annotation'}, ${chart.labels[index]}: ${notesText(own)}`}
           onPointerEnter={() => setShown(index)}
           onPointerLeave={() => setShown(null)}
           onFocus={() => setShown(index)}

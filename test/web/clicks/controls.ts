@@ -49,7 +49,7 @@ const collect = `(() => {
     tag: one.tagName.toLowerCase(),
     type: one.matches('.code-host') ? 'code' : one.type ?? one.getAttribute('role') ?? '',
     name: labelOf(one) || text(one.getAttribute('data-pick')),
-    isLocal: /^Cop(y|ied)/.test(labelOf(one)) || one.matches('summary, [role=tab]:not([href]), [aria-expanded], [aria-pressed], [aria-label=Run] button, .pager button, button.add, button.past, [role=slider], form input, form select, form textarea, aside.side *'),
+    isLocal: /^Cop(y|ied)/.test(labelOf(one)) || one.matches('summary, [role=tab]:not([href]), [aria-expanded], [aria-pressed], [aria-label=Run] button, .pager button, button.add, button.past, [role=slider], form input, form select, form textarea, form button, aside.side *'),
     options: one.tagName === 'SELECT' ? [...one.options].map(({ value }) => value) : [],
     suggestions: one.list ? [...one.list.options].slice(0, 12).map(({ value }) => value) : [],
   }))

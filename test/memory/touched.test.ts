@@ -11,7 +11,7 @@ const count = 900
 const length = 458_000
 const ofRequest = 40
 /** Bytes of the engine's process beside its budget. */
-const beside = 450e6
+const beside = 600e6
 
 const kinds = {
   persons: (i: number, set: object) => ({ event: 'e', distinct_id: `${i}`, properties: { $set: set } }),

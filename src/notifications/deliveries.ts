@@ -45,8 +45,8 @@ export const createDeliveries = (parts: DeliveryParts) => {
   return {
     /** What became of the newest notice of a source, tests left out. Null: there was none in the days that are kept. */
     async latest(source: Source): Promise<LatestNotice | null> {
-      const newest = await store.read.notice_deliveries.find(idsOf(source), { newestFirst: 'created_at', limit: mostOfNotice })
-      const due = newest.filter(({ is_test }) => is_test !== true)
+      const where = { ...idsOf(source), is_test: [false, null] }
+      const due = await store.read.notice_deliveries.find(where, { newestFirst: 'created_at', limit: mostOfNotice })
       const [first] = due
       if (!first) return null
       const all = due.filter(({ notice_id }) => notice_id === first.notice_id)

@@ -25,8 +25,8 @@ export interface Asker {
 }
 
 /**
- * The error of the same lookup that a connection makes; null: it found addresses, did not end in time, or too many wait. A lookup has its turn until it has ended, also
- * after nobody waits for it: it has a thread all that time.
+ * The error of the same lookup that a connection makes; null: it found addresses, did not end in time, or too many wait. The slot of a lookup is free when the lookup
+ * has ended, not when nobody waits for it: it occupies a thread all that time.
  */
 const lookedUp = (host: string, { lookup }: Reachable, { outbound, organization }: Asker): Promise<Error | null> =>
   new Promise((resolve) => {

@@ -95,6 +95,7 @@ export const createDeliveries = (parts: DeliveryParts) => {
       const found = await writeAs(context, by, async (tables) => {
         const delivery = await tables.notice_deliveries.first({ id: id.toLowerCase(), ...idsOf(source) })
         if (!delivery) throw notFound()
+        if (delivery.is_test) throw invalid('A test is not sent again. Send another test.')
         if (delivery.status !== 'failed') throw invalid(`Only a failed delivery can be retried: this one is ${delivery.status}.`)
         const change = { status: 'waiting', attempts: 0, due_at: context.clock() }
         await tables.notice_deliveries.update({ id: delivery.id }, change)

@@ -586,6 +586,9 @@ describe('a test', () => {
     const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url, enabled: false }))
     const tested = await call('POST', `alerts/${body.id}/test-delivery/`)
     expect(tested.body.deliveries).toMatchObject([{ status: 'failed', attempts: 1, error: expect.stringContaining(error) }])
+    // Tests have a limit of their own, which this would not count toward.
+    const again = await call('POST', `alerts/${body.id}/deliveries/${tested.body.deliveries[0].id}/retry/`)
+    expect(again).toMatchObject({ status: 400, body: { detail: expect.stringContaining('Send another test') } })
     later(days(1))
     await run()
     expect(hook.requests).toHaveLength(1)

@@ -5,10 +5,14 @@ import { build, stop } from 'esbuild'
 
 const { resolve } = createRequire(import.meta.url)
 
-/** What the library and the programs have inside. */
-const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib']
+/** What the library and the programs have inside, besides what is installed beside them. */
+export const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib']
 /** What the threads of plugins have inside, with their licenses. */
-const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-wasmfile-release-sync', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
+export const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-ffi-types', '@jitl/quickjs-wasmfile-release-sync', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
+export const programs = { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts', 'fold-worker': 'src/folds/fold-worker.ts', 'answer-worker': 'src/isolation/answer-worker.ts', 'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts' }
+/** Native code, and optional peers. */
+export const outside = ['@duckdb/node-bindings*', 'nodemailer']
+
 export async function licenseOf(name) {
   const folder = new URL(`../node_modules/${name}/`, import.meta.url)
   const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one))
@@ -23,7 +27,7 @@ export async function buildCli() {
   const before = existsSync('dist') ? (await readdir('dist')).filter((name) => /^part-.*\.js$/.test(name)) : []
   for (const name of before) await rm(`dist/${name}`)
   await build({
-    entryPoints: { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts', 'fold-worker': 'src/folds/fold-worker.ts', 'answer-worker': 'src/isolation/answer-worker.ts', 'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts' },
+    entryPoints: programs,
     outdir: 'dist',
     chunkNames: 'part-[name]-[hash]',
     bundle: true,
@@ -32,7 +36,7 @@ export async function buildCli() {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['@duckdb/node-bindings*', 'nodemailer'],
+    external: outside,
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })

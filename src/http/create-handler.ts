@@ -71,6 +71,14 @@ const readinessOf = (condition: Condition): Readiness => {
   return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }
 
+/** A file of the package is missing or cannot be read: requests are told, and the application goes on. */
+const notLoaded = (log: Log | undefined) => (error: unknown) => {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  log?.({ level: 'error', message: 'the HTTP API could not be loaded', error: text })
+  const failure = failureOf(failures.internal())
+  return async () => Response.json(failureBody(failure), { status: failure.status })
+}
+
 export interface Handler<R = Request> {
   (request: Request, address?: string | null, cut?: () => void, original?: R): Promise<Response>
   /** Call before `waymark.close()`: waits for async queries up to this time, then cancels them; their statuses say so. */
@@ -163,7 +171,9 @@ export const createUnmounted = <R>(
   waymark.saved.answers.limitRows(rows)
   const siteOf = createSites({ publicUrl, trustedProxies, at })
   // Routes, their schemas and pages are loaded by who serves them, not by each application that opens a directory.
-  const service = import('./service.ts').then(({ createService }) => createService(app, { siteOf, log, authenticate }))
+  const service = import('./service.ts')
+    .then(({ createService }) => createService(app, { siteOf, log, authenticate }))
+    .catch(notLoaded(log))
   const handle = async (...[request, ...connection]: Parameters<Handler<R>>) =>
     (await service)(sendsCompressed ? request : withoutEncodings(request), ...connection)
   if (takesCommands) takeCommands(waymark, publicUrl)

@@ -2,8 +2,6 @@ import { version } from '../lib/version.ts'
 
 // The answer to `GET /`: people with a browser see what this is and where to go; programs get the same as JSON.
 
-const documents = 'https://www.npmjs.com/package/waymark'
-
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -34,7 +32,7 @@ code { font: 14px/1.5 ui-monospace, monospace }
 <ul>
 <li><a href="/openapi.json">The description of the HTTP API</a> (OpenAPI 3.1)</li>
 <li><a href="/_readyz">Whether the server is ready</a> and <a href="/metrics">its metrics</a></li>
-<li><a href="${documents}" rel="noreferrer">The package and its documents</a></li>
+<li>The documents are in the folder <code>docs</code> of the package.</li>
 </ul>
 </body>
 </html>
@@ -50,6 +48,6 @@ const headers = {
 
 export const frontPage = (request: Request): Response => {
   if (!request.headers.get('accept')?.includes('text/html'))
-    return Response.json({ name: 'Waymark', version, api: '/openapi.json', ready: '/_readyz', documents }, { headers: { vary: 'accept' } })
+    return Response.json({ name: 'Waymark', version, api: '/openapi.json', ready: '/_readyz' }, { headers: { vary: 'accept' } })
   return new Response(page.replaceAll('ORIGIN', escaped(new URL(request.url).origin)), { headers })
 }

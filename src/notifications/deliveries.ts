@@ -45,8 +45,8 @@ export const createDeliveries = (parts: DeliveryParts) => {
   return {
     /** What became of the newest notice of a source, tests left out. Null: there was none in the days that are kept. */
     async latest(source: Source): Promise<LatestNotice | null> {
-      const newest = await store.read.notice_deliveries.find(idsOf(source), { newestFirst: 'created_at', limit: mostOfNotice })
-      const due = newest.filter(({ is_test }) => is_test !== true)
+      const where = { ...idsOf(source), is_test: [false, null] }
+      const due = await store.read.notice_deliveries.find(where, { newestFirst: 'created_at', limit: mostOfNotice })
       const [first] = due
       if (!first) return null
       const all = due.filter(({ notice_id }) => notice_id === first.notice_id)
@@ -95,6 +95,7 @@ export const createDeliveries = (parts: DeliveryParts) => {
       const found = await writeAs(context, by, async (tables) => {
         const delivery = await tables.notice_deliveries.first({ id: id.toLowerCase(), ...idsOf(source) })
         if (!delivery) throw notFound()
+        if (delivery.is_test) throw invalid('A test is not sent again. Send another test.')
         if (delivery.status !== 'failed') throw invalid(`Only a failed delivery can be retried: this one is ${delivery.status}.`)
         const change = { status: 'waiting', attempts: 0, due_at: context.clock() }
         await tables.notice_deliveries.update({ id: delivery.id }, change)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { runInSlices } from '../lib/run-in-slices.ts'
 import { columnCount, inOrder, type Placed } from '../pictures/grid.ts'
 import { element, escaped, type Markup, render } from '../pictures/markup.ts'
 import { readChart } from '../pictures/read-chart.ts'
@@ -85,13 +86,19 @@ function insightTile({ query, answer, error }: SharedInsight, { title, about, ti
   )
 }
 
-function boardOf({ tiles, timezone }: SharedView, { hasHeader }: PageOptions): { readonly markup: string; readonly layout: string } {
+interface Board {
+  readonly markup: string
+  readonly layout: string
+}
+
+/** Each step draws one tile. */
+function* boardOf({ tiles, timezone }: SharedView, { hasHeader }: PageOptions): Generator<void, Board> {
   const known = tiles.map((one) => ({ id: one.tile, layouts: one.layouts, text: 'text' in one ? one.text : null }))
   const numbers = new Map(tiles.map(({ tile }, i) => [tile, i]))
   const [wide, narrow] = [placesOf(known, 'sm'), placesOf(known, 'xs')]
   const narrowOf = new Map(narrow.map((place) => [place.id, place]))
   let size = 0
-  const sections = inOrder(wide).map((place) => {
+  const section = (place: Placed): string => {
     const one = tiles[numbers.get(place.id)!]!
     const id = `tile-${numbers.get(place.id)}`
     if ('text' in one)
@@ -110,7 +117,12 @@ function boardOf({ tiles, timezone }: SharedView, { hasHeader }: PageOptions): {
     )
     size += made.length
     return made
-  })
+  }
+  const sections: string[] = []
+  for (const place of inOrder(wide)) {
+    yield
+    sections.push(section(place))
+  }
   const rules = (places: readonly Placed[]) => places.map((place) => `#tile-${numbers.get(place.id)}${areaOf(place)}`).join('')
   return {
     markup: `<div class="page"><div class="board">\n${sections.join('\n')}\n</div></div>`,
@@ -118,13 +130,18 @@ function boardOf({ tiles, timezone }: SharedView, { hasHeader }: PageOptions): {
   }
 }
 
-export function sharedPage(view: SharedView, options: PageOptions): SharedPage {
+const sliceMs = 10
+
+/** Drawing a large dashboard takes a second: others have their turn between its tiles. */
+export const sharedPage = (view: SharedView, options: PageOptions): Promise<SharedPage> => runInSlices(pageInParts(view, options), sliceMs)
+
+function* pageInParts(view: SharedView, options: PageOptions): Generator<void, SharedPage> {
   const { type, name, description, timezone, computedAt, tiles } = view
   const { hasHeader } = options
   const [first] = tiles
   const { markup, layout } =
     type === 'dashboard' || !first || 'text' in first
-      ? boardOf(view, options)
+      ? yield* boardOf(view, options)
       : {
           markup: render(
             insightTile(first, {

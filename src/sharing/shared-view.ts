@@ -41,27 +41,41 @@ export interface SharedView {
 /** Characters of all pages that are kept. Those that were made first go first; the next reader gets another one. */
 const mostOfPages = 32 * 1024 ** 2
 
-/** Pages of views, made once for all readers. */
+const busy = () => new WaymarkError('busy', { what: 'public links' })
+
+/** Pages of views, made once for all readers: one at a time, projects in turn. */
 export function createPages<P extends { readonly size: number }>(most = mostOfPages) {
   // By a number of the view, so that no page holds a view whose time is over.
   const numbers = new WeakMap<SharedView, number>()
-  const kept = new Map<string, P>()
+  /** A size of 0: it is being made. */
+  const kept = new Map<string, { readonly page: Promise<P>; size: number }>()
+  const limit = createConcurrencyLimit({ atOnce: 1, waiting: 200, waitingOfGroup: 20, refusal: busy })
   let [next, sum] = [0, 0]
-  return (view: SharedView, name: string, make: () => P): P => {
+  const shrink = (last: string) => {
+    for (const [key, { size }] of kept) {
+      if (sum <= most) return
+      if (key === last || size === 0) continue
+      kept.delete(key)
+      sum -= size
+    }
+  }
+  return (view: SharedView, project: number, name: string, make: () => Promise<P>): Promise<P> => {
     const number = numbers.get(view) ?? next++
     numbers.set(view, number)
     const key = `${number} ${name}`
     const known = kept.get(key)
-    if (known) return known
-    const made = make()
+    if (known) return known.page
+    const made = { page: limit(String(project), make), size: 0 }
     kept.set(key, made)
-    sum += made.size
-    for (const [other, { size }] of kept) {
-      if (sum <= most || other === key) break
-      kept.delete(other)
-      sum -= size
-    }
-    return made
+    made.page.then(
+      ({ size }) => {
+        made.size = size
+        sum += size
+        shrink(key)
+      },
+      () => kept.delete(key),
+    )
+    return made.page
   }
 }
 
@@ -87,8 +101,6 @@ interface Kept {
   readonly at: number
   readonly view: Promise<SharedView>
 }
-
-const busy = () => new WaymarkError('busy', { what: 'public links' })
 
 const tooLarge = 'This answer is too large for a public link.'
 

@@ -513,6 +513,22 @@ describe('whether the newest notice has arrived', () => {
     })
   })
 
+  test('however many tests came after it, the newest notice decides', async () => {
+    const { world, admin, member, owner } = held.home
+    world.hasMail = true
+    hook.status = 410
+    const told = { webhook_url: hook.url, subscribed_users: [owner.id, admin.id, member.id] }
+    const { body } = await call('POST', 'alerts/', rule({ ...told, calculation_interval: 'monthly' }))
+    await run()
+    hook.status = 200
+    // Four deliveries each.
+    for (let i = 0; i < 26; i++) {
+      later(1000)
+      expect((await call('POST', `alerts/${body.id}/test-delivery/`)).body.deliveries).toHaveLength(4)
+    }
+    expect((await alertOf(body.id)).last_delivery).toMatchObject({ status: 'failed', delivered: 3, failed: 1, target: hook.url })
+  })
+
   test('members see the server of a webhook, and not its token', async () => {
     const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url }))
     held.home.world.reachesPrivate = false
@@ -570,6 +586,9 @@ describe('a test', () => {
     const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url, enabled: false }))
     const tested = await call('POST', `alerts/${body.id}/test-delivery/`)
     expect(tested.body.deliveries).toMatchObject([{ status: 'failed', attempts: 1, error: expect.stringContaining(error) }])
+    // Tests have a limit of their own, which this would not count toward.
+    const again = await call('POST', `alerts/${body.id}/deliveries/${tested.body.deliveries[0].id}/retry/`)
+    expect(again).toMatchObject({ status: 400, body: { detail: expect.stringContaining('Send another test') } })
     later(days(1))
     await run()
     expect(hook.requests).toHaveLength(1)

@@ -47,7 +47,11 @@ test.each(['../index.html', '..%2findex.html', 'index.html', '.', '..', 'nothing
 test('without the interface a page says how to send and to ask; programs get JSON', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'waymark-web-'))
   const pages = createWebPages(`${folder}/`)
-  expect(await (await pages.front(asked({ accept: 'text/html' }))).text()).toContain('curl http://waymark.test/capture/')
-  expect(await (await built.front(asked({}))).json()).toMatchObject({ name: 'Waymark', api: '/openapi.json' })
+  const page = await (await pages.front(asked({ accept: 'text/html' }))).text()
+  expect(page).toContain('curl http://waymark.test/capture/')
+  const answer = await (await built.front(asked({}))).text()
+  expect(JSON.parse(answer)).toMatchObject({ name: 'Waymark', api: '/openapi.json' })
+  // The package is in no registry: its name there is free for anybody.
+  expect(page + answer).not.toContain('npmjs')
   await rm(folder, { recursive: true })
 })

@@ -44,8 +44,8 @@ const withoutTips = new Set(['number', 'nothing', 'correlation', 'rows of object
 describe('the picture of an answer', () => {
   test.each(Object.keys(samples))(
     '%s: every tip is a row of its numbers, no text is small, and nothing is larger than the page allows',
-    (name) => {
-      const { html } = sharedPage(view([insight(name)]), { hasHeader: true })
+    async (name) => {
+      const { html } = await sharedPage(view([insight(name)]), { hasHeader: true })
       const main = bodyOf(html)
       const [table] = named(main, 'table')
       const heads = table ? named(table, 'th').map(textOf) : []
@@ -70,8 +70,8 @@ describe('the picture of an answer', () => {
     },
   )
 
-  test('a cell of a grid is told with its row and its column', () => {
-    const main = bodyOf(sharedPage(view([insight('hours of the week')]), { hasHeader: true }).html)
+  test('a cell of a grid is told with its row and its column', async () => {
+    const main = bodyOf((await sharedPage(view([insight('hours of the week')]), { hasHeader: true })).html)
     const [table] = named(main, 'table')
     const cells = named(named(table!, 'tbody')[0]!, 'tr').map((row) => named(row, 'td').map(textOf))
     const [svg] = named(main, 'svg')
@@ -84,8 +84,8 @@ describe('the picture of an answer', () => {
   })
 })
 
-describe('the policy of the page', () => {
-  const page = sharedPage(view([insight('lines', 1), insight('pie', 2)]), { hasHeader: true })
+describe('the policy of the page', async () => {
+  const page = await sharedPage(view([insight('lines', 1), insight('pie', 2)]), { hasHeader: true })
   const policy = pageHeaders(page, false)['content-security-policy']!
   test('allows its styles and its one script by their hashes, and loads nothing', () => {
     const hashes = (name: string) =>
@@ -106,9 +106,9 @@ describe('the policy of the page', () => {
 })
 
 describe('a dashboard', () => {
-  test('tiles have the places of their layouts, in the order of reading', () => {
+  test('tiles have the places of their layouts, in the order of reading', async () => {
     const at = (x: number, y: number, w: number, h: number) => ({ sm: { x, y, w, h } })
-    const { layout, html } = sharedPage(
+    const { layout, html } = await sharedPage(
       view([
         insight('pie', 7, at(6, 0, 6, 5)),
         { tile: 3, text: '# Hello\n\nworld', layouts: at(0, 5, 12, 2) },
@@ -127,17 +127,29 @@ describe('a dashboard', () => {
     expect(named(sections[2]!, 'h2').map(textOf)).toEqual(['Hello'])
   })
 
-  test('texts have only links to sites', () => {
-    const { html } = sharedPage(view([{ tile: 1, text: '[a](https://a.test/x) [b](javascript:alert(1)) <img src=x>', layouts: {} }]), {
-      hasHeader: true,
-    })
+  test('texts have only links to sites', async () => {
+    const { html } = await sharedPage(
+      view([{ tile: 1, text: '[a](https://a.test/x) [b](javascript:alert(1)) <img src=x>', layouts: {} }]),
+      {
+        hasHeader: true,
+      },
+    )
     expect(named(bodyOf(html), 'a').map(({ attributes }) => attributes.get('href'))).toEqual(['https://a.test/x'])
     expect(html).toContain('&lt;img src=x&gt;')
   })
 
-  test('many pictures have one width, so that a page has a largest size', () => {
+  test('many pictures have one width, so that a page has a largest size, and others have their turn between them', async () => {
     const tiles = Array.from({ length: 60 }, (_, i) => insight('a world map', i))
-    const { html } = sharedPage(view(tiles), { hasHeader: true })
+    let turns = 0
+    let isMade = false
+    const count = () => {
+      turns++
+      if (!isMade) setImmediate(count)
+    }
+    setImmediate(count)
+    const { html } = await sharedPage(view(tiles), { hasHeader: true })
+    isMade = true
+    expect(turns).toBeGreaterThan(10)
     expect(html.length).toBeLessThan(10 * 1024 ** 2)
     expect(html.match(/<svg/g)!.length).toBeGreaterThanOrEqual(2 * 60)
   })

@@ -94,7 +94,8 @@ test('a page is made once for a view, and those that were made first go when the
   const made = world(1)
   const pages = createPages<{ size: number; text: string }>(10)
   let count = 0
-  const read = async (link: string) => pages((await made.read(link))!, 'page', () => ({ size: 4, text: `${link} ${++count}` })).text
+  const page = (link: string) => async () => ({ size: 4, text: `${link} ${++count}` })
+  const read = async (link: string) => (await pages((await made.read(link))!, 1, 'page', page(link))).text
   for (let i = 0; i < 5; i++) expect(await read('a')).toBe('a 1')
   expect(await read('b')).toBe('b 2')
   expect(await read('c')).toBe('c 3')
@@ -107,6 +108,33 @@ test('one page that is larger than all together is still kept until the next', a
   const view = (await world(1).read())!
   const pages = createPages<{ size: number }>(1)
   let count = 0
-  for (let i = 0; i < 3; i++) pages(view, 'page', () => ({ size: 100 + count++ }))
+  for (let i = 0; i < 3; i++) await pages(view, 1, 'page', async () => ({ size: 100 + count++ }))
   expect(count).toBe(1)
+})
+
+test('pages are made one at a time, projects in turn; readers of one wait together, and beyond what may wait the answer is that it is busy', async () => {
+  const pages = createPages<{ size: number }>()
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const ask = (view: SharedView, project: number, name: string) =>
+    pages(view, project, name, () => {
+      begun.push(name)
+      return new Promise((resolve) => ends.set(name, () => resolve({ size: 1 })))
+    })
+  const turn = () => new Promise((resume) => setImmediate(resume))
+  const view = (await world(1).read())!
+  const asked = Array.from({ length: 21 }, (_, i) => ask(view, 1, `a${i}`))
+  const together = ask(view, 1, 'a3')
+  const other = ask(view, 2, 'b0')
+  await expect(ask(view, 1, 'a21')).rejects.toMatchObject({ code: 'busy' })
+  await turn()
+  expect(begun).toEqual(['a0'])
+  for (let i = 0; i < 22; i++) {
+    ends.get(begun.at(-1)!)!()
+    await turn()
+  }
+  expect(begun).toEqual(['a0', 'a1', 'b0', ...Array.from({ length: 19 }, (_, i) => `a${i + 2}`)])
+  expect(await together).toBe(await asked[3])
+  expect(await other).toEqual({ size: 1 })
+  await Promise.all(asked)
 })

@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser)('with a mail server, in a browser', () => {
     await dialog.getByRole('button', { name: 'Create the subscription' }).click()
     await dialog.getByRole('heading', { name: 'Monday numbers' }).waitFor()
     const sent = smtp.mails.length
-    await dialog.getByRole('button', { name: 'Send now' }).click()
+    await dialog.getByRole('button', { name: 'Send a test of Monday numbers' }).click()
     await expect.poll(() => smtp.mails.length).toBe(sent + 1)
     expect(smtp.mails.at(-1)!.to).toEqual([owner.email])
     await page.context().close()

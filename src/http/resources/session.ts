@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { presentShortProject, shortProjectSchema } from '../present.ts'
 import { defineResource } from '../resource.ts'
 import { projectsOf } from './projects.ts'

@@ -11,7 +11,7 @@ const open = async ({ app, params }: Visit, token = params.token ?? '') => {
   const view = opened && (await app.sharing.views.of(opened.project, opened.link))
   // It may have been withdrawn while the answers were computed.
   if (!view || !(await app.sharing.links.open(token))) throw failures.notFound()
-  return { view, settings: opened.link.settings as { readonly noHeader?: boolean } }
+  return { view, project: opened.project.id, settings: opened.link.settings as { readonly noHeader?: boolean } }
 }
 
 const json = /\.json$/
@@ -19,10 +19,10 @@ const json = /\.json$/
 const pages = createPages<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly layout: string; readonly size: number }>()
 
 const page = async (visit: Visit, isEmbedded: boolean): Promise<Reply> => {
-  const { view, settings } = await open(visit)
+  const { view, project, settings } = await open(visit)
   const hasHeader = settings.noHeader !== true
-  const made = pages(view, `page ${hasHeader}`, () => {
-    const { html, layout } = sharedPage(view, { hasHeader })
+  const made = await pages(view, project, `page ${hasHeader}`, async () => {
+    const { html, layout } = await sharedPage(view, { hasHeader })
     return { bytes: new TextEncoder().encode(html), layout, size: html.length }
   })
   return new Reply(200, made.bytes, pageHeaders(made, isEmbedded))

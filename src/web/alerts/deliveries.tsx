@@ -58,7 +58,7 @@ function DeliveryTable({ of, version }: { of: string; version: number }) {
                   )}
                 </td>
                 <td>
-                  {one.status === 'failed' && (
+                  {one.status === 'failed' && !one.is_test && (
                     <button
                       type="button"
                       class="plain cell"

@@ -1,0 +1,4 @@
+export const inside: readonly string[]
+export const insidePluginWorker: readonly string[]
+export const programs: Readonly<Record<string, string>>
+export const outside: string[]

@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('every page', () => {
       () => undefined,
     )
     const cohort = await made('cohorts/', { name: long, description: long, is_static: true })
-    const action = await made('actions/', { name: long, description: long, steps: [{ event: long, url: long }] })
+    await made('actions/', { name: long, description: long, steps: [{ event: long, url: long }] })
     await made('annotations/', { content: long, scope: 'project', date_marker: new Date().toISOString() })
     await made('warehouse_saved_queries/', { name: 'w'.repeat(100), query: { query: `select '${'w'.repeat(400)}' as ${'w'.repeat(60)}` } })
     const plugin = await web.api<{ id: number }>('POST', `/api/organizations/${organization}/plugins/`, {
@@ -110,7 +110,6 @@ describe.skipIf(!hasBrowser)('every page', () => {
       `people/${people[0]!.uuid}`,
       `people/groups/0/${encodeURIComponent(long)}`,
       `cohorts/${cohort.id}`,
-      `data/actions/${action.id}`,
       `pipelines/plugins/${config.id}`,
       ...(batchExport ? [`pipelines/exports/${batchExport.id}`] : []),
     ]

@@ -102,6 +102,7 @@ test('names are unique, and every route of a project or an organization asks for
     '/api/reset',
     '/api/reset/:uuid',
     '/api/reset/:uuid',
+    '/api/session',
     '/api/setup',
     '/api/setup',
     '/api/signup/:secret',

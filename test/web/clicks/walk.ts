@@ -248,6 +248,10 @@ class Walker {
     const chosen = isInDialog && this.random.chance(0.7) ? 'Escape' : this.random.pick(keys)
     this.note(step, `press ${chosen}`)
     this.isLocal ||= !/^g /.test(chosen)
+    // In a field, a letter is a letter.
+    await this.page.evaluate(
+      'document.activeElement?.matches("input, textarea, select, [contenteditable]") && document.activeElement.blur()',
+    )
     for (const key of chosen.split(' ')) await this.page.keyboard.press(key)
   }
 

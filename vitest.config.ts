@@ -51,7 +51,7 @@ const long = [
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
-  'test/web/{accounts,addresses,alerts,charts,clicks,crowded,dashboards,data,every-page,field-errors,first-load,insight-behaviour,insight-kinds,insights,live,mounted,organization,pages,people,public-pages,pipelines,settings,sql,states,web-analytics}.test.ts',
+  'test/web/{accounts,addresses,alerts,charts,crowded,dashboards,data,every-page,field-errors,first-load,insight-behaviour,insight-kinds,insights,live,mounted,organization,pages,people,public-pages,pipelines,settings,sql,states,web-analytics}.test.ts',
 ]
 
 // The same of files that may share a process.
@@ -67,8 +67,8 @@ const longTogether = [
   'test/public-plugins/**',
 ]
 
-// Gigabytes of events, or many minutes, against servers: `npm run test:largest`.
-const largest = ['test/crash/transformations.test.ts', 'test/memory/{deleting,large-events,touched}.test.ts']
+// Gigabytes of events, many minutes against servers, or clicks whose course depends on the time that pages take: `npm run test:largest`.
+const largest = ['test/crash/transformations.test.ts', 'test/memory/{deleting,large-events,touched}.test.ts', 'test/web/clicks.test.ts']
 
 // What is only about ClickHouse: `npm run test:clickhouse`.
 const clickhouse = ['test/clickhouse/**']

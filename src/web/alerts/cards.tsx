@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { patch, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
@@ -23,45 +24,34 @@ interface CardProps {
   readonly onChanged: () => void
 }
 
-export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { alert: Alert }) {
-  const { api, link, timezone } = useProject()
+interface SharedProps {
+  readonly name: string
+  readonly state: ReturnType<typeof stateOf>
+  /** Beside the state. */
+  readonly bounds?: string
+  /** Of its record, below the project. */
+  readonly path: string
+  readonly latest: Alert['last_delivery']
+  readonly failure: ComponentChildren
+  /** What it is about. */
+  readonly children: ComponentChildren
+  readonly actions: ComponentChildren
+}
+
+/** What alerts and subscriptions have in common: the state, what became of the newest notice, the deliveries, and a test. */
+function Card({ name, state, bounds, path, latest, failure, children, actions }: SharedProps) {
+  const { timezone } = useProject()
   const [version, setVersion] = useState(0)
-  const path = `alerts/${alert.id}/`
-  const { act, isBusy, failure } = useAction()
   const test = useTest(path, () => setVersion((before) => before + 1))
-  const change = (fields: object) => act(() => patch(api(path), fields).then(onChanged))
-  const name = alert.name || conditions.find(({ value }) => value === alert.condition.type)?.label || 'Alert'
-  const state = stateOf(alert)
-  const { insight } = alert
   return (
     <li>
       <div>
         <h3>{name}</h3>
         <p>
-          <span class={`state ${state.tone}`}>{state.text}</span> {boundsText(alert.threshold.configuration)}
+          <span class={`state ${state.tone}`}>{state.text}</span> {bounds}
         </p>
-        {hasLink && (
-          <p class="note wrap">
-            {insight ? (
-              <>
-                Of the insight{' '}
-                <a href={linkTo(link(`insights/${insight.short_id}`))}>{insight.name || insight.derived_name || `Insight ${insight.id}`}</a>
-                .
-              </>
-            ) : (
-              'Its insight was deleted.'
-            )}
-          </p>
-        )}
-        <p class="note">
-          {checkIntervals.find(({ value }) => value === alert.calculation_interval)?.label}.{' '}
-          {alert.last_checked_at
-            ? `Last check: ${momentText(alert.last_checked_at, timezone)}, value ${alert.last_value === null ? 'none' : numberText(alert.last_value)}.`
-            : 'Not checked yet.'}
-          {alert.snoozed_until && ` Snoozed until ${momentText(alert.snoozed_until, timezone)}.`}
-        </p>
-        {alert.last_error && <p class="field-error wrap">{alert.last_error}</p>}
-        <p class={`wrap ${isWrong(alert.last_delivery) ? 'field-error' : 'note'}`}>{lastDeliveryText(alert.last_delivery, timezone)}</p>
+        {children}
+        <p class={`wrap ${isWrong(latest) ? 'field-error' : 'note'}`}>{lastDeliveryText(latest, timezone)}</p>
         {test.outcome}
         {failure}
         <Deliveries of={path} version={version} />
@@ -70,99 +60,127 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
         <button type="button" disabled={test.isBusy} aria-label={`Send a test of ${name}`} onClick={test.test}>
           Send a test
         </button>
-        <button
-          type="button"
-          disabled={isBusy}
-          aria-label={`${alert.enabled ? 'Switch off' : 'Switch on'} ${name}`}
-          onClick={() => change({ enabled: !alert.enabled })}
-        >
-          {alert.enabled ? 'Switch off' : 'Switch on'}
-        </button>
-        <button
-          type="button"
-          disabled={isBusy}
-          aria-label={`${alert.snoozed_until ? 'Wake' : 'Snooze for a day'}: ${name}`}
-          onClick={() => change({ snoozed_until: alert.snoozed_until ? null : '1d' })}
-        >
-          {alert.snoozed_until ? 'Wake' : 'Snooze for a day'}
-        </button>
-        <ConfirmButton
-          label="Remove"
-          of={name}
-          title="Remove the alert"
-          submit="Remove it"
-          action={() => remove(api(path)).then(onChanged)}
-        >
-          <p class="wrap">
-            <strong>{name}</strong> is removed with its checks and deliveries.
-          </p>
-        </ConfirmButton>
+        {actions}
       </div>
     </li>
   )
 }
 
+export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { alert: Alert }) {
+  const { api, link, timezone } = useProject()
+  const path = `alerts/${alert.id}/`
+  const { act, isBusy, failure } = useAction()
+  const change = (fields: object) => act(() => patch(api(path), fields).then(onChanged))
+  const name = alert.name || conditions.find(({ value }) => value === alert.condition.type)?.label || 'Alert'
+  const state = stateOf(alert)
+  const { insight } = alert
+  const actions = (
+    <>
+      <button
+        type="button"
+        disabled={isBusy}
+        aria-label={`${alert.enabled ? 'Switch off' : 'Switch on'} ${name}`}
+        onClick={() => change({ enabled: !alert.enabled })}
+      >
+        {alert.enabled ? 'Switch off' : 'Switch on'}
+      </button>
+      <button
+        type="button"
+        disabled={isBusy}
+        aria-label={`${alert.snoozed_until ? 'Wake' : 'Snooze for a day'}: ${name}`}
+        onClick={() => change({ snoozed_until: alert.snoozed_until ? null : '1d' })}
+      >
+        {alert.snoozed_until ? 'Wake' : 'Snooze for a day'}
+      </button>
+      <ConfirmButton label="Remove" of={name} title="Remove the alert" submit="Remove it" action={() => remove(api(path)).then(onChanged)}>
+        <p class="wrap">
+          <strong>{name}</strong> is removed with its checks and deliveries.
+        </p>
+      </ConfirmButton>
+    </>
+  )
+  return (
+    <Card
+      name={name}
+      state={state}
+      bounds={boundsText(alert.threshold.configuration)}
+      path={path}
+      latest={alert.last_delivery}
+      failure={failure}
+      actions={actions}
+    >
+      {hasLink && (
+        <p class="note wrap">
+          {insight ? (
+            <>
+              Of the insight{' '}
+              <a href={linkTo(link(`insights/${insight.short_id}`))}>{insight.name || insight.derived_name || `Insight ${insight.id}`}</a>.
+            </>
+          ) : (
+            'Its insight was deleted.'
+          )}
+        </p>
+      )}
+      <p class="note">
+        {checkIntervals.find(({ value }) => value === alert.calculation_interval)?.label}.{' '}
+        {alert.last_checked_at
+          ? `Last check: ${momentText(alert.last_checked_at, timezone)}, value ${alert.last_value === null ? 'none' : numberText(alert.last_value)}.`
+          : 'Not checked yet.'}
+        {alert.snoozed_until && ` Snoozed until ${momentText(alert.snoozed_until, timezone)}.`}
+      </p>
+      {alert.last_error && <p class="field-error wrap">{alert.last_error}</p>}
+    </Card>
+  )
+}
+
 export function SubscriptionCard({ subscription: one, hasLink = false, onChanged }: CardProps & { subscription: Subscription }) {
   const { api, link, timezone } = useProject()
-  const [version, setVersion] = useState(0)
   const path = `subscriptions/${one.id}/`
   const { act, isBusy, failure } = useAction()
-  const test = useTest(path, () => setVersion((before) => before + 1))
   const name = one.title || one.summary
   const state = sendingOf(one)
+  const actions = (
+    <>
+      <button
+        type="button"
+        disabled={isBusy}
+        aria-label={`${one.enabled ? 'Pause' : 'Resume'} ${name}`}
+        onClick={() => act(() => patch(api(path), { enabled: !one.enabled }).then(onChanged))}
+      >
+        {one.enabled ? 'Pause' : 'Resume'}
+      </button>
+      <ConfirmButton
+        label="End…"
+        of={name}
+        title="End the subscription"
+        submit="End it"
+        action={() => patch(api(path), { deleted: true }).then(onChanged)}
+      >
+        <p class="wrap">{one.target_value} gets nothing any more.</p>
+      </ConfirmButton>
+    </>
+  )
   return (
-    <li>
-      <div>
-        <h3>{name}</h3>
-        <p>
-          <span class={`state ${state.tone}`}>{state.text}</span>
-        </p>
-        {hasLink && (
-          <p class="note wrap">
-            {one.resource_name === null ? (
-              'What it shows was deleted.'
-            ) : (
-              <>
-                {one.dashboard === null ? 'Of the insight' : 'Of the dashboard'}{' '}
-                <a href={linkTo(link(one.dashboard === null ? `insights/${one.insight_short_id}` : `dashboards/${one.dashboard}`))}>
-                  {one.resource_name}
-                </a>
-                .
-              </>
-            )}
-          </p>
-        )}
+    <Card name={name} state={state} path={path} latest={one.last_delivery} failure={failure} actions={actions}>
+      {hasLink && (
         <p class="note wrap">
-          {one.summary} to {one.target_value}.
-          {one.next_delivery_date ? ` Next: ${momentText(one.next_delivery_date, timezone)}.` : one.enabled ? ' It has ended.' : ''}
+          {one.resource_name === null ? (
+            'What it shows was deleted.'
+          ) : (
+            <>
+              {one.dashboard === null ? 'Of the insight' : 'Of the dashboard'}{' '}
+              <a href={linkTo(link(one.dashboard === null ? `insights/${one.insight_short_id}` : `dashboards/${one.dashboard}`))}>
+                {one.resource_name}
+              </a>
+              .
+            </>
+          )}
         </p>
-        <p class={`wrap ${isWrong(one.last_delivery) ? 'field-error' : 'note'}`}>{lastDeliveryText(one.last_delivery, timezone)}</p>
-        {test.outcome}
-        {failure}
-        <Deliveries of={path} version={version} />
-      </div>
-      <div class="row">
-        <button type="button" disabled={test.isBusy} aria-label={`Send a test of ${name}`} onClick={test.test}>
-          Send a test
-        </button>
-        <button
-          type="button"
-          disabled={isBusy}
-          aria-label={`${one.enabled ? 'Pause' : 'Resume'} ${name}`}
-          onClick={() => act(() => patch(api(path), { enabled: !one.enabled }).then(onChanged))}
-        >
-          {one.enabled ? 'Pause' : 'Resume'}
-        </button>
-        <ConfirmButton
-          label="End…"
-          of={name}
-          title="End the subscription"
-          submit="End it"
-          action={() => patch(api(path), { deleted: true }).then(onChanged)}
-        >
-          <p class="wrap">{one.target_value} gets nothing any more.</p>
-        </ConfirmButton>
-      </div>
-    </li>
+      )}
+      <p class="note wrap">
+        {one.summary} to {one.target_value}.
+        {one.next_delivery_date ? ` Next: ${momentText(one.next_delivery_date, timezone)}.` : one.enabled ? ' It has ended.' : ''}
+      </p>
+    </Card>
   )
 }

@@ -166,17 +166,17 @@ export interface RowsPlan {
   readonly hasMore?: () => boolean
 }
 
-export interface QueryKind<Q, R> {
-  readonly kind: string
+/** `K`: its name. `S`: checks untrusted input; the static types of requests come from it. `R`: its answer. */
+export interface QueryKind<K extends string, S extends z.ZodType, R extends object> {
+  readonly kind: K
   /** A statement of the language, whose answer is all its rows. */
   readonly isStatement?: boolean
   /** Its answers are cached for a while. */
   readonly isCached?: boolean
-  /** Checks untrusted input; the static type comes from it. */
-  readonly schema: z.ZodType<Q>
-  run(query: Q, env: QueryContext): QueryRun<R>
+  readonly schema: S
+  run(query: z.output<S>, env: QueryContext): QueryRun<R>
   /** For answers that are a list of rows. Null: the rows are known only from the whole answer. */
-  rows?(query: Q, env: QueryContext): QueryRun<RowsPlan | null>
+  rows?(query: z.output<S>, env: QueryContext): QueryRun<RowsPlan | null>
 }
 
-export const defineQueryKind = <Q, R>(kind: QueryKind<Q, R>): QueryKind<Q, R> => kind
+export type AnyQueryKind = QueryKind<string, z.ZodType, object>

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
-import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorOptions, ActorSource, Asking, Choice } from '../actor-source.ts'
 import { bucketEdges, bucketIndex } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, micros, type ResolvedRange } from '../dates.ts'
@@ -41,13 +41,13 @@ export const funnelPointSchema = fields(
 )
 export type FunnelPoint = z.infer<typeof funnelPointSchema>
 
-export const funnelsActors = defineActorSource<FunnelPoint>({
+export const funnelsActors: ActorSource<typeof funnelPointSchema> = {
   wrapper: 'FunnelsActorsQuery',
   kind: 'FunnelsQuery',
   schema: funnelPointSchema,
   actors: actorsBehind,
   options: choicesOf,
-})
+}
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 

@@ -4,7 +4,7 @@ import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { allowCells } from '../cells.ts'
 import { type Period, type PeriodLabel, periodLabel, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
 import { micros, type ResolvedRange } from '../dates.ts'
-import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
+import type { QueryContext, QueryKind, QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
 import { type FunnelBreakdown, funnelBreakdown, noSplit } from './breakdown.ts'
 import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
@@ -41,7 +41,7 @@ export interface FunnelNumbers<R extends FunnelResults = FunnelResults> {
   readonly total_median_conversion_time?: number | null
 }
 
-export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
+export const funnels: QueryKind<'FunnelsQuery', typeof funnelsSchema, FunnelsAnswer> = {
   kind: 'FunnelsQuery',
   isCached: true,
   schema: funnelsSchema,
@@ -59,7 +59,7 @@ export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
     const compared = [...labelled(rowsOf(current), 'current'), ...labelled(rowsOf(earlier), 'previous')] as unknown as FunnelResults
     return { ...current, results: compared, ...dates }
   },
-})
+}
 
 /** The scan of a query, and the range to compare with. */
 export function* planFunnel(query: FunnelsQuery, env: QueryContext): QueryRun<{ scan: FunnelScan; previous: ResolvedRange | null }> {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { alias, call, equals, field, from, groupBy, literal, not, or, select, unionAll } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { type ActorList, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorSource, Asking, Choice } from '../actor-source.ts'
 import { isBrokenDown } from '../breakdown.ts'
 import { otherLabel, otherValue } from '../breakdown-values.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
@@ -36,7 +36,7 @@ type RetentionPoint = z.infer<typeof retentionPointSchema>
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 
-export const retentionActors = defineActorSource<RetentionPoint>({
+export const retentionActors: ActorSource<typeof retentionPointSchema> = {
   wrapper: 'InsightActorsQuery',
   kind: 'RetentionQuery',
   schema: retentionPointSchema,
@@ -54,7 +54,7 @@ export const retentionActors = defineActorSource<RetentionPoint>({
     if (parts.length < 2) return { ...common, breakdown: choices(0) }
     return { ...common, breakdowns: parts.map((_, i) => ({ values: choices(i) })) }
   },
-})
+}
 
 const choiceOf = (text: string): Choice => ({ label: text === otherValue ? otherLabel : text, value: text })
 

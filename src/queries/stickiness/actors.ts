@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { alias, field, from, literal, select } from '../../ast/build.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { type ActorList, type ActorOptions, type Asking, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorOptions, ActorSource, Asking } from '../actor-source.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import { listsAsk, type QueryContext } from '../kind.ts'
@@ -78,13 +78,13 @@ function* optionsOf({ source: query }: StickinessPoint, env: QueryContext): Aski
 }
 
 const source = { kind: 'StickinessQuery', actors: actorsBehind, options: optionsOf }
-export const stickinessInsightActors = defineActorSource<StickinessPoint>({
+export const stickinessInsightActors: ActorSource<typeof stickinessPointSchema> = {
   ...source,
   wrapper: 'InsightActorsQuery',
   schema: stickinessPointSchema,
-})
-export const stickinessActors = defineActorSource<StickinessPoint>({
+}
+export const stickinessActors: ActorSource<typeof stickinessActorsSchema> = {
   ...source,
   wrapper: 'StickinessActorsQuery',
   schema: stickinessActorsSchema,
-})
+}

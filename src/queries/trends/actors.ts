@@ -4,7 +4,7 @@ import type { Expr, Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { calendarOf, endOf, startOf } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
-import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorOptions, ActorSource, Asking, Choice } from '../actor-source.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
@@ -54,13 +54,13 @@ export const trendsPointSchema = fields(
 )
 export type TrendsPoint = z.infer<typeof trendsPointSchema>
 
-export const trendsActors = defineActorSource<TrendsPoint>({
+export const trendsActors: ActorSource<typeof trendsPointSchema> = {
   wrapper: 'InsightActorsQuery',
   kind: 'TrendsQuery',
   schema: trendsPointSchema,
   actors: actorsBehind,
   options: optionsOf,
-})
+}
 
 function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList> {
   const query = countedQuery(plainBoxes(plainSlope(point.source)), env)

@@ -6,7 +6,7 @@ import { bucketEdges } from '../buckets.ts'
 import { allowCells } from '../cells.ts'
 import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
-import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { type Answer, type Ask, listsAsk, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
@@ -35,7 +35,7 @@ export interface TrendsResponse extends ShownRanges {
   readonly boxplot_data?: readonly BoxPlotDatum[]
 }
 
-export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
+export const trends: QueryKind<'TrendsQuery', typeof trendsSchema, TrendsResponse> = {
   kind: 'TrendsQuery',
   isCached: true,
   schema: trendsSchema,
@@ -47,7 +47,7 @@ export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
         ? runHeatmap(query, env)
         : runTrends(plainSlope(query), env)
   },
-})
+}
 
 const tables = (answer: Answer): readonly Table[] => {
   if (!Array.isArray(answer)) throw new InternalError('A list of statements was not answered by a list of tables')

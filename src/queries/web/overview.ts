@@ -2,7 +2,7 @@ import type { Table } from 'apache-arrow'
 import { alias, and, call, field, from, limit, literal, select, table } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import type { Period, ShownRanges } from '../comparison.ts'
-import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
@@ -20,7 +20,7 @@ import {
   sessionsOf,
   type WebPlan,
 } from './plan.ts'
-import { overviewSchema, type WebOverviewQuery } from './schema.ts'
+import { overviewSchema } from './schema.ts'
 
 /** One number of a site, and its change since the comparison period. */
 export interface WebOverviewItem {
@@ -67,7 +67,7 @@ const ofConversions: readonly Measure[] = [
 ]
 const counts = new Set(['visitors', 'views', 'sessions', 'conversions', 'converted'])
 
-export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>({
+export const webOverview: QueryKind<'WebOverviewQuery', typeof overviewSchema, WebOverviewAnswer> = {
   kind: 'WebOverviewQuery',
   isCached: true,
   schema: overviewSchema,
@@ -87,7 +87,7 @@ export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>(
       ...ranges,
     }
   },
-})
+}
 
 type Found = (period: Period, name: string) => number | null
 

@@ -4,7 +4,7 @@ import type { Expr, OrderItem, Query, Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { ShownRanges } from '../comparison.ts'
-import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { listsAsk, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
@@ -49,7 +49,7 @@ const shown = (name: string): string => `context.columns.${name}`
 const previously = (name: string): string => `previous_${name}`
 export const defaultLimits = { defaultRows: 100, mostRows: 10_000 }
 
-export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>({
+export const webStatsTable: QueryKind<'WebStatsTableQuery', typeof statsTableSchema, WebTableAnswer> = {
   kind: 'WebStatsTableQuery',
   isCached: true,
   schema: statsTableSchema,
@@ -95,7 +95,7 @@ export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>
       ...rangesOf(plan),
     }
   },
-})
+}
 
 interface Tabled {
   readonly breakdown: Breakdown

@@ -7,7 +7,7 @@ import { bucketEdges, bucketIndex } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
-import type { QueryContext } from '../kind.ts'
+import { along, given, type QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
@@ -63,9 +63,15 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext, mayRead: (column: 
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
   if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([], []) }
   const split = yield* splitOf(point, scan, env)
-  if (env.foldsInEngine) return { ...list, query: actorsInEngine(scan, at, split, env) }
-  const read = listColumns.filter(mayRead)
-  return { ...list, query: yield* listOf(yield* foundHere(scan, at, split, read.length > 0, env), read) }
+  const found = yield* along<Query>({
+    label: 'actors of a funnel',
+    engine: () => given(actorsInEngine(scan, at, split, env)),
+    *rows() {
+      const read = listColumns.filter(mayRead)
+      return yield* listOf(yield* foundHere(scan, at, split, read.length > 0, env), read)
+    },
+  })
+  return { ...list, query: found }
 }
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0

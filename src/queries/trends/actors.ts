@@ -10,8 +10,7 @@ import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, isoInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
-import type { QueryContext } from '../kind.ts'
-import { listedActors } from '../listed-actors.ts'
+import { along, given, type QueryContext } from '../kind.ts'
 import { everyQuery } from '../schemas.ts'
 import { eventsTable, since, until } from '../scope.ts'
 import { rollingMaths } from '../series.ts'
@@ -89,15 +88,13 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
   const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, ranges[0]!.range, env)
   const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
-  const found = { group: actorOf(unit).group, columns: ['event_count'] }
-  let folded: Query | null = null
-  const listed = listedActorsOf({ unit, query, breakdown, times, value }, env, (actors, event_count) => {
-    folded = listedActors(actors, {}, { event_count })
-  })
-  yield { kind: 'lists', label: `actors of series ${order}`, ...listed }
-  if (folded) return { ...found, query: folded }
   const isOf = value.kind === 'all' ? literal(true) : value.condition
-  return { ...found, query: isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf) }
+  const found = yield* along<Query>({
+    label: `actors of series ${order}`,
+    lists: () => listedActorsOf({ unit, query, breakdown, times, value }, env),
+    statement: () => given(isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf)),
+  })
+  return { query: found, group: actorOf(unit).group, columns: ['event_count'] }
 }
 
 /** Of a cell of a heat map, or of a box: these have no breakdown. */

@@ -1,9 +1,11 @@
 import type { Table } from 'apache-arrow'
 import { alias, field, from, groupBy, select } from '../../ast/build.ts'
+import type { Query } from '../../ast/nodes.ts'
 import type { Breakdown } from '../breakdown.ts'
-import { type Answer, type Ask, type ListsAsk, listsAsk, type QueryContext } from '../kind.ts'
+import { folded, type QueryContext, type QueryRun } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { eventExprOf } from '../origin.ts'
+import { Refusal, refuse } from '../refusals.ts'
 import { columnValues } from '../rows.ts'
 import { integers } from '../vectors.ts'
 import { everyEvent, hasNumber, type Measure, type MeasuredExpression, measureField, measuresOf } from './expression-measures.ts'
@@ -19,7 +21,7 @@ import { pathOf, type Unit } from './unit.ts'
 /** Cells that one statement computes. */
 const mostCells = 50_000
 
-/** The groups of the unit; null: the lists cannot count them. */
+/** The groups of the unit. */
 export function* foldExpression(
   unit: Unit,
   query: TrendsQuery,
@@ -27,21 +29,13 @@ export function* foldExpression(
   breakdown: Breakdown,
   bins: readonly (Bins | null)[],
   label: string,
-): Generator<Ask, readonly Group[] | null, Answer> {
+): QueryRun<readonly Group[] | Refusal> {
   const measured = measuresOf(eventExprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
-  if (typeof measured === 'string') {
-    yield listsAsk(label, measured)
-    return null
-  }
+  if (measured instanceof Refusal) return measured
   // What the engine refuses, it refuses as a statement.
-  let check: ListsAsk['check'] = planUnit(contextOf(unit, query, env, breakdown, bins)).query
-  function* groupsOf(measure: Measure): Generator<Ask, readonly Group[] | null, Answer> {
-    let found: readonly Group[] | null = null
-    const take = (groups: readonly Group[]) => {
-      found = groups
-    }
-    const listed = listedUnit(unit, query, breakdown, bins, env, take, measure)
-    yield listsAsk(label, typeof listed === 'string' ? listed : { ...listed, check })
+  let check: Query | undefined = planUnit(contextOf(unit, query, env, breakdown, bins)).query
+  function* groupsOf(measure: Measure): QueryRun<readonly Group[] | Refusal> {
+    const found = yield* folded(label, { ...listedUnit(unit, query, breakdown, bins, env, measure), check })
     check = undefined
     return found
   }
@@ -49,23 +43,21 @@ export function* foldExpression(
   const [first] = measures as [Measure]
   if (isPlain && first.condition.kind === 'literal') return yield* groupsOf(first)
   const all = yield* groupsOf(everyEvent)
-  if (!all) return null
+  if (all instanceof Refusal) return all
   const found: (readonly Group[])[] = []
   const numbered: (readonly Group[] | null)[] = []
   for (const measure of measures) {
     const groups = yield* groupsOf(measure)
-    if (!groups) return null
+    if (groups instanceof Refusal) return groups
     found.push(groups)
     const numbers = isPlain ? null : hasNumber(measure)
-    numbered.push(numbers && (yield* groupsOf(numbers)))
-    if (numbers && !numbered.at(-1)) return null
+    const counts = numbers && (yield* groupsOf(numbers))
+    if (counts instanceof Refusal) return counts
+    numbered.push(counts)
   }
   if (isPlain) return all.map(({ parts, data }) => ({ parts, data: valuesOf(found[0]!, parts, data.length) }))
   const cells = cellsOf(all)
-  if (cells.length > mostCells) {
-    yield listsAsk(label, 'the expression has too many values')
-    return null
-  }
+  if (cells.length > mostCells) return refuse('expression-too-large')
   const texts = measures.map((_, i) => textsOf(cells, all, found[i]!, numbered[i]!))
   return withValues(all, cells, yield* computed(measured, cells, texts, label))
 }
@@ -100,7 +92,7 @@ function* computed(
   cells: readonly Cell[],
   texts: readonly (readonly string[])[],
   label: string,
-): Generator<Ask, ReadonlyMap<number, number>, Answer> {
+): QueryRun<ReadonlyMap<number, number>> {
   const columns = Object.fromEntries(texts.map((values, i) => [measureField(i), values]))
   const query = select({
     columns: [field('actor'), alias(overCells, 'value')],

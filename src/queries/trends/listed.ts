@@ -8,8 +8,9 @@ import type { Reduction } from '../../folds/series/reduce.ts'
 import { oneLevel } from '../../folds/series/spread.ts'
 import { own } from '../../lib/own.ts'
 import type { Breakdown } from '../breakdown.ts'
-import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { type AskedColumn, AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
+import { refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
 import { firstTimeMaths, propertyMaths } from '../series.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
@@ -26,29 +27,21 @@ import { actorOf, cohortFilter, eventsOf, filtersOf, pathOf, type Times, type Un
 
 // Series over the lists of the core.
 
-export interface ListedUnit {
-  readonly names: readonly string[]
-  readonly columns: readonly ListColumnAsk[]
-  readonly actors: ListsAsk['actors']
-  readonly fold: ListFold
-}
-
 /** A number, and the times that it counts. */
 interface Counted {
   readonly times: Times
   readonly value: (listed: Listed) => SeriesValue
 }
 
-/** `take` gets the groups of the unit. Text: why the lists cannot answer it. */
+/** The groups of a unit over the lists. */
 export function listedUnit(
   unit: Unit,
   query: TrendsQuery,
   breakdown: Breakdown,
   bins: readonly (Bins | null)[],
   env: QueryContext,
-  take: (groups: readonly Group[]) => void,
   measure: Measure | null = null,
-): ListedUnit | string {
+): ListedFold<readonly Group[]> {
   const isBySession = unit.node.math === 'unique_session' || isSessionDuration(unit)
   const group = !measure && asksForActors(unit) ? actorOf(unit).group : null
   const columns = new AskedColumns({ hasPersons: group === null && !isBySession })
@@ -58,7 +51,6 @@ export function listedUnit(
       ? null
       : groupActors(group, columns)
   const counted = measure ? measuredBy(measure, unit, columns) : countedBy(unit, query, columns, env)
-  if (typeof counted === 'string') return counted
   const splits =
     unit.cohort === null
       ? breakdown.parts.map((part, i) =>
@@ -74,7 +66,7 @@ export function listedUnit(
     names: bits.names,
     columns: columns.asks,
     actors,
-    fold: listFold<Series, SeriesPart>({
+    fold: listFold<Series, SeriesPart, readonly Group[]>({
       fold: seriesFold,
       params: (listed) => ({
         matching: { ...counted.times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
@@ -83,13 +75,12 @@ export function listedUnit(
         value: counted.value(listed),
       }),
       *take(part, { columns: read }, series) {
-        if (!part) return 'the breakdown has too many values'
+        if (!part) return refuse('many-values')
         const texts = splits.map(({ index }) => read[index]!.texts)
         const found = yield* seriesData(part, series)
         const groups = found.map(({ combination, data }) => ({ parts: cohort ?? combinationTexts(combination, texts), data }))
         // A value that occurs only between the windows has no line.
-        take(series.value.kind === 'windows' && splits.length > 0 ? groups.filter(({ data }) => data.some((n) => n > 0)) : groups)
-        return undefined
+        return series.value.kind === 'windows' && splits.length > 0 ? groups.filter(({ data }) => data.some((n) => n > 0)) : groups
       },
     }),
   }
@@ -136,8 +127,7 @@ const reduced =
           spread: typeof reduction === 'number' ? oneLevel(reduction) : reduction,
         }
 
-/** Text: why the lists cannot count it. */
-function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted | string {
+function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: QueryContext): Counted {
   const { node, range, edges } = unit
   const math = node.math ?? 'total'
   const times = { from: range.firstEvent, to: range.to }
@@ -158,12 +148,9 @@ function countedBy(unit: Unit, query: TrendsQuery, columns: AskedColumns, env: Q
       return rolling(math, unit) ?? plain({ kind: 'persons' })
     case 'unique_session':
       return plain({ kind: 'persons' })
-    case 'hogql':
-      return 'the number is an expression'
   }
   const perPerson = countPerActorReduction(math)
   if (perPerson) return plain({ kind: 'events per person', reduction: reductionOf(perPerson) })
-  if (!(propertyMaths as readonly string[]).includes(math)) return `the lists do not count ${math}`
   if (isSessionDuration(unit)) {
     const number = columns.numbers(sessionDuration(unit))
     return { times, value: (listed) => ({ kind: 'numbers of persons', number: placed(number, listed), reduction: reductionOf(math) }) }

@@ -2,7 +2,8 @@ import type { Table } from 'apache-arrow'
 import { alias, and, call, field, from, limit, literal, select, table } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import type { Period, ShownRanges } from '../comparison.ts'
-import { listsAsk, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
+import { refuse } from '../refusals.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
@@ -74,13 +75,13 @@ export const webOverview: QueryKind<'WebOverviewQuery', typeof overviewSchema, W
   *run(query, env) {
     const plan = yield* planWeb(query, env)
     const found = yield* foundNumbers(plan, env)
-    const numbersOf = (period: Period) => (name: string) => {
+    const numbersIn = (period: Period) => (name: string) => {
       const value = plan[period] ? found(period, name) : null
       return value !== null && counts.has(name) ? scaledUp(value, plan.sample) : value
     }
     const ranges = rangesOf(plan)
     return {
-      results: (plan.goal ? ofConversions : ofVisits).map((measure) => itemOf(measure, numbersOf('current'), numbersOf('previous'))),
+      results: (plan.goal ? ofConversions : ofVisits).map((measure) => itemOf(measure, numbersIn('current'), numbersIn('previous'))),
       samplingRate: samplingRate(plan),
       dateFrom: ranges.resolved_date_range.date_from,
       dateTo: ranges.resolved_date_range.date_to,
@@ -89,24 +90,22 @@ export const webOverview: QueryKind<'WebOverviewQuery', typeof overviewSchema, W
   },
 }
 
-type Found = (period: Period, name: string) => number | null
-
-function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<Found> {
-  const label = 'web overview'
-  let folded: ReadonlyMap<Period, OverviewNumbers> | null = null
-  const listed = listedOverview(plan, env, (numbers) => {
-    folded = numbers
-  })
+function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<OverviewNumbers> {
   // The lists hold sessions by their ids.
   const hasMade = plan.sessions.fields.length === 0 && (yield* hasEventsWithoutSession(plan))
-  yield listsAsk(label, hasMade ? 'there are events without a session id, whose sessions are made by a statement' : listed)
-  if (folded) return foundIn(folded)
-  const table = (yield { kind: 'statement', label, query: overviewOf(plan, env) }) as Table
-  return (period, name) => {
+  return yield* along<OverviewNumbers>({
+    label: 'web overview',
+    lists: () => (hasMade ? refuse('sessions-without-id') : listedOverview(plan, env)),
+    statement: () => ({ query: overviewOf(plan, env), read: numbersOf }),
+  })
+}
+
+const numbersOf =
+  (table: Table): OverviewNumbers =>
+  (period, name) => {
     const [value] = columnValues(table.getChild(period === 'current' ? name : `previous_${name}`)!, 'UTC')
     return value == null ? null : Number(value)
   }
-}
 
 function* hasEventsWithoutSession(plan: WebPlan): QueryRun<boolean> {
   const counted = and(plan.inPeriods, countedNames(plan, isPage), isWithoutSession)
@@ -114,11 +113,6 @@ function* hasEventsWithoutSession(plan: WebPlan): QueryRun<boolean> {
   const answer = (yield { kind: 'statement', label: 'events without a session', query }) as Table
   return answer.numRows > 0
 }
-
-const foundIn =
-  (numbers: ReadonlyMap<Period, OverviewNumbers>): Found =>
-  (period, name) =>
-    numbers.get(period)!(name)
 
 function itemOf({ key, kind, isIncreaseBad, of }: Measure, ...[now, before]: Parameters<Measure['of']>[0][]): WebOverviewItem {
   const [value, previous] = [of(now!), of(before!)]

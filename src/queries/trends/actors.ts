@@ -11,26 +11,25 @@ import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, isoInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
 import { along, given, type QueryContext } from '../kind.ts'
+import { mathFacts } from '../maths.ts'
 import { everyQuery } from '../schemas.ts'
 import { eventsTable, since, until } from '../scope.ts'
-import { rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
-import { fineInterval, isPlainUnique, type RollingMath, totalTimes, windowOf } from './active-users.ts'
+import { fineInterval, isPlainUnique, totalTimes, windowOf } from './active-users.ts'
 import { isInBox, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
-import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
+import { firstEvents, isFirstInRange } from './first-time.ts'
 import { countedQuery } from './goal.ts'
 import { partColumn } from './groups.ts'
 import { isInCell } from './heatmap.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
-import { isFirstTime } from './listed.ts'
 import { listedActorsOf } from './listed-actors.ts'
 import { contextOf } from './plan.ts'
 import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { isSlope, plainSlope } from './slope.ts'
-import { actorOf, type Times, type Unit } from './unit.ts'
+import { actorOf, isFirstTime, type Times, type Unit } from './unit.ts'
 import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -137,12 +136,11 @@ function bucketAt(day: string | number, { range }: Unit, current: ResolvedRange,
 /** The times of the events counted at the bucket. Running totals count all up to its end. */
 function timesOf({ unit, query }: PlanContext, bucket: Bucket | null): Times {
   const { range, node } = unit
-  if ((rollingMaths as readonly (string | null | undefined)[]).includes(node.math)) {
-    const math = node.math as RollingMath
-    if (isTotal(query)) return totalTimes(unit, math)
-    if (bucket && !isPlainUnique(math, range.interval)) {
+  if (mathFacts(node.math).counts === 'recent actors') {
+    if (isTotal(query)) return totalTimes(unit)
+    if (bucket && !isPlainUnique(unit)) {
       const fine = fineInterval(range.interval)
-      const [after, last] = windowOf(math, bucket.start, unit)
+      const [after, last] = windowOf(bucket.start, unit)
       return { from: endOf(fine, after, range.calendar), to: Math.min(endOf(fine, last, range.calendar) - 1, range.to) }
     }
   }
@@ -173,7 +171,7 @@ function actorsIn(context: PlanContext, times: Times, isOf: Expr): Query {
 function firstActors(context: PlanContext, times: Times, isOf: Expr): Query {
   const { unit, filters } = context
   const marked = { ...context, parts: [call('if', isOf, literal('1'), literal('0'))] }
-  const inner = ignoresFiltersWhenLooking(unit.node.math)
+  const inner = mathFacts(unit.node.math).ignoresFilters
     ? firstEvents(marked, filters, literal(true))
     : firstEvents(marked, literal(true), filters)
   const isCounted = and(

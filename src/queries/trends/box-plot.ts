@@ -13,7 +13,7 @@ import { allOf, nodeName } from '../series-condition.ts'
 import { doubles, integers } from '../vectors.ts'
 import { numberOf } from './aggregate-math.ts'
 import type { Measure } from './expression-measures.ts'
-import { listedUnit } from './listed.ts'
+import { listedUnit, measuring } from './listed.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 import { eventsOf, timeFilter, type Unit } from './unit.ts'
 
@@ -80,7 +80,7 @@ const foldedNumbers = ['min', 'p25', 'median', 'p75', 'max', 'count', 'mean'] as
 
 function* listedBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<readonly Box[] | Refusal> {
   const measure: Measure = { condition: literal(true), value: { number: numberOf(unit, env), reduction: ofBox } }
-  const groups = yield* folded(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, measure))
+  const groups = yield* folded(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, measuring(measure)))
   if (groups instanceof Refusal) return groups
   const data = groups[0]?.data ?? []
   const numberAt = (bucket: number, name: (typeof foldedNumbers)[number]) =>

@@ -18,10 +18,9 @@ import { conversionsOf, ratesOf, unitIn, withRates } from './goal.ts'
 import type { Group } from './groups.ts'
 import { type CalendarHeatmap, heatmapBreakdowns, heatmapOf, heatmapOfGroups, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
-import { listedUnit } from './listed.ts'
 import { listedBins } from './listed-bins.ts'
-import { foldExpression } from './listed-expression.ts'
-import { contextOf, planUnit } from './plan.ts'
+import { mathOf } from './maths.ts'
+import { contextOf } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { type Axis, axisOf, filterOf, type Line, rowOf, type TrendsRow } from './shape.ts'
@@ -98,14 +97,15 @@ const hasBins = ({ parts }: Breakdown) => parts.some((part) => part.binCount !==
 function* listedGroups(unit: Unit, query: TrendsQuery, env: QueryContext, breakdown: Breakdown): QueryRun<readonly Group[] | Refusal> {
   const bins = hasBins(breakdown) ? yield* folded(binsLabel(unit), listedBins(unit, query, breakdown, env)) : []
   if (bins instanceof Refusal) return bins
-  const label = labelOf(unit)
-  if (unit.node.math === 'hogql') return yield* foldExpression(unit, query, env, breakdown, bins, label)
-  return yield* folded(label, listedUnit(unit, query, breakdown, bins, env))
+  const { lists, statement } = mathOf(unit)
+  return yield* lists({ unit, query, env, breakdown, bins, label: labelOf(unit) }, () =>
+    statement(contextOf(unit, query, env, breakdown, bins)),
+  )
 }
 
 function* statedGroups(unit: Unit, query: TrendsQuery, env: QueryContext, breakdown: Breakdown): QueryRun<readonly Group[]> {
   const bins = hasBins(breakdown) ? yield* statedBins(unit, query, env, breakdown) : []
-  const plan = planUnit(contextOf(unit, query, env, breakdown, bins))
+  const plan = mathOf(unit).statement(contextOf(unit, query, env, breakdown, bins))
   return plan.read((yield { kind: 'statement', query: plan.query, label: labelOf(unit) }) as Table)
 }
 

@@ -6,9 +6,9 @@ import { listedActors } from '../listed-actors.ts'
 import { type AskedColumn, AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
 import { refuse } from '../refusals.ts'
 import { groupText } from './breakdown.ts'
-import { conditionsOf, isFirstTime } from './listed.ts'
+import { conditionsOf } from './listed.ts'
 import type { TrendsQuery } from './schema.ts'
-import { actorOf, type Times, type Unit } from './unit.ts'
+import { actorOf, isFirstTime, type Times, type Unit } from './unit.ts'
 import type { ValueOfPoint } from './value-of-point.ts'
 
 /** To list an actor that was found takes as long as to find it among this many events by a statement. */

@@ -1,42 +1,32 @@
 import type { Table } from 'apache-arrow'
 import { alias, field, from, groupBy, select } from '../../ast/build.ts'
-import type { Query } from '../../ast/nodes.ts'
-import type { Breakdown } from '../breakdown.ts'
-import { folded, type QueryContext, type QueryRun } from '../kind.ts'
+import type { Expr, Query } from '../../ast/nodes.ts'
+import { folded, type ListedFold, type QueryRun } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
-import { eventExprOf } from '../origin.ts'
 import { Refusal, refuse } from '../refusals.ts'
 import { columnValues } from '../rows.ts'
 import { integers } from '../vectors.ts'
 import { everyEvent, hasNumber, type Measure, type MeasuredExpression, measureField, measuresOf } from './expression-measures.ts'
 import { type Group, toNumber } from './groups.ts'
-import type { Bins } from './histogram.ts'
-import { listedUnit } from './listed.ts'
-import { contextOf, planUnit } from './plan.ts'
-import type { TrendsQuery } from './schema.ts'
-import { pathOf, type Unit } from './unit.ts'
 
 // A series whose number is an expression: one fold for each aggregate, and one statement over their results.
 
 /** Cells that one statement computes. */
 const mostCells = 50_000
 
-/** The groups of the unit. */
+/** The groups of the unit. `check`: the statement that must compile. `listed`: the fold of a part. */
 export function* foldExpression(
-  unit: Unit,
-  query: TrendsQuery,
-  env: QueryContext,
-  breakdown: Breakdown,
-  bins: readonly (Bins | null)[],
+  expr: Expr,
+  check: () => Query,
   label: string,
+  listed: (measure: Measure) => ListedFold<readonly Group[]>,
 ): QueryRun<readonly Group[] | Refusal> {
-  const measured = measuresOf(eventExprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
+  const measured = measuresOf(expr)
   if (measured instanceof Refusal) return measured
-  // What the engine refuses, it refuses as a statement.
-  let check: Query | undefined = planUnit(contextOf(unit, query, env, breakdown, bins)).query
+  let statement: Query | undefined = check()
   function* groupsOf(measure: Measure): QueryRun<readonly Group[] | Refusal> {
-    const found = yield* folded(label, { ...listedUnit(unit, query, breakdown, bins, env, measure), check })
-    check = undefined
+    const found = yield* folded(label, { ...listed(measure), check: statement })
+    statement = undefined
     return found
   }
   const { measures, isPlain } = measured

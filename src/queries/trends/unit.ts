@@ -3,6 +3,7 @@ import type { Expr } from '../../ast/nodes.ts'
 import type { Micros } from '../../lib/zone.ts'
 import type { PeriodRange } from '../comparison.ts'
 import type { QueryContext } from '../kind.ts'
+import { mathFacts } from '../maths.ts'
 import { memberOf, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
 import { allOf, nodeFilters, nodeMatch, queryFilters } from '../series-condition.ts'
@@ -31,10 +32,16 @@ export const cohortFilter = ({ cohort }: Pick<Unit, 'cohort'>): Expr =>
 /** The actors that uniques count: persons, or the groups of one type. */
 export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; readonly condition: Expr; readonly group: number | null } {
   const group = node.math_group_type_index
-  if (group == null || node.math === 'unique_session') return { expr: person, condition: literal(true), group: null }
+  if (group == null || mathFacts(node.math).counts === 'sessions') return { expr: person, condition: literal(true), group: null }
   const expr = field(`$group_${group}`)
   return { expr, condition: call('notEquals', expr, literal('')), group }
 }
+
+export const isFirstTime = ({ node }: Pick<Unit, 'node'>): boolean => mathFacts(node.math).counts === 'first events'
+
+/** The property is a number of the session: one for all its events. */
+export const isSessionDuration = ({ node: { math, math_property } }: Pick<Unit, 'node'>): boolean =>
+  math_property === '$session_duration' && mathFacts(math).counts === 'numbers'
 
 /** Path of the unit's series in the query. */
 export const pathOf = ({ order }: Unit): string => `series__${order}`

@@ -90,7 +90,6 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
   const open = async (path: string) => {
     await page.context().close()
     page = await web.signedIn()
-    page.setDefaultTimeout(10_000) // DEV
     await page.route('**/api/**', refuse)
     await page.goto(`${web.facts.url}/#/project/${web.demo}/${path}`)
     await page.locator('main').getByRole('heading').first().waitFor()
@@ -135,7 +134,11 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
       known.config = (await made('plugin_configs/', { plugin: plugin.id, enabled: true })).id
     }
     known.batch = (
-      await made<{ id: string }>('batch_exports/', { name: 'Nightly', interval: 'day', destination: { type: 'NoOp', config: {} } })
+      await made<{ id: string }>('batch_exports/', {
+        name: 'Nightly',
+        interval: 'day',
+        destination: { type: 'HTTP', config: { url: 'https://a.test', token: 'x' } },
+      })
     ).id
     await web.api('POST', `/api/organizations/${organization}/roles/`, { name: 'Analysts' })
     await web.api('POST', `/api/organizations/${organization}/invites/`, { target_email: 'new@example.com' })
@@ -254,6 +257,6 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
     expect(await page.getByRole('alert').count()).toBe(1)
     expect((await alert.textContent())?.trim()).toBe(said)
     const box = (await alert.boundingBox())!
-    expect([box.y >= 0, box.y + box.height <= page.viewportSize()!.height]).toEqual([true, true])
+    expect([box.y, page.viewportSize()!.height - box.y - box.height].map((room) => room > -1)).toEqual([true, true])
   })
 })

@@ -1,5 +1,5 @@
 import { ApiError } from './api.ts'
-import { errorInWords, placeInWords } from './error-words.ts'
+import { errorInWords, misfitOf, placeInWords } from './error-words.ts'
 
 // What is said beside a button that acts at once, and in a form where no field is about the error: the API names its own fields and records, people do not.
 
@@ -16,8 +16,6 @@ const spoken = (name: string) => names[name] ?? name.replaceAll('_', ' ')
 /** Texts that are about a field, and do not say which one. */
 const ofField =
   /^(?:This (?:field|attribute)|Ensure this|Not a valid|A valid|Must (?:be|provide)|Expected |Input should|Null characters|Enter a valid|"[^"]*" is not a valid)/
-/** A path in front of a text, such as `query.source.series.0.math: …`. */
-const pathInFront = /^((?:query|source|filters)(?:(?:\.|__)\w+)+): */
 /** A record that the request names. */
 const missing = /^(?:Invalid pk|Object with id=).* does not exist\.?$/s
 
@@ -43,10 +41,9 @@ export function refusalInWords(error: Error): string {
   if (said) return said[1]
   const wait = /Expected available in (\d+ seconds?)/.exec(error.message)
   if (wait) return `That was asked too often. Try again in ${wait[1]}.`
-  const [, path] = pathInFront.exec(error.message) ?? []
-  const text = path === undefined ? errorInWords(error.message) : error.message.replace(pathInFront, '')
-  const place = placeInWords((path ?? error.attr ?? '').split(/__|\./).filter((part) => part !== ''))
+  if (misfitOf(error.message)) return errorInWords(error.message)
+  const place = placeInWords((error.attr ?? '').split(/__|\./).filter((part) => part !== ''))
   const at = (problem: string) => (place === '' ? problem : `${place}: ${problem}`)
-  if (missing.test(text)) return at('what was chosen does not exist any more. Load the page again.')
-  return path !== undefined || ofField.test(text) ? at(text) : withoutNames(text, error.attr)
+  if (missing.test(error.message)) return at('what was chosen does not exist any more. Load the page again.')
+  return ofField.test(error.message) ? at(error.message) : withoutNames(error.message, error.attr)
 }

@@ -13,7 +13,7 @@ test.each<[status: number, detail: string, attr: string | null, said: string]>([
   ],
   [
     400,
-    'query.source.series.1.math_property: Unable to resolve field: evnt',
+    'query__source__series__1__math_property: Unable to resolve field: evnt',
     null,
     'Series B, property that is counted: Unable to resolve field: evnt',
   ],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../../src/accounts/store.ts'
 import { pluginCatalogue } from '../conformance/world.ts'
 import { helloWorld } from '../harness/plugin-hosts.ts'
 import {
@@ -342,7 +343,7 @@ describe('configs', () => {
   })
 
   describe('an address that a request of the plugin would be refused at', () => {
-    const schema = [
+    const schema: Json[] = [
       { key: 'url', type: 'string', secret: true },
       { key: 'apiHost', type: 'string' },
       { key: 'ignoredHost', type: 'string' },

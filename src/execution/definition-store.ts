@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { field, from, limit, select } from '../ast/build.ts'
 import type { Query } from '../ast/nodes.ts'
 import { check } from '../definitions/records.ts'
 import type { DefinitionStore } from '../definitions/store.ts'
@@ -8,7 +9,7 @@ import { hogQl, sqlLike, sqlStatement } from '../queries/sql/index.ts'
 import { answerQuery } from './answer.ts'
 import type { CohortMembers } from './ports.ts'
 import { type QueryProject, queryContext } from './query-context.ts'
-import { runStatement, statementFor } from './statements.ts'
+import { compileFor, inWords, runStatement, statementFor, statementOf } from './statements.ts'
 
 interface Parts {
   readonly members: CohortMembers
@@ -51,8 +52,15 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
       }
       return ids
     },
+    // Without rows: engines refuse some values, such as a regular expression, only in a statement that is run.
     async mustCompile(query) {
-      await statement(query)
+      const project = await queries()
+      const none = select({ columns: [field('person')], from: from(query, 'members'), limit: limit(0) })
+      const context = queryContext(project, await project.facts())
+      const compiled = await compileFor(none, project, context)
+      await project.run(statementOf(compiled.printed, context.project.timezone)).catch((error: unknown) => {
+        throw inWords(error, compiled, {}, none)
+      })
     },
     appliedSeq: async () => (await (await queries()).facts()).appliedSeq,
     membersMark: (cohort) => members.mark(cohort),

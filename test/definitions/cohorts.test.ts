@@ -247,6 +247,37 @@ describe('a static cohort', () => {
   })
 })
 
+/** A filter of a cohort is named by its place in the request, however deep it is. */
+describe('what is wrong with a condition is said at it', () => {
+  const good = plan('pro')
+  const property = (operator: string, value: unknown, key = 'plan') => ({ type: 'person', key, operator, value })
+  test.each<[what: string, condition: object, field: string]>([
+    ['an operator', property('near', 'x'), 'operator'],
+    ['a date', property('is_date_before', 'x'), 'value'],
+    ['a type', { ...property('exact', 'x'), type: 'event' }, 'type'],
+    ['an unknown cohort', { type: 'cohort', key: 'id', value: 999 }, 'value'],
+    ['a regular expression', property('regex', '('), 'value'],
+    ['a unit', did('performed_event', 'view', { time_value: 1, time_interval: 'eon' }), 'time_interval'],
+    ['a time', did('performed_event', 'view', { explicit_datetime: 'x' }), 'explicit_datetime'],
+    [
+      'a filter of events',
+      did('performed_event', 'view', { event_filters: [{ key: 'a', operator: 'near', value: 1 }] }),
+      'event_filters__0__operator',
+    ],
+  ])('%s', async (_, condition, field) => {
+    const refused = async (...at: readonly [condition: object, path: string]) =>
+      expect(
+        await project.createCohort({ name: 'x', filters: { properties: at[0] } }).then(
+          () => 'made',
+          (error: { attr?: string; status?: number }) => [error.status, error.attr],
+        ),
+      ).toEqual([400, `filters__properties__${at[1]}__${field}`])
+    await refused(group('AND', good, condition), 'values__1')
+    await refused(group('OR', group('AND', good), group('AND', good, good, condition)), 'values__1__values__2')
+    expect(await project.cohorts.list()).toEqual([])
+  })
+})
+
 test('definitions are listed, changed and removed, and keep the id that the caller wrote', async () => {
   const first = await project.createCohort({ id: 7, name: 'a', is_static: true })
   const second = await project.createCohort({ id: 7, name: 'b', is_static: true })

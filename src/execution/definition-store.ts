@@ -7,7 +7,7 @@ import type { ActorsResponse } from '../queries/actors/index.ts'
 import { tableRows } from '../queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from '../queries/sql/index.ts'
 import { answerQuery } from './answer.ts'
-import type { CohortMembers } from './ports.ts'
+import type { CohortMembers, Statement } from './ports.ts'
 import { type QueryProject, queryContext } from './query-context.ts'
 import { compileFor, inWords, runStatement, statementFor, statementOf } from './statements.ts'
 
@@ -34,6 +34,14 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
     return queryContext(project, await project.facts())
   }
   const statement = async (query: Query) => statementFor(query, await queries())
+  const inItsWords = async <T>(query: Query, run: (project: QueryProject, statement: Statement) => Promise<T>): Promise<T> => {
+    const project = await queries()
+    const context = queryContext(project, await project.facts())
+    const compiled = await compileFor(query, project, context)
+    return run(project, statementOf(compiled.printed, context.project.timezone)).catch((error: unknown) => {
+      throw inWords(error, compiled, {}, query)
+    })
+  }
   return {
     clock,
     definitions: async (table) => (await (await queries()).facts())[table],
@@ -54,13 +62,8 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
     },
     // Without rows: engines refuse some values, such as a regular expression, only in a statement that is run.
     async mustCompile(query) {
-      const project = await queries()
       const none = select({ columns: [field('person')], from: from(query, 'members'), limit: limit(0) })
-      const context = queryContext(project, await project.facts())
-      const compiled = await compileFor(none, project, context)
-      await project.run(statementOf(compiled.printed, context.project.timezone)).catch((error: unknown) => {
-        throw inWords(error, compiled, {}, none)
-      })
+      await inItsWords(none, (project, statement) => project.run(statement))
     },
     appliedSeq: async () => (await (await queries()).facts()).appliedSeq,
     membersMark: (cohort) => members.mark(cohort),
@@ -72,9 +75,11 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
         .slice(0, 24)
     },
     async refreshMembers({ changed, all, ...refresh }) {
-      const partly = changed && (await members.refresh({ ...refresh, members: await statement(changed.members), among: changed }))
+      const partly =
+        changed &&
+        (await inItsWords(changed.members, (_, statement) => members.refresh({ ...refresh, members: statement, among: changed })))
       if (partly) return { ...partly, isWhole: false }
-      const whole = await members.refresh({ ...refresh, members: await statement(all), among: null })
+      const whole = await inItsWords(all, (_, statement) => members.refresh({ ...refresh, members: statement, among: null }))
       return { ...whole!, isWhole: true }
     },
     clearMembers: (cohort) => members.clear(cohort),

@@ -278,6 +278,22 @@ describe('what is wrong with a condition is said at it', () => {
   })
 })
 
+test('a cohort that the engine refuses, of before that was looked at when it was saved, fails by itself', async () => {
+  const of = (value: string) => ({
+    properties: { type: 'AND' as const, values: [{ type: 'person', key: 'plan', operator: 'regex', value }] },
+  })
+  const bad = await project.createCohort({ name: 'bad', filters: of('[never]') })
+  const good = await project.createCohort({ name: 'good', filters: of('^pr') })
+  const { instance } = (waymark as unknown as { parts: { instance: { run(sql: string): Promise<number> } } }).parts
+  await instance.run(`UPDATE p${project.id}.main.cohorts SET definition = replace(definition, '[never]', '(never')`)
+  await project.createAction({ name: 'read anew', steps: [{ event: 'view' }] })
+  const failures = await project.cohorts.refresh()
+  expect([...failures].map(([id, { status }]) => [id, status])).toEqual([[bad.id, 400]])
+  expect(
+    (await project.query({ kind: 'SqlLikeQuery', query: `select count() from persons where id in cohort ${good.id}` })).results,
+  ).toEqual([[1]])
+})
+
 test('definitions are listed, changed and removed, and keep the id that the caller wrote', async () => {
   const first = await project.createCohort({ id: 7, name: 'a', is_static: true })
   const second = await project.createCohort({ id: 7, name: 'b', is_static: true })

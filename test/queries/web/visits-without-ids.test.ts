@@ -280,7 +280,7 @@ describe.each(Object.keys(projects) as Name[])('of visits that name their sessio
     const persons = async (one: Project) =>
       (
         (
-          (await one.query({ kind: 'ActorsQuery', source, select: ['person_display_name'] } as never)) as {
+          (await one.query({ kind: 'ActorsQuery', source, select: ['person_display_name'] } as never)) as unknown as {
             results: { display_name: string }[][]
           }
         ).results.map(([who]) => who!.display_name) as string[]

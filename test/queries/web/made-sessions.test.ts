@@ -59,6 +59,20 @@ test('without such events the lists answer', async () => {
   expect((results as { value: number }[]).map(({ value }) => value)).toEqual([1, 1, 1, 0, 100])
 })
 
+test.each([
+  ['named', { $session_id: own }, false],
+  ['not named', {}, true],
+])('sessions are made by the statement only where one is %s', async (_, id, isMade) => {
+  const other = await waymark.createProject({ name: 'explained' })
+  // Other events may name no session: only a page makes a visit.
+  await other.ingest({ batch: [event('cid', '10:00:00', '$pageview', '/c', id), event('cid', '10:00:00', 'sent by a server', '/c')] })
+  for (const breakdownBy of ['Page', 'InitialChannelType']) {
+    const asked = { kind: 'WebStatsTableQuery', breakdownBy, includeScrollDepth: true, explain: true, ...range }
+    const { explain } = (await other.query(asked as never)) as unknown as { explain: readonly { sql?: string }[] }
+    expect(JSON.stringify(explain).includes('@made_pause'), breakdownBy).toBe(isMade)
+  }
+})
+
 test('a table of what events are about counts them', async () => {
   const rows = await answer({ kind: 'WebStatsTableQuery', breakdownBy: 'Page' })
   expect(rows.map((row) => row.slice(0, 3))).toEqual([

@@ -214,7 +214,10 @@ describe.each(Object.keys(projects) as Name[])('of visits that name their sessio
       ),
   )
   test.runIf(name === 'every second one').each(fields)('filtered by %s', async (key) => {
-    const { results } = (await named.query({ kind: 'HogQLQuery', query: `select distinct ${key} from sessions order by 1` })) as {
+    const { results } = (await named.query({
+      kind: 'HogQLQuery',
+      query: `select distinct ${key} from sessions order by 1`,
+    })) as unknown as {
       results: unknown[][]
     }
     const found = results.flat().filter((value) => value !== null && !Array.isArray(value)) as (string | number | boolean)[]

@@ -117,7 +117,7 @@ export const visitBreakdowns = [
   'InitialUTMSourceMediumCampaign',
 ] as const
 
-const visitFilters: readonly VisitFilter[] = [
+export const visitFilters: readonly VisitFilter[] = [
   ['$entry_pathname', 'exact', '/a'],
   ['$end_pathname', 'is_not', '/b/1'],
   ['$channel_type', 'exact', 'Organic Search'],
@@ -204,6 +204,13 @@ export function asOther(kind: 'WebGoalsQuery' | 'WebExternalClicksTableQuery' | 
   const { compareFilter, conversionGoal: _, ...common } = asWeb(query)
   if (kind !== 'WebVitalsPathBreakdownQuery') return { ...common, compareFilter, kind }
   return { ...common, kind, metric: 'LCP', percentile: 'p75', thresholds: [...thresholds] }
+}
+
+/** A trend with the same filters. */
+export function asTrendOfViews(query: ReferenceWeb) {
+  const { dateRange, properties } = asWeb(query)
+  const series = [{ kind: 'EventsNode', event: '$pageview', math: 'total' }]
+  return { kind: 'TrendsQuery', series, dateRange, properties, madeSessions: true, trendsFilter: { display: 'ActionsPie' } }
 }
 
 export function asWeb(query: ReferenceWeb | ReferenceTable): { readonly kind: string; readonly [field: string]: unknown } {

@@ -397,6 +397,10 @@ export function referenceGoals(events: Events, query: ReferenceWeb, goals: reado
   })
 }
 
+/** The page views in the range whose sessions pass the filter. */
+export const referenceViews = (events: Events, query: ReferenceWeb): number =>
+  sum(sessionsOf(events, { ...query, goal: undefined, compares: false }, ['$pageview']).map(({ counted }) => counted.length))
+
 /** The address, who clicked, and how often. */
 export function referenceClicks(events: Events, query: ReferenceWeb): (readonly [Value, ...Pair[]])[] {
   const site = (host: string) => host.split('.').slice(-2).join('.')

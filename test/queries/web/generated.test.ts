@@ -17,10 +17,12 @@ import {
   referenceGoals,
   referenceOverview,
   referenceTable,
+  referenceViews,
   referenceVitals,
 } from '../../reference/web.ts'
 import {
   asOther,
+  asTrendOfViews,
   asWeb,
   goalActions,
   goalNames,
@@ -29,6 +31,7 @@ import {
   tableArb,
   thresholds,
   visitBreakdowns,
+  visitFilters,
   webAxes,
   webEventsArb,
 } from '../../reference/web-cases.ts'
@@ -137,6 +140,23 @@ test.each(visitBreakdowns)('visits by %s, with and without session ids, on both 
       expect(given(await answerOnClickHouse(clickhouse, asWeb(query), project), query)).toEqual(wanted)
     }),
     { numRuns: Math.ceil(runs / 2) },
+  )
+})
+
+test('a trend filtered by the sessions of events without an id, on both engines', async () => {
+  await assertGenerated(
+    fc.asyncProperty(webEventsArb, mergesArb, overviewArb, fc.constantFrom(...visitFilters), async (all, merges, drawn, visit) => {
+      const events = all.map((event) => ({ ...event, session: '' }))
+      const query = { ...drawn, visit, sample: undefined, cleans: false }
+      const project = await pool.filled(query, events, { merges })
+      const numberOf = (answer: object) => (answer as { results: { aggregated_value: number }[] }).results[0]!.aggregated_value
+      const wanted = referenceViews(afterMerges(events, merges), query)
+      expect(numberOf(await answerQuery(asTrendOfViews(query), project))).toBe(wanted)
+      if (!hasClickHouse) return
+      await clickhouse.load(project)
+      expect(numberOf(await answerOnClickHouse(clickhouse, asTrendOfViews(query), project))).toBe(wanted)
+    }),
+    { numRuns: 2 * runs },
   )
 })
 

@@ -26,7 +26,7 @@ export const webExternalClicks = defineQueryKind<WebExternalClicksTableQuery, We
   isCached: true,
   schema: externalClicksSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env, isCaptured)
+    const plan = yield* planWeb(query, env, () => isCaptured)
     const { defaultRows, mostRows } = env.limits ?? defaultLimits
     const rows = Math.min(query.limit ?? defaultRows, mostRows)
     const offset = query.offset ?? 0

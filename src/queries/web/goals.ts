@@ -35,7 +35,7 @@ export const webGoals = defineQueryKind<WebGoalsQuery, WebGoalsAnswer>({
     const actions = env.actions?.() ?? []
     const goals = actions.slice(offset, offset + limit)
     const conditionsIn = (context: QueryContext) => goals.map((action) => actionCondition(action, context))
-    const plan = yield* planWeb(query, env, goals.length === 0 ? null : or(isPage, ...conditionsIn(env)))
+    const plan = yield* planWeb(query, env, goals.length === 0 ? null : (context) => or(isPage, ...conditionsIn(context)))
     const results =
       goals.length === 0
         ? []

@@ -59,7 +59,7 @@ export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>(
   isCached: true,
   schema: overviewSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env, isPage)
+    const plan = yield* planWeb(query, env, () => isPage)
     const found = yield* foundNumbers(plan, env)
     const numbersOf = (period: Period) => (name: string) => {
       const value = plan[period] ? found(period, name) : null

@@ -43,17 +43,15 @@ type Asked = Pick<
 const roundingOf = ({ interval }: Asked): Interval =>
   interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
-/** `names`: those of the events that count. Null: sessions do not matter. */
-export function* planWeb(query: Asked, env: QueryContext, names: Expr | null): QueryRun<WebPlan> {
+/** `namesIn`: those of the events that count. Null: sessions do not matter. */
+export function* planWeb(query: Asked, env: QueryContext, namesIn: ((context: QueryContext) => Expr) | null): QueryRun<WebPlan> {
   const ranges = yield* periodRanges(query, roundingOf(query), env)
   const goalIn = (context: QueryContext) => (query.conversionGoal ? goalCondition(query.conversionGoal, context) : null)
   const inPeriods = or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to))))
-  const counted = names && and(inPeriods, countedNames({ goal: goalIn(env) }, names))
-  const times = {
-    current: ranges[0]!.range,
-    previous: ranges[1]?.range ?? null,
-    hasMade: counted !== null && (yield* hasEventsWithoutSession(counted)),
-  }
+  const periods = { current: ranges[0]!.range, previous: ranges[1]?.range ?? null }
+  const making = contextOf({ ...periods, hasMade: true }, env)
+  const counted = namesIn && and(inPeriods, countedNames({ goal: goalIn(making) }, namesIn(making)))
+  const times = { ...periods, hasMade: counted !== null && (yield* hasEventsWithoutSession(counted)) }
   const context = contextOf(times, env)
   return {
     ...times,

@@ -54,7 +54,7 @@ export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>
   isCached: true,
   schema: statsTableSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env, namesOf(query))
+    const plan = yield* planWeb(query, env, () => namesOf(query))
     const { defaultRows, mostRows } = env.limits ?? defaultLimits
     const rows = Math.min(query.limit ?? defaultRows, mostRows)
     const offset = query.offset ?? 0

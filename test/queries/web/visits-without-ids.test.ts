@@ -321,6 +321,24 @@ describe.each(Object.keys(projects) as Name[])('of visits that name their sessio
   })
 })
 
+test('a goal by a session that is made, where all pages name theirs', async () => {
+  const project = await waymark.createProject({ name: 'goals' })
+  const action = { event: 'buy', properties: [{ ...isNotNews, operator: 'exact' }] }
+  await project.createAction({ name: 'Bought after news', steps: [action as never] })
+  const seen = (distinct_id: string, event: string, properties: object) => ({
+    event,
+    distinct_id,
+    timestamp: '2026-03-04T10:00:00Z',
+    properties: { $current_url: 'https://shop.example/', ...properties },
+  })
+  await project.ingest({
+    batch: [seen('ann', '$pageview', { $session_id: sessionId(1) }), seen('ben', 'buy', { utm_source: 'news' }), seen('cid', 'buy', {})],
+  })
+  const numbers = (await resultsOf(project, { ...overview, conversionGoal: { actionId: 1 } })) as { value: number }[]
+  expect(numbers.map(({ value }) => value)).toEqual([2, 1, 1, 50])
+  expect(await resultsOf(project, { kind: 'WebGoalsQuery' })).toEqual([['Bought after news', [1, null], [1, null], [0.5, null]]])
+})
+
 test('a visit of which a server tells neither a session nor an address has no channel', async () => {
   const project = await waymark.createProject({ name: 'server' })
   const page = (distinct_id: string, more: object) => ({

@@ -17,6 +17,7 @@ const reasons = {
   'funnel-in-engine': 'the engine folds the funnel',
   'sessions-near-period': 'a filter on sessions looks at those near the period only',
   'sessions-without-id': 'there are events without a session id, whose sessions are made by a statement',
+  'sessions-made': 'sessions of events without an id are made by a statement',
   'expression-not-a-call': 'the expression is more than a call',
   'expression-without-fold': (name: string) => `the expression uses ${name} in a way that the lists do not count`,
   'expression-of-nothing': 'the expression counts nothing',

@@ -122,6 +122,7 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
     service: createBatchExports({
       context,
       box,
+      network: { mustBeAllowed: () => undefined },
       refusal: null,
       rows: async () => rows,
       wake: () => {},

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { CompletedPart, S3Client } from '@aws-sdk/client-s3'
 import * as z from 'zod'
 import { choice, flag, text } from '../../accounts/fields.ts'
+import { isWebAddress } from '../../lib/web-address.ts'
 import { compressionMustFit, fileSettings, fileWish } from '../file-settings.ts'
 import { networkFailure } from '../network-failure.ts'
 import { baseKey, extension, fieldsMustBeKnown, fileKey, isFileKey } from '../object-key.ts'
@@ -21,7 +22,7 @@ const config = z
     aws_secret_access_key: optional(),
     encryption: choice(['AES256', 'aws:kms']).nullable().default(null),
     kms_key_id: optional(),
-    endpoint_url: optional(),
+    endpoint_url: optional().refine((url) => !url || isWebAddress(url), { error: 'Enter a URL such as https://s3.example.com.' }),
     use_virtual_style_addressing: flag().nullable().default(false),
     ...fileSettings,
   })
@@ -35,6 +36,7 @@ export const s3 = defineDestination<Config>({
   config,
   secrets: ['aws_access_key_id', 'aws_secret_access_key'],
   sentTo: ['endpoint_url'],
+  places: ({ endpoint_url }) => (endpoint_url ? [['endpoint_url', new URL(endpoint_url).hostname]] : []),
   files: fileWish,
   steps: (settings, outside) => [
     {
@@ -202,7 +204,7 @@ async function withBucket<T>(settings: Config, outside: Outside, work: (bucket: 
   // Without keys the SDK would take those of the server itself.
   if (!aws_access_key_id || !aws_secret_access_key)
     throw final('S3 needs an access key. Set aws_access_key_id and aws_secret_access_key in the settings of the destination.')
-  if (endpoint_url !== null) outside.mustBeAllowed(hostOf(endpoint_url))
+  if (endpoint_url !== null) outside.mustBeAllowed(new URL(endpoint_url).hostname)
   const api = await optionalPackage<Api>('@aws-sdk/client-s3', 'Exports to S3')
   const { lookup } = outside
   const client = new api.S3Client({
@@ -231,11 +233,6 @@ async function withBucket<T>(settings: Config, outside: Outside, work: (bucket: 
 }
 
 const final = (message: string, cause?: unknown) => new DestinationError(message, { isRetryable: false, cause })
-
-function hostOf(endpoint: string): string {
-  if (URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)) return new URL(endpoint).hostname
-  throw final(`endpoint_url must be a URL such as https://s3.example.com, but is "${endpoint}".`)
-}
 
 type Words = (settings: Config) => string
 const regionWords: Words = ({ bucket_name, region }) =>

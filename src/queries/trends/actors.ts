@@ -12,6 +12,7 @@ import { dateInstant, isoInstant, micros, type ResolvedRange } from '../dates.ts
 import { fields } from '../fields.ts'
 import { along, given, type QueryContext } from '../kind.ts'
 import { mathFacts } from '../maths.ts'
+import { refuse } from '../refusals.ts'
 import { everyQuery } from '../schemas.ts'
 import { eventsTable, since, until } from '../scope.ts'
 import { allOf, nodeName } from '../series-condition.ts'
@@ -90,7 +91,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const isOf = value.kind === 'all' ? literal(true) : value.condition
   const found = yield* along<Query>({
     label: `actors of series ${order}`,
-    lists: () => listedActorsOf({ unit, query, breakdown, times, value }, env),
+    lists: () => (query.madeSessions ? refuse('sessions-made') : listedActorsOf({ unit, query, breakdown, times, value }, env)),
     statement: () => given(isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf)),
   })
   return { query: found, group: actorOf(unit).group, columns: ['event_count'] }

@@ -7,7 +7,7 @@ import { bucketNumber } from '../bucket-number.ts'
 import { bucketDay, bucketLabel } from '../buckets.ts'
 import { type PeriodLabel, periodLabel } from '../comparison.ts'
 import { alongAll, folded, type QueryContext, type QueryRun } from '../kind.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal, refuse } from '../refusals.ts'
 import { at, eventsTable } from '../scope.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { doubles, integers } from '../vectors.ts'
@@ -79,6 +79,7 @@ const labelOf = ({ order, period }: Unit): string => `box plot of series ${order
 const foldedNumbers = ['min', 'p25', 'median', 'p75', 'max', 'count', 'mean'] as const
 
 function* listedBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<readonly Box[] | Refusal> {
+  if (query.madeSessions) return refuse('sessions-made')
   const measure: Measure = { condition: literal(true), value: { number: numberOf(unit, env), reduction: ofBox } }
   const groups = yield* folded(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, measuring(measure)))
   if (groups instanceof Refusal) return groups

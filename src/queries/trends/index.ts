@@ -7,7 +7,7 @@ import { allowCells } from '../cells.ts'
 import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
 import { along, alongAll, folded, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal, refuse } from '../refusals.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
@@ -95,6 +95,7 @@ export function* answerUnits(
 const hasBins = ({ parts }: Breakdown) => parts.some((part) => part.binCount !== null)
 
 function* listedGroups(unit: Unit, query: TrendsQuery, env: QueryContext, breakdown: Breakdown): QueryRun<readonly Group[] | Refusal> {
+  if (query.madeSessions) return refuse('sessions-made')
   const bins = hasBins(breakdown) ? yield* folded(binsLabel(unit), listedBins(unit, query, breakdown, env)) : []
   if (bins instanceof Refusal) return bins
   const { lists, statement } = mathOf(unit)

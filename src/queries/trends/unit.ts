@@ -1,8 +1,9 @@
 import { call, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
-import type { Micros } from '../../lib/zone.ts'
+import { day, type Micros } from '../../lib/zone.ts'
 import type { PeriodRange } from '../comparison.ts'
 import type { QueryContext } from '../kind.ts'
+import { nearRange } from '../made-sessions.ts'
 import { mathFacts } from '../maths.ts'
 import { memberOf, person, since, until } from '../scope.ts'
 import type { SeriesNode } from '../series.ts'
@@ -46,8 +47,20 @@ export const isSessionDuration = ({ node: { math, math_property } }: Pick<Unit, 
 /** Path of the unit's series in the query. */
 export const pathOf = ({ order }: Unit): string => `series__${order}`
 
-export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
-  allOf(nodeFilters(unit.node, env, pathOf(unit)), queryFilters(query, env))
+export function filtersOf(unit: Unit, query: TrendsQuery, env: QueryContext): Expr {
+  const context = query.madeSessions ? { ...env, madeSessions: { events: eventsNear(unit) } } : env
+  return allOf(nodeFilters(unit.node, context, pathOf(unit)), queryFilters(query, context))
+}
+
+/** Of these the sessions of events without an id are made. */
+function eventsNear({ node, range }: Unit): Expr {
+  const { counts } = mathFacts(node.math)
+  const { firstEvent, to } = range
+  return nearRange({
+    to,
+    firstEvent: counts === 'first events' ? Number.NEGATIVE_INFINITY : counts === 'recent actors' ? firstEvent - 31 * day : firstEvent,
+  })
+}
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
   allOf(nodeMatch(unit.node, env, pathOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

@@ -4,10 +4,11 @@ import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../
 import type { Period } from '../comparison.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
+import { longestSession } from '../made-sessions.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
-import { countedNames, isNamed, isPage, longestSession, type WebPlan } from './plan.ts'
+import { countedNames, isNamed, isPage, type WebPlan } from './plan.ts'
 
 /** What is counted in a period; null: there is nothing to count. */
 export type OverviewNumbers = (period: Period, name: string) => number | null
@@ -15,6 +16,8 @@ export type OverviewNumbers = (period: Period, name: string) => number | null
 /** The sessions of a site over the lists of the core: each is an actor. */
 export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<OverviewNumbers> | Refusal {
   if (plan.sessions.fields.length > 0) return refuse('sessions-near-period')
+  // The lists hold sessions by their ids.
+  if (plan.hasMade) return refuse('sessions-without-id')
   const ranges = (
     [
       ['current', plan.current],

@@ -1,26 +1,12 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, field, from, limit, literal, select, table } from '../../ast/build.ts'
+import { and, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import type { Period, ShownRanges } from '../comparison.ts'
 import { along, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
-import { refuse } from '../refusals.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
-import { isWithoutSession } from './made-sessions.ts'
-import {
-  bounced,
-  countedEvents,
-  countedNames,
-  inPeriods,
-  isPage,
-  personOf,
-  planWeb,
-  rangesOf,
-  samplingRate,
-  sessionsOf,
-  type WebPlan,
-} from './plan.ts'
+import { bounced, countedEvents, inPeriods, isPage, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
 import { overviewSchema } from './schema.ts'
 
 /** One number of a site, and its change since the comparison period. */
@@ -73,7 +59,7 @@ export const webOverview: QueryKind<'WebOverviewQuery', typeof overviewSchema, W
   isCached: true,
   schema: overviewSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
+    const plan = yield* planWeb(query, env, () => isPage)
     const found = yield* foundNumbers(plan, env)
     const numbersIn = (period: Period) => (name: string) => {
       const value = plan[period] ? found(period, name) : null
@@ -90,15 +76,12 @@ export const webOverview: QueryKind<'WebOverviewQuery', typeof overviewSchema, W
   },
 }
 
-function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<OverviewNumbers> {
-  // The lists hold sessions by their ids.
-  const hasMade = plan.sessions.fields.length === 0 && (yield* hasEventsWithoutSession(plan))
-  return yield* along<OverviewNumbers>({
+const foundNumbers = (plan: WebPlan, env: QueryContext): QueryRun<OverviewNumbers> =>
+  along<OverviewNumbers>({
     label: 'web overview',
-    lists: () => (hasMade ? refuse('sessions-without-id') : listedOverview(plan, env)),
+    lists: () => listedOverview(plan, env),
     statement: () => ({ query: overviewOf(plan, env), read: numbersOf }),
   })
-}
 
 const numbersOf =
   (table: Table): OverviewNumbers =>
@@ -106,13 +89,6 @@ const numbersOf =
     const [value] = columnValues(table.getChild(period === 'current' ? name : `previous_${name}`)!, 'UTC')
     return value == null ? null : Number(value)
   }
-
-function* hasEventsWithoutSession(plan: WebPlan): QueryRun<boolean> {
-  const counted = and(plan.inPeriods, countedNames(plan, isPage), isWithoutSession)
-  const query = select({ columns: [alias(literal(1), 'found')], from: table('events'), where: counted, limit: limit(1) })
-  const answer = (yield { kind: 'statement', label: 'events without a session', query }) as Table
-  return answer.numRows > 0
-}
 
 function itemOf({ key, kind, isIncreaseBad, of }: Measure, ...[now, before]: Parameters<Measure['of']>[0][]): WebOverviewItem {
   const [value, previous] = [of(now!), of(before!)]

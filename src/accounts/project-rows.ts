@@ -28,6 +28,7 @@ const tablesOfProjects = [
   'subscriptions',
   'notices',
   'notice_deliveries',
+  'leases',
 ] as const satisfies readonly (keyof AccountTables)[]
 
 /** Removes everything that belongs to projects, but not the projects. */

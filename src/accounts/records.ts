@@ -264,8 +264,6 @@ export const accountShapes = {
     attempt: 'integer',
     failures: 'integer',
     due_at: 'time', // not before
-    lease_owner: 'text?',
-    lease_until: 'time?',
     records_completed: 'integer',
     records_total_count: 'integer?',
     bytes_exported: 'json',
@@ -486,6 +484,15 @@ export const accountShapes = {
     delivered_at: 'time?',
     is_test: 'boolean?', // somebody asked for it, beside what is due
   },
+  /** Due work that a process does at the moment, or that rests after a failure. */
+  leases: {
+    id: 'text',
+    project_id: 'integer',
+    kind: 'text',
+    owner: 'text?', // null: it rests
+    until: 'time',
+    failures: 'integer',
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -622,6 +629,7 @@ export type AlertCheck = RowOf<Shapes['alert_checks']>
 export type Subscription = RowOf<Shapes['subscriptions']>
 export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
+export type Lease = RowOf<Shapes['leases']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type EventCount = RowOf<Shapes['event_counts']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
@@ -652,6 +660,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'alert_checks',
   'notices',
   'notice_deliveries',
+  'leases',
 ]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const

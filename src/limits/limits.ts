@@ -148,6 +148,13 @@ export const rowLimits = {
     'created_at',
     'Times, receivers and errors; removed after 30 days.',
   ),
+  leases: replaced(
+    'leases of due work',
+    1_000,
+    { project_id: 20_000 },
+    'until',
+    'One for each piece of work that is being done, or rests after a failure.',
+  ),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
   mail_counts: refused('counted mails', 200, { organization_id: 1 }, 'One day of each organization.'),

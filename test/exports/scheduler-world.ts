@@ -105,7 +105,7 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
       isAlone,
       atOnce: 2,
       report: (error) => world.reports.push(error),
-      onRunEnd: () => {},
+      random: () => 0.5,
     })
   const world: SchedulerWorld = {
     get now() {

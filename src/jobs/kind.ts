@@ -49,8 +49,11 @@ export interface Kind<Item> {
   readonly retry: Retry
   /** Time limit of one attempt. */
   readonly mostMs?: number
-  /** Whether an attempt whose process ended before its result was written is repeated as a whole: what it sent to others is sent again. */
-  readonly guarantee: 'once' | 'at least once'
+  /**
+   * What a process may leave that ends during an attempt. `once`: nothing, because all that the work does is the result which it writes. `at least once`: what
+   * it sent is sent again. `at most once`: the claim writes that it was done, so it may have been done in part.
+   */
+  readonly guarantee: 'once' | 'at least once' | 'at most once'
   /** `closing` is aborted when the process is closed. */
   due(now: Date, closing: AbortSignal): Promise<Found<Item>>
   /** In the transaction that takes the lease: the item as it is now, or null if it is not due any more. */

@@ -28,6 +28,8 @@ const tablesOfProjects = [
   'subscriptions',
   'notices',
   'notice_deliveries',
+  'plugin_tasks',
+  'plugin_jobs',
   'leases',
 ] as const satisfies readonly (keyof AccountTables)[]
 

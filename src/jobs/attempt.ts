@@ -5,7 +5,7 @@ import type { Leases } from './leases.ts'
 import { nextAttempt } from './retry.ts'
 
 export interface AttemptParts {
-  readonly store: AccountStore
+  readonly write: AccountStore['write']
   readonly leases: Leases
   clock(): Date
   random(): number
@@ -22,9 +22,9 @@ export async function attempt<Item>(
   stop: AbortController,
   onLease: () => void,
 ): Promise<void> {
-  const { store, leases, clock, random, report } = parts
+  const { write, leases, clock, random, report } = parts
   const id = leaseOf(kind, due)
-  const claimed = await store.write(async (tables) => {
+  const claimed = await write(async (tables) => {
     const failures = await leases.failuresOf(tables, id)
     const item = failures === null ? null : await kind.claim(tables, due.item, clock())
     if (failures === null || item === null) return null
@@ -34,8 +34,7 @@ export async function attempt<Item>(
   if (!claimed) return
   onLease()
   const { item, failures } = claimed
-  const whileOurs = (work: Writing<boolean>): Promise<boolean> =>
-    store.write(async (tables) => (await leases.isOurs(tables, id)) && work(tables))
+  const whileOurs = (work: Writing<boolean>): Promise<boolean> => write(async (tables) => (await leases.isOurs(tables, id)) && work(tables))
   const end = (work: Writing) =>
     whileOurs(async (tables) => {
       await work(tables)

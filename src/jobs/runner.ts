@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AccountContext } from '../accounts/context.ts'
 import { runLoop } from '../lib/loop.ts'
 import { attempt, leaseOf } from './attempt.ts'
+import { groupedWrites } from './grouped-writes.ts'
 import type { Due, Kind, Share } from './kind.ts'
 import { createLeases } from './leases.ts'
 import { createPool, type Pool } from './pool.ts'
@@ -46,7 +47,7 @@ export const createRunner = (
   const now = () => clock().getTime()
   const names = kinds.map(({ name }) => name)
   const leases = createLeases(store, names, owner, now)
-  const parts = { store, leases, clock, random, report }
+  const parts = { write: groupedWrites(store), leases, clock, random, report }
   const pools = new Map<Share, Pool>(kinds.map(({ share }) => [share, createPool(share)]))
   const running = new Map<string, Running>()
   const closing = new AbortController()

@@ -148,6 +148,8 @@ export const rowLimits = {
     'created_at',
     'Times, receivers and errors; removed after 30 days.',
   ),
+  plugin_tasks: refused('periods of plugin tasks', 200, { project_id: 10 }, 'One for each minute, hour and day.'),
+  plugin_jobs: refused('waiting jobs of a plugin config', 5 * mebibyte, { plugin_config_id: 10_000 }, 'Removed when they have run.'),
   leases: replaced(
     'leases of due work',
     1_000,

@@ -9,6 +9,21 @@ const same = (a: unknown, b: unknown) => a === b || (a instanceof Date && b inst
 const holds = (row: Row, where: Row) =>
   Object.entries(where).every(([name, value]) => (Array.isArray(value) ? value : [value]).some((one) => same(row[name], one)))
 
+interface Options {
+  readonly between?: Readonly<Record<string, { readonly from?: Date; readonly to?: Date }>>
+  readonly orderBy?: readonly { readonly column: string }[]
+  readonly limit?: number
+}
+const arranged = (rows: readonly Row[], { between = {}, orderBy: [order] = [], limit }: Options = {}): readonly Row[] => {
+  const isWithin = (row: Row) =>
+    Object.entries(between).every(([name, { from, to }]) => {
+      const value = row[name] as Date
+      return (!from || value >= from) && (!to || value < to)
+    })
+  const found = rows.filter(isWithin)
+  return (order ? found.sort((a, b) => Number(a[order.column]) - Number(b[order.column])) : found).slice(0, limit)
+}
+
 export function memoryStore(names: readonly string[]): AccountStore {
   let committed: Tables = Object.fromEntries(names.map((name) => [name, []]))
   const tables = (current: () => Tables, replace: (name: string, rows: readonly Row[]) => void) =>
@@ -16,7 +31,11 @@ export function memoryStore(names: readonly string[]): AccountStore {
       names.map((name) => [
         name,
         {
-          find: async (where: Row) => current()[name]!.filter((row) => holds(row, where)),
+          find: async (where: Row, options?: Options) =>
+            arranged(
+              current()[name]!.filter((row) => holds(row, where)),
+              options,
+            ),
           first: async (where: Row) => current()[name]!.find((row) => holds(row, where)),
           count: async (where: Row) => current()[name]!.filter((row) => holds(row, where)).length,
           insert: async (row: Row) => {

@@ -1,5 +1,5 @@
 import type { PluginDelivery } from '../../accounts/records.ts'
-import { groupedWrites } from './grouped-writes.ts'
+import { groupedWrites } from '../../jobs/grouped-writes.ts'
 import type { DeliveryParts } from './parts.ts'
 import { positionOf } from './records.ts'
 import { pauseAfter } from './retry-wait.ts'

@@ -10,6 +10,8 @@ export interface Share {
   readonly slots: number
   /** Slots that one project can have. Default: all. */
   readonly ofProject?: number
+  /** Work that takes longer than `ms` takes none of these slots any more, only of all. */
+  readonly quick?: { readonly slots: number; readonly ms: number }
   /** How long work in progress may go on when the process is closed. Default: it is aborted at once. */
   readonly graceMs?: number
 }
@@ -64,6 +66,8 @@ export interface Kind<Item> {
   failed?(tables: AccountTables, item: Item, error: unknown, next: (failures: number) => Date | null): Promise<void>
   /** The same after an attempt that was aborted: it is nobody's failure. */
   released?(tables: AccountTables, item: Item): Promise<unknown>
+  /** After each attempt, whatever became of it. */
+  ended?(item: Item): void
   /** Asked from time to time while the work goes on. */
   isWanted?(item: Item): Promise<boolean>
   /** Once a day, and when the process begins: removes what is old. */

@@ -30,8 +30,17 @@ const countBy = (places: Iterable<Place>, keyOf: (place: Place) => string): Read
 const projectOf = ({ projectId }: Place) => String(projectId)
 const partOf = ({ projectId, part }: Place) => `${projectId} ${part}`
 
-const startable = (running: ReadonlyMap<string, Place>, ofProject: number) => {
-  const projects = countBy(running.values(), projectOf)
+interface Started {
+  readonly place: Place
+  readonly at: number
+}
+type RunningPlaces = ReadonlyMap<string, Started>
+const placesOf = (running: RunningPlaces) => [...running.values()].map(({ place }) => place)
+
+const startable = (running: RunningPlaces, { slots, ofProject = slots, quick }: Share) => {
+  const projects = countBy(placesOf(running), projectOf)
+  const isQuick = ({ at }: Started) => performance.now() - at < quick!.ms
+  if (quick && [...running.values()].filter(isQuick).length >= quick.slots) return () => false
   return (place: Place): boolean => !running.has(place.id) && (projects.get(projectOf(place)) ?? 0) < ofProject
 }
 
@@ -39,10 +48,10 @@ const startable = (running: ReadonlyMap<string, Place>, ofProject: number) => {
  * The one that is next: of the projects with the least in progress, then of the parts with the least, then the one that is due longest. Undefined if none may
  * start now.
  */
-export function firstOf<P extends Place>(waiting: Iterable<P>, running: ReadonlyMap<string, Place>, ofProject: number): P | undefined {
-  const projects = countBy(running.values(), projectOf)
-  const parts = countBy(running.values(), partOf)
-  const mayStart = startable(running, ofProject)
+function firstOf<P extends Place>(waiting: Iterable<P>, running: RunningPlaces, share: Share): P | undefined {
+  const projects = countBy(placesOf(running), projectOf)
+  const parts = countBy(placesOf(running), partOf)
+  const mayStart = startable(running, share)
   const rank = (place: P) => [projects.get(projectOf(place)) ?? 0, parts.get(partOf(place)) ?? 0, since(place)]
   const isBefore = (a: readonly number[], b: readonly number[]) => {
     const differs = a.findIndex((value, i) => value !== b[i])
@@ -58,11 +67,11 @@ export function firstOf<P extends Place>(waiting: Iterable<P>, running: Readonly
 }
 
 /** The waiting work of one share. Its size is that of what may start: p-queue takes a slot only for such. */
-const fairQueue = (running: ReadonlyMap<string, Place>, ofProject: number) =>
+const fairQueue = (running: RunningPlaces, share: Share) =>
   class implements Queue<Run, Waiting> {
     readonly waiting = new Map<Place, Run>()
     get size(): number {
-      const mayStart = startable(running, ofProject)
+      const mayStart = startable(running, share)
       for (const place of this.waiting.keys()) if (mayStart(place)) return 1
       return 0
     }
@@ -70,7 +79,7 @@ const fairQueue = (running: ReadonlyMap<string, Place>, ofProject: number) =>
       this.waiting.set(place!, run)
     }
     dequeue(): Run | undefined {
-      const first = firstOf(this.waiting.keys(), running, ofProject)
+      const first = firstOf(this.waiting.keys(), running, share)
       const run = first && this.waiting.get(first)
       if (first) this.waiting.delete(first)
       return run
@@ -83,15 +92,15 @@ const fairQueue = (running: ReadonlyMap<string, Place>, ofProject: number) =>
     }
   }
 
-export const createPool = ({ slots, ofProject = slots }: Share) => {
-  const running = new Map<string, Place>()
+export const createPool = (share: Share) => {
+  const running = new Map<string, Started>()
   const queue = new PQueue<InstanceType<ReturnType<typeof fairQueue>>, Waiting>({
-    concurrency: slots,
-    queueClass: fairQueue(running, ofProject),
+    concurrency: share.slots,
+    queueClass: fairQueue(running, share),
   })
   /** Does it outside the slots, but counts it. */
   const count = async (place: Place, work: () => Promise<void>): Promise<void> => {
-    running.set(place.id, place)
+    running.set(place.id, { place, at: performance.now() })
     try {
       await work()
     } finally {

@@ -66,6 +66,7 @@ export const createRunner = (
       .catch(report)
       .finally(() => {
         running.delete(id)
+        kind.ended?.(due.item)
         if (!pools.get(kind.share)!.isFull) wake()
       })
     const one: Running = { kind, item: due.item, stop, done, isHeld: false }

@@ -61,6 +61,7 @@ const longTogether = [
   'test/core/roads.test.ts',
   'test/exports/scheduler.test.ts',
   'test/functions/{bounds,captured-columns}.test.ts',
+  'test/jobs/kills.test.ts',
   'test/http/{activity,notifications,odd-parameters,pages,query-streams}.test.ts',
   'test/plugins/delivery/{deliverer,destinations}.test.ts',
   'test/plugins/directory.test.ts',

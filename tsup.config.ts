@@ -25,7 +25,7 @@ export default defineConfig([
     format: ['esm'],
     splitting: true,
     dts: types,
-    clean: true,
+    clean: ['!part-*.js', '!parts.json'], // what a server that runs may still load: build/parts.mjs
   },
   {
     ...shared,

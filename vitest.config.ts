@@ -51,7 +51,7 @@ const long = [
   'test/queries/trends/{displays.generated,relations}.test.ts',
   'test/queries/web/generated.test.ts',
   'test/small-memory.test.ts',
-  'test/web/{accounts,addresses,alerts,charts,crowded,dashboards,data,every-page,field-errors,first-load,insight-behaviour,insight-kinds,insights,live,mounted,organization,pages,people,public-pages,pipelines,settings,sql,states,web-analytics}.test.ts',
+  'test/web/{accounts,addresses,alerts,charts,crowded,dashboards,data,every-page,field-errors,first-load,refused-actions,insight-behaviour,insight-kinds,insights,live,mounted,organization,pages,people,public-pages,pipelines,settings,sql,states,web-analytics}.test.ts',
 ]
 
 // The same of files that may share a process.

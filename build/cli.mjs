@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs'
-import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { basename } from 'node:path'
 import { build, stop } from 'esbuild'
+import { removeOldParts } from './parts.mjs'
 
 const { resolve } = createRequire(import.meta.url)
 
@@ -23,10 +24,8 @@ export async function licenseOf(name) {
  * Writes dist/cli.js, dist/engine-process.js, dist/fold-worker.js, dist/answer-worker.js and dist/plugin-worker.js: the command, its engine, the threads of that and those of plugins, with all their JavaScript inside,
  * because reading three hundred small files had been half of the time until a server is ready. They share files dist/part-…, and load of them what they need. What has native code, and optional peers, stay outside.
  */
-export async function buildCli() {
-  const before = existsSync('dist') ? (await readdir('dist')).filter((name) => /^part-.*\.js$/.test(name)) : []
-  for (const name of before) await rm(`dist/${name}`)
-  await build({
+export async function buildCli({ isAlone = false } = {}) {
+  const { metafile } = await build({
     entryPoints: programs,
     outdir: 'dist',
     chunkNames: 'part-[name]-[hash]',
@@ -39,8 +38,10 @@ export async function buildCli() {
     external: outside,
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
+    metafile: true,
   })
   await stop()
+  await removeOldParts('dist', Object.keys(metafile.outputs).map((path) => basename(path)).filter((name) => name.startsWith('part-')), isAlone)
   await copyFile(resolve('@jitl/quickjs-wasmfile-release-sync/wasm'), 'dist/quickjs.wasm')
   await writeFile('dist/LICENSES.txt', (await Promise.all(inside.map(licenseOf))).join('\n\n'))
   await writeFile('dist/plugin-worker.LICENSES.txt', (await Promise.all(insidePluginWorker.map(licenseOf))).join('\n\n'))

@@ -4,19 +4,32 @@ import { tokenLength, withinJson } from '../limits/bounds.ts'
 import { anyJson, choice, flag, integer, integerOf, jsonList, jsonObject, listOf, noChoice, objectOf, text } from './fields.ts'
 import type { Json } from './store.ts'
 
-const zoneCache = new Map<string, boolean>()
-/** Names of the IANA database, in the spelling clients use. Offsets such as `+02:00` are not names. */
-export const isTimezone = (name: string): boolean => {
+/** Parts of names as the IANA database spells them: `Buenos_Aires`, `US`, `EST5EDT`, `GMT+1`. */
+const zonePart = /^(?:[A-Z][a-z][\w+'-]*|[A-Z]{2,3}|[A-Z]{3}\d[A-Z]{3}|GMT[+-]?\d*|NZ-CHAT|W-SU)$/
+const zoneCache = new Map<string, string | null>()
+
+/**
+ * The name of a time zone in the spelling of the IANA database, as engines know it: `Europe/Berlin` for `EUROPE/BERLIN`. Other names of a zone stay, such as
+ * `Asia/Kolkata`. Null: there is no such zone; offsets such as `+02:00` are not names.
+ */
+export const zoneName = (given: string): string | null => {
+  const name = given.trim()
   const known = zoneCache.get(name)
   if (known !== undefined) return known
-  let valid = /^[A-Za-z][\w+/-]*$/.test(name)
+  const found = spelled(name)
+  if (zoneCache.size < 2000) zoneCache.set(name, found)
+  return found
+}
+function spelled(name: string): string | null {
+  if (!/^[A-Za-z][\w+/-]*$/.test(name)) return null
+  let canonical: string
   try {
-    if (valid) new Intl.DateTimeFormat('en', { timeZone: name })
+    canonical = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
   } catch {
-    valid = false
+    return null
   }
-  if (zoneCache.size < 2000) zoneCache.set(name, valid)
-  return valid
+  const same = [canonical, ...Intl.supportedValuesOf('timeZone')].find((zone) => zone.toLowerCase() === name.toLowerCase())
+  return same ?? (name.split('/').every((part) => zonePart.test(part)) ? name : canonical)
 }
 
 /** Likely time zones for inputs such as `Berlin` or `europe/berln`. */
@@ -31,12 +44,14 @@ export const timezone = () =>
   z
     .string({ error: 'Not a valid string.' })
     .max(tokenLength)
-    .superRefine((value, issues) => {
-      if (isTimezone(value)) return
+    .meta({ description: 'An IANA time zone name; it is stored in the spelling of the IANA database' })
+    .transform((value, issues) => {
+      const name = zoneName(value)
+      if (name !== null) return name
       const { rule, message } = noChoice(value)
       issues.addIssue({ code: 'custom', params: { rule, choices: { candidates: likelyZones(value) } }, message })
+      return z.NEVER
     })
-    .meta({ description: 'An IANA time zone name' })
 
 const notAMap = 'Must provide a dictionary or null.'
 const freeMap = () => withinJson(z.record(z.string(), z.unknown() as z.ZodType<Json>, { error: notAMap }), 'json')

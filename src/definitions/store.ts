@@ -53,7 +53,7 @@ export interface DefinitionStore {
   texts(query: Query): Promise<string[]>
   /** The ids of all persons of a query with actors; for a statement, its first column. */
   actors(query: { readonly kind: string }): Promise<string[]>
-  /** Throws if the statement is invalid. */
+  /** Throws if the statement is invalid, or refused by the engine. */
   mustCompile(query: Query): Promise<void>
   /** The applied log position. */
   appliedSeq(): Promise<string>

@@ -6,7 +6,7 @@ import type { AccountContext } from '../accounts/context.ts'
 import { type AccountStore, type AccountTables, accountShapes, longTables } from '../accounts/records.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
-import { openControl } from '../storage/control/control-store.ts'
+import { createTables, openControl } from '../storage/control/control-store.ts'
 import { controlFile } from '../storage/control/format.ts'
 import { type Instance, isDiskFull } from '../storage/instance.ts'
 
@@ -28,8 +28,10 @@ export async function accountsMemory(dataDir: string): Promise<number> {
 
 /** Account data of a directory, in its `control.duckdb`. */
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
-  await instance.attach('control', 'control.duckdb', controlFile)
+  const create = (database: string) => [...controlFile.create(database), ...createTables(accountShapes)]
+  const isNew = await instance.attach('control', 'control.duckdb', { ...controlFile, create })
   const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, {
+    isNew,
     long: longTables,
     onChange: () => instance.checkpoint('control'), // such statements do not stay in the write-ahead log, where their replay is at its weakest
     isReadOnly: instance.isReadOnly,

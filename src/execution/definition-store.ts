@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { field, from, limit, select } from '../ast/build.ts'
 import type { Query } from '../ast/nodes.ts'
 import { check } from '../definitions/records.ts'
 import type { DefinitionStore } from '../definitions/store.ts'
@@ -6,9 +7,9 @@ import type { ActorsResponse } from '../queries/actors/index.ts'
 import { tableRows } from '../queries/rows.ts'
 import { hogQl, sqlLike, sqlStatement } from '../queries/sql/index.ts'
 import { answerQuery } from './answer.ts'
-import type { CohortMembers } from './ports.ts'
+import type { CohortMembers, Statement } from './ports.ts'
 import { type QueryProject, queryContext } from './query-context.ts'
-import { runStatement, statementFor } from './statements.ts'
+import { compileFor, inWords, runStatement, statementFor, statementOf } from './statements.ts'
 
 interface Parts {
   readonly members: CohortMembers
@@ -33,6 +34,14 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
     return queryContext(project, await project.facts())
   }
   const statement = async (query: Query) => statementFor(query, await queries())
+  const inItsWords = async <T>(query: Query, run: (project: QueryProject, statement: Statement) => Promise<T>): Promise<T> => {
+    const project = await queries()
+    const context = queryContext(project, await project.facts())
+    const compiled = await compileFor(query, project, context)
+    return run(project, statementOf(compiled.printed, context.project.timezone)).catch((error: unknown) => {
+      throw inWords(error, compiled, {}, query)
+    })
+  }
   return {
     clock,
     definitions: async (table) => (await (await queries()).facts())[table],
@@ -51,8 +60,10 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
       }
       return ids
     },
+    // Without rows: engines refuse some values, such as a regular expression, only in a statement that is run.
     async mustCompile(query) {
-      await statement(query)
+      const none = select({ columns: [field('person')], from: from(query, 'members'), limit: limit(0) })
+      await inItsWords(none, (project, statement) => project.run(statement))
     },
     appliedSeq: async () => (await (await queries()).facts()).appliedSeq,
     membersMark: (cohort) => members.mark(cohort),
@@ -64,9 +75,11 @@ export function definitionStore({ members, write, clock, queries }: Parts): Defi
         .slice(0, 24)
     },
     async refreshMembers({ changed, all, ...refresh }) {
-      const partly = changed && (await members.refresh({ ...refresh, members: await statement(changed.members), among: changed }))
+      const partly =
+        changed &&
+        (await inItsWords(changed.members, (_, statement) => members.refresh({ ...refresh, members: statement, among: changed })))
       if (partly) return { ...partly, isWhole: false }
-      const whole = await members.refresh({ ...refresh, members: await statement(all), among: null })
+      const whole = await inItsWords(all, (_, statement) => members.refresh({ ...refresh, members: statement, among: null }))
       return { ...whole!, isWhole: true }
     },
     clearMembers: (cohort) => members.clear(cohort),

@@ -64,6 +64,7 @@ export function openExports({ context, dataDir, stagingFolder, box, options, net
   const service = createBatchExports({
     context,
     box,
+    network: outside,
     refusal,
     async rows(projectId) {
       const found = await rows(projectId)

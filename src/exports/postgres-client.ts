@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import type { Client } from 'pg'
 import { flag, integer, text } from '../accounts/fields.ts'
+import { isHostName } from '../lib/web-address.ts'
 import { DestinationError, type Outside, usualLimits } from './destinations/destination.ts'
 import { networkFailure } from './network-failure.ts'
 import { optionalPackage } from './optional-package.ts'
@@ -31,7 +32,7 @@ export interface PostgresConnection {
 }
 
 /** Not a path: pg would connect to a socket of this machine. */
-const hostName = () => text().refine((host) => !host.includes('/'), { error: 'Enter a host name or an address.' })
+const hostName = () => text().refine(isHostName, { error: 'Enter a host name or an address.' })
 
 /** The settings of a table on such a server. */
 export const tableSettings = (usualPort: number) => ({

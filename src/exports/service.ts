@@ -8,6 +8,7 @@ import { invalid, notAllowed, notFound } from '../accounts/refusals.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { shownBackfillId } from './backfill-id.ts'
+import type { Outside } from './destinations/destination.ts'
 import { readExportQuery } from './export-query.ts'
 import { type BatchExportChange, backfillInput, batchExportChange, batchExportInput, queryField, queryOf, unpauseInput } from './fields.ts'
 import { addLog } from './logs.ts'
@@ -15,13 +16,14 @@ import { newRun } from './new-run.ts'
 import type { ExportRows, Model } from './ports.ts'
 import { activeStates, asJson, cutOf, intervalOf, isActive, retryLane, type StoredSchema, scheduleLane } from './records.ts'
 import { countRuns, floorOf, type Interval, intervalMs } from './schedule.ts'
-import { changedSettings, mustBeValid, readSettings, seal, unseal } from './settings.ts'
+import { changedSettings, mustBeReachable, mustBeValid, readSettings, seal, tidied, unseal } from './settings.ts'
 
 // The rules of batch exports, for requests. The scheduler executes what is written here.
 
 export interface ExportServices {
   readonly context: AccountContext
   readonly box: SecretBox
+  readonly network: Pick<Outside, 'mustBeAllowed'>
   /** Why exports cannot be created, if so. */
   readonly refusal: string | null
   rows(projectId: number): Promise<ExportRows>
@@ -34,7 +36,7 @@ export interface ExportServices {
 /** Its position is the last one. */
 const farFuture = new Date('9999-01-01T00:00:00Z')
 
-export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: ExportServices) => {
+export const createBatchExports = ({ context, box, network, refusal, rows, wake, stop }: ExportServices) => {
   const { store } = context
   const now = () => context.clock()
   const note = (by: ActingMember, record: BatchExport, activity: string) => ({
@@ -104,6 +106,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
       const isSameType = type === before.destination_type
       const merged = destination && changedSettings(type, isSameType ? unseal(before, box) : {}, destination.config)
       if (merged) mustBeValid(type, merged)
+      if (merged) mustBeReachable(type, merged, network)
       const isGiven = queryOf(given) !== undefined
       const schema = isGiven ? asJson(await schemaFrom(given, model, before.project_id)) : before.schema
       if (schema !== null && model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, 'model')
@@ -114,7 +117,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
         schema,
         ...(filters !== undefined && { filters }),
         ...(interval !== undefined && { interval }),
-        ...(merged && { destination_type: type, ...seal(type, before.id, merged, box) }),
+        ...(merged && { destination_type: type, ...seal(type, before.id, tidied(type, merged), box) }),
         ...(paused !== undefined && pausing(before, paused)),
         last_updated_at: now(),
       }
@@ -209,6 +212,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
         await mustBeAllowed(tables, project.organization_id, input.interval)
         const { type, config } = input.destination
         mustBeValid(type, config)
+        mustBeReachable(type, config, network)
         const id = context.newId()
         const model = input.model ?? 'events'
         const at = now()
@@ -219,7 +223,7 @@ export const createBatchExports = ({ context, box, refusal, rows, wake, stop }: 
           name: input.name,
           model,
           destination_type: type,
-          ...seal(type, id, config, box),
+          ...seal(type, id, tidied(type, config), box),
           interval: input.interval,
           paused: input.paused ?? false,
           paused_reason: null,

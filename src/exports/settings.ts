@@ -5,8 +5,9 @@ import { invalid } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
+import { WaymarkError } from '../errors/errors.ts'
 import { withoutWord } from '../lib/without-word.ts'
-import type { Destination } from './destinations/destination.ts'
+import type { Destination, Outside } from './destinations/destination.ts'
 import { destinations } from './destinations/registry.ts'
 
 // The settings of a destination: what is stored, what is shown, and what the destination gets.
@@ -55,6 +56,27 @@ export const describedDestinations = (): readonly DescribedDestination[] =>
 export function mustBeValid(type: string, settings: Settings): void {
   for (const config of [ofEvents, destinationOf(type).config])
     check(z.object({ destination: z.object({ config }) }), { destination: { config: settings } })
+}
+
+/** Throws if they name a host that this server does not connect to, as far as is known without a lookup. */
+export function mustBeReachable(type: string, settings: Settings, network: Pick<Outside, 'mustBeAllowed'>): void {
+  for (const [setting, host] of destinationOf(type).places?.(readSettings(type, settings)) ?? [])
+    try {
+      network.mustBeAllowed(host)
+    } catch (error) {
+      throw error instanceof WaymarkError ? invalid(error.detail, `destination__config__${setting}`) : error
+    }
+}
+
+/** As they are stored: of settings that the destination knows, what its schema made of texts, such as addresses without spaces around them. */
+export function tidied(type: string, settings: Settings): Settings {
+  const known = readSettings(type, settings) as Settings
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      typeof value === 'string' && typeof known[name] === 'string' ? known[name] : value,
+    ]),
+  )
 }
 
 /** Public settings and secrets apart. `id`: of the export. */

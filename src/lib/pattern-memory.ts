@@ -30,7 +30,7 @@ export function unfolded(pattern: string): { readonly steps: number; readonly op
     part.open += one.open
     last = one
   }
-  const element = /\\[pP](?:\{[^}]*\}|.)?|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]?|\((?:\?(?:P?<\w*>|[a-zA-Z-]*:?))?|[\s\S]/gsu
+  const element = /\\[pP](?:\{[^}]{0,64}\}|.)?|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]?|\((?:\?(?:P?<\w*>|[a-zA-Z-]*:?))?|[\s\S]/gsu
   const counts = /[*+?]|\{(\d{1,6})(?:(,)(\d{1,6})?)?\}/y
   for (let at = 0; at < pattern.length; ) {
     counts.lastIndex = at

@@ -6,7 +6,7 @@ import { embeddedIpv4, linkLocalNetworks, networksOf, ownNetworks, withoutZone }
 export interface AllowedAddresses {
   /** For `net.connect` and what builds on it: the check and the connection use the same address. */
   readonly lookup: LookupFunction
-  /** For hosts that are addresses: no lookup takes place for them. */
+  /** For hosts whose address is known without a lookup: what is saved is checked by it, and what is sent. */
   mustBeAllowed(host: string): void
 }
 
@@ -26,6 +26,15 @@ const specialNetworks = networksOf([
   'fec0::/10',
   'ff00::/8',
 ])
+
+/** The address that a host is without a lookup, in whatever form it is written: `127.1`, `0x7f000001`, `127.0.0.1.`, `localhost`. Any other name stays. */
+function addressOf(host: string): string {
+  const plain = host.replace(/^\[|\]$/g, '')
+  if (isIP(plain) !== 0) return plain
+  if (/^(?:.+\.)?localhost\.?$/i.test(plain)) return '127.0.0.1'
+  const written = URL.canParse(`http://${plain}`) ? new URL(`http://${plain}`).hostname : plain
+  return isIP(written) === 0 ? plain : written
+}
 
 /**
  * Which addresses this server connects to on behalf of its users. Services of a cloud, which hand out credentials, have link-local addresses: those are
@@ -51,8 +60,8 @@ export function allowedAddresses(allowsPrivate: () => boolean): AllowedAddresses
       })
     },
     mustBeAllowed(host) {
-      const address = host.replace(/^\[|\]$/g, '')
-      if (isIP(address) !== 0 && isRefused(address)) throw refusal(host, address)
+      const address = addressOf(host)
+      if (isIP(address) !== 0 && isRefused(address)) throw refusal(isIP(host.replace(/^\[|\]$/g, '')) === 0 ? host : address, address)
     },
   }
 }

@@ -37,6 +37,20 @@ interface DeliveryParts extends NotificationParts {
   sendNow(delivery: NoticeDelivery): Promise<void>
 }
 
+const keyOf = (source: Source): string | number => ('alert' in source ? source.alert.id : source.subscription.id)
+
+/** Of the deliveries of one notice. */
+function latestIn(all: readonly NoticeDelivery[]): LatestNotice {
+  const of = (state: DeliveryState) => all.filter(({ status }) => status === state)
+  const state = (['failed', 'waiting'] as const).find((one) => of(one).length > 0) ?? 'delivered'
+  return {
+    createdAt: all[0]!.created_at,
+    state,
+    counts: { waiting: of('waiting').length, delivered: of('delivered').length, failed: of('failed').length },
+    delivery: of(state)[0]!,
+  }
+}
+
 export const createDeliveries = (parts: DeliveryParts) => {
   const { context, wake, sendNow } = parts
   const { store } = context
@@ -48,23 +62,33 @@ export const createDeliveries = (parts: DeliveryParts) => {
     return store.read.notice_deliveries.find({ id: [...ids] }, { newestFirst: 'created_at' })
   }
 
-  return {
-    /** What became of the newest notice of a source, tests left out. Null: there was none in the days that are kept. */
-    async latest(source: Source): Promise<LatestNotice | null> {
-      const where = { ...idsOf(source), is_test: [false, null] }
-      const due = await store.read.notice_deliveries.find(where, { newestFirst: 'created_at', limit: mostOfNotice })
-      const [first] = due
-      if (!first) return null
-      const all = due.filter(({ notice_id }) => notice_id === first.notice_id)
-      const of = (state: DeliveryState) => all.filter(({ status }) => status === state)
-      const state = (['failed', 'waiting'] as const).find((one) => of(one).length > 0) ?? 'delivered'
-      return {
-        createdAt: first.created_at,
-        state,
-        counts: { waiting: of('waiting').length, delivered: of('delivered').length, failed: of('failed').length },
-        delivery: of(state)[0]!,
+  const latestOf = async (sources: readonly Source[]): Promise<ReadonlyMap<string | number, LatestNotice>> => {
+    const found = new Map<string | number, LatestNotice>()
+    // One statement, as a rule: another one for those whose notices are older than as many of the others.
+    for (let left = sources; left.length > 0; ) {
+      const limit = mostOfNotice * left.length
+      const alerts = left.flatMap((one) => ('alert' in one ? [one.alert.id] : []))
+      const owner = alerts.length > 0 ? { alert_id: alerts } : { subscription_id: left.map(keyOf) as number[] }
+      const due = await store.read.notice_deliveries.find({ ...owner, is_test: [false, null] }, { newestFirst: 'created_at', limit })
+      // The last notice of a full answer may be there in part.
+      const isFull = due.length === limit && left.length > 1
+      const newest = new Map<string | number, NoticeDelivery[]>()
+      for (const one of due) {
+        const key = one.alert_id ?? one.subscription_id!
+        const its = newest.get(key)
+        if (!its) newest.set(key, [one])
+        else if (its[0]!.notice_id === one.notice_id) its.push(one)
       }
-    },
+      const cut = isFull && newest.size > 1 ? due.at(-1)!.notice_id : null
+      for (const [key, its] of newest) if (its[0]!.notice_id !== cut) found.set(key, latestIn(its))
+      left = isFull ? left.filter((one) => !found.has(keyOf(one))) : []
+    }
+    return found
+  }
+
+  return {
+    /** What became of the newest notice of each source, by its id, tests left out. Sources without a notice in the days that are kept are left out. */
+    latestOf,
 
     /** The checks whose notice nobody got. Deliveries that are not kept any more say nothing against it. */
     async undelivered(checks: readonly AlertCheck[]): Promise<ReadonlySet<string>> {

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { choice, email, flag, integer, listOf, readTime, text } from '../accounts/fields.ts'
 import { invalid } from '../accounts/refusals.ts'
+import { isWebAddress } from '../lib/web-address.ts'
 import { conditionTypes } from './alert-value.ts'
 import { checkIntervals } from './check-times.ts'
 import { frequencies, weekdays } from './recurrence.ts'
@@ -14,9 +15,9 @@ const webhookSecret = () =>
   text({ min: 16, max: 200 }).nullable().optional().meta({ description: 'Signs what is sent. Default: a new one, which is returned once' })
 
 export function isWebhookUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false
-  const url = new URL(value)
-  return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && url.hostname !== ''
+  if (!isWebAddress(value)) return false
+  const { username, password } = new URL(value)
+  return username === '' && password === ''
 }
 
 const mostUsers = 50

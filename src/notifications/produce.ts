@@ -11,6 +11,7 @@ import { addressesOf } from './fields.ts'
 import type { NotificationParts } from './parts.ts'
 import { type AlertState, asJson, checkTimesOf, type NoticeContent, recurrenceOf, ruleOf, usersOf } from './records.ts'
 import { nextOccurrence } from './recurrence.ts'
+import { makeRoomForTest } from './room-for-tests.ts'
 
 // Asks, decides, and returns what is written in one transaction: the result, its deliveries and the next due time. A process that ends before it has done
 // nothing, and one that ends after it has done everything: the next process sends the deliveries.
@@ -35,6 +36,11 @@ const insertNotice = async (
 ): Promise<readonly string[]> => {
   if (targets.length === 0) return []
   const { due_at, ...ids } = of
+  if (isTest) {
+    const { project_id, alert_id, subscription_id } = of
+    const source = alert_id !== null ? { alert_id } : { subscription_id: subscription_id! }
+    await makeRoomForTest(tables, project_id, source, targets.length)
+  }
   const made: string[] = []
   const notice = { id: context.newId(), ...of, content: asJson(content), created_at: now }
   await tables.notices.insert(notice)

@@ -91,11 +91,11 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
   }
 
   /** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
-  const mustReach = async ({ organization_id }: ProjectRecord, { target_type, target_value }: Change, before: Subscription | null) => {
+  const mustReach = ({ target_type, target_value }: Change, before: Subscription | null): void => {
     const [type, value] = [target_type ?? before?.target_type, target_value ?? before?.target_value]
     if (type !== 'webhook' || value === undefined) return
     const isKnown = before?.target_type === 'webhook' && (value === before.target_value || isMaskOf(value, before.target_value))
-    if (!isKnown) await mustTakeWebhook(value, network, { outbound: context.outbound, organization: organization_id }, 'target_value')
+    if (!isKnown) mustTakeWebhook(value, network, 'target_value')
   }
 
   const withChange = (record: Subscription, change: Change, timezone: string): Subscription => {
@@ -158,7 +158,7 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
     async create(place: Place, body: unknown): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
       const given = check(subscriptionInput, body)
       const { project, by } = place
-      await mustReach(project, given, null)
+      mustReach(given, null)
       const made = await writeAs(context, by, async (tables) => {
         if (!(await tables.projects.first({ id: project.id }))) throw notFound()
         if ((await tables.subscriptions.count({ project_id: project.id, deleted: false })) >= mostSubscriptions)
@@ -218,7 +218,7 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
       }
       const sent: Change = isWhole ? { ...rest, ...check(subscriptionInput, body) } : check(subscriptionChange, body)
       const { project, by } = place
-      await mustReach(project, sent, await find(read, project, id))
+      mustReach(sent, await find(read, project, id))
       const changed = await writeAs(context, by, async (tables) => {
         const before = await find(tables, project, id)
         const isMask = before.target_type === 'webhook' && isMaskOf(sent.target_value, before.target_value)

@@ -8,7 +8,7 @@ export type TimeChart = Extract<Chart, { kind: 'lines' | 'bars' }>
 export const isStack = (chart: TimeChart): boolean => (chart.kind === 'lines' ? chart.isFilled : chart.isStacked)
 
 /** Where the values of an interval stand, as the drawings place them. */
-export function placesOf(chart: TimeChart, area: Area): { readonly plot: Plot; at(index: number): number } {
+export function intervalPlaces(chart: TimeChart, area: Area): { readonly plot: Plot; at(index: number): number } {
   const names = legend(chart.series, area.left, area.top, area.right - area.left)
   const all = isStack(chart) ? stacked(chart.series.map(({ values }) => values)).flat(2) : valuesOf(chart.series)
   const plot = plotOf(all, { left: area.left, top: area.top + names.height + 6, right: area.right - 8, bottom: area.bottom }, chart.format)

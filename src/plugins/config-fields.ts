@@ -4,6 +4,8 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
 import { own } from '../lib/own.ts'
+import { isWebAddress } from '../lib/web-address.ts'
+import type { Reachable } from './ports.ts'
 
 // The settings of a plugin: which fields are secret, and how they are stored and shown.
 
@@ -87,8 +89,33 @@ const placeWords =
 const looksLikePlace = (value: Json | undefined): boolean =>
   typeof value === 'string' &&
   /^\s*([a-z][a-z0-9+.-]*:)?\/\/|^\s*(localhost|\[?[0-9a-f]*:[0-9a-f:.]+\]?|[\w-]+(\.[\w-]+)+)(:\d+)?(\/\S*)?\s*$/i.test(value)
-const isPlace = (key: string, ...values: readonly (Json | undefined)[]): boolean =>
-  key.split(/[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])/).some((word) => placeWords.test(word)) || values.some(looksLikePlace)
+const hasWord = (key: string, words: RegExp): boolean => key.split(/[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])/).some((word) => words.test(word))
+const isPlace = (key: string, ...values: readonly (Json | undefined)[]): boolean => hasWord(key, placeWords) || values.some(looksLikePlace)
+
+const addressWords = /^(url|uri|endpoint|webhook|host|hostname|server|proxy)$/i
+/** A setting about addresses, such as `ignoredHost`, and not one that requests go to. */
+const aboutWords = /^(ignored?|excluded?|skip|allowed?|blocked?|filter|match|referrer)$/i
+const isAddress = (key: string): boolean => hasWord(key, addressWords) && !hasWord(key, aboutWords)
+
+/** Without spaces around addresses, as they were pasted. */
+export const tidySettings = (given: Settings): Settings =>
+  Object.fromEntries(Object.entries(given).map(([key, value]) => [key, typeof value === 'string' && isAddress(key) ? value.trim() : value]))
+
+/** Why a request of a plugin to this setting would be refused, as far as is known without a lookup. Null: it would be sent, or it is no address. */
+export function addressRefusal(key: string, value: Json, network: Pick<Reachable, 'mustBeAllowed'>): string | null {
+  if (typeof value !== 'string' || value === mask || !isAddress(key)) return null
+  const isOfWeb = /^https?:/i.test(value)
+  if (isOfWeb ? !isWebAddress(value) : /^[a-z][a-z0-9+.-]*:\/\//i.test(value))
+    return 'Expected an http or https address such as https://example.com/hook, without spaces and line breaks.'
+  const bare = /^(\[[0-9a-f:.]+\]|[\w-]+(?:\.[\w-]+)+\.?|localhost)(?::\d+)?(?:\/\S*)?$/i
+  const host = isOfWeb ? new URL(value).hostname : bare.exec(value)?.[1]
+  try {
+    if (host !== undefined) network.mustBeAllowed(host)
+    return null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
 
 /**
  * Settings that were changed and say where a plugin sends what it has: by their names, or because their values are addresses. A member who changes one could have the stored secrets sent to a server

@@ -9,9 +9,10 @@ import type { Json } from '../accounts/store.ts'
 import { isObject } from '../lib/is-object.ts'
 import { own } from '../lib/own.ts'
 import { mayConfigure, organizationNow } from './access.ts'
-import { changedPlaces, keptSecrets, shownSettings, storedSettings } from './config-fields.ts'
+import { addressRefusal, changedPlaces, keptSecrets, shownSettings, storedSettings, tidySettings } from './config-fields.ts'
 import { agreementInput, type ConfigChange, configChange, configInput, jobInput, ordersInput, type UploadedFile } from './fields.ts'
 import type { PluginLogFilter, PluginLogs, PluginRuntime } from './host-ports.ts'
+import type { Reachable } from './ports.ts'
 import {
   type Agreement,
   agreementOf,
@@ -30,6 +31,8 @@ export interface ConfigParts {
   readonly box: SecretBox
   readonly runtime: PluginRuntime
   readonly logs: PluginLogs
+  /** Where requests of plugins may go. */
+  readonly network: Pick<Reachable, 'mustBeAllowed'>
 }
 
 const largestFile = 4 * 1024 ** 2
@@ -48,7 +51,7 @@ export const shownAttachment = ({ id, file_size, file_name, content_type }: Plug
   type: content_type,
 })
 
-export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts) => {
+export const createPluginConfigs = ({ context, box, runtime, logs, network }: ConfigParts) => {
   const { store } = context
   type Reading = typeof store.read
 
@@ -156,6 +159,14 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
     deleted: is_deleted,
   })
 
+  /** An address that a request of the plugin would be refused at. What was saved before stays. */
+  const mustReach = (given: Readonly<Record<string, Json>>, before: Readonly<Record<string, Json>> = {}) => {
+    for (const [key, value] of Object.entries(given)) {
+      const refusal = own(before, key) === value ? null : addressRefusal(key, value, network)
+      if (refusal !== null) throw invalid(refusal, `config__${key}`)
+    }
+  }
+
   /** Secrets and files are not sent to another place than the one that they were entered for. */
   const mustBeAskedAgain = (
     before: PluginConfig,
@@ -183,7 +194,8 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
     plugin: Plugin,
     given: ConfigChange,
   ): Promise<PluginConfig> => {
-    const { enabled, order, config, name, description, deleted } = given
+    const { enabled, order, name, description, deleted } = given
+    const config = given.config && tidySettings(given.config)
     const is_deleted = deleted ?? before.is_deleted
     const after: PluginConfig = {
       ...before,
@@ -199,6 +211,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
       is_deleted,
       updated_at: context.clock(),
     }
+    if (config !== undefined) mustReach(config, before.config as Readonly<Record<string, Json>>)
     if (config !== undefined)
       mustBeAskedAgain(
         before,
@@ -220,8 +233,10 @@ export const createPluginConfigs = ({ context, box, runtime, logs }: ConfigParts
     by: ActingMember,
     project: ProjectRecord,
     plugin: Plugin,
-    { enabled = false, order = 0, config = {}, name = null, description = null, deleted = false, ...files }: ConfigChange,
+    { enabled = false, order = 0, config: sent = {}, name = null, description = null, deleted = false, ...files }: ConfigChange,
   ): Promise<PluginConfig> => {
+    const config = tidySettings(sent)
+    mustReach(config)
     const now = context.clock()
     const id = await nextNumber(tables, 'plugin_config')
     const made: PluginConfig = {

@@ -98,7 +98,7 @@ export function openPlugins({ context, box, network, options, host, deliveries, 
   }
   return {
     plugins: createPlugins({ context, box, fetching, loader: host, runtime }),
-    configs: createPluginConfigs({ context, box, runtime, logs: host }),
+    configs: createPluginConfigs({ context, box, runtime, logs: host, network: host.network }),
     failedDeliveries: createFailedDeliveries({ context, wake: deliveries.wake }),
     catalogue: [...bundledCatalogue, ...(options.catalogue ?? []).map((one) => entry.parse(one))],
     siteApps,

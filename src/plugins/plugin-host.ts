@@ -38,6 +38,8 @@ export interface HostParts {
 
 export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
   readonly runtime: PluginRuntime
+  /** Where requests of plugins may go. */
+  readonly network: Pick<Reachable, 'mustBeAllowed'>
   attachmentContents(attachment: PluginAttachment): Buffer
   log(entry: PluginLogEntry): void
   /** Runs tasks and jobs that are due. */
@@ -178,6 +180,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
 
   return {
     runtime,
+    network,
     log,
     async capabilities(source) {
       const found = await runtime.inspect({ id: 0, name: null, files: source, main: 'index.ts' })

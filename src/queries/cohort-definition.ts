@@ -109,18 +109,19 @@ interface Scope extends QueryContext {
 /** One row per member: the person's number. With `among`, only members of that cohort too. */
 export function cohortMembers(filters: CohortFilters, env: QueryContext, among: number | null = null): Query {
   const scope: Scope = { ...env, among: among === null ? null : memberOf(among) }
-  const where = allOf(scope.among ?? literal(true), conditionOf(filters.properties, scope))
+  const where = allOf(scope.among ?? literal(true), conditionOf(filters.properties, scope, 'filters__properties'))
   return select({ columns: [alias(person, 'person')], from: table('persons'), where })
 }
 
-function conditionOf(condition: Condition, env: Scope): Expr {
+/** `path` is the path of the condition in the request, for messages: `filters__properties__values__0`. */
+function conditionOf(condition: Condition, env: Scope, path: string): Expr {
   if (isGroup(condition)) {
-    const parts = condition.values.map((value) => conditionOf(value, env))
+    const parts = condition.values.map((value, i) => conditionOf(value, env, `${path}__values__${i}`))
     const joined = condition.type === 'OR' ? or(...parts) : and(...parts)
     return (condition.type === 'NOT') !== (condition.negation === true) ? not(joined) : joined
   }
   const { negation, ...plain } = condition as { negation?: boolean | null; type: string }
-  const expr = condition.type === 'behavioral' ? behaviourOf(condition as Behaviour, env) : compileFilters([plain], 'person', env)
+  const expr = condition.type === 'behavioral' ? behaviourOf(condition as Behaviour, env, path) : compileFilters(plain, 'person', env, path)
   return negation ? not(expr) : expr
 }
 
@@ -132,13 +133,13 @@ interface Window {
   readonly to: Micros
 }
 
-function windowOf(behaviour: Behaviour, env: QueryContext): Window {
+function windowOf(behaviour: Behaviour, env: QueryContext, path: string): Window {
   const now = micros(env.now)
   const calendar = calendarOf(env.project)
   const instant = (text: string, name: string): Micros => {
     const found = dateInstant(text, now, calendar)
     if (found === null)
-      throw new QueryError('validation-failed', { message: `${JSON.stringify(text)} is not a date.`, attr: `filters__${name}` })
+      throw new QueryError('validation-failed', { message: `${JSON.stringify(text)} is not a date.`, attr: `${path}__${name}` })
     return found
   }
   const to = behaviour.explicit_datetime_to ? instant(behaviour.explicit_datetime_to, 'explicit_datetime_to') : now
@@ -189,11 +190,13 @@ const doersOf =
       having,
     })
 
-function behaviourOf(behaviour: Behaviour, env: Scope): Expr {
+function behaviourOf(behaviour: Behaviour, env: Scope, path: string): Expr {
   const doers = doersOf(env)
-  const filters = behaviour.event_filters?.length ? compileFilters(behaviour.event_filters, 'event', env) : literal(true)
+  const filters = behaviour.event_filters?.length
+    ? compileFilters(behaviour.event_filters, 'event', env, `${path}__event_filters`)
+    : literal(true)
   const match = allOf(matchOf(behaviour.key, behaviour.event_type, env), filters)
-  const window = windowOf(behaviour, env)
+  const window = windowOf(behaviour, env, path)
   switch (behaviour.value) {
     case 'performed_event':
       return someone(doers(allOf(match, inWindow(window))))

@@ -1,7 +1,7 @@
 import type { Chart } from '../pictures/chart.ts'
 import { chartRows } from '../pictures/chart-rows.ts'
 import { chartWords, draw, leastWidth, summaryOf } from '../pictures/draw.ts'
-import { placesOf } from '../pictures/intervals.ts'
+import { intervalPlaces } from '../pictures/intervals.ts'
 import { element, type Markup } from '../pictures/markup.ts'
 import { box } from '../pictures/sheet.ts'
 import { world } from '../pictures/world.ts'
@@ -97,9 +97,9 @@ function picture(chart: Chart, title: string, width: number, height: number, cla
 }
 
 /** The intervals of a chart over time, each as high as the chart. */
-function intervalsOf(chart: Chart, area: Parameters<typeof placesOf>[1]): readonly Markup[] {
+function intervalsOf(chart: Chart, area: Parameters<typeof intervalPlaces>[1]): readonly Markup[] {
   if (chart.kind !== 'lines' && chart.kind !== 'bars') return []
-  const { plot, at } = placesOf(chart, area)
+  const { plot, at } = intervalPlaces(chart, area)
   const last = chart.labels.length - 1
   const border = (i: number) => (i < 0 ? plot.area.left : i >= last ? plot.area.right : (at(i) + at(i + 1)) / 2)
   return chart.labels.map((_, i) =>

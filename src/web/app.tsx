@@ -61,7 +61,12 @@ function Routed({ place }: { place: Place }) {
     void load()
   }, [])
 
-  if (error) return <ErrorBox error={error} retry={() => void load()} />
+  if (error)
+    return (
+      <main>
+        <ErrorBox error={error} retry={() => void load()} />
+      </main>
+    )
   if (known === null) return <Working />
   const signedIn = () => void load()
   if (place.parts[0] === 'signup')
@@ -89,28 +94,34 @@ function Routed({ place }: { place: Place }) {
     : (projects.find(({ id }) => id === user.team?.id) ?? projects[0])
   if (!project)
     return projects.length === 0 ? (
-      <NotHere title="No project yet">
-        <p>
-          Create one: <code>waymark projects create</code>, or <code>POST /api/projects/</code>.
-        </p>
-      </NotHere>
+      <main>
+        <NotHere title="No project yet">
+          <p>
+            Create one: <code>waymark projects create</code>, or <code>POST /api/projects/</code>.
+          </p>
+        </NotHere>
+      </main>
     ) : (
-      <NotHere title="This project does not exist, or you may not see it">
-        <p>
-          <a href={linkTo(`project/${projects[0]!.id}/live`)}>Go to {projects[0]!.name}</a>
-        </p>
-      </NotHere>
+      <main>
+        <NotHere title="This project does not exist, or you may not see it">
+          <p>
+            <a href={linkTo(`project/${projects[0]!.id}/live`)}>Go to {projects[0]!.name}</a>
+          </p>
+        </NotHere>
+      </main>
     )
   const [name = '', ...rest] = isOfProject ? asked.slice(2) : []
   const page = pages.find((one) => one.name === name && one.takes(rest))
   if (!page || rest.includes('')) {
     if (asked === null || (isOfProject && name === '' && rest.length === 0)) go(linkTo(`project/${project.id}/${pages[0]!.name}`), true)
     return (
-      <NotHere title="There is no such page">
-        <p>
-          <a href={linkTo(`project/${project.id}/${pages[0]!.name}`)}>Go to the first one</a>
-        </p>
-      </NotHere>
+      <main>
+        <NotHere title="There is no such page">
+          <p>
+            <a href={linkTo(`project/${project.id}/${pages[0]!.name}`)}>Go to the first one</a>
+          </p>
+        </NotHere>
+      </main>
     )
   }
   const session: Session = { user, projects, project, reload: load }

@@ -40,10 +40,13 @@ export async function clickHouseWorldStore(client: ClickHouseClient): Promise<Cl
   }
 }
 
+/** Slots, and bytes of texts, are DuckDB's own. */
+const isOfDuckDB = /^(?:[snb]\d+|size)$/
+
 async function copyTable(store: ProjectStore, table: string, columns: readonly string[], connection: DuckDBConnection, database: string) {
   const types = columns
     .map((column) => column.split(' ') as [name: string, type: string])
-    .filter(([name]) => !/^[snb]\d+$/.test(name) && !(table === 'meta' && name === 'format'))
+    .filter(([name]) => !isOfDuckDB.test(name) && !(table === 'meta' && name === 'format'))
   const selected = types.map(([name]) =>
     name === 'event_id' && table === 'events'
       ? `(SELECT groupArray((name, event_id)) FROM event_names WHERE project_id = ${store.project}) AS ids, arrayFirst(n -> n.1 = event, ids).2`

@@ -73,6 +73,11 @@ export async function examine(probe: Probe, subject: Subject, known?: readonly n
     }
     const before = scanned.at(-1)
     scanned.push(figures)
+    if (!before && isFailure(figures)) {
+      await subject.renew(make(size))
+      const again = await at(size)
+      if (isFailure(again)) return outcome(finding(`is answered with ${again.status} when it is smallest`, [again]))
+    }
     if (before && probe.grows === 'input' && figures.end === null)
       for (const measure of measuresOf(probe.door === 'call' ? 'call' : 'server')) {
         const pair = [before, figures].map((one): Point => [one.bytes, measure.of(one)]) as [Point, Point]
@@ -97,6 +102,9 @@ export async function examine(probe: Probe, subject: Subject, known?: readonly n
   }
   return outcome(null)
 }
+
+/** What is small has to be answered, or refused as wrong: a server that lacks time or memory for it has no room for a larger one either. */
+const isFailure = ({ status, end }: Figures) => end === null && status >= 500
 
 /** What took long, or ended the process, is hardly noise, and is measured once more; the rest several times. */
 const repeatsFor = ({ cpuMs, end }: Figures) => (end !== null || cpuMs > sureMs ? 2 : growth.repeats)

@@ -66,9 +66,9 @@ export interface Figures {
   readonly wallMs: number
   /** The most processor time that the main thread used while a light request waited for its answer. */
   readonly holdMs: number
-  /** Peak of resident memory above what it was before. */
   /** The longest that somebody else's small request waited, by the processor time that the server used meanwhile, all cores at work. */
   readonly othersMs: number
+  /** Peak of resident memory above what it was before. */
   readonly residentMb: number
   /** Growth of the data directory. */
   readonly diskBytes: number

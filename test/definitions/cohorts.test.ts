@@ -247,6 +247,53 @@ describe('a static cohort', () => {
   })
 })
 
+/** A filter of a cohort is named by its place in the request, however deep it is. */
+describe('what is wrong with a condition is said at it', () => {
+  const good = plan('pro')
+  const property = (operator: string, value: unknown, key = 'plan') => ({ type: 'person', key, operator, value })
+  test.each<[what: string, condition: object, field: string]>([
+    ['an operator', property('near', 'x'), 'operator'],
+    ['a date', property('is_date_before', 'x'), 'value'],
+    ['a type', { ...property('exact', 'x'), type: 'event' }, 'type'],
+    ['an unknown cohort', { type: 'cohort', key: 'id', value: 999 }, 'value'],
+    ['a regular expression', property('regex', '('), 'value'],
+    ['a unit', did('performed_event', 'view', { time_value: 1, time_interval: 'eon' }), 'time_interval'],
+    ['a time', did('performed_event', 'view', { explicit_datetime: 'x' }), 'explicit_datetime'],
+    [
+      'a filter of events',
+      did('performed_event', 'view', { event_filters: [{ key: 'a', operator: 'near', value: 1 }] }),
+      'event_filters__0__operator',
+    ],
+  ])('%s', async (_, condition, field) => {
+    const refused = async (...at: readonly [condition: object, path: string]) =>
+      expect(
+        await project.createCohort({ name: 'x', filters: { properties: at[0] } }).then(
+          () => 'made',
+          (error: { attr?: string; status?: number }) => [error.status, error.attr],
+        ),
+      ).toEqual([400, `filters__properties__${at[1]}__${field}`])
+    await refused(group('AND', good, condition), 'values__1')
+    await refused(group('OR', group('AND', good), group('AND', good, good, condition)), 'values__1__values__2')
+    expect(await project.cohorts.list()).toEqual([])
+  })
+})
+
+test('a cohort that the engine refuses, of before that was looked at when it was saved, fails by itself', async () => {
+  const of = (value: string) => ({
+    properties: { type: 'AND' as const, values: [{ type: 'person', key: 'plan', operator: 'regex', value }] },
+  })
+  const bad = await project.createCohort({ name: 'bad', filters: of('[never]') })
+  const good = await project.createCohort({ name: 'good', filters: of('^pr') })
+  const { instance } = (waymark as unknown as { parts: { instance: { run(sql: string): Promise<number> } } }).parts
+  await instance.run(`UPDATE p${project.id}.main.cohorts SET definition = replace(definition, '[never]', '(never')`)
+  await project.createAction({ name: 'read anew', steps: [{ event: 'view' }] })
+  const failures = await project.cohorts.refresh()
+  expect([...failures].map(([id, { status }]) => [id, status])).toEqual([[bad.id, 400]])
+  expect(
+    (await project.query({ kind: 'SqlLikeQuery', query: `select count() from persons where id in cohort ${good.id}` })).results,
+  ).toEqual([[1]])
+})
+
 test('definitions are listed, changed and removed, and keep the id that the caller wrote', async () => {
   const first = await project.createCohort({ id: 7, name: 'a', is_static: true })
   const second = await project.createCohort({ id: 7, name: 'b', is_static: true })

@@ -128,6 +128,7 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
     service: createBatchExports({
       context,
       box,
+      network: { mustBeAllowed: () => undefined },
       refusal: null,
       rows: async () => rows,
       wake: () => {},

@@ -27,7 +27,7 @@ const fileOf = (testPath: string): string =>
     tests,
     'regressions',
     `${relative(tests, testPath)
-      .replace(/\.test\.ts$/, '')
+      .replace(/(\.(long|alone|largest))?\.test\.ts$/, '')
       .split('\\')
       .join('/')}.json`,
   )

@@ -34,6 +34,68 @@ const create = async (given: object = {}) => {
 const store = () => held.home.world.accounts.context.store
 const recordOf = async (id: string) => (await store().read.batch_exports.first({ id }))!
 
+/** A server for everybody: destinations are in public networks only. */
+describe('an address that a run would be refused at', () => {
+  const table = { user: 'u', password: 'p', database: 'd' }
+  const s3 = { bucket_name: 'b', region: 'r', prefix: 'p' }
+  const bigQuery = { project_id: 'p', dataset_id: 'd', private_key: 'k', private_key_id: 'i', client_email: 'a@b.test' }
+  test.each<[type: string, setting: string, value: unknown, isTaken: boolean, rest: object]>([
+    ['HTTP', 'url', 'http://127.0.0.1:9/x', false, { token: 't' }],
+    ['HTTP', 'url', 'http://169.254.169.254/latest', false, { token: 't' }],
+    ['HTTP', 'url', 'http://0x7f000001/', false, { token: 't' }],
+    ['HTTP', 'url', 'http://localhost/', false, { token: 't' }],
+    ['HTTP', 'url', 'ftp://example.com/', false, { token: 't' }],
+    ['HTTP', 'url', 'https://', false, { token: 't' }],
+    ['HTTP', 'url', 'https://exa\nmple.com/', false, { token: 't' }],
+    ['HTTP', 'url', 'https://example.com:99999/', false, { token: 't' }],
+    ['HTTP', 'url', 'https://sink.internal/', true, { token: 't' }],
+    ['S3', 'endpoint_url', 'http://10.0.0.1:9000', false, s3],
+    ['S3', 'endpoint_url', 'minio:9000', false, s3],
+    ['S3', 'endpoint_url', 'https://s3.internal', true, s3],
+    ['S3', 'endpoint_url', '', true, s3],
+    ['BigQuery', 'token_uri', 'http://[::1]/token', false, bigQuery],
+    ['BigQuery', 'token_uri', 'token', false, bigQuery],
+    ...['Postgres', 'Redshift'].flatMap((type): [string, string, unknown, boolean, object][] => [
+      [type, 'host', '192.168.1.1', false, table],
+      [type, 'host', '::1', false, table],
+      [type, 'host', '127.1', false, table],
+      [type, 'host', 'localhost', false, table],
+      [type, 'host', '/var/run/postgresql', false, table],
+      [type, 'host', 'db.example.com:5432', false, table],
+      [type, 'host', 'db.exam\nple.com', false, table],
+      [type, 'host', 'postgres://db.example.com', false, table],
+      [type, 'host', 'db.internal', true, table],
+      [type, 'port', 99_999, false, { ...table, host: 'db.internal' }],
+    ]),
+  ])('%s %s %j', async (type, setting, value, isTaken, rest) => {
+    const { call, member, world } = held.home
+    const settings = world.settings
+    world.settings = { ...settings, isHosted: true }
+    try {
+      const destination = { type, config: { ...rest, [setting]: value } }
+      const told = expect.objectContaining({ status: 400, body: expect.objectContaining({ attr: `destination__config__${setting}` }) })
+      const saved = await call('POST', path, { as: member, body: { ...body, destination } })
+      expect(saved).toEqual(isTaken ? expect.objectContaining({ status: 201 }) : told)
+      const known = isTaken ? saved.body : await create({ destination: http })
+      const changed = await call('PATCH', `${path}${known.id}/`, { as: member, body: { destination } })
+      expect(changed).toEqual(isTaken ? expect.objectContaining({ status: 200 }) : told)
+      // What stands already may stay.
+      expect((await call('PATCH', `${path}${known.id}/`, { as: member, body: { name: 'Renamed' } })).status).toBe(200)
+    } finally {
+      world.settings = settings
+    }
+  })
+
+  test('is stored without spaces around it', async () => {
+    const { call, member } = held.home
+    const made = await create({ destination: { type: 'HTTP', config: { url: ' https://hooks.example.com/in\n', token: ' t ' } } })
+    expect(made.destination.config).toEqual({ url: 'https://hooks.example.com/in' })
+    const changed = { type: 'HTTP', config: { url: '\thttps://hooks.example.com/other ', token: 't' } }
+    const { body: after } = await call('PATCH', `${path}${made.id}/`, { as: member, body: { destination: changed } })
+    expect(after.destination.config.url).toBe('https://hooks.example.com/other')
+  })
+})
+
 describe('the record', () => {
   test('is created with the usual values, and read under the project and the organization', async () => {
     const { call, member, project, organization } = held.home

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createMailer } from '../../src/network/smtp.ts'
 import { startSmtp } from '../harness/smtp-server.ts'
 import { parseXml, textsOf } from '../harness/xml.ts'
@@ -529,6 +529,122 @@ describe('whether the newest notice has arrived', () => {
     expect((await alertOf(body.id)).last_delivery).toMatchObject({ status: 'failed', delivered: 3, failed: 1, target: hook.url })
   })
 
+  test('a list asks for the newest notices of all its alerts and subscriptions with one statement each', async () => {
+    const { store } = held.home.world.accounts.context
+    for (let i = 0; i < 4; i++) await call('POST', 'alerts/', rule({ name: `${i}`, webhook_url: hook.url }))
+    for (let i = 0; i < 4; i++) await call('POST', 'subscriptions/', schedule())
+    hook.status = 410
+    await run()
+    later(days(8))
+    hook.status = 200
+    await run()
+    for (const path of ['alerts/', 'subscriptions/']) {
+      const asked = vi.spyOn(store.read.notice_deliveries, 'find')
+      const { body } = await call('GET', path)
+      expect(asked).toHaveBeenCalledTimes(1)
+      asked.mockRestore()
+      const alone = await Promise.all(
+        body.results.map(async ({ id }: { id: string }) => (await call('GET', `${path}${id}/`)).body.last_delivery),
+      )
+      expect(body.results).toHaveLength(4)
+      expect(alone.every((one) => one !== null)).toBe(true)
+      expect(body.results.map((one: { last_delivery: unknown }) => one.last_delivery)).toEqual(alone)
+    }
+  })
+
+  test('one alert with many deliveries does not hide the newest notice of another one', async () => {
+    const { store } = held.home.world.accounts.context
+    const quiet = (await call('POST', 'alerts/', rule({ webhook_url: hook.url }))).body
+    await run()
+    later(days(1))
+    const loud = (await call('POST', 'alerts/', rule({ webhook_url: hook.url }))).body
+    const row = (await store.read.notice_deliveries.first({ alert_id: quiet.id }))!
+    await store.write(async (tables) => {
+      for (let i = 0; i < 250; i++)
+        await tables.notice_deliveries.insert({
+          ...row,
+          id: `many-${i}`,
+          notice_id: `n-${i}`,
+          alert_id: loud.id,
+          created_at: new Date(held.home.world.now!.getTime() + i),
+        })
+    })
+    const { body } = await call('GET', 'alerts/')
+    expect(body.results.map((one: { last_delivery: unknown }) => one.last_delivery !== null)).toEqual([true, true])
+  })
+
+  describe('a test of an alert whose deliveries wait', () => {
+    /** As many deliveries as an alert keeps: some have ended. */
+    const full = async (ended: number) => {
+      const { store } = held.home.world.accounts.context
+      const { id } = (await call('POST', 'alerts/', rule({ webhook_url: hook.url }))).body
+      await run()
+      const row = (await store.read.notice_deliveries.first({ alert_id: id }))!
+      await store.write(async (tables) => {
+        await tables.notice_deliveries.remove({ alert_id: id })
+        for (let i = 0; i < 1_000; i++) {
+          const status = i >= 500 && i < 500 + ended ? 'delivered' : 'waiting'
+          const due_at = new Date('2030-01-01T00:00:00Z')
+          await tables.notice_deliveries.insert({
+            ...row,
+            id: `full-${i}`,
+            notice_id: `n-${i}`,
+            status,
+            due_at,
+            created_at: new Date(row.created_at.getTime() + i),
+          })
+        }
+      })
+      return { id, waiting: () => store.read.notice_deliveries.count({ alert_id: id, status: 'waiting' }) }
+    }
+
+    test('takes the place of deliveries that have ended', async () => {
+      const { id, waiting } = await full(3)
+      expect((await call('POST', `alerts/${id}/test-delivery/`)).body.deliveries).toMatchObject([{ status: 'delivered' }])
+      expect(await waiting()).toBe(997)
+      // The test before leaves first.
+      expect((await call('POST', `alerts/${id}/test-delivery/`)).status).toBe(200)
+      const { store } = held.home.world.accounts.context
+      expect(await store.read.notice_deliveries.count({ alert_id: id, is_test: true })).toBe(1)
+      expect(await waiting()).toBe(997)
+    })
+
+    test('is refused where all of them wait', async () => {
+      const { id, waiting } = await full(0)
+      const told = await call('POST', `alerts/${id}/test-delivery/`)
+      expect(told).toMatchObject({ status: 400, body: { detail: expect.stringContaining('wait to be sent') } })
+      expect(await waiting()).toBe(1_000)
+    })
+
+    test('does not take the place of a notice whose deliveries wait', async () => {
+      const { store } = held.home.world.accounts.context
+      const { id } = (await call('POST', 'alerts/', rule({ webhook_url: hook.url }))).body
+      hook.status = 503
+      await run()
+      const notice = (await store.read.notices.first({ alert_id: id }))!
+      const row = (await store.read.notice_deliveries.first({ alert_id: id }))!
+      await store.write(async (tables) => {
+        await tables.notices.remove({ alert_id: id })
+        for (let i = 0; i < 100; i++) {
+          const at = { created_at: new Date(notice.created_at.getTime() + i) }
+          await tables.notices.insert({ ...notice, id: `kept-${i}`, ...at })
+          await tables.notice_deliveries.insert({
+            ...row,
+            id: `of-${i}`,
+            notice_id: `kept-${i}`,
+            status: i === 50 ? 'failed' : 'waiting',
+            due_at: new Date('2030-01-01T00:00:00Z'),
+            ...at,
+          })
+        }
+      })
+      hook.status = 200
+      expect((await call('POST', `alerts/${id}/test-delivery/`)).status).toBe(200)
+      const kept = new Set((await store.read.notices.find({ alert_id: id })).map((one) => one.id))
+      expect([kept.has('kept-0'), kept.has('kept-50'), kept.has('kept-99')]).toEqual([true, false, true])
+    })
+  })
+
   test('members see the server of a webhook, and not its token', async () => {
     const { body } = await call('POST', 'alerts/', rule({ webhook_url: hook.url }))
     held.home.world.reachesPrivate = false
@@ -631,6 +747,9 @@ describe('a test', () => {
       expect(refused.status).toBe(429)
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     }
+    // What is sent again counts too.
+    for (const of of [`alerts/${alert.body.id}`, `subscriptions/${subscription.body.id}`])
+      expect((await home.call('POST', url(`${of}/deliveries/${crypto.randomUUID()}/retry/`), { as: home.owner })).status).toBe(429)
     expect(hook.requests).toHaveLength(3)
     // Nothing else is slowed down.
     expect((await call('GET', 'alerts/')).status).toBe(200)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../../src/accounts/store.ts'
 import { pluginCatalogue } from '../conformance/world.ts'
 import { helloWorld } from '../harness/plugin-hosts.ts'
 import {
@@ -339,6 +340,52 @@ describe('configs', () => {
     ]
     expect(JSON.stringify(rows)).not.toMatch(/very secret|another secret|Genf/)
     expect(JSON.stringify(rows[1])).toContain(masked)
+  })
+
+  describe('an address that a request of the plugin would be refused at', () => {
+    const schema: Json[] = [
+      { key: 'url', type: 'string', secret: true },
+      { key: 'apiHost', type: 'string' },
+      { key: 'ignoredHost', type: 'string' },
+    ]
+    test.each<[key: string, value: string, isTaken: boolean]>([
+      ['url', 'http://127.0.0.1:9/x', false],
+      ['url', 'http://169.254.169.254/latest', false],
+      ['url', 'http://localhost:3000/', false],
+      ['url', 'ftp://example.com/x', false],
+      ['url', 'https://', false],
+      ['url', 'https://exa\nmple.com/', false],
+      ['apiHost', '10.0.0.3:8123', false],
+      ['apiHost', '[::1]:80', false],
+      ['apiHost', 'https://192.168.1.1', false],
+      // A name is looked up by requests only. Words are no addresses.
+      ['url', 'https://hooks.internal/x', true],
+      ['apiHost', 'eu', true],
+      ['apiHost', 'db.internal:8123', true],
+      ['ignoredHost', 'http://localhost:3000', true],
+    ])('%s: %j', async (key, value, isTaken) => {
+      const { world, organization } = held.home
+      const { id: plugin } = await insertPlugin(world, organization.id, 'plugins', { config_schema: schema })
+      const told = refused(400, 'invalid_input', undefined, `config__${key}`)
+      const made = await call('POST', inProject(), { plugin, config: { [key]: value } })
+      expect(made).toMatchObject(isTaken ? { status: 201 } : told)
+      const { id } = isTaken ? made.body : await create({ plugin, config: { [key]: 'https://example.com/' } })
+      expect(await call('PATCH', `${inProject()}${id}/`, { config: { [key]: value } })).toMatchObject(isTaken ? { status: 200 } : told)
+      // Where the operator allows private addresses, they are taken; those of cloud services never.
+      world.reachesPrivate = true
+      const isPrivate = /127|localhost|10\.|::1|192\.168/.test(value)
+      if (isPrivate) expect((await call('PATCH', `${inProject()}${id}/`, { config: { [key]: value } })).status).toBe(200)
+      world.reachesPrivate = false
+      // What stands already may stay.
+      if (isPrivate) expect((await call('PATCH', `${inProject()}${id}/`, { enabled: false })).status).toBe(200)
+    })
+
+    test('has no spaces around it once it is stored', async () => {
+      const { world, organization } = held.home
+      const { id: plugin } = await insertPlugin(world, organization.id, 'plugins', { config_schema: schema })
+      const made = await create({ plugin, config: { apiHost: ' https://example.com/\n', ignoredHost: ' a ' } })
+      expect(made.config).toEqual({ apiHost: 'https://example.com/', ignoredHost: ' a ' })
+    })
   })
 
   test('attachments of a form', async () => {

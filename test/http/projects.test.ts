@@ -62,6 +62,30 @@ test("company people are test accounts, a mail provider's are not", async () => 
   }
 })
 
+test.each([
+  ['EUROPE/BERLIN', 'Europe/Berlin'],
+  ['europe/berlin', 'Europe/Berlin'],
+  [' Europe/Berlin\n', 'Europe/Berlin'],
+  ['utc', 'UTC'],
+  ['america/port-au-prince', 'America/Port-au-Prince'],
+  ['AMERICA/NEW_YORK', 'America/New_York'],
+  ['ANTARCTICA/DUMONTDURVILLE', 'Antarctica/DumontDUrville'],
+  // Other names of a zone stay as they are known.
+  ['Asia/Kolkata', 'Asia/Kolkata'],
+  ['America/Port_of_Spain', 'America/Port_of_Spain'],
+  ['US/Pacific', 'US/Pacific'],
+  ['Etc/GMT+1', 'Etc/GMT+1'],
+  ['EST5EDT', 'EST5EDT'],
+])('the time zone %j is stored as %s, by every route', async (given, stored) => {
+  const { call, member, world } = held.home
+  const changed = await call('PATCH', '/api/projects/@current/', { as: member, body: { timezone: given } })
+  expect(changed.body.timezone).toBe(stored)
+  const owner = await world.user(`zone-${Math.random()}@company.test`, null)
+  const { body: made } = await call('POST', '/api/organizations/', { as: owner, body: { name: 'Co', timezone: given } })
+  expect((await call('GET', `/api/projects/${made.teams[0].id}/`, { as: owner })).body.timezone).toBe(stored)
+  expect((await call('PATCH', '/api/projects/@current/', { as: member, body: { timezone: 'UTC' } })).status).toBe(200)
+})
+
 const wrong: [string, unknown, string][] = [
   ['timezone', 'Mars/Base', 'invalid_choice'],
   ['timezone', '+02:00', 'invalid_choice'],

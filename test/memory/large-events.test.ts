@@ -12,6 +12,10 @@ const eventsOfRequest = 16
 /** Bytes of the engine's process beside its budget. */
 const beside = 600e6
 
+/** Times the budget. */
+const refusedFrom = 4
+const tooMuch = /^504 .*exceeded its memory limit/
+
 /** For how long a request is sent again that comes when too much is waiting. */
 const crowdedMs = 60_000
 
@@ -42,9 +46,14 @@ test.each([
     const check = async (when: string, sent: number) => {
       // One property in a question: each is read from the whole JSON.
       const asked = ['count(), count(distinct uuid)', 'sum(toInt(properties.n))', 'min(length(properties.text))']
-      const found: unknown[] = []
-      for (const columns of asked) found.push(await server.rows(id, `select ${columns} from events`))
-      expect([when, found]).toEqual([when, [[[sent, sent]], [[(sent * (sent - 1)) / 2]], [[text.length + 1]]]])
+      const answers = [[[sent, sent]], [[(sent * (sent - 1)) / 2]], [[text.length + 1]]]
+      for (const [i, columns] of asked.entries()) {
+        const found = await server.rows(id, `select ${columns} from events`)
+        // Texts of many times the memory may be too much for a question about one of their properties. Then it says so, and nothing else happens.
+        const isRefused = i > 0 && sent * text.length > refusedFrom * budget && tooMuch.test(String(found))
+        if (!isRefused) expect([when, columns, found]).toEqual([when, columns, answers[i]])
+        if (process.env.WAYMARK_FIGURES) console.log(when, memory, columns, isRefused ? found : 'answered')
+      }
       expect([when, server.hasFirstEngine()]).toEqual([when, true])
       const { engine, door } = server.peaks()
       if (process.env.WAYMARK_FIGURES) console.log(when, memory, { engine: engine / 1e6, door: door / 1e6 })

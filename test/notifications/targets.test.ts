@@ -1,53 +1,42 @@
-import type { LookupFunction } from 'node:net'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createOutboundCalls } from '../../src/accounts/outbound-calls.ts'
-import { WaymarkError } from '../../src/errors/errors.ts'
+import { expect, test } from 'vitest'
+import { allowedAddresses } from '../../src/network/allowed-addresses.ts'
 import { webhookRefusal } from '../../src/notifications/targets.ts'
 
-// Lookups of names when a webhook is saved: each takes a thread from all others until it has ended, whoever waits for it.
+// Which webhooks are refused when they are saved: what is known without a lookup. A lookup would tell which names the network of this server has.
 
-type Callback = Parameters<LookupFunction>[2]
-
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
-
-function world() {
-  const asked: { readonly host: string; readonly answer: Callback }[] = []
-  const network = {
-    lookup: ((host: string, _: unknown, answer: Callback) => void asked.push({ host, answer })) as LookupFunction,
-    mustBeAllowed: () => undefined,
-  }
-  const outbound = createOutboundCalls()
-  const save = (organization: string, host: string) => webhookRefusal(`https://${host}/in`, network, { outbound, organization })
-  return { asked, save }
+const publicOnly = allowedAddresses(() => false)
+const network = {
+  mustBeAllowed: publicOnly.mustBeAllowed,
+  lookup: () => {
+    throw new Error('A name was looked up.')
+  },
 }
-const ended = () => vi.advanceTimersByTimeAsync(3_000)
+const said = (address: string) => webhookRefusal(address, network)
 
-test('names whose servers do not answer: four at a time, nobody waits longer for it, and those who no longer wait are not looked up', async () => {
-  const { asked, save } = world()
-  const saved = Array.from({ length: 300 }, (_, i) => save('one', `${i}.slow.example`))
-  await ended()
-  expect(new Set(await Promise.all(saved))).toEqual(new Set([null]))
-  expect(asked.map(({ host }) => host)).toEqual(['0.slow.example', '1.slow.example', '2.slow.example', '3.slow.example'])
-  for (const { answer } of asked.splice(0)) answer(null, [])
-  await ended()
-  expect(asked).toEqual([])
-})
+test.each(['https://hooks.example.com/in', 'http://hooks.invalid/in', 'https://database.internal:8123/', 'http://8.8.8.8/in'])(
+  '%s is taken, whatever its name resolves to',
+  (address) => expect(said(address)).toBeNull(),
+)
 
-test('the names of another organization have their turn, and what they say is said', async () => {
-  const { asked, save } = world()
-  const slow = Array.from({ length: 20 }, (_, i) => save('one', `${i}.slow.example`))
-  const other = save('two', 'inside.example')
-  await vi.advanceTimersByTimeAsync(0)
-  expect(asked).toHaveLength(4)
-  asked[0]!.answer(null, [])
-  await vi.advanceTimersByTimeAsync(0)
-  asked[1]!.answer(null, [])
-  await vi.advanceTimersByTimeAsync(0)
-  const own = asked.find(({ host }) => host === 'inside.example')
-  const refusal = new WaymarkError('private-address', { host: 'inside.example', address: '10.0.0.1' })
-  own!.answer(refusal, '', 0)
-  expect(await other).toBe(refusal.detail)
-  await ended()
-  await Promise.all(slow)
-})
+test.each([
+  'http://127.0.0.1/in',
+  'http://127.1/in',
+  'http://0x7f000001/in',
+  'http://2130706433/in',
+  'http://127.0.0.1./in',
+  'http://localhost:9/in',
+  'http://me.localhost./in',
+  'http://[::1]/in',
+  'http://[::ffff:10.0.0.1]/in',
+  'http://169.254.169.254/latest',
+])('%s is refused: its address is known', (address) => expect(said(address)).toMatch(/only to public addresses/))
+
+test.each([
+  'ftp://example.com/',
+  'https:///',
+  'https://a:b@example.com/',
+  'https://exa\nmple.com/',
+  'https://example.com/a b',
+  'https://example.com/\t',
+  ' https://example.com/',
+])('%j is refused: it is no address of a webhook', (address) => expect(said(address)).toMatch(/^Expected an http or https address/))

@@ -70,6 +70,7 @@ describe.skipIf(!hasBrowser)('addresses', () => {
       await said.waitFor({ timeout: 5_000 }).catch(async () => {
         wrong.push(`${address}: ${(await page.getByRole('heading').or(page.getByRole('alert')).allInnerTexts()).join(', ')}`)
       })
+      if ((await page.getByRole('main').count()) !== 1) wrong.push(`${address}: it has no main landmark, or several`)
     }
     expect(wrong).toEqual([])
     await page.context().close()

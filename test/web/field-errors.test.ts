@@ -16,6 +16,7 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
     await settled(page)
   }
   const main = () => page.locator('main')
+  const condition = (i: number) => main().locator('.condition').nth(i)
   /** The only invalid input is this one, its description is the error, and there is no banner. */
   const isAt = async (field: Locator, text: string | RegExp, hasFocus = true) => {
     await expect.poll(() => field.getAttribute('aria-invalid'), { message: `${text}` }).toBe('true')
@@ -164,6 +165,42 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
       },
       () => main().locator('.condition-group, .condition').first().locator('input, select').first(),
       /at least one condition/,
+    ],
+    [
+      'a condition of a cohort: its second one, beside one that is not filled in',
+      'cohorts/new',
+      async () => {
+        await main().getByLabel('Name').fill('Patterns')
+        await main().getByRole('button', { name: '+ Add a condition' }).click()
+        await main().getByRole('button', { name: '+ Add a condition' }).click()
+        for (const [i, value] of [
+          [0, 'pro'],
+          [2, '('],
+        ] as const) {
+          await condition(i).getByLabel('Property', { exact: true }).fill('plan')
+          if (i === 2) await condition(i).getByLabel('Comparison').selectOption('regex')
+          await condition(i).getByLabel('Value').fill(value)
+        }
+        await main().getByRole('button', { name: 'Create the cohort' }).click()
+      },
+      () => condition(2).getByLabel('Value'),
+      /regular expression/i,
+    ],
+    [
+      'a condition of the second group of a cohort',
+      'cohorts/new',
+      async () => {
+        await main().getByLabel('Name').fill('Others')
+        await condition(0).getByLabel('Property', { exact: true }).fill('plan')
+        await condition(0).getByLabel('Value').fill('pro')
+        await main().getByRole('button', { name: '+ Add a group' }).click()
+        await condition(1).getByLabel('Property', { exact: true }).fill('plan')
+        await condition(1).getByLabel('Comparison').selectOption('not_regex')
+        await condition(1).getByLabel('Value').fill('[')
+        await main().getByRole('button', { name: 'Create the cohort' }).click()
+      },
+      () => condition(1).getByLabel('Value'),
+      /regular expression/i,
     ],
     [
       'a batch export to an address with a wrong scheme',

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import * as z from 'zod'
 import { flag, text } from '../../accounts/fields.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { isWebAddress } from '../../lib/web-address.ts'
 import { type ApiAnswer, type ApiClient, type ApiRequest, type ApiTimes, apiClient, apiTimes } from '../api-client.ts'
 import { postgresFields } from '../postgres-columns.ts'
 import { pemOf, signedToken } from '../signed-token.ts'
@@ -26,7 +27,7 @@ const config = z.object({
     .transform((name) => name ?? 'events'),
   private_key: text(),
   private_key_id: text(),
-  token_uri: text(),
+  token_uri: text().refine(isWebAddress, { error: 'Enter a URL such as https://oauth2.googleapis.com/token.' }),
   client_email: text(),
   use_json_type: flag()
     .nullish()
@@ -45,6 +46,7 @@ export const bigQueryAt = (at: string, times: ApiTimes): Destination =>
     config,
     secrets: ['private_key', 'private_key_id', 'client_email', 'token_uri'],
     sentTo: ['token_uri', 'project_id'],
+    places: ({ token_uri }) => [['token_uri', new URL(token_uri).hostname]],
     files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 64 * 1024 ** 2 }),
     columns: (_, model) => (model === 'events' ? [...postgresFields, { alias: 'bq_ingested_timestamp', expression: 'now()' }] : null),
     steps: (settings, outside) => {

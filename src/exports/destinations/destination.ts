@@ -102,6 +102,8 @@ export interface Destination<Config = unknown> {
   readonly secrets: readonly (keyof Config & string)[]
   /** Settings that say to whom secrets are sent: if one changes, the secrets must be entered again, so that nobody can have them sent to a server of their own. */
   readonly sentTo?: readonly (keyof Config & string)[]
+  /** The hosts that its settings name, each with its setting. One that the operator does not allow is refused when it is saved. */
+  places?(config: Config): readonly (readonly [setting: keyof Config & string, host: string])[]
   files(config: Config): FileWish
   /** Other columns than the usual ones of `columns.ts`. */
   columns?(config: Config, model: Model): readonly Field[] | null

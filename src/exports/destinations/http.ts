@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { request as plainRequest, type RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import * as z from 'zod'
+import { text } from '../../accounts/fields.ts'
 import { excerpt } from '../../lib/excerpt.ts'
+import { isWebAddress } from '../../lib/web-address.ts'
 import { networkFailure } from '../network-failure.ts'
 import {
   DestinationError,
@@ -16,10 +18,8 @@ import {
   usualLimits,
 } from './destination.ts'
 
-const isWebAddress = (value: string): boolean => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-
 const config = z.object({
-  url: z.string().refine(isWebAddress, { error: 'Enter a valid URL that starts with http:// or https://.' }),
+  url: text({ max: 2000 }).refine(isWebAddress, { error: 'Enter a valid URL that starts with http:// or https://.' }),
   token: z.string().min(1),
 })
 type Config = z.infer<typeof config>
@@ -34,6 +34,7 @@ export const httpDestination = defineDestination<Config>({
   config,
   secrets: ['token'],
   sentTo: ['url'],
+  places: ({ url }) => [['url', new URL(url).hostname]],
   files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 4 * 1024 ** 2 }),
   steps: (settings, outside) => [
     {

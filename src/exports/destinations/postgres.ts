@@ -29,6 +29,7 @@ export const postgres = defineDestination<Config>({
   config,
   secrets: ['user', 'password'],
   sentTo: ['host', 'port'],
+  places: ({ host }) => [['host', host]],
   files: () => ({ format: 'CSV', compression: null, maxFileBytes: 128 * 1024 ** 2 }),
   columns: (_, model) => (model === 'events' ? postgresFields : null),
   steps: (settings, outside) => {

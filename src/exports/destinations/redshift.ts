@@ -40,6 +40,7 @@ export const redshift = defineDestination<Config>({
   config,
   secrets: ['user', 'password'],
   sentTo: ['host', 'port'],
+  places: ({ host }) => [['host', host]],
   files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 64 * 1024 ** 2 }),
   columns: (_, model) => (model === 'events' ? postgresFields : null),
   steps: (settings, outside) => [

@@ -4,6 +4,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { CompletedPart, S3Client } from '@aws-sdk/client-s3'
 import * as z from 'zod'
 import { choice, flag, text } from '../../accounts/fields.ts'
+import { isWebAddress } from '../../lib/web-address.ts'
 import { compressionMustFit, fileSettings, fileWish } from '../file-settings.ts'
 import { networkFailure } from '../network-failure.ts'
 import { baseKey, extension, fieldsMustBeKnown, fileKey, isFileKey } from '../object-key.ts'
@@ -21,7 +22,7 @@ const config = z
     aws_secret_access_key: optional(),
     encryption: choice(['AES256', 'aws:kms']).nullable().default(null),
     kms_key_id: optional(),
-    endpoint_url: optional(),
+    endpoint_url: optional().refine((url) => !url || isWebAddress(url), { error: 'Enter a URL such as https://s3.example.com.' }),
     use_virtual_style_addressing: flag().nullable().default(false),
     ...fileSettings,
   })
@@ -35,6 +36,7 @@ export const s3 = defineDestination<Config>({
   config,
   secrets: ['aws_access_key_id', 'aws_secret_access_key'],
   sentTo: ['endpoint_url'],
+  places: ({ endpoint_url }) => (endpoint_url ? [['endpoint_url', new URL(endpoint_url).hostname]] : []),
   files: fileWish,
   steps: (settings, outside) => [
     {

@@ -34,6 +34,7 @@ const present = async (visit: ProjectVisit, alerts: readonly Alert[], most: numb
     if (alert.state === 'Errored') lastErrors.set(alert.id, (await service(visit).checks([alert], 1))[0]?.[0]?.error ?? null)
   const { deliveries } = visit.app.notifications
   const undelivered = await deliveries.undelivered(checks.flat())
+  const latest = await deliveries.latestOf(alerts.map((alert) => ({ alert })))
   return Promise.all(
     alerts.map(async (alert, i) =>
       presentAlert(accounts, alert, {
@@ -42,7 +43,7 @@ const present = async (visit: ProjectVisit, alerts: readonly Alert[], most: numb
         checks: checks[i] ?? [],
         undelivered,
         lastError: lastErrors.get(alert.id) ?? null,
-        latest: await deliveries.latest({ alert }),
+        latest: latest.get(alert.id) ?? null,
         secret,
         showsAddress: seesAddresses(visit, alert.created_by_id),
       }),
@@ -161,6 +162,7 @@ export const alerts = defineResource({
       path: ':id/deliveries/:delivery_id/retry',
       name: 'retry_delivery',
       summary: 'Sends a delivery that has failed again',
+      limits: ['api', 'test'],
       answer: deliverySchema,
       handle: async (visit) => {
         const alert = await find(visit)

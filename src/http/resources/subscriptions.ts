@@ -31,13 +31,21 @@ const shownBy = async ({ app, project }: ProjectVisit, { insight_id, dashboard_i
   const dashboard = dashboard_id === null ? undefined : await read.dashboards.first({ id: dashboard_id, ...of })
   return dashboard && !dashboard.deleted ? { name: dashboard.name || `Dashboard ${dashboard.id}`, shortId: null } : null
 }
+const presentAll = async (visit: ProjectVisit, records: readonly Subscription[], secret: string | null = null) => {
+  const latest = await visit.app.notifications.deliveries.latestOf(records.map((subscription) => ({ subscription })))
+  return Promise.all(
+    records.map(async (record) =>
+      presentSubscription(visit.app.accounts, record, {
+        secret,
+        showsAddress: seesAddresses(visit, record.created_by_id),
+        latest: latest.get(record.id) ?? null,
+        shown: await shownBy(visit, record),
+      }),
+    ),
+  )
+}
 const present = async (visit: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
-  presentSubscription(visit.app.accounts, record, {
-    secret,
-    showsAddress: seesAddresses(visit, record.created_by_id),
-    latest: await visit.app.notifications.deliveries.latest({ subscription: record }),
-    shown: await shownBy(visit, record),
-  })
+  (await presentAll(visit, [record], secret))[0]!
 
 export const subscriptions = defineResource({
   name: 'subscriptions',
@@ -55,7 +63,7 @@ export const subscriptions = defineResource({
       handle: async (visit) => {
         const of = { insight: numberIn(visit.query, 'insight'), dashboard: numberIn(visit.query, 'dashboard') }
         const { rows, count } = await service(visit).list(visit.project, of, pageBounds(visit.query))
-        return pageWith(await Promise.all(rows.map((record) => present(visit, { record, secret: null }))), count, visit)
+        return pageWith(await presentAll(visit, rows), count, visit)
       },
     }),
     row({
@@ -117,6 +125,7 @@ export const subscriptions = defineResource({
       path: ':id/deliveries/:delivery_id/retry',
       name: 'retry_delivery',
       summary: 'Sends a delivery that has failed again',
+      limits: ['api', 'test'],
       answer: deliverySchema,
       handle: async (visit) => {
         const subscription = await find(visit)

@@ -60,6 +60,8 @@ const missing = async (sql: Sql, shapes: Readonly<Record<string, Shape>>): Promi
   return new Map(statements.filter(([, list]) => list.length > 0))
 }
 
+const noChanges: Awaited<ReturnType<typeof missing>> = new Map()
+
 const toSql = (value: unknown, kind: Kind): SqlValue => {
   if (kind === 'json') return JSON.stringify(value ?? null)
   return value instanceof Date ? value.toISOString().slice(0, -1) : (value as SqlValue)
@@ -270,7 +272,13 @@ class HeldTable {
   }
 }
 
+/** The statements that create all tables. */
+export const createTables = (shapes: Readonly<Record<string, Shape>>): string[] =>
+  Object.entries(shapes).map(([name, shape]) => createTable(name, shape))
+
 export interface ControlOptions {
+  /** All tables have just been created. */
+  readonly isNew?: boolean
   /** Tables that are accessed by statements only. */
   readonly long?: readonly string[]
   /** Called after tables were created or changed. */
@@ -292,14 +300,14 @@ export async function openControl<Read, Write>(
 ): Promise<ControlStore<Read, Write>> {
   const long = new Set(options.long)
   const committed = new Map<string, Snapshot>()
-  const changes = await missing(sql, shapes)
+  const changes = options.isNew ? noChanges : await missing(sql, shapes)
   if (!options.isReadOnly) {
     for (const statement of [...changes.values()].flat()) await sql.run(statement)
     if (changes.size > 0) await options.onChange?.()
   }
   for (const [name, shape] of Object.entries(shapes)) {
-    const isWhole = !options.isReadOnly || !changes.has(name)
-    if (!long.has(name)) committed.set(name, new Snapshot(isWhole ? await new SqlTable(sql, name, shape).find({}) : []))
+    const isEmpty = options.isNew || (options.isReadOnly && changes.has(name))
+    if (!long.has(name)) committed.set(name, new Snapshot(isEmpty ? [] : await new SqlTable(sql, name, shape).find({})))
   }
 
   const tables = (on: Sql, seen: (name: string) => Snapshot, replace: (name: string, rows: readonly Row[]) => void) =>

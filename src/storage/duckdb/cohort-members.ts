@@ -1,6 +1,7 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import type { Changed, CohortMembers, Refresh, Refreshed, Statement } from '../../execution/ports.ts'
 import type { ScheduledStatement, StatementScheduler } from '../../lib/statement-scheduler.ts'
+import { engineError } from './engine-errors.ts'
 import { type Instance, identifier } from './instance.ts'
 import { prepare } from './run.ts'
 
@@ -60,6 +61,8 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
     const prepared = await prepare(connection, { sql: insert, params })
     try {
       await prepared.run()
+    } catch (error) {
+      throw engineError(error, sql)
     } finally {
       prepared.destroySync()
     }

@@ -7,6 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../errors/errors.ts'
 import { createConcurrencyLimit } from '../../lib/concurrency-limit.ts'
 import { MemoryShare } from '../../lib/memory-share.ts'
+import { exists } from '../exists.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
@@ -247,9 +248,10 @@ export class Instance implements Sql {
     return this.look((connection) => onConnection(connection).transaction(work))
   }
 
-  /** Attaches a file under a name, and creates or migrates it. A damaged file throws a BrokenFileError and is not changed. */
-  async attach(name: string, file: string, format: FileFormat): Promise<void> {
+  /** Attaches a file under a name, and creates or migrates it: true if it is new. A damaged file throws a BrokenFileError and is not changed. */
+  async attach(name: string, file: string, format: FileFormat): Promise<boolean> {
     const path = this.isInMemory ? ':memory:' : resolve(this.dataDir, file)
+    let isNew = this.isInMemory || !(await exists(path))
     try {
       const mode = this.isReadOnly ? 'READ_ONLY' : `ROW_GROUP_SIZE ${rowGroupRows}`
       await this.run(`ATTACH ${text(path)} AS ${identifier(name)} (${mode})`)
@@ -262,12 +264,13 @@ export class Instance implements Sql {
     }
     try {
       if (this.isReadOnly) await mustBeReadable(this, name, path, format)
-      else await bringUpToDate(this, name, path, format)
+      else isNew = await bringUpToDate(this, name, path, format, isNew)
     } catch (error) {
       await this.abandon(name)
       throw isCorruption(error) ? new BrokenFileError(path, error) : error
     }
     this.attached.set(name, path)
+    return isNew
   }
 
   /** Attaches `projects/<id>/store.duckdb` and returns its name. The folder must exist. */
@@ -438,17 +441,17 @@ const isFile = (path: string): Promise<boolean> =>
   )
 
 async function mustBeReadable(instance: Instance, name: string, path: string, format: FileFormat): Promise<void> {
-  const tables = await instance.rows('SELECT table_name FROM duckdb_tables() WHERE database_name = $1', [name])
-  if (tables.length > 0) await formatOf(instance, name, path, format)
+  if ((await tablesOf(instance, name)).length > 0) await formatOf(instance, name, path, format)
 }
 
-async function bringUpToDate(instance: Instance, name: string, path: string, format: FileFormat): Promise<void> {
-  const tables = await instance.rows('SELECT table_name FROM duckdb_tables() WHERE database_name = $1', [name])
-  if (tables.length === 0) {
+/** True: it was empty. */
+async function bringUpToDate(instance: Instance, name: string, path: string, format: FileFormat, isNew: boolean): Promise<boolean> {
+  const isEmpty = isNew || (await tablesOf(instance, name)).length === 0
+  if (isEmpty) {
     await runAll(instance, format.create(name))
   } else {
     const found = await formatOf(instance, name, path, format)
-    if (found === format.version) return
+    if (found === format.version) return false
     for (const step of format.migrations.filter((migration) => migration.to > found)) {
       const remember = `UPDATE ${identifier(name)}.main.meta SET value = '${step.to}' WHERE key = 'format'`
       await runAll(instance, [...step.statements(name), remember])
@@ -456,12 +459,13 @@ async function bringUpToDate(instance: Instance, name: string, path: string, for
   }
   // DDL does not stay in the write-ahead log, where its replay is at its weakest.
   await instance.checkpoint(name)
+  return isEmpty
 }
 
-const runAll = (instance: Instance, statements: readonly string[]) =>
-  instance.transaction(async (sql) => {
-    for (const statement of statements) await sql.run(statement)
-  })
+const tablesOf = (instance: Instance, name: string) =>
+  instance.rows('SELECT table_name FROM duckdb_tables() WHERE database_name = $1', [name])
+
+const runAll = (instance: Instance, statements: readonly string[]) => instance.transaction((sql) => sql.run(statements.join(';\n')))
 
 async function formatOf(instance: Instance, name: string, path: string, { version }: FileFormat): Promise<number> {
   const rows = await instance
@@ -534,8 +538,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       'lock_configuration = true',
     ]
     // Releasing a file or exiting the process does not write it: checkpoints are explicit.
-    await connection.run('PRAGMA disable_checkpoint_on_shutdown')
-    for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
+    await connection.run(['PRAGMA disable_checkpoint_on_shutdown', ...settings.map((setting) => `SET GLOBAL ${setting}`)].join(';\n'))
   } finally {
     connection.closeSync()
   }
@@ -544,7 +547,6 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
 /** A connection that reports the progress of its statement. This must be enabled before the configuration is locked, and only the connection itself can do it. */
 async function progressing(database: DuckDBInstance): Promise<DuckDBConnection> {
   const connection = await database.connect()
-  await connection.run('SET enable_progress_bar = true')
-  await connection.run('SET enable_progress_bar_print = false')
+  await connection.run('SET enable_progress_bar = true; SET enable_progress_bar_print = false')
   return connection
 }

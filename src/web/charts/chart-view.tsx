@@ -3,7 +3,7 @@ import type { Chart } from '../../pictures/chart.ts'
 import { boxesGeometry } from '../../pictures/draw/boxes.ts'
 import { chartWords, draw, leastWidth, summaryOf } from '../../pictures/draw.ts'
 import { numberText } from '../../pictures/format.ts'
-import { isStack, placesOf, type TimeChart } from '../../pictures/intervals.ts'
+import { intervalPlaces, isStack, type TimeChart } from '../../pictures/intervals.ts'
 import { stacked } from '../../pictures/scales.ts'
 import { AnnotationMarks, NoteList, notesText, useNotes } from '../annotations/annotation-marks.tsx'
 import { nodesOf } from './nodes.ts'
@@ -97,7 +97,7 @@ function OverTime({
 }) {
   const [index, setIndex] = useState<number | null>(null)
   const notes = useNotes(chart)
-  const { plot, at } = placesOf(chart, { left: 4, top: 4, right: width - 4, bottom: height })
+  const { plot, at } = intervalPlaces(chart, { left: 4, top: 4, right: width - 4, bottom: height })
   const count = chart.labels.length
   const nearest = (x: number) => {
     let best = 0

@@ -3,6 +3,7 @@ import { get, type Page } from '../lib/api.ts'
 import { useEventNames, usePropertyNames } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import {
@@ -13,6 +14,7 @@ import {
   type Group,
   newCondition,
   type PersonCondition,
+  pathsIn,
 } from './condition.ts'
 
 const joins = [
@@ -36,12 +38,17 @@ const counts = [
 ]
 const units = ['hour', 'day', 'week', 'month', 'year'].map((value) => ({ value, label: `${value}s` }))
 
+/** A part of what a path names. A condition that is not sent has no path. */
+const partOf = (path: string | null, part: string): readonly string[] => (path === null ? [] : [`${path}.${part}`])
+const wholeOf = (path: string | null, part: string): readonly string[] => (path === null ? [] : [path, `${path}.${part}`])
+
 /** Groups of conditions: who is in the cohort. */
 export function ConditionEditor({ conditions, onChange }: { conditions: Conditions; onChange: (conditions: Conditions) => void }) {
   const setGroup = (at: number, group: Group) => {
     const values = conditions.values.map((one, i) => (i === at ? group : one)).filter(({ values }) => values.length > 0)
     onChange({ ...conditions, values })
   }
+  const paths = pathsIn(conditions)
   return (
     <div>
       {conditions.values.length > 1 && (
@@ -59,17 +66,20 @@ export function ConditionEditor({ conditions, onChange }: { conditions: Conditio
         <fieldset class="condition-group" key={at}>
           <legend>Group {at + 1}</legend>
           {group.values.length > 1 && (
-            <Select
-              label={`How the conditions of group ${at + 1} are joined`}
-              value={group.type}
-              options={joins}
-              onChange={(type) => setGroup(at, { ...group, type: type as Group['type'] })}
-            />
+            <At of={partOf(paths[at]!.path, 'type')}>
+              <Select
+                label={`How the conditions of group ${at + 1} are joined`}
+                value={group.type}
+                options={joins}
+                onChange={(type) => setGroup(at, { ...group, type: type as Group['type'] })}
+              />
+            </At>
           )}
           {group.values.map((condition, i) => (
             <Row
               key={i}
               condition={condition}
+              path={paths[at]!.conditions[i]!}
               onChange={(changed) => setGroup(at, { ...group, values: group.values.map((one, j) => (j === i ? changed : one)) })}
               onRemove={() => setGroup(at, { ...group, values: group.values.filter((_, j) => j !== i) })}
             />
@@ -96,20 +106,28 @@ export function ConditionEditor({ conditions, onChange }: { conditions: Conditio
   )
 }
 
-function Row({ condition, onChange, onRemove }: { condition: Condition; onChange: (condition: Condition) => void; onRemove: () => void }) {
+interface RowProps<C extends Condition = Condition> {
+  readonly condition: C
+  readonly path: string | null
+  readonly onChange: (condition: Condition) => void
+}
+
+function Row({ condition, path, onChange, onRemove }: RowProps & { onRemove: () => void }) {
   const negate = (isNegated: boolean) => {
     const { negation: _, ...rest } = condition
     onChange((isNegated ? { ...rest, negation: true } : rest) as Condition)
   }
   return (
     <div class="condition">
-      <Select label="Kind of condition" value={condition.type} options={types} onChange={(type) => onChange(newCondition(type))} />
+      <At of={partOf(path, 'type')}>
+        <Select label="Kind of condition" value={condition.type} options={types} onChange={(type) => onChange(newCondition(type))} />
+      </At>
       <label>
         <input type="checkbox" checked={condition.negation === true} onChange={(event) => negate(event.currentTarget.checked)} /> not
       </label>
-      {condition.type === 'person' && <OfProperty condition={condition} onChange={onChange} />}
-      {condition.type === 'behavioral' && <OfEvent condition={condition} onChange={onChange} />}
-      {condition.type === 'cohort' && <OfCohort condition={condition} onChange={onChange} />}
+      {condition.type === 'person' && <OfProperty condition={condition} path={path} onChange={onChange} />}
+      {condition.type === 'behavioral' && <OfEvent condition={condition} path={path} onChange={onChange} />}
+      {condition.type === 'cohort' && <OfCohort condition={condition} path={path} onChange={onChange} />}
       <button type="button" class="plain" aria-label="Remove the condition" onClick={onRemove}>
         ✕
       </button>
@@ -128,28 +146,34 @@ const valueFor = (operator: string, text: string): unknown =>
           .filter((one) => one !== '')
       : text
 
-function OfProperty({ condition, onChange }: { condition: PersonCondition; onChange: (condition: Condition) => void }) {
+function OfProperty({ condition, path, onChange }: RowProps<PersonCondition>) {
   const names = usePropertyNames('person')
   const { operator, value } = condition
   const setOperator = (next: string) =>
     onChange({ ...condition, operator: next, value: valueFor(next, isWithoutValue(operator) ? '' : shown(value)) })
   return (
     <>
-      <Suggesting
-        label="Property"
-        placeholder="Property"
-        value={condition.key}
-        suggestions={names}
-        onChange={(key) => onChange({ ...condition, key })}
-      />
-      <Select label="Comparison" value={operator} options={operators} onChange={setOperator} />
-      {!isWithoutValue(operator) && (
-        <TextField
-          label="Value"
-          placeholder={takesMany(operator) ? 'Values: a, b, c' : 'Value'}
-          value={shown(value)}
-          onChange={(text) => onChange({ ...condition, value: valueFor(operator, text) })}
+      <At of={wholeOf(path, 'key')}>
+        <Suggesting
+          label="Property"
+          placeholder="Property"
+          value={condition.key}
+          suggestions={names}
+          onChange={(key) => onChange({ ...condition, key })}
         />
+      </At>
+      <At of={partOf(path, 'operator')}>
+        <Select label="Comparison" value={operator} options={operators} onChange={setOperator} />
+      </At>
+      {!isWithoutValue(operator) && (
+        <At of={partOf(path, 'value')}>
+          <TextField
+            label="Value"
+            placeholder={takesMany(operator) ? 'Values: a, b, c' : 'Value'}
+            value={shown(value)}
+            onChange={(text) => onChange({ ...condition, value: valueFor(operator, text) })}
+          />
+        </At>
       )}
     </>
   )
@@ -157,7 +181,7 @@ function OfProperty({ condition, onChange }: { condition: PersonCondition; onCha
 
 const mostNumber = 1_000_000
 
-function OfEvent({ condition, onChange }: { condition: DoneCondition; onChange: (condition: Condition) => void }) {
+function OfEvent({ condition, path, onChange }: RowProps<DoneCondition>) {
   const names = useEventNames()
   const setBehaviour = (value: string) => {
     const { operator: _, operator_value: __, ...rest } = condition
@@ -166,60 +190,74 @@ function OfEvent({ condition, onChange }: { condition: DoneCondition; onChange: 
   }
   return (
     <>
-      <Select label="What was done" value={condition.value} options={behaviours} onChange={setBehaviour} />
-      <Suggesting
-        label="Event"
-        placeholder="Event"
-        value={condition.key}
-        suggestions={names}
-        onChange={(key) => onChange({ ...condition, key })}
-      />
+      <At of={partOf(path, 'value')}>
+        <Select label="What was done" value={condition.value} options={behaviours} onChange={setBehaviour} />
+      </At>
+      <At of={wholeOf(path, 'key')}>
+        <Suggesting
+          label="Event"
+          placeholder="Event"
+          value={condition.key}
+          suggestions={names}
+          onChange={(key) => onChange({ ...condition, key })}
+        />
+      </At>
       {condition.value === 'performed_event_multiple' && (
         <>
-          <Select
-            label="Comparison of the count"
-            value={condition.operator ?? 'gte'}
-            options={counts}
-            onChange={(operator) => onChange({ ...condition, operator })}
-          />
-          <NumberField
-            label="Times"
-            value={condition.operator_value ?? 2}
-            from={1}
-            most={mostNumber}
-            onChange={(operator_value) => onChange({ ...condition, operator_value })}
-          />
+          <At of={partOf(path, 'operator')}>
+            <Select
+              label="Comparison of the count"
+              value={condition.operator ?? 'gte'}
+              options={counts}
+              onChange={(operator) => onChange({ ...condition, operator })}
+            />
+          </At>
+          <At of={partOf(path, 'operator_value')}>
+            <NumberField
+              label="Times"
+              value={condition.operator_value ?? 2}
+              from={1}
+              most={mostNumber}
+              onChange={(operator_value) => onChange({ ...condition, operator_value })}
+            />
+          </At>
           <span>times</span>
         </>
       )}
       <span>in the last</span>
-      <NumberField
-        label="Length of the time"
-        value={condition.time_value ?? 30}
-        from={1}
-        most={mostNumber}
-        onChange={(time_value) => onChange({ ...condition, time_value })}
-      />
-      <Select
-        label="Unit of the time"
-        value={condition.time_interval ?? 'day'}
-        options={units}
-        onChange={(time_interval) => onChange({ ...condition, time_interval })}
-      />
+      <At of={partOf(path, 'time_value')}>
+        <NumberField
+          label="Length of the time"
+          value={condition.time_value ?? 30}
+          from={1}
+          most={mostNumber}
+          onChange={(time_value) => onChange({ ...condition, time_value })}
+        />
+      </At>
+      <At of={partOf(path, 'time_interval')}>
+        <Select
+          label="Unit of the time"
+          value={condition.time_interval ?? 'day'}
+          options={units}
+          onChange={(time_interval) => onChange({ ...condition, time_interval })}
+        />
+      </At>
     </>
   )
 }
 
-function OfCohort({ condition, onChange }: { condition: CohortCondition; onChange: (condition: Condition) => void }) {
+function OfCohort({ condition, path, onChange }: RowProps<CohortCondition>) {
   const { api } = useProject()
   const { value } = useLoaded((signal) => get<Page<{ id: number; name: string }>>(api('cohorts/?limit=200'), signal), [])
   const options = (value?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
   return (
-    <Select
-      label="Cohort"
-      value={condition.value === null ? '' : String(condition.value)}
-      options={condition.value === null ? [{ value: '', label: 'Choose a cohort' }, ...options] : options}
-      onChange={(id) => onChange({ ...condition, value: id === '' ? null : Number(id) })}
-    />
+    <At of={wholeOf(path, 'value')}>
+      <Select
+        label="Cohort"
+        value={condition.value === null ? '' : String(condition.value)}
+        options={condition.value === null ? [{ value: '', label: 'Choose a cohort' }, ...options] : options}
+        onChange={(id) => onChange({ ...condition, value: id === '' ? null : Number(id) })}
+      />
+    </At>
   )
 }

@@ -73,16 +73,33 @@ export function conditionsOf(filters: unknown): Conditions | null {
   return root.values.every((value) => isGroup(value)) ? (root as unknown as Conditions) : null
 }
 
+function isComplete(one: Condition): boolean {
+  if (one.type === 'cohort') return one.value !== null
+  if (one.type === 'behavioral' || one.key === '') return one.key !== ''
+  return /^is_(not_)?set$/.test(one.operator) || (Array.isArray(one.value) ? one.value.length > 0 : one.value !== '')
+}
+
 /** Without what is not filled in yet. */
 export function complete(conditions: Conditions): Conditions {
-  const isComplete = (one: Condition) =>
-    one.type === 'cohort'
-      ? one.value !== null
-      : one.type === 'behavioral'
-        ? one.key !== ''
-        : one.key !== '' && (/^is_(not_)?set$/.test(one.operator) || (Array.isArray(one.value) ? one.value.length > 0 : one.value !== ''))
   const values = conditions.values
     .map((group) => ({ ...group, values: group.values.filter(isComplete) }))
     .filter(({ values }) => values.length > 0)
   return { ...conditions, values }
+}
+
+/** What errors call a group and each of its conditions, once they are sent. Null: it is not sent. */
+export interface GroupPath {
+  readonly path: string | null
+  readonly conditions: readonly (string | null)[]
+}
+
+/** Of all groups: the places that they have among those that are complete. */
+export function pathsIn({ values }: Conditions): readonly GroupPath[] {
+  let groups = 0
+  return values.map((group) => {
+    if (!group.values.some(isComplete)) return { path: null, conditions: group.values.map(() => null) }
+    const path = `filters.properties.values.${groups++}`
+    let sent = 0
+    return { path, conditions: group.values.map((one) => (isComplete(one) ? `${path}.values.${sent++}` : null)) }
+  })
 }

@@ -7,6 +7,7 @@ import { ApiError, get, patch, post } from '../lib/api.ts'
 import { type Place as Address, go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Refused } from '../ui/forms.tsx'
 import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx'
 import { BoardFiltersBar } from './board-filters.tsx'
@@ -159,7 +160,7 @@ function OpenBoard({
         </Menu>
       </PageHead>
       {dashboard.description && <p>{dashboard.description}</p>}
-      {failure && <ErrorBox error={failure} />}
+      {failure && <Refused error={failure} />}
       <BoardFiltersBar filters={filters} isChanged={override !== null} onChange={look} onKeep={keep} onReset={() => look(null)} />
       {removed && (
         <p class="hint" role="status">

@@ -58,10 +58,13 @@ export interface Misfit {
   readonly problem: string
 }
 
+/** The two forms in which the API names a place in its text: a query that does not fit, and a statement that was made of a field. */
+const forms = [/^\d+ validation errors? for \w+\n(\S+)\n {2}(.+)$/s, /^([a-zA-Z]\w*__\w+): +(.+)$/s]
+
 /** What does not fit a query, if the API says that. */
 export function misfitOf(message: string): Misfit | null {
-  const found = /^\d+ validation errors? for \w+\n(\S+)\n {2}(.+)$/s.exec(message)
-  return found && { path: found[1]!.split('.').filter((part) => !silent.test(part)), problem: found[2]! }
+  const found = forms.map((form) => form.exec(message)).find((one) => one !== null)
+  return found ? { path: found[1]!.split(/\.|__/).filter((part) => !silent.test(part)), problem: found[2]! } : null
 }
 
 export function errorInWords(message: string): string {

@@ -20,6 +20,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { NoEvents } from '../live/no-events.tsx'
 import { busy } from '../ui/answer-of.tsx'
 import { FieldErrors } from '../ui/field-errors.tsx'
+import { Refused } from '../ui/forms.tsx'
 import { Guarded } from '../ui/guarded.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
@@ -174,6 +175,7 @@ function Editor({
   const [failure, setFailure] = useState<Error | null>(null)
   const update = async () => {
     if (!saved) return
+    setFailure(null)
     await patch(project.api(`insights/${saved.id}/`), { query: { kind: 'InsightVizNode', source: query } }).then(onSaved, setFailure)
   }
   return (
@@ -226,7 +228,7 @@ function Editor({
       <FieldErrors error={error ?? failure} isTyped>
         {(unplaced) => (
           <>
-            {failure && unplaced === failure && <ErrorBox error={failure} />}
+            {failure && unplaced === failure && <Refused error={failure} />}
             <div class="editor">
               <Guarded
                 of={asked}

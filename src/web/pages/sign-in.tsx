@@ -154,7 +154,16 @@ export function Join({ secret, user, onDone }: { secret: string; user: User | nu
         {error instanceof ApiError && error.code === 'invalid_recipient' && (
           <p>
             You are signed in as {user?.email}.{' '}
-            <button type="button" class="plain link" onClick={() => void signOut().then(beginSession).then(onDone)}>
+            <button
+              type="button"
+              class="plain link"
+              onClick={() =>
+                void signOut()
+                  .catch(() => undefined)
+                  .then(beginSession)
+                  .then(onDone)
+              }
+            >
               Sign out to accept it
             </button>
           </p>

@@ -118,7 +118,7 @@ function ConfirmMerge({ person, other, onMerged, onClose }: { person: Person; ot
         {lost.length === 0 ? (
           <p class="note">No property has two values.</p>
         ) : (
-          <ul class="lines ids">
+          <ul class="lines ids" tabIndex={0} aria-label="Properties that are lost">
             {lost.map(([key, value]) => (
               <li key={key}>
                 <span class="wrap">{key}</span>
@@ -135,7 +135,7 @@ function ConfirmMerge({ person, other, onMerged, onClose }: { person: Person; ot
         {added.length === 0 ? (
           <p class="note">No new property.</p>
         ) : (
-          <ul class="lines ids">
+          <ul class="lines ids" tabIndex={0} aria-label="Properties that are added">
             {added.map(([key, value]) => (
               <li key={key}>
                 <span class="wrap">{key}</span>

@@ -4,7 +4,8 @@ import { post, type Query } from '../lib/api.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { At, FieldErrors } from '../ui/field-errors.tsx'
-import { Dialog, ErrorBox, Field } from '../ui/parts.tsx'
+import { Refused } from '../ui/forms.tsx'
+import { Dialog, Field } from '../ui/parts.tsx'
 
 /** Keeps a statement with its chart as an insight, on a dashboard if one is chosen. */
 export function SaveInsight({ query, onClose }: { query: Query; onClose: () => void }) {
@@ -39,7 +40,7 @@ export function SaveInsight({ query, onClose }: { query: Query; onClose: () => v
               </At>
               <DashboardChoice chosen={[]} />
               <p class="note">Dates and filters of a dashboard hold where the statement says {'{filters}'}.</p>
-              {unplaced && <ErrorBox error={unplaced} />}
+              {unplaced && <Refused error={unplaced} />}
               <button type="submit" class="primary">
                 Save
               </button>

@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
 import { get, type Page, patch, post, remove } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
+import { refusalInWords } from '../lib/refusal-words.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
+import { Refused } from '../ui/forms.tsx'
 import { Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
 
 // Saved statements: other statements read them as tables.
@@ -43,7 +45,7 @@ export function ViewsPanel({ version, onChanged }: { version: number; onChanged:
           onInput={(event) => setSearch(event.currentTarget.value)}
         />
       )}
-      {failure && <ErrorBox error={failure} />}
+      {failure && <Refused error={failure} />}
       {value.results.length === 0 && <p class="note">None yet. Save a statement under a name: others can read it as a table.</p>}
       <ul class="views">
         {shown.map((view) => (
@@ -113,7 +115,7 @@ function NameDialog({
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={(event) => void save(event)}>
-        <Field label="Name" hint="Letters, digits and _, as statements write it" error={error?.message ?? null}>
+        <Field label="Name" hint="Letters, digits and _, as statements write it" error={error && refusalInWords(error)}>
           {(id) => <input id={id} name="name" required maxLength={128} pattern="[A-Za-z_][A-Za-z0-9_]*" autofocus defaultValue={name} />}
         </Field>
         <button type="submit" class="primary">

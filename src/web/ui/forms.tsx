@@ -3,6 +3,7 @@ import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError, post } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { instantOf, typedText } from '../lib/moments.ts'
+import { refusalInWords } from '../lib/refusal-words.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { markChanged, markSaved } from '../lib/unsaved.ts'
 import { At, FieldErrors, useFieldError, useMarked } from './field-errors.tsx'
@@ -28,9 +29,13 @@ export const linesOf = (form: HTMLFormElement, name: string, between: string | R
 const isOldLogin = (error: Error | null) =>
   error instanceof ApiError && error.status === 403 && /recently authenticated/.test(error.message)
 
-/** An error; where it is a login that is too old, a way to sign in again. `onRenewed`: the action may be tried again. */
+/** The error of what somebody just did; where it is a login that is too old, a way to sign in again. `onRenewed`: the action may be tried again. */
 export function Refused({ error, onRenewed, retry }: { error: Error; onRenewed?: () => void; retry?: () => void }) {
-  return isOldLogin(error) ? <Renewal onRenewed={onRenewed} /> : <ErrorBox error={error} retry={retry} />
+  return isOldLogin(error) ? (
+    <Renewal onRenewed={onRenewed} />
+  ) : (
+    <ErrorBox error={error} text={refusalInWords(error)} isReply retry={retry} />
+  )
 }
 
 function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
@@ -59,7 +64,7 @@ function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
           Confirm
         </button>
       </div>
-      {error && <ErrorBox error={error} />}
+      {error && <Refused error={error} />}
     </div>
   )
 }

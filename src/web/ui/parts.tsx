@@ -6,12 +6,27 @@ import { errorInWords } from '../lib/error-words.ts'
 import { hasUnsaved } from '../lib/unsaved.ts'
 import { useMarked } from './field-errors.tsx'
 
-export function ErrorBox({ error, retry }: { error: Error; retry?: () => void }) {
+/** `text`: instead of that of the error. `isReply`: to what was just asked for, so it comes into view. */
+export function ErrorBox({
+  error,
+  text = errorInWords(error.message),
+  isReply = false,
+  retry,
+}: {
+  error: Error
+  text?: string
+  isReply?: boolean
+  retry?: (() => void) | undefined
+}) {
+  const box = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (isReply) box.current?.scrollIntoView({ block: 'nearest' })
+  }, [error])
   const code = error instanceof ApiError && error.status >= 500 ? ` (status ${error.status})` : ''
   return (
-    <div class="error-box" role="alert">
+    <div class="error-box" role="alert" ref={box}>
       <p>
-        {errorInWords(error.message)}
+        {text}
         {code}
       </p>
       {retry && (

@@ -18,6 +18,11 @@ describe('the path of an error', () => {
     ['a field in an object', refused('threshold__configuration__bounds'), ['threshold', 'configuration', 'bounds']],
     ['a query that does not fit', misfit('query.TrendsQuery.series.0.EventsNode.math'), ['series', '0', 'math']],
     ['a query as a whole', misfit('query'), null],
+    [
+      'a statement that was made of a field',
+      refused(null, 'filters__properties__values__1__value: It is no pattern.'),
+      ['filters', 'properties', 'values', '1', 'value'],
+    ],
   ])('of %s', (_, error, path) => expect(pathOfError(error)).toEqual(path))
 })
 

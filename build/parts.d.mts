@@ -1,0 +1,1 @@
+export function removeOldParts(folder: string, now: readonly string[], isAlone?: boolean): Promise<void>

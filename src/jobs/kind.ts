@@ -1,7 +1,7 @@
 import type { AccountTables } from '../accounts/records.ts'
 import type { Retry } from './retry.ts'
 
-// What the runner is told of a kind of due work. Everything else (leases, slots, fairness, waits, stopping) is the runner's.
+// A kind of due work, as the runner needs it. Everything else (leases, slots, fairness, waits, stopping) is the runner's.
 
 export type Writing<T = unknown> = (tables: AccountTables) => Promise<T>
 

@@ -88,6 +88,7 @@ puts a value of every type in place of each argument: of 100 such calls both eng
 | times of subscriptions | in UTC | in the project's time zone, with the same local time when clocks change |
 | \`/shared/<token>.json\` | the insight with its query | its answer only |
 | sessions of web analytics | overviews count sessions that began in the range; tables without a comparison count those with events in it | both count sessions that began in the range, so that their numbers agree ([web.md](web.md#what-counts)) |
+| visits without a \`$session_id\` in web analytics | in no table of channels and of entry pages | sessions that are made of each person's events, ended by 30 minutes without any ([web.md](web.md#what-counts)) |
 | the visitor of a session with several persons | any of them | the one who was created first, so that the same question has the same answer |
 | tables by language | \`en-\` for a language without a region; no column for the share of a row | \`en\`; the columns of other tables |
 | goals of web analytics | the five actions that were pinned or computed last | the first five actions by their ids; more with \`limit\` and \`offset\` |

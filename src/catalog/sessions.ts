@@ -1,4 +1,4 @@
-import { alias, and, call, equals, field, from, groupBy, isIn, literal, select, table } from '../ast/build.ts'
+import { alias, and, call, equals, field, from, groupBy, isIn, literal, select, table, unionAll } from '../ast/build.ts'
 import type { Expr, Query, TableSource } from '../ast/nodes.ts'
 import { walk } from '../ast/walk.ts'
 import { propertyOf } from '../types/property-values.ts'
@@ -192,24 +192,35 @@ export interface SessionOptions {
   /** The events that are looked at. Default all. */
   readonly events?: Expr
   readonly from?: TableSource
-  /** One row per session with these columns, the id among them, in place of the sessions that events name. */
-  readonly measured?: (measures: Readonly<Record<string, Expr>>) => Query
+  /** Sessions of events that name none, beside the others: one row each with these columns in their order, the id among them. */
+  readonly made?: ((measures: Readonly<Record<string, Expr>>) => Query) | null
+  readonly onlyMade?: boolean
 }
+
+const isMade = 'is_made'
+/** What differs in made sessions: they have no UUID. */
+const ofMade: Readonly<Record<string, Expr>> = { id_v7: call('nullIf', measures.id_v7!, measures.id_v7!), [isMade]: literal(true) }
+/** Events that a server sends without a session id and without an address do not tell where somebody came from. */
+const hasNoOrigin = and(measure(isMade), call('isNull', measure('first_url')))
 
 export function sessionsQuery(
   fields: readonly string[],
   settings: SessionSettings,
-  { also = {}, events, from: source = table('events', '@session_events'), measured: made }: SessionOptions = {},
+  { also = {}, events, from: source = table('events', '@session_events'), made = null, onlyMade = false }: SessionOptions = {},
 ): Query {
-  const columns = [
-    ...fields.map((name) => alias(sessionFields[name]!.value(settings), name)),
-    ...Object.keys(also).map((name) => alias(measure(name), name)),
-  ]
-  const known = { ...measures, ...also }
-  const measured = (names: readonly string[]) =>
-    made
-      ? made(Object.fromEntries(names.map((name) => [measureName(name), name === 'id' ? field('$session_id') : known[name]!])))
-      : measuresQuery(names, known, source, events)
+  const column = (name: string): Expr => {
+    const value = sessionFields[name]!.value(settings)
+    return made && name === '$channel_type' ? call('if', hasNoOrigin, literal(null), value) : value
+  }
+  const columns = [...fields.map((name) => alias(column(name), name)), ...Object.keys(also).map((name) => alias(measure(name), name))]
+  const known = { ...measures, [isMade]: literal(false), ...also }
+  const measured = (names: readonly string[]) => {
+    const stored = measuresQuery(names, known, source, events)
+    if (!made) return stored
+    const ofThem: Readonly<Record<string, Expr>> = { ...known, ...ofMade, id: field('$session_id') }
+    const others = made(Object.fromEntries(names.map((name) => [measureName(name), ofThem[name]!])))
+    return onlyMade ? others : unionAll(stored, others)
+  }
   return select({ columns, from: from(stepQuery(columns, [...channel.steps].reverse(), measured), '@sessions') })
 }
 

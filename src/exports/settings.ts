@@ -7,7 +7,7 @@ import type { SecretBox } from '../accounts/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { withoutWord } from '../lib/without-word.ts'
-import type { Destination, Outside } from './destinations/destination.ts'
+import { type Destination, DestinationError, type Outside } from './destinations/destination.ts'
 import { destinations } from './destinations/registry.ts'
 
 // The settings of a destination: what is stored, what is shown, and what the destination gets.
@@ -128,7 +128,13 @@ export function withoutSecrets(message: string, type: string, settings: Settings
 }
 
 /** As the destination gets them. */
-export const readSettings = (type: string, settings: Settings): unknown => destinationOf(type).config.parse(settings)
+export function readSettings(type: string, settings: Settings): unknown {
+  const { success, data, error } = destinationOf(type).config.safeParse(settings)
+  if (success) return data
+  // Saved before the destination asked for more.
+  const [{ path, message }] = error.issues as [z.core.$ZodIssue]
+  throw new DestinationError(`${path.join('.')}: ${message} Change it in the settings of the export.`, { isRetryable: false })
+}
 
 const list = (value: Json | undefined): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
 export const eventLists = (config: Json): { readonly include: readonly string[]; readonly exclude: readonly string[] } => {

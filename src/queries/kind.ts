@@ -149,6 +149,8 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   readonly fieldPrefix?: string
   /** Rows of an answer: default and maximum. Default 100 and 10,000. */
   readonly limits?: { readonly defaultRows: number; readonly mostRows: number }
+  /** Filters on the session of an event are also about the sessions of events that name none. `events`: those that they are made of. */
+  readonly madeSessions?: { readonly events: Expr }
 }
 
 /** Rows of one statement, for readers that read them page by page as the engine produces them. */

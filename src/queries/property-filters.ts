@@ -11,6 +11,7 @@ import { attributeIs, hasAttribute, type Matching, selectorMatches, selectorMist
 import { operatorCondition, type Read } from './filters/operators.ts'
 import { type FilterGroup, type FilterType, incomplete, type PropertyFilter, readFilters, wrongFilter } from './filters/schema.ts'
 import type { Action, ActionStep, QueryContext } from './kind.ts'
+import { isInMadeSession, isWithoutSession } from './made-sessions.ts'
 import { eventExprOf, exprOf, named } from './origin.ts'
 import { eventProperty, personProperty } from './property-reads.ts'
 
@@ -62,11 +63,22 @@ function filterCondition(filter: PropertyFilter, scope: FilterScope, env: QueryC
     case 'person':
       if (key === 'distinct_id') return distinctIdCondition(filter, scope, env)
   }
+  if (type === 'session' && scope === 'event' && env.madeSessions && Object.hasOwn(sessionFields, key))
+    return ofAnySession(filter, env.madeSessions, env)
   const read = readOf(filter, scope, env)
   // Operators read a value several times, and a computed one is a long expression.
   if (type === 'person' && Object.hasOwn(fieldsOfPersons, key))
     return once(read.expr, '@filtered', (value) => operatorCondition({ ...read, expr: value }, filter, env))
   return operatorCondition(read, filter, env)
+}
+
+/** The session that the event names, else the one that is made of it. */
+function ofAnySession(filter: PropertyFilter, { events }: NonNullable<QueryContext['madeSessions']>, env: QueryContext): Expr {
+  const condition = (scope: FilterScope) => operatorCondition(readOf(filter, scope, env), filter, env)
+  return or(
+    and(not(isWithoutSession), condition('event')),
+    and(isWithoutSession, isInMadeSession(condition('session'), [filter.key], env.sessions ?? {}, events)),
+  )
 }
 
 const groupIndices = [0, 1, 2, 3, 4]

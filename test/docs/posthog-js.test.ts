@@ -4,7 +4,7 @@ import { transform } from 'esbuild'
 import { expect, test } from 'vitest'
 import { webSnippets } from '../../src/web/live/snippets.ts'
 
-// docs/posthog-js.md has what Settings shows. test/clients/snippets.test.ts runs it in a browser.
+// docs/posthog-js.md has what Settings shows. test/clients/snippets.long.test.ts runs it in a browser.
 
 const page = await readFile(join(import.meta.dirname, '../../docs/posthog-js.md'), 'utf8')
 const snippets = webSnippets('phc_…', 'https://analytics.example.com')

@@ -18,10 +18,11 @@ function read(text: string) {
     goal: setting('goal'),
     by: setting('by'),
     events: lines.flatMap((line) => {
-      const match = /^(\w+) {2}A(\d) {2}(\S+) (\S+) {2}(\S+)(?: {2}(\S+)=(\S+))?$/.exec(line)
+      const match = /^(\w+) {2}(?:A(\d)|--) {2}(\S+) (\S+) {2}(\S+)(?: {2}(\S+)=(\S+))?$/.exec(line)
       if (!match) return []
       const [, distinct_id, session, day, time, event, key, value] = match
-      const properties = { $session_id: `019b0000-0000-7000-8000-00000000000${session}`, ...(key ? { [key]: value } : {}) }
+      const id = session && { $session_id: `019b0000-0000-7000-8000-00000000000${session}` }
+      const properties = { ...id, ...(key ? { [key]: value } : {}) }
       return [{ event, distinct_id, timestamp: `${day}T${time}Z`, properties }]
     }),
     answer: lines.find((line) => line.startsWith('=> '))!.slice(3),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { personUuid } from '../../src/ingestion/uuid.ts'
 import { openWorld } from './harness.ts'
 
-// A person with many ids, each of which was a person with events of its own, is deleted. With hundreds of thousands: `test/memory/deleting.test.ts`.
+// A person with many ids, each of which was a person with events of its own, is deleted. With hundreds of thousands: `test/memory/deleting.largest.test.ts`.
 
 const count = 1_500
 const ids = Array.from({ length: count }, (_, i) => `v${i}`)

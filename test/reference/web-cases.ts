@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ReferenceEvent } from './trends.ts'
-import type { ReferenceTable, ReferenceWeb } from './web.ts'
+import type { ReferenceTable, ReferenceWeb, VisitFilter } from './web.ts'
 
 // Sessions around midnights, some longer than a range and some across its ends; queries along the axes that change how they are planned.
 
@@ -24,6 +24,9 @@ const propertiesArb = fc
       utm_source: fc.constantFrom('google', 'email', 'newsletter', ''),
       utm_medium: fc.constantFrom('m1'),
       utm_campaign: fc.constantFrom('spring', ''),
+      utm_term: fc.constantFrom('t1', 't2'),
+      utm_content: fc.constantFrom('c1', ''),
+      $referring_domain: fc.constantFrom('other.org', ''),
       f: fc.constantFrom('yes', 'no'),
       $browser_language: fc.constantFrom('en-US', 'en-GB', 'de', 'de-DE'),
       $referrer: fc.constantFrom('https://example.com/before/1', 'https://other.org/'),
@@ -66,6 +69,11 @@ const visitArb = fc.record({
         fc.integer({ min: 0, max: 300 }),
         fc.integer({ min: 0, max: 3000 }),
       ),
+      // Microseconds since the event before: the longest pause within a session without an id, less and more.
+      pause: fc.option(
+        fc.constantFrom(-1, 0, 1).map((more) => 30 * minute + more),
+        { freq: 3 },
+      ),
       other: fc.constantFrom(0, 0, 0, 1),
       properties: propertiesArb,
     }),
@@ -76,20 +84,49 @@ const visitArb = fc.record({
 const sessionId = (n: number) => (n === 0 ? '' : n === 1 ? 'no-uuid' : `0190b0f0-0000-7000-8000-00000000000${n}`)
 
 /** No two events have the same time, so that each session has one first page. */
-export const webEventsArb: fc.Arbitrary<readonly ReferenceEvent[]> = fc.array(visitArb, { maxLength: 10 }).map((visits) =>
-  visits
-    .flatMap(({ id, start, person, events }) =>
-      events.map(({ event, after, other, properties }) => ({
-        event,
-        person: person + other,
-        at: firstDay * 1000 + Math.round((start + after) * minute),
-        session: sessionId(id),
-        group: '',
-        properties,
-      })),
-    )
-    .map((event, i) => ({ ...event, at: event.at + i })),
-)
+export const webEventsArb: fc.Arbitrary<readonly ReferenceEvent[]> = fc.array(visitArb, { maxLength: 10 }).map((visits) => {
+  const times = new Set<number>()
+  const free = (wanted: number) => {
+    let at = wanted
+    while (times.has(at)) at++
+    times.add(at)
+    return at
+  }
+  return visits.flatMap(({ id, start, person, events }) => {
+    let before: number | null = null
+    return events.map(({ event, after, pause, other, properties }) => {
+      const at = free(before !== null && pause !== null ? before + pause : firstDay * 1000 + Math.round((start + after) * minute))
+      before = at
+      return { event, person: person + other, at, session: sessionId(id), group: '', properties }
+    })
+  })
+})
+
+/** How visits began and ended. */
+export const visitBreakdowns = [
+  'InitialPage',
+  'ExitPage',
+  'ExitClick',
+  'InitialChannelType',
+  'InitialReferringDomain',
+  'InitialUTMSource',
+  'InitialUTMCampaign',
+  'InitialUTMMedium',
+  'InitialUTMTerm',
+  'InitialUTMContent',
+  'InitialUTMSourceMediumCampaign',
+] as const
+
+export const visitFilters: readonly VisitFilter[] = [
+  ['$entry_pathname', 'exact', '/a'],
+  ['$end_pathname', 'is_not', '/b/1'],
+  ['$channel_type', 'exact', 'Organic Search'],
+  ['$channel_type', 'is_not', 'Unknown'],
+  ['$session_duration', 'gt', 60],
+  ['$is_bounce', 'exact', 'true'],
+  ['$entry_utm_campaign', 'exact', 'spring'],
+  ['$pageview_count', 'gt', 1],
+]
 
 const shape = {
   zone: fc.constantFrom(...zones),
@@ -98,7 +135,7 @@ const shape = {
   length: fc.integer({ min: 0, max: 9 }),
   compares: fc.boolean(),
   filter: fc.constantFrom<readonly [string, string] | undefined>(undefined, undefined, ['f', 'yes']),
-  entry: fc.constantFrom(undefined, undefined, undefined, '/a'),
+  visit: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: fc.constantFrom(...visitFilters) }),
   goal: fc.constantFrom(undefined, undefined, 'buy', '$pageview'),
   sample: fc.constantFrom(undefined, undefined, undefined, 0.5),
   cleans: fc.boolean(),
@@ -121,6 +158,11 @@ export const tableArb: fc.Arbitrary<ReferenceTable> = fc
       'ExitPage',
       'Browser',
       'InitialUTMSource',
+      'InitialUTMCampaign',
+      'InitialUTMMedium',
+      'InitialUTMTerm',
+      'InitialUTMContent',
+      'InitialReferringDomain',
       'InitialChannelType',
       'Viewport',
       'City',
@@ -140,7 +182,7 @@ export const tableArb: fc.Arbitrary<ReferenceTable> = fc
 export const webAxes = (query: ReferenceWeb | ReferenceTable): string[] => [
   query.compares ? 'compared' : 'not compared',
   query.filter ? 'filtered' : 'all events',
-  query.entry ? 'filtered by session' : 'all sessions',
+  query.visit ? `filtered by ${query.visit[0]}` : 'all sessions',
   query.goal ? `goal ${query.goal}` : 'no goal',
   query.sample ? 'sampled' : 'not sampled',
   ...('breakdown' in query
@@ -164,13 +206,20 @@ export function asOther(kind: 'WebGoalsQuery' | 'WebExternalClicksTableQuery' | 
   return { ...common, kind, metric: 'LCP', percentile: 'p75', thresholds: [...thresholds] }
 }
 
+/** A trend with the same filters. */
+export function asTrendOfViews(query: ReferenceWeb) {
+  const { dateRange, properties } = asWeb(query)
+  const series = [{ kind: 'EventsNode', event: '$pageview', math: 'total' }]
+  return { kind: 'TrendsQuery', series, dateRange, properties, madeSessions: true, trendsFilter: { display: 'ActionsPie' } }
+}
+
 export function asWeb(query: ReferenceWeb | ReferenceTable): { readonly kind: string; readonly [field: string]: unknown } {
   return {
     kind: 'breakdown' in query ? 'WebStatsTableQuery' : 'WebOverviewQuery',
     dateRange: { date_from: query.from, date_to: query.to },
     properties: [
       ...(query.filter ? [{ type: 'event', key: query.filter[0], value: query.filter[1], operator: 'exact' }] : []),
-      ...(query.entry ? [{ type: 'session', key: '$entry_pathname', value: query.entry, operator: 'exact' }] : []),
+      ...(query.visit ? [{ type: 'session', key: query.visit[0], operator: query.visit[1], value: query.visit[2] }] : []),
     ],
     compareFilter: { compare: query.compares },
     ...(query.goal && { conversionGoal: { customEventName: query.goal } }),

@@ -10,12 +10,25 @@ export interface ReferenceWeb {
   readonly to: string
   readonly compares: boolean
   readonly filter?: readonly [key: string, value: string] | undefined
-  /** A filter on the first page of the session. */
-  readonly entry?: string | undefined
+  /** A filter on the session. */
+  readonly visit?: VisitFilter | undefined
   readonly goal?: string | undefined
   readonly sample?: number | undefined
   readonly cleans: boolean
 }
+
+export type VisitFilter = readonly [
+  key:
+    | '$entry_pathname'
+    | '$end_pathname'
+    | '$channel_type'
+    | '$session_duration'
+    | '$is_bounce'
+    | '$entry_utm_campaign'
+    | '$pageview_count',
+  operator: 'exact' | 'is_not' | 'gt',
+  value: string | number,
+]
 
 export interface ReferenceTable extends ReferenceWeb {
   readonly breakdown:
@@ -24,6 +37,11 @@ export interface ReferenceTable extends ReferenceWeb {
     | 'ExitPage'
     | 'Browser'
     | 'InitialUTMSource'
+    | 'InitialUTMCampaign'
+    | 'InitialUTMMedium'
+    | 'InitialUTMTerm'
+    | 'InitialUTMContent'
+    | 'InitialReferringDomain'
     | 'InitialChannelType'
     | 'Viewport'
     | 'City'
@@ -63,15 +81,14 @@ const within = (at: number, [from, to]: readonly [string, string], zone: string,
   localDay(at + margin, zone) >= from && localDay(at - margin, zone) <= to
 
 interface Session {
-  /** Of events that name no session. */
-  readonly isMade: boolean
   readonly start: number
   readonly seconds: number
   readonly isBounce: boolean | null
   readonly first: (key: string) => string | null
   readonly last: (key: string) => string | null
-  readonly channel: string
+  readonly channel: string | null
   readonly click: string | null
+  readonly pageviews: number
   /** Events that count. */
   readonly counted: Events
   readonly person: number
@@ -92,8 +109,7 @@ function sessionsOf(
   const isNamed = ({ session }: ReferenceEvent) => /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(session)
   const ids = [...new Set(near.filter(isNamed).map((e) => e.session))]
   const named = ids.map((id) => ({ isMade: false, own: near.filter((e) => e.session === id).sort((a, b) => a.at - b.at) }))
-  // A filter on sessions is about those that events name.
-  const made = query.entry === undefined ? madeOf(near.filter((e) => !isNamed(e))).map((own) => ({ isMade: true, own })) : []
+  const made = madeOf(near.filter((e) => !isNamed(e))).map((own) => ({ isMade: true, own }))
   return [...named, ...made].flatMap(({ isMade, own }) => {
     const [start, end] = [own[0]!.at, own.at(-1)!.at]
     const length = seconds(end) - seconds(start)
@@ -105,30 +121,48 @@ function sessionsOf(
     }
     const first = (key: string) => values(key)[0] ?? null
     const last = (key: string) => values(key).at(-1) ?? null
-    if (query.entry !== undefined && pathOf(first('$current_url')) !== query.entry) return []
     const counted = own.filter(
       (e) => ranges.some((range) => within(e.at, range, query.zone)) && filter(e) && (names.includes(e.event) || e.event === query.goal),
     )
     if (counted.length === 0) return []
-    const source = first('utm_source')
-    return [
-      {
-        isMade,
-        start,
-        seconds: length,
-        isBounce: actions === 0 ? null : actions === 1 && length < 10,
-        first,
-        last,
-        click:
-          own
-            .flatMap((e) => (e.event === '$autocapture' ? [set(textOf(e.properties.$external_click_url))] : []))
-            .findLast((url) => url !== null) ?? null,
-        channel: source === 'google' ? 'Organic Search' : source === 'email' ? 'Email' : 'Unknown',
-        counted,
-        person: Math.min(...counted.map((e) => e.person)),
-      },
-    ]
+    // A server that tells neither a session nor an address does not know where somebody came from.
+    const channel = isMade && first('$current_url') === null ? null : channelOf(first('utm_source'), first('$referring_domain'))
+    const session = {
+      start,
+      seconds: length,
+      isBounce: actions === 0 ? null : actions === 1 && length < 10,
+      first,
+      last,
+      click:
+        own
+          .flatMap((e) => (e.event === '$autocapture' ? [set(textOf(e.properties.$external_click_url))] : []))
+          .findLast((url) => url !== null) ?? null,
+      channel,
+      pageviews: own.filter((e) => e.event === '$pageview').length,
+      counted,
+      person: Math.min(...counted.map((e) => e.person)),
+    }
+    return isVisit(session, query) ? [session] : []
   })
+}
+
+const channelOf = (source: string | null, domain: string | null): string =>
+  source === 'google' ? 'Organic Search' : source === 'email' ? 'Email' : domain === 'other.org' ? 'Referral' : 'Unknown'
+
+function isVisit(session: Session, { visit }: ReferenceWeb): boolean {
+  if (!visit) return true
+  const [key, operator, value] = visit
+  const own = {
+    $entry_pathname: () => pathOf(session.first('$current_url')),
+    $end_pathname: () => pathOf(session.last('$current_url')),
+    $channel_type: () => session.channel,
+    $session_duration: () => session.seconds,
+    $is_bounce: () => session.isBounce && String(session.isBounce),
+    $entry_utm_campaign: () => session.first('utm_campaign'),
+    $pageview_count: () => session.pageviews,
+  }[key]()
+  if (operator === 'is_not') return own !== value
+  return operator === 'gt' ? own !== null && own > value : own === value
 }
 
 /** Of each person, the events with pauses of at most thirty minutes. */
@@ -230,25 +264,35 @@ function valueOfSession(s: Session, query: ReferenceTable): Value | undefined {
       return cleaned(pathOf(s.last('$current_url')), query) ?? undefined
     case 'InitialUTMSource':
       return s.first('utm_source')
+    case 'InitialUTMCampaign':
+      return s.first('utm_campaign')
+    case 'InitialUTMMedium':
+      return s.first('utm_medium')
+    case 'InitialUTMTerm':
+      return s.first('utm_term')
+    case 'InitialUTMContent':
+      return s.first('utm_content')
+    case 'InitialReferringDomain':
+      return s.first('$referring_domain') ?? undefined
     case 'InitialChannelType':
-      return s.channel
+      return s.channel ?? undefined
     case 'ExitClick':
       return s.click ?? undefined
     case 'InitialUTMSourceMediumCampaign':
-      return ['utm_source', 'utm_medium', 'utm_campaign'].map((key) => s.first(key) ?? '(none)').join(' / ')
+      return [s.first('utm_source') ?? s.first('$referring_domain'), s.first('utm_medium'), s.first('utm_campaign')]
+        .map((part) => part ?? '(none)')
+        .join(' / ')
     default:
       return undefined
   }
 }
-const isOfSession = ({ breakdown }: ReferenceTable) =>
-  ['InitialPage', 'ExitPage', 'ExitClick', 'InitialUTMSource', 'InitialChannelType', 'InitialUTMSourceMediumCampaign'].includes(breakdown)
+const isOfSession = ({ breakdown }: ReferenceTable) => /^Initial|^Exit/.test(breakdown)
 
 type Visit = Session & { readonly value: Value }
 
 function visitsOf(sessions: readonly Session[], query: ReferenceTable, valueIn = valueOfEvent): Visit[] {
   return sessions.flatMap((s): Visit[] => {
     if (isOfSession(query)) {
-      if (s.isMade) return []
       const value = valueOfSession(s, query)
       return value === undefined ? [] : [{ ...s, value }]
     }
@@ -352,6 +396,10 @@ export function referenceGoals(events: Events, query: ReferenceWeb, goals: reado
     return [goal, whole(unique), whole(total), [rate(0), rate(1)]]
   })
 }
+
+/** The page views in the range whose sessions pass the filter. */
+export const referenceViews = (events: Events, query: ReferenceWeb): number =>
+  sum(sessionsOf(events, { ...query, goal: undefined, compares: false }, ['$pageview']).map(({ counted }) => counted.length))
 
 /** The address, who clicked, and how often. */
 export function referenceClicks(events: Events, query: ReferenceWeb): (readonly [Value, ...Pair[]])[] {

@@ -10,7 +10,7 @@ import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, isoInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
-import type { QueryContext } from '../kind.ts'
+import { listsAsk, type QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { everyQuery } from '../schemas.ts'
 import { eventsTable, since, until } from '../scope.ts'
@@ -31,7 +31,7 @@ import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { isSlope, plainSlope } from './slope.ts'
-import { actorOf, type Times, type Unit } from './unit.ts'
+import { actorOf, listsMakeNoSessions, type Times, type Unit } from './unit.ts'
 import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -91,10 +91,12 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
   const found = { group: actorOf(unit).group, columns: ['event_count'] }
   let folded: Query | null = null
-  const listed = listedActorsOf({ unit, query, breakdown, times, value }, env, (actors, event_count) => {
-    folded = listedActors(actors, {}, { event_count })
-  })
-  yield { kind: 'lists', label: `actors of series ${order}`, ...listed }
+  const listed = query.madeSessions
+    ? listsMakeNoSessions
+    : listedActorsOf({ unit, query, breakdown, times, value }, env, (actors, event_count) => {
+        folded = listedActors(actors, {}, { event_count })
+      })
+  yield listsAsk(`actors of series ${order}`, listed)
   if (folded) return { ...found, query: folded }
   const isOf = value.kind === 'all' ? literal(true) : value.condition
   return { ...found, query: isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf) }

@@ -15,7 +15,7 @@ import type { Measure } from './expression-measures.ts'
 import type { Group } from './groups.ts'
 import { listedUnit } from './listed.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
-import { eventsOf, timeFilter, type Unit } from './unit.ts'
+import { eventsOf, listsMakeNoSessions, timeFilter, type Unit } from './unit.ts'
 
 /** The spread of a property in one bucket; all zero without a number. */
 export interface BoxPlotDatum extends PeriodLabel {
@@ -91,7 +91,7 @@ function* foldBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun
     boxes = buckets.filter((bucket) => numberAt(bucket, 'count') > 0).map((bucket) => boxOf(bucket, (name) => numberAt(bucket, name)))
   }
   const measure: Measure = { condition: literal(true), value: { number: numberOf(unit, env), reduction: ofBox } }
-  yield listsAsk(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, take, measure))
+  yield listsAsk(labelOf(unit), query.madeSessions ? listsMakeNoSessions : listedUnit(unit, query, noBreakdown, [], env, take, measure))
   return boxes
 }
 

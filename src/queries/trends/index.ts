@@ -26,7 +26,7 @@ import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsS
 import { type Axis, axisOf, filterOf, type Line, rowOf, type TrendsRow } from './shape.ts'
 import { endsNow, endsOf, isSlope, plainSlope, slopeGroups } from './slope.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
-import { eventsOf, type Unit } from './unit.ts'
+import { eventsOf, listsMakeNoSessions, type Unit } from './unit.ts'
 
 export interface TrendsResponse extends ShownRanges {
   readonly results: readonly TrendsRow[]
@@ -137,6 +137,10 @@ function* foldUnits(
   const folded = new Map<Unit, readonly Group[]>()
   for (const unit of units) {
     const label = labelOf(unit)
+    if (query.madeSessions) {
+      yield listsAsk(label, listsMakeNoSessions)
+      continue
+    }
     const bins = yield* foldBins(unit, query, env, breakdown)
     if (!bins) continue
     if (unit.node.math === 'hogql') {

@@ -68,6 +68,8 @@ export const trendsSchema = fields(
     ),
     properties: nullish(filtersSchema),
     filterTestAccounts: nullish(z.boolean()),
+    /** Filters on sessions are also about events without a session id, by the sessions that web analytics makes of them. */
+    madeSessions: nullish(z.boolean()),
     samplingFactor: nullish(z.number().gt(0).lte(1)),
     aggregation_group_type_index: nullish(groupTypeIndex),
   },

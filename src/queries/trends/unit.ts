@@ -1,10 +1,11 @@
 import { call, field, literal } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
-import type { Micros } from '../../lib/zone.ts'
+import { day, type Micros } from '../../lib/zone.ts'
 import type { PeriodRange } from '../comparison.ts'
 import type { QueryContext } from '../kind.ts'
+import { nearRange } from '../made-sessions.ts'
 import { memberOf, person, since, until } from '../scope.ts'
-import type { SeriesNode } from '../series.ts'
+import { firstTimeMaths, rollingMaths, type SeriesNode } from '../series.ts'
 import { allOf, nodeFilters, nodeMatch, queryFilters } from '../series-condition.ts'
 import type { TrendsQuery } from './schema.ts'
 
@@ -39,8 +40,21 @@ export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; re
 /** Path of the unit's series in the query. */
 export const pathOf = ({ order }: Unit): string => `series__${order}`
 
-export const filtersOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
-  allOf(nodeFilters(unit.node, env, pathOf(unit)), queryFilters(query, env))
+export function filtersOf(unit: Unit, query: TrendsQuery, env: QueryContext): Expr {
+  const context = query.madeSessions ? { ...env, madeSessions: { events: eventsNear(unit) } } : env
+  return allOf(nodeFilters(unit.node, context, pathOf(unit)), queryFilters(query, context))
+}
+
+/** Of these the sessions of events without an id are made. */
+function eventsNear({ node, range }: Unit): Expr {
+  const isAny = (maths: readonly string[]) => maths.includes(node.math ?? '')
+  const { firstEvent, to } = range
+  return nearRange({
+    to,
+    firstEvent: isAny(firstTimeMaths) ? Number.NEGATIVE_INFINITY : isAny(rollingMaths) ? firstEvent - 31 * day : firstEvent,
+  })
+}
+export const listsMakeNoSessions = 'sessions of events without an id are made by a statement'
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
   allOf(nodeMatch(unit.node, env, pathOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

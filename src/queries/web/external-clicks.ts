@@ -13,9 +13,10 @@ import { valueColumn, valueFields, visitsOf } from './visits.ts'
 
 const address = call('toString', field('properties', '$external_click_url'))
 const site = (url: Expr): Expr => call('cutToFirstSignificantSubdomain', url)
+const isCaptured = isNamed('$autocapture')
 /** A click on a link to another site. */
 const isClick = and(
-  isNamed('$autocapture'),
+  isCaptured,
   equals(call('toString', field('properties', '$event_type')), literal('click')),
   call('notEquals', site(address), site(call('concat', literal('https://'), call('toString', field('properties', '$host'))))),
 )
@@ -25,7 +26,7 @@ export const webExternalClicks = defineQueryKind<WebExternalClicksTableQuery, We
   isCached: true,
   schema: externalClicksSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
+    const plan = yield* planWeb(query, env, () => isCaptured)
     const { defaultRows, mostRows } = env.limits ?? defaultLimits
     const rows = Math.min(query.limit ?? defaultRows, mostRows)
     const offset = query.offset ?? 0

@@ -7,7 +7,7 @@ import { actionCondition } from '../property-filters.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { allOf } from '../series-condition.ts'
-import { countedEvents, inPeriods, isPage, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
+import { contextOf, countedEvents, inPeriods, isPage, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
 import { goalOrders, goalsSchema, mostGoals, type WebGoalsQuery } from './schema.ts'
 
 type Pair = readonly [now: number | null, before: number | null]
@@ -30,15 +30,20 @@ export const webGoals = defineQueryKind<WebGoalsQuery, WebGoalsAnswer>({
   isCached: true,
   schema: goalsSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
     const limit = Math.min(query.limit ?? usualGoals, mostGoals)
     const offset = query.offset ?? 0
     const actions = env.actions?.() ?? []
     const goals = actions.slice(offset, offset + limit)
+    const conditionsIn = (context: QueryContext) => goals.map((action) => actionCondition(action, context))
+    const plan = yield* planWeb(query, env, goals.length === 0 ? null : (context) => or(isPage, ...conditionsIn(context)))
     const results =
       goals.length === 0
         ? []
-        : read((yield { kind: 'statement', label: 'web goals', query: goalsOf(goals, plan, env) }) as Table, goals, plan)
+        : read(
+            (yield { kind: 'statement', label: 'web goals', query: goalsOf(conditionsIn(contextOf(plan, env)), plan, env) }) as Table,
+            goals,
+            plan,
+          )
     return {
       columns,
       results: ordered(results, query),
@@ -52,8 +57,7 @@ export const webGoals = defineQueryKind<WebGoalsQuery, WebGoalsAnswer>({
 })
 
 /** One row, with columns for each goal. */
-function goalsOf(actions: readonly Action[], plan: WebPlan, env: QueryContext): Select {
-  const conditions = actions.map((action) => actionCondition(action, env))
+function goalsOf(conditions: readonly Expr[], plan: WebPlan, env: QueryContext): Select {
   const counted = countedEvents(plan, or(isPage, ...conditions))
   const done = conditions.map((condition, i): [string, Expr] => [
     `goal_${i}`,

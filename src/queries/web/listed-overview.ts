@@ -4,9 +4,10 @@ import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../
 import type { Period } from '../comparison.ts'
 import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
+import { longestSession } from '../made-sessions.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
-import { countedNames, isNamed, isPage, longestSession, type WebPlan } from './plan.ts'
+import { countedNames, isNamed, isPage, type WebPlan } from './plan.ts'
 
 /** What is counted in a period; null: there is nothing to count. */
 export type OverviewNumbers = (name: string) => number | null
@@ -18,6 +19,8 @@ export function listedOverview(
   take: (numbers: ReadonlyMap<Period, OverviewNumbers>) => void,
 ): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
   if (plan.sessions.fields.length > 0) return 'a filter on sessions looks at those near the period only'
+  // The lists hold sessions by their ids.
+  if (plan.hasMade) return 'there are events without a session id, whose sessions are made by a statement'
   const ranges = (
     [
       ['current', plan.current],

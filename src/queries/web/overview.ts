@@ -1,25 +1,12 @@
 import type { Table } from 'apache-arrow'
-import { alias, and, call, field, from, limit, literal, select, table } from '../../ast/build.ts'
+import { and, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import type { Period, ShownRanges } from '../comparison.ts'
 import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
-import { isWithoutSession } from './made-sessions.ts'
-import {
-  bounced,
-  countedEvents,
-  countedNames,
-  inPeriods,
-  isPage,
-  personOf,
-  planWeb,
-  rangesOf,
-  samplingRate,
-  sessionsOf,
-  type WebPlan,
-} from './plan.ts'
+import { bounced, countedEvents, inPeriods, isPage, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
 import { overviewSchema, type WebOverviewQuery } from './schema.ts'
 
 /** One number of a site, and its change since the comparison period. */
@@ -72,7 +59,7 @@ export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>(
   isCached: true,
   schema: overviewSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
+    const plan = yield* planWeb(query, env, () => isPage)
     const found = yield* foundNumbers(plan, env)
     const numbersOf = (period: Period) => (name: string) => {
       const value = plan[period] ? found(period, name) : null
@@ -97,22 +84,13 @@ function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<Found> {
   const listed = listedOverview(plan, env, (numbers) => {
     folded = numbers
   })
-  // The lists hold sessions by their ids.
-  const hasMade = plan.sessions.fields.length === 0 && (yield* hasEventsWithoutSession(plan))
-  yield listsAsk(label, hasMade ? 'there are events without a session id, whose sessions are made by a statement' : listed)
+  yield listsAsk(label, listed)
   if (folded) return foundIn(folded)
   const table = (yield { kind: 'statement', label, query: overviewOf(plan, env) }) as Table
   return (period, name) => {
     const [value] = columnValues(table.getChild(period === 'current' ? name : `previous_${name}`)!, 'UTC')
     return value == null ? null : Number(value)
   }
-}
-
-function* hasEventsWithoutSession(plan: WebPlan): QueryRun<boolean> {
-  const counted = and(plan.inPeriods, countedNames(plan, isPage), isWithoutSession)
-  const query = select({ columns: [alias(literal(1), 'found')], from: table('events'), where: counted, limit: limit(1) })
-  const answer = (yield { kind: 'statement', label: 'events without a session', query }) as Table
-  return answer.numRows > 0
 }
 
 const foundIn =

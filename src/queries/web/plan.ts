@@ -1,23 +1,20 @@
-import { alias, and, call, equals, field, from, isIn, literal, or, select, unionAll } from '../../ast/build.ts'
+import type { Table } from 'apache-arrow'
+import { alias, and, call, equals, field, from, isIn, limit, literal, or, select, table } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
 import { sessionFields as sessionFieldTypes, sessionsQuery } from '../../catalog/sessions.ts'
 import type { Interval } from '../../lib/calendar.ts'
 import { isObject } from '../../lib/is-object.ts'
-import { day, type Micros } from '../../lib/zone.ts'
 import { type Period, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
 import { goalCondition } from '../conversion-goal.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun } from '../kind.ts'
+import { isWithoutSession, madeMeasures, nearRange } from '../made-sessions.ts'
 import { compileFilters } from '../property-filters.ts'
 import { eventsTable, instant, person, since, until } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
-import { madeMeasures } from './made-sessions.ts'
 import type { WebStatsTableQuery } from './schema.ts'
 
 // What web analytics counts: sessions that began in the period, by those of their events that are views of pages, or conversions, and pass the filters.
-
-/** Client libraries end a session after a day: its events are at most this far from the range. */
-export const longestSession: Micros = day
 
 export interface WebPlan {
   readonly current: ResolvedRange
@@ -29,6 +26,8 @@ export interface WebPlan {
   readonly sessions: SessionFilters
   readonly goal: Expr | null
   readonly sample: number | null
+  /** Some of the events that count name no session. */
+  readonly hasMade: boolean
 }
 
 export const isNamed = (...names: readonly string[]): Expr =>
@@ -44,17 +43,36 @@ type Asked = Pick<
 const roundingOf = ({ interval }: Asked): Interval =>
   interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
-export function* planWeb(query: Asked, env: QueryContext): QueryRun<WebPlan> {
+/** `namesIn`: those of the events that count. Null: sessions do not matter. */
+export function* planWeb(query: Asked, env: QueryContext, namesIn: ((context: QueryContext) => Expr) | null): QueryRun<WebPlan> {
   const ranges = yield* periodRanges(query, roundingOf(query), env)
+  const goalIn = (context: QueryContext) => (query.conversionGoal ? goalCondition(query.conversionGoal, context) : null)
+  const inPeriods = or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to))))
+  const periods = { current: ranges[0]!.range, previous: ranges[1]?.range ?? null }
+  const making = contextOf({ ...periods, hasMade: true }, env)
+  const counted = namesIn && and(inPeriods, countedNames({ goal: goalIn(making) }, namesIn(making)))
+  const times = { ...periods, hasMade: counted !== null && (yield* hasEventsWithoutSession(counted)) }
+  const context = contextOf(times, env)
   return {
-    current: ranges[0]!.range,
-    previous: ranges[1]?.range ?? null,
-    inPeriods: or(...ranges.map(({ range }) => and(since(range.firstEvent), until(range.to)))),
-    filters: eventFilters(query, env),
+    ...times,
+    inPeriods,
+    filters: eventFilters(query, context),
     sessions: sessionFilters(query, env),
-    goal: query.conversionGoal ? goalCondition(query.conversionGoal, env) : null,
+    goal: goalIn(context),
     sample: sampleOf(query),
   }
+}
+
+/** For conditions on events: their filters on sessions, and those of actions and test accounts, are about made sessions too. */
+export const contextOf = (plan: Pick<WebPlan, 'current' | 'previous' | 'hasMade'>, env: QueryContext): QueryContext =>
+  plan.hasMade ? { ...env, madeSessions: { events: nearEvents(plan) } } : env
+
+/** Asked before, so that a site whose events all name one pays for a look at their ids only. */
+function* hasEventsWithoutSession(counted: Expr): QueryRun<boolean> {
+  const columns = [alias(literal(1), 'found')]
+  const query = select({ columns, from: table('events'), where: and(counted, isWithoutSession), limit: limit(1) })
+  const answer = (yield { kind: 'statement', label: 'events without a session', query }) as Table
+  return answer.numRows > 0
 }
 
 /** Conditions on whole sessions, and the fields that they read. */
@@ -96,31 +114,11 @@ export const countedNames = ({ goal }: Pick<WebPlan, 'goal'>, names: Expr): Expr
 
 /** One row per session that may be asked for, with further aggregates over its events. */
 export function sessionsOf(plan: WebPlan, fields: readonly string[], env: QueryContext, also: Readonly<Record<string, Expr>> = {}): Query {
-  const named = namedSessions(plan, fields, env, also)
-  // What is not known of a session cannot be filtered by.
-  if (plan.sessions.fields.length > 0) return named
-  const measured = madeMeasures(eventsTable(plan.sample), nearEvents(plan))
-  return unionAll(named, sessionsQuery(fields, env.sessions ?? {}, { also, measured }))
-}
-
-/** Events that may belong to a session of the periods. */
-export const nearEvents = ({ current, previous }: Pick<WebPlan, 'current' | 'previous'>): Expr =>
-  or(
-    ...[current, previous].flatMap((range) =>
-      range ? [and(since(range.firstEvent - longestSession), until(range.to + longestSession))] : [],
-    ),
-  )
-
-/** Those that events name: only of them it is known how they began and ended. */
-export function namedSessions(
-  plan: WebPlan,
-  fields: readonly string[],
-  env: QueryContext,
-  also: Readonly<Record<string, Expr>> = {},
-): Query {
-  const { sample, sessions } = plan
+  const { sample, sessions, hasMade } = plan
   const read = [...new Set([...fields, ...sessions.fields])]
-  const all = sessionsQuery(read, env.sessions ?? {}, { also, events: nearEvents(plan), from: eventsTable(sample) })
+  const [source, events] = [eventsTable(sample), nearEvents(plan)]
+  const made = hasMade ? madeMeasures(source, events) : null
+  const all = sessionsQuery(read, env.sessions ?? {}, { also, events, from: source, made })
   if (sessions.fields.length === 0) return all
   return select({
     columns: [...fields, ...Object.keys(also)].map((name) => field(name)),
@@ -128,6 +126,10 @@ export function namedSessions(
     where: sessions.condition,
   })
 }
+
+/** Events that may belong to a session of the periods. */
+export const nearEvents = ({ current, previous }: Pick<WebPlan, 'current' | 'previous'>): Expr =>
+  or(...[current, previous].flatMap((range) => (range ? [nearRange(range)] : [])))
 
 /** Whose session it is: of several persons, the one who was created first. */
 export const personOf = (counted: Expr): Expr => call('minIf', person, counted)

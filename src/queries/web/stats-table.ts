@@ -9,7 +9,7 @@ import { pageLimit } from '../page-limit.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { type Breakdown, breakdownOf, cleaning, entryPage, eventPart, languageTag, pageBefore } from './breakdowns.ts'
-import { bounced, eventFilters, inPeriods, isNamed, isPage, planWeb, rangesOf, samplingRate, type WebPlan } from './plan.ts'
+import { bounced, contextOf, eventFilters, inPeriods, isNamed, isPage, planWeb, rangesOf, samplingRate, type WebPlan } from './plan.ts'
 import { statsTableSchema, type tableOrders, type WebStatsTableQuery } from './schema.ts'
 import { type Visits, valueColumn, valueFields, visitsOf } from './visits.ts'
 
@@ -54,11 +54,11 @@ export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>
   isCached: true,
   schema: statsTableSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
+    const plan = yield* planWeb(query, env, () => namesOf(query))
     const { defaultRows, mostRows } = env.limits ?? defaultLimits
     const rows = Math.min(query.limit ?? defaultRows, mostRows)
     const offset = query.offset ?? 0
-    const { breakdown, measures, grouped } = tableOf(query, plan, env)
+    const { breakdown, measures, grouped } = tableOf(query, plan, contextOf(plan, env))
     const isFrustration = query.breakdownBy === 'FrustrationMetrics'
     const asked = paged(grouped, { breakdown, measures, query, plan, limit: pageLimit(rows + 1, offset) })
     yield listsAsk('web table', 'the lists have no fold for tables of web analytics')
@@ -106,6 +106,15 @@ interface Tabled {
 
 const countWhere = (condition: Expr) => (counted: Expr) => call('countIf', and(counted, condition))
 
+const frustrationNames = { rage_clicks: '$rageclick', dead_clicks: '$dead_click', errors: '$exception' }
+const isFrustrating = isNamed('$pageview', '$screen', ...Object.values(frustrationNames))
+const tellsScroll = isNamed('$pageview', '$pageleave', '$screen')
+const hasScroll = ({ breakdownBy, includeScrollDepth }: WebStatsTableQuery) => includeScrollDepth === true && breakdownBy === 'Page'
+
+/** The events that any column counts. */
+const namesOf = (query: WebStatsTableQuery): Expr =>
+  query.breakdownBy === 'FrustrationMetrics' ? isFrustrating : hasScroll(query) ? tellsScroll : isPage
+
 function tableOf(query: WebStatsTableQuery, plan: WebPlan, env: QueryContext): Tabled {
   const cleaned = cleaning(query, env)
   const breakdown = breakdownOf(query, cleaned)
@@ -113,11 +122,9 @@ function tableOf(query: WebStatsTableQuery, plan: WebPlan, env: QueryContext): T
     overValues(visitsOf(plan, { breakdown, ...visits }, env), breakdown, columns)
   const visitorColumns = inPeriods(plan, 'visitors', 'visitors', field('person'))
   if (query.breakdownBy === 'FrustrationMetrics') {
-    const named = { rage_clicks: '$rageclick', dead_clicks: '$dead_click', errors: '$exception' }
-    const names = isNamed('$pageview', '$screen', ...Object.values(named))
-    const also = Object.fromEntries(Object.entries(named).map(([name, event]) => [name, countWhere(isNamed(event))]))
-    const sums = Object.keys(named).flatMap((name) => inPeriods(plan, name, 'sum', field(name)))
-    return { breakdown, measures: frustrations, grouped: groupedOver({ names, also }, ...sums) }
+    const also = Object.fromEntries(Object.entries(frustrationNames).map(([name, event]) => [name, countWhere(isNamed(event))]))
+    const sums = Object.keys(frustrationNames).flatMap((name) => inPeriods(plan, name, 'sum', field(name)))
+    return { breakdown, measures: frustrations, grouped: groupedOver({ names: isFrustrating, also }, ...sums) }
   }
   if (plan.goal) {
     const converted = call('if', call('greater', field('goals'), literal(0)), field('person'), literal(null))
@@ -129,7 +136,6 @@ function tableOf(query: WebStatsTableQuery, plan: WebPlan, env: QueryContext): T
     )
     return { breakdown, measures: conversions, grouped: withRates(grouped, breakdown) }
   }
-  const hasScroll = query.includeScrollDepth === true && query.breakdownBy === 'Page'
   const hasBounces = query.includeBounceRate === true || query.includeScrollDepth === true
   const isPages = query.breakdownBy === 'Page'
   const bounces = inPeriods(plan, 'bounce_rate', 'avg', bounced)
@@ -139,9 +145,9 @@ function tableOf(query: WebStatsTableQuery, plan: WebPlan, env: QueryContext): T
     ...inPeriods(plan, 'views', 'sum', field('views')),
     ...(hasBounces && !isPages ? bounces : []),
   )
-  const measures = [visitors, views, ...(hasBounces ? [bounceRate] : []), ...(hasScroll ? scrolls : [])]
+  const measures = [visitors, views, ...(hasBounces ? [bounceRate] : []), ...(hasScroll(query) ? scrolls : [])]
   if (!isPages || !hasBounces) return { breakdown, measures, grouped: counts }
-  return { breakdown, measures, grouped: withBounces(counts, query, plan, env, hasScroll) }
+  return { breakdown, measures, grouped: withBounces(counts, query, plan, env) }
 }
 
 const overValues = (rows: Query, breakdown: Breakdown, columns: readonly Expr[]): Select =>
@@ -176,7 +182,7 @@ function withRates(grouped: Select, breakdown: Breakdown): Select {
 }
 
 /** The bounces of sessions that began on the page, and how far it was scrolled before it was left. */
-function withBounces(counts: Select, query: WebStatsTableQuery, plan: WebPlan, env: QueryContext, hasScroll: boolean): Select {
+function withBounces(counts: Select, query: WebStatsTableQuery, plan: WebPlan, env: QueryContext): Select {
   const cleaned = cleaning(query, env)
   const entries = entryPage(cleaned)
   const bounces = overValues(
@@ -186,7 +192,7 @@ function withBounces(counts: Select, query: WebStatsTableQuery, plan: WebPlan, e
   )
   const own = ['value_0', 'visitors', 'views'].flatMap((name) => (name === 'value_0' ? [name] : [name, previously(name)]))
   const joined = [{ rows: bounces, as: 'web_bounces', names: ['bounce_rate'] }]
-  if (hasScroll) joined.push({ rows: scrollDepths(query, plan, env), as: 'web_scrolls', names: scrolls.map(({ name }) => name) })
+  if (hasScroll(query)) joined.push({ rows: scrollDepths(query, plan, env), as: 'web_scrolls', names: scrolls.map(({ name }) => name) })
   return select({
     columns: [
       ...own.map((name) => alias(field('web_counts', name), name)),
@@ -224,7 +230,7 @@ function scrollDepths(query: WebStatsTableQuery, plan: WebPlan, env: QueryContex
     contents: countWhere(call('isNotNull', content)),
   }
   const filters = pageFilters(query, env, (filter) => ({ ...filter, key: '$prev_pageview_pathname' }))
-  const visits = visitsOf(plan, { breakdown, names: isNamed('$pageview', '$pageleave', '$screen'), also, filters }, env)
+  const visits = visitsOf(plan, { breakdown, names: tellsScroll, also, filters }, env)
   return overValues(visits, breakdown, [
     ...shareIn(plan, 'average_scroll_percentage', 'depths', 'deep'),
     ...shareIn(plan, 'scroll_gt80_percentage', 'far', 'contents'),

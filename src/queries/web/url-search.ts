@@ -7,7 +7,7 @@ import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
-import { isNamed, planWeb } from './plan.ts'
+import { isNamed, nearEvents, planWeb } from './plan.ts'
 import { urlSearchSchema, type WebPageURLSearchQuery } from './schema.ts'
 import { defaultLimits } from './stats-table.ts'
 
@@ -23,7 +23,7 @@ export const webUrlSearch = defineQueryKind<WebPageURLSearchQuery, WebPageURLSea
   isCached: true,
   schema: urlSearchSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
+    const plan = yield* planWeb(query, env, null)
     const { defaultRows, mostRows } = env.limits ?? defaultLimits
     const rows = Math.min(query.limit ?? defaultRows, mostRows)
     const address = call('toString', field('properties', '$current_url'))
@@ -36,7 +36,7 @@ export const webUrlSearch = defineQueryKind<WebPageURLSearchQuery, WebPageURLSea
       where: allOf(
         query.dateRange ? plan.inPeriods : literal(true),
         isNamed('$pageview'),
-        queryFilters(query, env),
+        queryFilters(query, { ...env, madeSessions: { events: query.dateRange ? nearEvents(plan) : literal(true) } }),
         call('isNotNull', address),
         term,
       ),

@@ -1,12 +1,12 @@
 import { alias, and, call, equals, field, from, groupBy, join, literal, select, unionAll } from '../../ast/build.ts'
-import type { Expr, Select } from '../../ast/nodes.ts'
+import type { Expr, Query, Select } from '../../ast/nodes.ts'
 import { isSessionId } from '../../catalog/sessions.ts'
 import type { QueryContext } from '../kind.ts'
+import { Lifted, madeEvents, madeSession } from '../made-sessions.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import type { Breakdown } from './breakdowns.ts'
-import { Lifted, madeEvents, madeSession } from './made-sessions.ts'
-import { beganIn, countedEvents, isPage, namedSessions, nearEvents, personOf, sessionsOf, type WebPlan } from './plan.ts'
+import { beganIn, countedEvents, isPage, nearEvents, personOf, sessionsOf, type WebPlan } from './plan.ts'
 
 export const valueColumn = (i: number): string => `value_${i}`
 const valuesOf = ({ parts }: Breakdown): Expr[] => parts.map((part, i) => alias(part, valueColumn(i)))
@@ -34,7 +34,7 @@ export function visitsOf(whole: WebPlan, { breakdown, names = isPage, also, filt
   const shown = allOf(began, breakdown.isShown(valueFields(breakdown)))
   const columns = [...session, 'person', ...Object.keys(also)]
   if (breakdown.fields) {
-    const sessions = namedSessions(plan, [...session, ...breakdown.fields], env, {
+    const sessions = sessionsOf(plan, [...session, ...breakdown.fields], env, {
       counted: call('countIf', counted),
       ...aggregates(counted),
     })
@@ -49,6 +49,16 @@ export function visitsOf(whole: WebPlan, { breakdown, names = isPage, also, filt
       where: shown,
     })
   }
+  const joinedTo = (values: Query): Select =>
+    select({
+      columns: [...columns.map((name) => field(name)), ...valueFields(breakdown)],
+      from: join(
+        from(values, 'web_values'),
+        from(sessionsOf(plan, ['session_id', ...session], env), 'web_sessions'),
+        equals(field('web_values', 'of_session'), field('web_sessions', 'session_id')),
+      ),
+      where: shown,
+    })
   const named = select({
     columns: [
       alias(field('$session_id'), 'of_session'),
@@ -59,6 +69,7 @@ export function visitsOf(whole: WebPlan, { breakdown, names = isPage, also, filt
     where: and(counted, isSessionId(field('$session_id'))),
     groupBy: groupBy(field('$session_id'), ...valueFields(breakdown)),
   })
+  if (!plan.hasMade) return joinedTo(named)
   const lifted = new Lifted()
   const [isCounted, ...values] = [counted, ...breakdown.parts].map((expr) => lifted.column(expr))
   const numbers = Object.entries(aggregates(literal(true))).map(([name, expr]) => alias(lifted.aggregate(expr), name))
@@ -68,13 +79,5 @@ export function visitsOf(whole: WebPlan, { breakdown, names = isPage, also, filt
     where: isCounted!,
     groupBy: groupBy(madeSession, ...values),
   })
-  return select({
-    columns: [...columns.map((name) => field(name)), ...valueFields(breakdown)],
-    from: join(
-      from(unionAll(named, made), 'web_values'),
-      from(sessionsOf(plan, ['session_id', ...session], env), 'web_sessions'),
-      equals(field('web_values', 'of_session'), field('web_sessions', 'session_id')),
-    ),
-    where: shown,
-  })
+  return joinedTo(unionAll(named, made))
 }

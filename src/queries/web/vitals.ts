@@ -8,7 +8,7 @@ import { columnValues } from '../rows.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { cleaning } from './breakdowns.ts'
-import { isNamed, planWeb, rangesOf, type WebPlan } from './plan.ts'
+import { isNamed, nearEvents, planWeb, rangesOf, type WebPlan } from './plan.ts'
 import { vitalsSchema, type WebVitalsPathBreakdownQuery } from './schema.ts'
 
 type Band = 'good' | 'needs_improvements' | 'poor'
@@ -27,7 +27,7 @@ export const webVitalsPaths = defineQueryKind<WebVitalsPathBreakdownQuery, WebVi
   isCached: true,
   schema: vitalsSchema,
   *run(query, env) {
-    const plan = yield* planWeb(query, env)
+    const plan = yield* planWeb(query, env, null)
     const table = (yield { kind: 'statement', label: 'web vitals by path', query: bandsOf(query, plan, env) }) as Table
     const values = (name: string) => columnValues(table.getChild(name)!, 'UTC')
     const [bands, paths, numbers] = [values('band'), values('path'), values('value')]
@@ -46,7 +46,13 @@ function bandsOf(query: WebVitalsPathBreakdownQuery, plan: WebPlan, env: QueryCo
   const values = select({
     columns: [alias(path, 'path'), alias(callWith('quantile', { params: [literal(levels[query.percentile])], args: [number] }), 'value')],
     from: eventsTable(plan.sample),
-    where: allOf(plan.inPeriods, isNamed('$web_vitals'), queryFilters(query, env), call('isNotNull', path), call('isNotNull', number)),
+    where: allOf(
+      plan.inPeriods,
+      isNamed('$web_vitals'),
+      queryFilters(query, { ...env, madeSessions: { events: nearEvents(plan) } }),
+      call('isNotNull', path),
+      call('isNotNull', number),
+    ),
     groupBy: groupBy(field('path')),
   })
   const atMost = (limit: number) => call('lessOrEquals', field('value'), literal(limit))

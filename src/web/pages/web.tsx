@@ -9,7 +9,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { NoEvents } from '../live/no-events.tsx'
 import { Goals } from '../site/goals.tsx'
 import { Overview } from '../site/overview.tsx'
-import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery, withoutSessionQuery } from '../site/site-query.ts'
+import { type SiteChoices, type SiteFilter, tableGroups, visitorsQuery } from '../site/site-query.ts'
 import '../site/site.css'
 import type { PageProps } from '../lib/page.ts'
 import { StatsTables } from '../site/stats-table.tsx'
@@ -33,8 +33,6 @@ export function Web({ place }: PageProps) {
   const setFilters = (filters: readonly SiteFilter[]) => set({ filters: filters.length > 0 ? JSON.stringify(filters) : '' })
   const addFilter = (filter: SiteFilter) =>
     setFilters([...choices.filters.filter(({ type, key }) => type !== filter.type || key !== filter.key), filter])
-  const unnamed = useLoaded((signal) => project.ask(withoutSessionQuery(choices), signal), [choices.from, choices.to])
-  const hasUnnamed = ((unnamed.value?.results ?? []) as readonly unknown[]).length > 0
   const isNew = names.length > 0 && !names.includes('$pageview') && !names.includes('$screen')
   return (
     <>
@@ -80,9 +78,6 @@ export function Web({ place }: PageProps) {
           </p>
         </Empty>
       )}
-      {hasUnnamed && choices.filters.some(({ type }) => type === 'session') && (
-        <p class="note">A filter on how a visit began leaves out visits without a session id, of which that is not known.</p>
-      )}
       <Overview choices={choices} />
       <section class="tile" aria-label="Visitors over time">
         <header>
@@ -92,7 +87,7 @@ export function Web({ place }: PageProps) {
       </section>
       <div class="tiles">
         {tableGroups.map((group) => (
-          <StatsTables key={group.title} group={group} choices={choices} onFilter={addFilter} hasUnnamed={hasUnnamed} />
+          <StatsTables key={group.title} group={group} choices={choices} onFilter={addFilter} />
         ))}
         <Goals choices={choices} />
         <Vitals choices={choices} />

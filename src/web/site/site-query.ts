@@ -69,18 +69,9 @@ export const visitorsQuery = (choices: SiteChoices, hasScreens: boolean): Query 
   dateRange: { date_from: choices.from, ...(choices.to && { date_to: choices.to }) },
   ...(choices.isCompared && { compareFilter: { compare: true } }),
   ...(choices.filters.length > 0 && { properties: choices.filters }),
+  ...(choices.filters.some(({ type }) => type === 'session') && { madeSessions: true }),
   trendsFilter: { display: 'ActionsLineGraph' },
 })
-
-/** One row if the range has pages whose event names no session. */
-export const withoutSessionQuery = ({ from, to }: SiteChoices): Query => ({
-  kind: 'HogQLQuery',
-  query: "select 1 from events where event in ('$pageview', '$screen') and length($session_id) != 36 and {filters} limit 1",
-  filters: { dateRange: { date_from: from, ...(to && { date_to: to }) } },
-})
-
-/** Its rows say how a visit began or ended, which is known of sessions with an id only. */
-export const isOfSessions = ({ by, filter }: Table): boolean => filter?.type === 'session' || by === 'ExitClick'
 
 /** A table: what its rows are, and the filter that a row is. */
 export interface Table {

@@ -5,7 +5,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { AnswerOf } from '../ui/answer-of.tsx'
 import { Scroll } from '../ui/list-table.tsx'
 import { Change } from './overview.tsx'
-import { isOfSessions, rowName, type SiteChoices, type SiteFilter, siteQuery, type Table, type TableGroup } from './site-query.ts'
+import { rowName, type SiteChoices, type SiteFilter, siteQuery, type Table, type TableGroup } from './site-query.ts'
 
 const rowsAtFirst = 8
 const rowsMore = 100
@@ -61,13 +61,10 @@ export function StatsTables({
   group,
   choices,
   onFilter,
-  hasUnnamed,
 }: {
   group: TableGroup
   choices: SiteChoices
   onFilter: (filter: SiteFilter) => void
-  /** There are visits without a session id. */
-  hasUnnamed: boolean
 }) {
   const [by, setBy] = useState(group.tables[0]!.by)
   const table = group.tables.find((one) => one.by === by) ?? group.tables[0]!
@@ -84,9 +81,6 @@ export function StatsTables({
         </div>
       </header>
       <StatsTable table={table} choices={choices} onFilter={onFilter} key={by} />
-      {hasUnnamed && isOfSessions(table) && (
-        <p class="note">Visits without a session id are not in this table: how they began and ended is not known.</p>
-      )}
     </section>
   )
 }

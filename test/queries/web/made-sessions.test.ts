@@ -59,6 +59,20 @@ test('without such events the lists answer', async () => {
   expect((results as { value: number }[]).map(({ value }) => value)).toEqual([1, 1, 1, 0, 100])
 })
 
+test.each([
+  ['named', { $session_id: own }, false],
+  ['not named', {}, true],
+])('sessions are made by the statement only where one is %s', async (_, id, isMade) => {
+  const other = await waymark.createProject({ name: 'explained' })
+  // Other events may name no session: only a page makes a visit.
+  await other.ingest({ batch: [event('cid', '10:00:00', '$pageview', '/c', id), event('cid', '10:00:00', 'sent by a server', '/c')] })
+  for (const breakdownBy of ['Page', 'InitialChannelType']) {
+    const asked = { kind: 'WebStatsTableQuery', breakdownBy, includeScrollDepth: true, explain: true, ...range }
+    const { explain } = (await other.query(asked as never)) as unknown as { explain: readonly { sql?: string }[] }
+    expect(JSON.stringify(explain).includes('@made_pause'), breakdownBy).toBe(isMade)
+  }
+})
+
 test('a table of what events are about counts them', async () => {
   const rows = await answer({ kind: 'WebStatsTableQuery', breakdownBy: 'Page' })
   expect(rows.map((row) => row.slice(0, 3))).toEqual([
@@ -74,23 +88,38 @@ test('a table of what events are about counts them', async () => {
   expect(filtered.map((row) => row.slice(0, 3))).toEqual([['/b', [1, null], [1, null]]])
 })
 
-test.each(['InitialPage', 'ExitPage', 'InitialChannelType', 'InitialUTMSource'])(
-  'a table of what sessions began or ended with does not: %s',
-  async (breakdownBy) => {
-    const rows = await answer({ kind: 'WebStatsTableQuery', breakdownBy })
-    expect(rows.map((row) => row.slice(1, 3))).toEqual([
-      [
-        [1, null],
-        [1, null],
-      ],
-    ])
-  },
-)
+test.each([
+  [
+    'InitialPage',
+    [
+      ['/a', [2, null], [5, null]],
+      ['/c', [1, null], [1, null]],
+    ],
+  ],
+  [
+    'ExitPage',
+    [
+      ['/a', [2, null], [3, null]],
+      ['/b', [1, null], [2, null]],
+      ['/c', [1, null], [1, null]],
+    ],
+  ],
+  ['InitialChannelType', [['Unknown', [3, null], [6, null]]]],
+  ['InitialUTMSource', [[null, [3, null], [6, null]]]],
+] as const)('a table of what sessions began or ended with counts them: %s', async (breakdownBy, expected) => {
+  const rows = await answer({ kind: 'WebStatsTableQuery', breakdownBy })
+  expect(rows.map((row) => row.slice(0, 3))).toEqual(expected)
+})
 
-test('nor does a filter on sessions', async () => {
-  const properties = [{ type: 'session', key: '$entry_pathname', operator: 'is_set', value: 'is_set' }]
+test.each([
+  ['$entry_pathname', 'is_set', 'is_set', [3, 6, 4, (1800 + 5 + 60 + 60) / 4, 25]],
+  ['$end_pathname', 'exact', '/b', [1, 2, 1, 1800, 0]],
+  ['$session_duration', 'gt', 60, [1, 2, 1, 1800, 0]],
+  ['$is_bounce', 'exact', ['true'], [1, 1, 1, 5, 100]],
+] as const)('a filter on sessions finds them: %s %s %s', async (key, operator, value, expected) => {
+  const properties = [{ type: 'session', key, operator, value }]
   const results = (await answer({ kind: 'WebOverviewQuery', properties })) as unknown as { value: number }[]
-  expect(results.map(({ value }) => value)).toEqual([1, 1, 1, 60, 0])
+  expect(results.map(({ value }) => value)).toEqual(expected)
 })
 
 test('goals and clicks', async () => {

@@ -193,7 +193,7 @@ describe('a table', () => {
       ].map((name) => `context.columns.${name}`),
     )
     expect(results).toEqual([
-      ['/', [4, 1], [4, 1], [1 / 3, 1], [0.5, null], [null, null], 4 / 6, ''],
+      ['/', [4, 1], [4, 1], [1 / 2, 1], [0.5, null], [null, null], 4 / 6, ''],
       ['/item/1', [1, 0], [1, 0], [null, null], [null, null], [null, null], 1 / 6, ''],
       ['/item/2', [1, 0], [1, 0], [1, null], [null, null], [null, null], 1 / 6, ''],
     ])
@@ -219,7 +219,7 @@ describe('a table', () => {
     const properties = [{ type: 'event', key: '$pathname', operator: 'exact', value: ['/', '/item/1'] }]
     const { results } = await table({ breakdownBy: 'Page', includeBounceRate: true, properties })
     expect(results.map((row) => [row[0], row[3]])).toEqual([
-      ['/', [1 / 3, null]],
+      ['/', [1 / 2, null]],
       ['/item/1', [null, null]],
     ])
   })

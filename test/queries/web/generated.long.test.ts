@@ -17,10 +17,12 @@ import {
   referenceGoals,
   referenceOverview,
   referenceTable,
+  referenceViews,
   referenceVitals,
 } from '../../reference/web.ts'
 import {
   asOther,
+  asTrendOfViews,
   asWeb,
   goalActions,
   goalNames,
@@ -28,6 +30,8 @@ import {
   pathRules,
   tableArb,
   thresholds,
+  visitBreakdowns,
+  visitFilters,
   webAxes,
   webEventsArb,
 } from '../../reference/web-cases.ts'
@@ -106,7 +110,7 @@ const others = {
 const kinds = Object.keys(others) as (keyof typeof others)[]
 // A vital is an event of its own, whatever its session.
 const askedOf = (kind: keyof typeof others, query: ReferenceWeb) =>
-  kind === 'WebVitalsPathBreakdownQuery' ? { ...query, entry: undefined } : query
+  kind === 'WebVitalsPathBreakdownQuery' ? { ...query, visit: undefined } : query
 
 test.each(kinds)('a %s answers what loops over the events answer', async (kind) => {
   await assertGenerated(
@@ -124,11 +128,43 @@ test.each(kinds)('a %s answers what loops over the events answer', async (kind) 
   )
 })
 
+test.each(visitBreakdowns)('visits by %s, with and without session ids, on both engines', async (breakdown) => {
+  await assertGenerated(
+    fc.asyncProperty(webEventsArb, mergesArb, tableArb, async (events, merges, drawn) => {
+      const query = { ...drawn, breakdown, cleans: false }
+      const project = await pool.filled(query, events, { merges })
+      const wanted = right(afterMerges(events, merges), query)
+      expect(given(await answerQuery(asWeb(query), project), query)).toEqual(wanted)
+      if (!hasClickHouse) return
+      await clickhouse.load(project)
+      expect(given(await answerOnClickHouse(clickhouse, asWeb(query), project), query)).toEqual(wanted)
+    }),
+    { numRuns: Math.ceil(runs / 2) },
+  )
+})
+
+test('a trend filtered by the sessions of events without an id, on both engines', async () => {
+  await assertGenerated(
+    fc.asyncProperty(webEventsArb, mergesArb, overviewArb, fc.constantFrom(...visitFilters), async (all, merges, drawn, visit) => {
+      const events = all.map((event) => ({ ...event, session: '' }))
+      const query = { ...drawn, visit, sample: undefined, cleans: false }
+      const project = await pool.filled(query, events, { merges })
+      const numberOf = (answer: object) => (answer as { results: { aggregated_value: number }[] }).results[0]!.aggregated_value
+      const wanted = referenceViews(afterMerges(events, merges), query)
+      expect(numberOf(await answerQuery(asTrendOfViews(query), project))).toBe(wanted)
+      if (!hasClickHouse) return
+      await clickhouse.load(project)
+      expect(numberOf(await answerOnClickHouse(clickhouse, asTrendOfViews(query), project))).toBe(wanted)
+    }),
+    { numRuns: 2 * runs },
+  )
+})
+
 test('the queries met the values of all axes', () => {
   const all = [...new Set(fc.sample(tableArb, { numRuns: 2_000, seed: 1 }).flatMap(webAxes))].sort()
   console.log(all.map((value) => `${value} ${met.get(value) ?? 0}`).join(', '))
   for (const kind of kinds) expect(met.get(kind) ?? 0, kind).toBeGreaterThan(0)
-  expect(all.length).toBe(29)
+  expect(all.length).toBe(40)
   if (runs >= 40) expect(all.filter((value) => met.has(value)).length).toBeGreaterThan(all.length * 0.75)
 })
 

@@ -164,17 +164,25 @@ describe.skipIf(!hasBrowser)('web analytics in a browser', () => {
     expect(await rows('Pages')).toEqual([['/b', '2']])
   })
 
-  test('tables of how visits began say that those without a session id are not in them; a filter by them holds for all numbers', async () => {
+  test('tables of how visits began count those without a session id; a filter by a row holds for all numbers', async () => {
     await open()
     await region('Pages').getByRole('button', { name: 'Entry' }).click()
     await settled(page)
-    await region('Pages').getByText('Visits without a session id are not in this table').waitFor()
-    expect(await rows('Pages')).toEqual([['/a', '2']])
+    expect(await rows('Pages')).toEqual([
+      ['/a', '4'],
+      ['/c', '1'],
+    ])
+    expect(await rows('Sources')).toEqual([['Unknown', String(visitors.all)]])
     await region('Pages').getByRole('button', { name: '/a' }).click()
-    await page.getByText('leaves out visits without a session id').waitFor()
+    await page.getByRole('button', { name: 'Remove the filter $entry_pathname = /a' }).waitFor()
     await settled(page)
-    expect(await card('Visitors')).toBe(2)
-    await expect.poll(chart, slow).toContain(2)
+    // Ann came once by another page, the next day.
+    expect(await card('Visitors')).toBe(4)
+    expect(await card('Sessions')).toBe(5)
+    await expect.poll(async () => (await chart()).toSorted((a, b) => a - b), slow).toEqual([1, 3, 4])
+    expect(await rows('Devices')).toEqual([['Firefox', '4']])
+    await region('Pages').getByRole('button', { name: '/a' }).waitFor()
+    expect(await page.getByText('session id').count()).toBe(0)
   })
 
   test('while another filter is computed, every part that still shows the one before says so', async () => {

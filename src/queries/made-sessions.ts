@@ -1,14 +1,18 @@
-import { alias, and, call, callWith, equals, field, from, groupBy, literal, or, order, select } from '../../ast/build.ts'
-import type { Expr, FrameBound, Query, TableSource, WindowSpec } from '../../ast/nodes.ts'
-import { rewrite } from '../../ast/walk.ts'
-import { noSpan } from '../../errors/span.ts'
-import { lookup } from '../../functions/registry.ts'
-import { minute } from '../../lib/zone.ts'
-import { at, person } from '../scope.ts'
+import { alias, and, call, callWith, equals, field, from, groupBy, inQuery, literal, or, order, select } from '../ast/build.ts'
+import { children } from '../ast/children.ts'
+import type { Expr, FrameBound, Node, Query, TableSource, WindowSpec } from '../ast/nodes.ts'
+import { type SessionSettings, sessionsQuery } from '../catalog/sessions.ts'
+import { noSpan } from '../errors/span.ts'
+import { lookup } from '../functions/registry.ts'
+import { mapChildren } from '../lib/tree.ts'
+import { day, type Micros, minute } from '../lib/zone.ts'
+import { at, eventsTable, person, since, until } from './scope.ts'
 
 // Sessions of events that name none: those of one person belong together as long as no pause is longer than thirty minutes. They are made when a query
 // asks and never stored, so an event that arrives late moves their limits.
 
+/** Client libraries end a session after a day: its events are at most this far from the range. */
+export const longestSession: Micros = day
 const longestPause = 30 * minute
 const id = field('$session_id')
 
@@ -41,10 +45,15 @@ export class Lifted {
     return made
   }
 
+  /** The aggregates of subqueries are their own. */
   aggregate(expr: Expr): Expr {
-    return rewrite(expr, (node) =>
-      node.kind === 'call' && isAggregate(node.name) ? { ...node, args: node.args.map((arg) => this.column(arg)) } : node,
-    )
+    const lifted = (node: Node): Node =>
+      node.kind === 'call' && isAggregate(node.name)
+        ? { ...node, args: node.args.map((arg) => this.column(arg)) }
+        : node.kind === 'subquery'
+          ? node
+          : mapChildren<Node, Node>(node, children[node.kind], lifted)
+    return lifted(expr) as Expr
   }
 }
 const isAggregate = (name: string): boolean => lookup(name.replace(/If$/, ''))?.row.kind === 'aggregate'
@@ -87,7 +96,11 @@ export function madeEvents(columns: Readonly<Record<string, Expr>>, source: Tabl
   })
 }
 
-/** In place of the events of stored sessions, for `sessionsQuery`. */
+/** Events that may belong to a session with an event in the range. */
+export const nearRange = ({ firstEvent, to }: { readonly firstEvent: Micros; readonly to: Micros }): Expr =>
+  and(since(firstEvent - longestSession), until(to + longestSession))
+
+/** For `sessionsQuery`. */
 export const madeMeasures =
   (source: TableSource, events: Expr) =>
   (measures: Readonly<Record<string, Expr>>): Query => {
@@ -95,3 +108,12 @@ export const madeMeasures =
     const columns = Object.entries(measures).map(([name, expr]) => alias(name === '@id' ? madeSession : lifted.aggregate(expr), name))
     return select({ columns, from: from(madeEvents(lifted.columns, source, events), 'made_events'), groupBy: groupBy(madeSession) })
   }
+
+/** Whether the made session of an event has this property. `events`: those that sessions are made of. */
+export function isInMadeSession(condition: Expr, fields: readonly string[], settings: SessionSettings, events: Expr): Expr {
+  const ids = 'session_events'
+  const made = madeMeasures(eventsTable(null), events)
+  const sessions = sessionsQuery(fields, settings, { also: { [ids]: call('groupUniqArray', field('uuid')) }, made, onlyMade: true })
+  const found = select({ columns: [alias(call('arrayJoin', field(ids)), 'uuid')], from: from(sessions, 'made_sessions'), where: condition })
+  return inQuery(field('uuid'), found)
+}

@@ -6,22 +6,35 @@ import { open, type Project, type Waymark } from '../../src/index.ts'
 import { breakdowns } from '../../src/queries/web/schema.ts'
 
 // What no table stores is an expression of the product. None of them may need memory before there is a single event: the engine has the least that it
-// opens with, and every question is asked of an empty project.
+// opens with, and every question is asked of an empty project. Of the web they are also asked where sessions are made of an event that names none.
 
 let waymark: Waymark
 let project: Project
+let made: Project
 beforeAll(async () => {
   waymark = await open({ dataDir: ':memory:', memoryLimit: '64MiB', threads: 2, clock: () => new Date('2026-01-06T00:00:00Z') })
   project = await waymark.createProject({ name: 'Empty' })
+  made = await waymark.createProject({ name: 'Made' })
+  await made.ingest({
+    batch: [
+      ...['$pageview', '$autocapture'].map((event) => ({ event, distinct_id: 'a', timestamp: '2026-01-05T00:00:00Z' })),
+      {
+        event: '$pageview',
+        distinct_id: 'b',
+        timestamp: '2026-01-05T00:00:00Z',
+        properties: { $session_id: '0190b0f0-0000-7000-8000-000000000001' },
+      },
+    ],
+  })
 })
 afterAll(() => waymark.close())
 
 type Body = Readonly<Record<string, unknown>>
 /** By what was asked, the error that it ended with. */
-async function refused(asked: Readonly<Record<string, Body>>): Promise<Record<string, string>> {
+async function refused(asked: Readonly<Record<string, Body>>, of = project): Promise<Record<string, string>> {
   const errors: Record<string, string> = {}
   for (const [label, body] of Object.entries(asked))
-    await project.query(body as never).catch((error: unknown) => {
+    await of.query(body as never).catch((error: unknown) => {
       errors[label] = String(error)
     })
   return errors
@@ -65,6 +78,11 @@ const plain: Readonly<Record<string, Body>> = {
   'web channels': { kind: 'WebStatsTableQuery', dateRange, breakdownBy: 'InitialChannelType', compareFilter: { compare: true } },
   'web clicks': { kind: 'WebExternalClicksTableQuery', dateRange },
 }
+/** Those that make sessions. */
+const making: Readonly<Record<string, Body>> = {
+  ...Object.fromEntries(Object.entries(plain).filter(([name]) => name.startsWith('web '))),
+  trends: { kind: 'TrendsQuery', series, dateRange, madeSessions: true },
+}
 
 test('a column of a statement', async () => {
   expect(
@@ -102,10 +120,20 @@ test.each(Object.entries(plain))('%s filtered by a field', async (_, body) => {
   ).toEqual({})
 })
 
+test.each(Object.entries(making))('%s filtered by a field of sessions that are made', async (_, body) => {
+  const own = fields.filter(({ type }) => type === 'session')
+  expect(await refused(Object.fromEntries(own.map((one) => [one.key, { ...body, properties: [filterBy(one)] }])), made)).toEqual({})
+})
+
 test('a table of the web, by everything', async () => {
   const table = { kind: 'WebStatsTableQuery', dateRange, properties: [], compareFilter: { compare: true } }
-  expect(await refused(each(breakdowns, (breakdownBy) => ({ ...table, breakdownBy })))).toEqual({})
-  expect(await refused(each(breakdowns, (breakdownBy) => ({ ...table, breakdownBy, conversionGoal: { customEventName: 'buy' } })))).toEqual(
-    {},
-  )
+  const withGoal = { ...table, conversionGoal: { customEventName: 'buy' } }
+  for (const one of [project, made])
+    for (const asked of [table, withGoal])
+      expect(
+        await refused(
+          each(breakdowns, (breakdownBy) => ({ ...asked, breakdownBy })),
+          one,
+        ),
+      ).toEqual({})
 })

@@ -35,17 +35,18 @@ const layers: Record<string, readonly string[]> = {
   ingestion: [...base, 'types', 'catalog', 'storage', 'ports'],
   accounts: base,
   execution: [...tower, 'kernels', 'core', 'folds', 'queries', 'definitions', 'dialects', 'accounts', 'ports'],
-  exports: [...tower, 'accounts', 'ports'],
-  plugins: [...base, 'accounts', 'ports'],
+  exports: [...tower, 'accounts', 'jobs', 'ports'],
+  plugins: [...base, 'accounts', 'jobs', 'ports'],
   // Drawings of answers: pure, for pages and mails.
   pictures: ['lib'],
   // Records that people keep: insights, dashboards.
-  saved: [...tower, 'queries', 'accounts', 'execution', 'ports'],
+  saved: [...tower, 'queries', 'accounts', 'execution', 'jobs', 'ports'],
   // Public links.
   sharing: [...tower, 'queries', 'accounts', 'execution', 'saved', 'pictures', 'ports'],
   // Alerts and subscriptions.
-  notifications: [...tower, 'queries', 'accounts', 'execution', 'saved', 'pictures', 'ports'],
-  jobs: base,
+  notifications: [...tower, 'queries', 'accounts', 'execution', 'jobs', 'saved', 'pictures', 'ports'],
+  // One runner of due work.
+  jobs: [...base, 'accounts'],
   imports: [...base, 'types'],
   backend: [...tower, 'core', 'folds', 'queries', 'definitions', 'execution', 'storage', 'ingestion', 'accounts', 'ports'],
   isolation: [

@@ -13,7 +13,11 @@ const env = { ...process.env, ...(isFresh ? { WAYMARK_SEED: String(randomInt(2 *
 if (isFresh) console.log(`WAYMARK_SEED=${env.WAYMARK_SEED}`)
 
 const begun = performance.now()
-const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'long', ...rest], { cwd: root, stdio: 'inherit', env })
+const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'long', ...rest], {
+  cwd: root,
+  stdio: 'inherit',
+  env,
+})
 const isWhole = rest.every((arg) => arg.startsWith('--reporter') || arg.startsWith('--outputFile'))
 if (status === 0 && isWhole) {
   const file = join(root, 'docs/testing.md')

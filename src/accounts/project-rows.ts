@@ -28,6 +28,9 @@ const tablesOfProjects = [
   'subscriptions',
   'notices',
   'notice_deliveries',
+  'plugin_tasks',
+  'plugin_jobs',
+  'leases',
 ] as const satisfies readonly (keyof AccountTables)[]
 
 /** Removes everything that belongs to projects, but not the projects. */

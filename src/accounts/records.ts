@@ -264,8 +264,6 @@ export const accountShapes = {
     attempt: 'integer',
     failures: 'integer',
     due_at: 'time', // not before
-    lease_owner: 'text?',
-    lease_until: 'time?',
     records_completed: 'integer',
     records_total_count: 'integer?',
     bytes_exported: 'json',
@@ -486,6 +484,26 @@ export const accountShapes = {
     delivered_at: 'time?',
     is_test: 'boolean?', // somebody asked for it, beside what is due
   },
+  /** The last minute, hour or day in which a task of plugins ran. */
+  plugin_tasks: { id: 'text', project_id: 'integer', period: 'integer' },
+  plugin_jobs: {
+    id: 'text',
+    project_id: 'integer',
+    plugin_config_id: 'integer',
+    name: 'text',
+    payload: 'json',
+    due_at: 'time',
+    attempts: 'integer',
+  },
+  /** Due work that a process does at the moment, or that rests after a failure. */
+  leases: {
+    id: 'text',
+    project_id: 'integer',
+    kind: 'text',
+    owner: 'text?', // null: it rests
+    until: 'time',
+    failures: 'integer',
+  },
   historical_imports: {
     project_id: 'integer',
     source: 'text',
@@ -622,6 +640,9 @@ export type AlertCheck = RowOf<Shapes['alert_checks']>
 export type Subscription = RowOf<Shapes['subscriptions']>
 export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
+export type PluginTask = RowOf<Shapes['plugin_tasks']>
+export type PluginJobRow = RowOf<Shapes['plugin_jobs']>
+export type Lease = RowOf<Shapes['leases']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type EventCount = RowOf<Shapes['event_counts']>
 export type PersonalKey = RowOf<Shapes['personal_keys']>
@@ -652,6 +673,8 @@ export const longTables: readonly (keyof Shapes)[] = [
   'alert_checks',
   'notices',
   'notice_deliveries',
+  'plugin_jobs',
+  'leases',
 ]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const

@@ -2,6 +2,7 @@ import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
+import { type Retry, retryWait } from '../jobs/retry.ts'
 import { isObject } from '../lib/is-object.ts'
 import { DestinationError, type Outside } from './destinations/destination.ts'
 import { networkFailure } from './network-failure.ts'
@@ -39,13 +40,14 @@ export interface ApiTimes {
 }
 export const apiTimes: ApiTimes = { silentMs: 60_000, pauseMs: 500 }
 
-const mostAttempts = 4
-const longestPauseMs = 15_000
+/** Of one request; a run that failed has its own. */
+const retry: Omit<Retry, 'firstMs'> = { attempts: 4, growth: 2, longestMs: 15_000, jitter: 0.25 }
 const isPassing = (status: number) => status === 408 || status === 429 || status === 502 || status === 503 || status === 504
 
 /** `name`: of the service, for messages. */
 export function apiClient(name: string, outside: Outside, { silentMs, pauseMs }: ApiTimes): ApiClient {
-  const pause = (n: number, signal: AbortSignal) => setTimeout(Math.min(longestPauseMs, pauseMs * 2 ** n), undefined, { signal })
+  const waits = { ...retry, firstMs: pauseMs }
+  const pause = (n: number, signal: AbortSignal) => setTimeout(retryWait(waits, n + 1, Math.random()), undefined, { signal })
   const once = async ({ method, url, headers = {}, body }: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> => {
     const target = new URL(url)
     outside.mustBeAllowed(target.hostname)
@@ -74,11 +76,11 @@ export function apiClient(name: string, outside: Outside, { silentMs, pauseMs }:
       for (let n = 0; ; n++) {
         try {
           const answer = await once(request, signal)
-          if (!isPassing(answer.status) || n === mostAttempts - 1) return answer
+          if (!isPassing(answer.status) || n + 1 === retry.attempts) return answer
         } catch (error) {
           if (signal.aborted) throw signal.reason
           const failure = error instanceof DestinationError ? error : networkFailure(error, name)
-          if (!failure?.isRetryable || n === mostAttempts - 1) throw failure ?? error
+          if (!failure?.isRetryable || n + 1 === retry.attempts) throw failure ?? error
         }
         await pause(n, signal)
       }

@@ -10,8 +10,6 @@ export const newRun = ({ id, project_id }: Pick<BatchExport, 'id' | 'project_id'
   attempt: 0,
   failures: 0,
   due_at: at,
-  lease_owner: null,
-  lease_until: null,
   records_completed: 0,
   records_total_count: null,
   bytes_exported: null,

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AccountContext } from '../accounts/context.ts'
 import type { SecretBox } from '../accounts/secret-box.ts'
-import { runLoop } from '../lib/loop.ts'
 import type { Outside } from './destinations/destination.ts'
 import type { ExportRows } from './ports.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
@@ -54,17 +52,14 @@ export function openExports({ context, dataDir, stagingFolder, box, options, net
       return dataDir === null || context.settings().isHosted ? null : join(dataDir, 'exports')
     },
   }
-  const scheduler: Scheduler = createScheduler({
+  const scheduler = createScheduler({
     context,
     box,
     outside,
     rows,
     stagingFolder,
-    owner: randomUUID(),
-    isAlone: true, // the lock of the data directory
     atOnce: runsAtOnce,
     report,
-    onRunEnd: () => loop?.wake(),
   })
   const service = createBatchExports({
     context,
@@ -76,16 +71,15 @@ export function openExports({ context, dataDir, stagingFolder, box, options, net
       if (!found) throw new TypeError(`Project ${projectId} does not exist`)
       return found
     },
-    wake: () => loop?.wake(),
+    wake: () => scheduler.wake(),
     stop: (runIds) => scheduler.stop(runIds),
   })
-  const loop = options.runs === false ? null : runLoop(() => scheduler.tick(), context.clock, report)
+  if (options.runs !== false) scheduler.begin()
   return {
     service,
     scheduler,
     outside,
     async close() {
-      loop?.close()
       await scheduler.close()
       await rm(stagingFolder, { recursive: true, force: true })
     },

@@ -67,10 +67,3 @@ export const backfillEnd = (interval: Interval, start: number, end: number): num
 
 export const countRuns = (interval: Interval, start: number, end: number): number =>
   end <= start ? 0 : Math.floor((end - 1 - floorOf(interval, start)) / intervalMs[interval]) + 1
-
-const firstWait = 30_000
-const longestWait = 30 * minute
-export const mostAttempts = 10
-
-/** How long to wait after the nth failure, from 1. */
-export const retryWait = (failures: number): number => Math.min(longestWait, firstWait * 2 ** (failures - 1))

@@ -86,7 +86,7 @@ export const createBatchExports = ({ context, box, network, refusal, rows, wake,
   /** Runs that end here were not executed, or not to their end. */
   const endRuns = async (tables: AccountTables, record: BatchExport, runs: readonly BatchExportRun[], reason: string) => {
     const at = now()
-    const ended = { status: 'Cancelled', finished_at: at, last_updated_at: at, lease_owner: null, lease_until: null }
+    const ended = { status: 'Cancelled', finished_at: at, last_updated_at: at }
     for (const { id } of runs) {
       await tables.batch_export_runs.update({ id }, ended)
       await addLog(context, tables, record, id, 'INFO', reason)

@@ -1,17 +1,19 @@
 import { hasProvenOwner, takeMails } from '../accounts/mail-limits.ts'
-import type { Notice, NoticeDelivery, ProjectRecord } from '../accounts/records.ts'
+import type { AccountTables, Notice, NoticeDelivery, ProjectRecord } from '../accounts/records.ts'
 import { sealedFor } from '../accounts/resealing.ts'
 import { sameEmail } from '../accounts/users.ts'
 import { WaymarkError } from '../errors/errors.ts'
 import { faultText, isFault } from '../errors/faults.ts'
+import { dueRows } from '../jobs/due-rows.ts'
+import type { Due, Kind, Share } from '../jobs/kind.ts'
 import type { NotificationParts } from './parts.ts'
 import type { NoticeContent } from './records.ts'
-import { mostAttempts, retryWait } from './retry.ts'
 import { mailOf } from './sinks/email.ts'
 import { webhookBody, webhookRequest } from './sinks/webhook.ts'
+import { sweepNotices } from './sweep.ts'
 import { mailRefusal } from './targets.ts'
 
-// One attempt to deliver. It is counted before it begins: what ends the process is not tried for ever. A process that ends between the receiver's answer
+// Deliveries as due work. An attempt is counted before it begins: what ends the process is not tried for ever. A process that ends between the receiver's answer
 // and its own note repeats the delivery under the same id.
 
 const sendingMs = 20_000
@@ -90,41 +92,62 @@ const messageOf = (error: unknown, { target, target_type }: NoticeDelivery): str
   return shown.slice(0, 500)
 }
 
-export async function deliver(parts: NotificationParts, id: string, signal: AbortSignal): Promise<void> {
-  const { context } = parts
-  const { store } = context
-  const claimed = await store.write(async (tables) => {
-    const delivery = await tables.notice_deliveries.first({ id, status: 'waiting' })
-    if (!delivery) return null
-    const attempt = { attempts: delivery.attempts + 1, last_attempt_at: context.clock() }
-    await tables.notice_deliveries.update({ id }, attempt)
-    return { ...delivery, ...attempt }
-  })
-  if (!claimed) return
-  const notice = await store.read.notices.first({ id: claimed.notice_id })
-  const end = (change: Partial<NoticeDelivery>) =>
-    store.write((tables) => tables.notice_deliveries.update({ id, status: 'waiting', attempts: claimed.attempts }, change))
-  if (!notice) return void (await end({ status: 'failed', latest_error: 'Its content is no longer kept.' }))
-  try {
-    if (claimed.target_type === 'webhook')
-      await sendWebhook(parts, claimed, notice, AbortSignal.any([signal, AbortSignal.timeout(sendingMs)]))
-    else await sendMail(parts, claimed, notice)
-    await store.write(async (tables) => {
-      const change = { status: 'delivered', delivered_at: context.clock(), latest_error: null }
-      await tables.notice_deliveries.update({ id, status: 'waiting', attempts: claimed.attempts }, change)
-      if (claimed.alert_id !== null && claimed.is_test !== true)
-        await tables.alerts.update({ id: claimed.alert_id }, { last_notified_at: change.delivered_at })
-      // Pictures take room: the content stays only while somebody may still be sent it.
-      const others = await tables.notice_deliveries.count({ notice_id: notice.id, status: ['waiting', 'failed'] })
-      if (others === 0) await tables.notices.remove({ id: notice.id })
-    })
-  } catch (error) {
-    // The server is being closed: the next one sends it.
-    if (signal.aborted) return void (await end({ attempts: claimed.attempts - 1 }))
-    if (isFault(error)) context.report('failed to deliver a notification', error)
-    // Somebody waits for the outcome of a test.
-    const isOver = isFinalError(error) || claimed.is_test === true || claimed.attempts >= mostAttempts
-    const due_at = new Date(context.clock().getTime() + retryWait(claimed.attempts))
-    await end({ status: isOver ? 'failed' : 'waiting', due_at, latest_error: messageOf(error, claimed) })
+/** Receivers that do not answer take no more than five from other projects; what is being sent may end, so that nothing is sent twice. */
+const share: Share = { slots: 8, ofProject: 5, graceMs: 5_000 }
+/** Deliveries read at a time. */
+const mostRead = 200
+
+export const dueDelivery = (item: NoticeDelivery): Due<NoticeDelivery> => {
+  const { id, project_id: projectId, due_at, attempts: failures } = item
+  return { id, projectId, at: due_at.getTime(), failures, item }
+}
+
+export const deliveryKind = (parts: NotificationParts): Kind<NoticeDelivery> => {
+  const { clock, store } = parts.context
+  const { read } = store
+  const change = (tables: AccountTables, { id, attempts }: NoticeDelivery, changed: Partial<NoticeDelivery>) =>
+    tables.notice_deliveries.update({ id, status: 'waiting', attempts }, changed)
+  return {
+    name: 'notice delivery',
+    share,
+    // Some ten hours of attempts.
+    retry: { attempts: 16, firstMs: 30_000, growth: 2, longestMs: 3_600_000, jitter: 0.25 },
+    mostMs: sendingMs,
+    guarantee: 'at least once',
+    async due(now) {
+      if ((await read.alerts.count({})) + (await read.subscriptions.count({})) === 0) return { due: [] }
+      const { rows, next } = await dueRows(read, read.notice_deliveries, { status: 'waiting' }, now, mostRead)
+      return { due: rows.map(dueDelivery), next }
+    },
+    async claim(tables, { id }, now) {
+      const delivery = await tables.notice_deliveries.first({ id, status: 'waiting' })
+      if (!delivery || delivery.due_at > now) return null
+      const attempt = { attempts: delivery.attempts + 1, last_attempt_at: now }
+      await tables.notice_deliveries.update({ id }, attempt)
+      return { ...delivery, ...attempt }
+    },
+    async run(delivery, { signal }) {
+      const notice = await read.notices.first({ id: delivery.notice_id })
+      if (!notice) return (tables) => change(tables, delivery, { status: 'failed', latest_error: 'Its content is no longer kept.' })
+      if (delivery.target_type === 'webhook') await sendWebhook(parts, delivery, notice, signal)
+      else await sendMail(parts, delivery, notice)
+      return async (tables) => {
+        const delivered_at = clock()
+        await change(tables, delivery, { status: 'delivered', delivered_at, latest_error: null })
+        if (delivery.alert_id !== null && delivery.is_test !== true)
+          await tables.alerts.update({ id: delivery.alert_id }, { last_notified_at: delivered_at })
+        // Pictures take room: the content stays only while somebody may still be sent it.
+        const others = await tables.notice_deliveries.count({ notice_id: notice.id, status: ['waiting', 'failed'] })
+        if (others === 0) await tables.notices.remove({ id: notice.id })
+      }
+    },
+    async failed(tables, delivery, error, next) {
+      // Somebody waits for the outcome of a test.
+      const due_at = isFinalError(error) || delivery.is_test === true ? null : next(delivery.attempts)
+      const status = due_at ? { due_at } : { status: 'failed' }
+      await change(tables, delivery, { ...status, latest_error: messageOf(error, delivery) })
+    },
+    released: (tables, delivery) => change(tables, delivery, { attempts: delivery.attempts - 1 }),
+    sweep: (now) => sweepNotices(store, now),
   }
 }

@@ -6,6 +6,7 @@ import { createConcurrencyLimit } from '../lib/concurrency-limit.ts'
 import type { NotificationParts } from './parts.ts'
 import { sendSubscription, testAlert } from './produce.ts'
 import type { DeliveryState } from './records.ts'
+import { askingMs } from './scheduler.ts'
 
 // What users see and do about deliveries.
 
@@ -26,6 +27,8 @@ const mostOfNotice = 100
 
 /** Of one test: a receiver that never answers takes the time limit of an attempt, and must not hold up the others. */
 const attemptsAtOnce = 8
+
+const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(askingMs)])
 
 const busy = () => new WaymarkError('busy', { what: 'test deliveries' })
 
@@ -138,7 +141,9 @@ export const createDeliveries = (parts: DeliveryParts) => {
       if ('subscription' in source && source.subscription.deleted) throw invalid('The subscription is deleted.')
       return limit(String(project_id), async () =>
         outcomesOf(
-          'alert' in source ? await testAlert(parts, source.alert) : await sendSubscription(parts, source.subscription, signal, true),
+          'alert' in source
+            ? await testAlert(parts, source.alert)
+            : await store.write(await sendSubscription(parts, source.subscription, withTimeout(signal), true)),
         ),
       )
     },

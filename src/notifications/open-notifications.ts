@@ -1,4 +1,3 @@
-import { runLoop } from '../lib/loop.ts'
 import { type Alerts, createAlerts } from './alerts.ts'
 import { createDeliveries, type Deliveries } from './deliveries.ts'
 import type { NotificationParts } from './parts.ts'
@@ -15,17 +14,14 @@ export interface OpenedNotifications {
 
 /** Alerts and subscriptions. `runs`: whether this process does what is due. */
 export function openNotifications(parts: NotificationParts, runs = true): OpenedNotifications {
-  const scheduler: Scheduler = createScheduler(parts, () => loop?.wake())
-  const services = { ...parts, wake: () => loop?.wake() }
-  const loop = runs ? runLoop(() => scheduler.tick(), parts.context.clock, parts.report) : null
+  const scheduler = createScheduler(parts)
+  const services = { ...parts, wake: () => scheduler.wake() }
+  if (runs) scheduler.begin()
   return {
     alerts: createAlerts(services),
     subscriptions: createSubscriptions(services),
     deliveries: createDeliveries({ ...services, sendNow: (delivery) => scheduler.sendNow(delivery) }),
     scheduler,
-    async close() {
-      loop?.close()
-      await scheduler.close()
-    },
+    close: () => scheduler.close(),
   }
 }

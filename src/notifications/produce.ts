@@ -1,6 +1,7 @@
 import type { AccountTables, Alert, Insight, Membership, ProjectRecord, Subscription } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import type { Writing } from '../jobs/kind.ts'
 import { queryAsked } from '../queries/asked-query.ts'
 import { checkAnswer } from './alert-value.ts'
 import { displayOf } from './alerts.ts'
@@ -12,10 +13,9 @@ import { type AlertState, asJson, checkTimesOf, type NoticeContent, recurrenceOf
 import { nextOccurrence } from './recurrence.ts'
 import { makeRoomForTest } from './room-for-tests.ts'
 
-// Does what is due: asks, decides, and writes the result, its deliveries and the next due time in one transaction. A process that ends before it has done
+// Asks, decides, and returns what is written in one transaction: the result, its deliveries and the next due time. A process that ends before it has done
 // nothing, and one that ends after it has done everything: the next process sends the deliveries.
 
-const askingMs = 5 * 60_000
 /** Insights of a dashboard in one mail. */
 const mostInsights = 6
 
@@ -82,37 +82,33 @@ async function answered(parts: NotificationParts, project: ProjectRecord, insigh
   }
 }
 
-const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(askingMs)])
-
 /** One check of an alert. */
-export async function checkAlert(parts: NotificationParts, alert: Alert, signal: AbortSignal): Promise<void> {
+export async function checkAlert(parts: NotificationParts, alert: Alert, signal: AbortSignal): Promise<Writing> {
   const { context, saved } = parts
-  const { store } = context
-  const project = await store.read.projects.first({ id: alert.project_id })
-  if (!project) return
+  const project = await context.store.read.projects.first({ id: alert.project_id })
+  if (!project) return async () => undefined
   const now = context.clock()
   const place = { project, siteUrl: context.settings().siteUrl, now }
   const dueAt = alert.next_check_at
   const next = new Date(nextCheck(checkTimesOf(alert, project.timezone), now.getTime()))
   /** Only if nobody has changed it meanwhile: with other rules, it is checked again. */
-  const settle = (work: (tables: AccountTables) => Promise<Partial<Alert>>) =>
-    store.write(async (tables) => {
+  const settle =
+    (work: Writing<Partial<Alert>>): Writing =>
+    async (tables) => {
       const current = await tables.alerts.first({ id: alert.id, next_check_at: dueAt })
       if (!current?.enabled || current.updated_at.getTime() !== alert.updated_at.getTime()) return
       await tables.alerts.update({ id: alert.id }, { next_check_at: next, ...(await work(tables)) })
-    })
+    }
 
   if (alert.snoozed_until && alert.snoozed_until > now)
-    return void (await settle(async () => ({ state: 'Snoozed', next_check_at: alert.snoozed_until! })))
+    return settle(async () => ({ state: 'Snoozed', next_check_at: alert.snoozed_until! }))
   const insight = await saved.insights.find(project, String(alert.insight_id)).catch(() => null)
-  if (!insight || insight.deleted) {
-    await settle(async (tables) => {
+  if (!insight || insight.deleted)
+    return settle(async (tables) => {
       await insertCheck(tables, null, 'Errored', 'The insight was deleted.', [])
       return { enabled: false, state: 'Errored', snoozed_until: null, last_checked_at: now }
     })
-    return
-  }
-  const found = await answered(parts, project, insight, withTimeout(signal))
+  const found = await answered(parts, project, insight, signal)
   const query = queryAsked(insight.query)
   const isTrend = query.kind === 'TrendsQuery'
   const outcome: AnsweredInsight = isTrend ? found : { ...found, error: `The insight has a ${query.kind} by now: an alert needs a trend.` }
@@ -120,7 +116,7 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
   const state: AlertState = outcome.error !== null ? 'Errored' : checked.breaches.length > 0 ? 'Firing' : 'Not firing'
   // A check that fails again and again is told once.
   const isTold = state === 'Firing' || (state === 'Errored' && alert.state !== 'Errored')
-  await settle(async (tables) => {
+  return settle(async (tables) => {
     const targets = isTold ? await targetsOf(parts, tables, alert, project) : []
     await insertCheck(tables, checked.value, state, outcome.error, targets)
     const of = { project_id: project.id, alert_id: alert.id, subscription_id: null, due_at: dueAt }
@@ -198,25 +194,23 @@ export async function testAlert(parts: NotificationParts, alert: Alert): Promise
   })
 }
 
-/** One occurrence of a subscription. `isTest`: now, beside the schedule. Returns the ids of its deliveries. */
+/** One occurrence of a subscription. `isTest`: now, beside the schedule. What is written returns the ids of its deliveries. */
 export async function sendSubscription(
   parts: NotificationParts,
   record: Subscription,
   signal: AbortSignal,
   isTest = false,
-): Promise<readonly string[]> {
+): Promise<Writing<readonly string[]>> {
   const { context, saved } = parts
-  const { store } = context
-  const project = await store.read.projects.first({ id: record.project_id })
-  if (!project) return []
+  const project = await context.store.read.projects.first({ id: record.project_id })
+  if (!project) return async () => []
   const now = context.clock()
   const place = { project, siteUrl: context.settings().siteUrl, now }
   const dueAt = isTest ? now : record.next_delivery_date!
-  const limited = withTimeout(signal)
   const { dashboard, all, more } = await shownBy(parts, project, record)
   const found: AnsweredInsight[] = []
   if (dashboard) {
-    const asker = { name: `user ${record.created_by_id ?? 0}`, isBackground: true, signal: limited }
+    const asker = { name: `user ${record.created_by_id ?? 0}`, isBackground: true, signal }
     const answers = await saved.answers.ofAll(project, all, { refresh: 'force_blocking' }, asker, dashboard)
     for (const [i, { answer, error }] of answers.entries())
       found.push({
@@ -224,13 +218,13 @@ export async function sendSubscription(
         answer: answer?.object ?? null,
         error: error ? told(error) : answer ? null : 'The query has no answer.',
       })
-  } else for (const { insight } of all) found.push(await answered(parts, project, insight, limited))
+  } else for (const { insight } of all) found.push(await answered(parts, project, insight, signal))
   const content = subscriptionContent(record, dashboard, found, more, isTest, place)
   const targets: readonly Target[] =
     record.target_type === 'email'
       ? addressesOf(record.target_value).map((to) => ({ type: 'email', to }))
       : [{ type: 'webhook', to: record.target_value }]
-  return store.write(async (tables) => {
+  return async (tables) => {
     const current = await tables.subscriptions.first({ id: record.id, ...(isTest ? {} : { next_delivery_date: dueAt }) })
     if (!current || current.deleted || current.updated_at.getTime() !== record.updated_at.getTime()) return []
     const of = { project_id: project.id, alert_id: null, subscription_id: record.id, due_at: dueAt }
@@ -241,7 +235,7 @@ export async function sendSubscription(
     const next = nextOccurrence(recurrenceOf(record, project.timezone), now.getTime())
     await tables.subscriptions.update({ id: record.id }, { next_delivery_date: next === null ? null : new Date(next) })
     return made
-  })
+  }
 }
 
 const shownBy = async ({ saved, context }: NotificationParts, project: ProjectRecord, record: Subscription) => {

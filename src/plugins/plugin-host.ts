@@ -16,7 +16,7 @@ import { createOutbound } from './outbound.ts'
 import type { Attachment, CapturedEvent, PluginConfig, PluginLogEntry, Reachable } from './ports.ts'
 import { createPluginRuntime, type PluginRuntime } from './runtime.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
-import { createJobQueue, createPluginSchedule } from './schedule.ts'
+import { createJobQueue, createPluginSchedule, moveFromStorage } from './schedule.ts'
 import { type PluginVersion, runningVersion, waitsForAgreement } from './versions.ts'
 
 // Runs the plugins that projects have enabled: gives their rows to the runtime, keeps their logs, and ticks tasks and jobs. A server without enabled plugins starts no thread.
@@ -49,15 +49,13 @@ export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
   close(): Promise<void>
 }
 
-const tickMs = 1_000
-
 export async function openPluginHost({ context, box, network, folder, geoip, ticks, ingest, report }: HostParts): Promise<PluginHost> {
   const { store, clock, newId } = context
   const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
   const files = folder === null ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
   const storage = files ?? createMemoryStorage()
   const logs: KeptLogs = folder === null ? logsInMemory() : logsIn(join(folder, 'logs'), report)
-  const jobs = createJobQueue(storage, newId)
+  const jobs = createJobQueue(context, () => schedule.wake())
   const captures = createCaptures(ingest, report)
   const sandbox = createSandbox()
   const instanceId = randomUUID()
@@ -106,7 +104,7 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
     },
     sandbox,
   )
-  const schedule = createPluginSchedule(runtime, jobs, storage, clock)
+  const schedule = createPluginSchedule({ context, report, runtime })
 
   const configOf = async (row: ConfigRow, plugin: Plugin, version: PluginVersion): Promise<PluginConfig> => {
     const attachments = await store.read.plugin_attachments.find({ plugin_config_id: row.id })
@@ -177,20 +175,8 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
   for (const id of projects) await reload(id)
   await logs.keep(new Set(all.map(({ id }) => id)))
 
-  const tick = () => (runtime.projects().length > 0 ? schedule.tick() : Promise.resolve())
-  let ticking: Promise<unknown> = Promise.resolve()
-  let isTicking = false
-  const look = () => {
-    if (isTicking) return
-    isTicking = true
-    ticking = tick()
-      .catch(report)
-      .finally(() => {
-        isTicking = false
-      })
-  }
-  const timer = ticks ? setInterval(look, tickMs) : null
-  timer?.unref()
+  if (files && projects.size > 0) await moveFromStorage(files, store, report)
+  if (ticks) schedule.begin()
 
   return {
     runtime,
@@ -208,20 +194,23 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
     async changed(projectIds) {
       const changed = [...new Set(projectIds)]
       await Promise.all(changed.map(reload))
+      schedule.wake()
       // Their first events do not wait for the setup, and what is wrong with it is known early.
       for (const id of changed) runtime.prepare(id).catch(report)
     },
     problem: (configId) => unusable.get(configId) ?? runtime.problem(configId),
     attachmentContents: (attachment) => attachmentContents(box, attachment),
     find: (configId, filter) => logs.find(configId, filter),
-    tick,
+    async tick() {
+      await schedule.tick()
+      await schedule.settled()
+    },
     async stop() {
-      if (timer) clearInterval(timer)
-      await ticking
+      await schedule.close()
       await captures.close()
     },
     async close() {
-      if (timer) clearInterval(timer)
+      await schedule.close()
       await runtime.close()
       await sandbox.close()
       await logs.close()

@@ -1,5 +1,4 @@
 import type { AccountContext } from '../accounts/context.ts'
-import { runLoop } from '../lib/loop.ts'
 import { type Annotations, createAnnotations } from './annotations.ts'
 import { type Answers, createAnswers } from './answers.ts'
 import type { SavedHome } from './asked-project.ts'
@@ -33,8 +32,8 @@ interface Parts extends SavedHome {
 
 export function openSaved({ context, options, report, ...home }: Parts): Saved {
   const answers = createAnswers(home)
-  const refresher = createRefresher({ context, answers, report, wake: () => loop?.wake() })
-  const loop = options.refreshes === false ? null : runLoop(() => refresher.tick(), context.clock, report)
+  const refresher = createRefresher({ context, answers, report })
+  if (options.refreshes !== false) refresher.begin()
   return {
     insights: createInsights(context),
     dashboards: createDashboards(context),
@@ -42,9 +41,6 @@ export function openSaved({ context, options, report, ...home }: Parts): Saved {
     answers,
     views: createViews(context, home),
     refresher,
-    async close() {
-      loop?.close()
-      await refresher.close()
-    },
+    close: () => refresher.close(),
   }
 }

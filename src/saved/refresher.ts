@@ -1,6 +1,11 @@
 import type { AccountContext } from '../accounts/context.ts'
-import type { AccountTables, DashboardTile, Insight, InsightRefresh, ProjectRecord } from '../accounts/records.ts'
+import type { AccountStore, AccountTables, DashboardTile, Insight, InsightRefresh, ProjectRecord } from '../accounts/records.ts'
 import { WaymarkError } from '../errors/errors.ts'
+import { isFault } from '../errors/faults.ts'
+import { dueRows } from '../jobs/due-rows.ts'
+import type { Kind } from '../jobs/kind.ts'
+import type { Retry } from '../jobs/retry.ts'
+import { createRunner, type RunnerParts } from '../jobs/runner.ts'
 import type { Answers, InsightAnswer } from './answers.ts'
 
 // Refreshes the answers that people look at when they become too old. What is due is in a table, so it goes on after a restart. Few answers are
@@ -12,20 +17,16 @@ const day = 24 * hour
 const lookedAtFor = 14 * day
 /** How often a look is written. */
 const notedEvery = hour
-/** A process that has not finished a refresh by then has ended. */
-const leaseMs = hour / 6
 /** An answer that is missing shortly after it was computed is too large to be cached. */
 const keptAtLeast = hour / 12
 const leastMs = 60_000
-const atOnce = 2
 const mostDue = 100
 
-interface Parts {
+const retry: Retry = { attempts: Number.POSITIVE_INFINITY, firstMs: hour, growth: 2, longestMs: day, jitter: 0.25 }
+
+interface Parts extends RunnerParts {
   readonly context: Pick<AccountContext, 'store' | 'clock' | 'newId'>
   readonly answers: Answers
-  report(error: unknown): void
-  /** Something may be due. */
-  wake(): void
 }
 
 /** What somebody looked at, and the answer that was shown. */
@@ -40,93 +41,55 @@ const targetOf = ({ answer }: InsightAnswer, now: Date): Date => {
   return typeof at === 'string' ? new Date(Math.max(Date.parse(at), now.getTime())) : new Date(now.getTime() + day)
 }
 
-export const createRefresher = ({ context, answers, report, wake }: Parts) => {
-  const { store, clock, newId } = context
-  const { read } = store
-  const running = new Map<string, { readonly projectId: number; readonly done: Promise<void> }>()
-  const stop = new AbortController()
-  let ticking: Promise<number> = Promise.resolve(0)
+/** Where it is shown; null: nowhere any more. */
+const placeOf = async ({ read }: AccountStore, { project_id, insight_id, dashboard_id }: InsightRefresh) => {
+  const project = await read.projects.first({ id: project_id })
+  const insight = await read.insights.first({ id: insight_id, project_id, deleted: false })
+  if (!project || !insight) return null
+  if (dashboard_id === null) return { project, insight }
+  const dashboard = await read.dashboards.first({ id: dashboard_id, project_id, deleted: [false, null] })
+  const tile: DashboardTile | undefined = await read.dashboard_tiles.first({ dashboard_id, insight_id, deleted: false })
+  return dashboard && tile ? { project, insight, on: { tile, dashboard } } : null
+}
 
-  /** Takes what is due; null if another process was faster. */
-  const claim = (row: InsightRefresh): Promise<InsightRefresh | null> =>
-    store.write(async (tables) => {
-      const current = await tables.insight_refreshes.first({ id: row.id })
-      if (!current || current.due_at.getTime() > clock().getTime()) return null
-      await tables.insight_refreshes.update({ id: row.id }, { due_at: new Date(clock().getTime() + leaseMs) })
-      return current
-    })
-
-  /** Where it is shown; null: nowhere any more. */
-  const placeOf = async ({ project_id, insight_id, dashboard_id }: InsightRefresh) => {
-    const project = await read.projects.first({ id: project_id })
-    const insight = await read.insights.first({ id: insight_id, project_id, deleted: false })
-    if (!project || !insight) return null
-    if (dashboard_id === null) return { project, insight }
-    const dashboard = await read.dashboards.first({ id: dashboard_id, project_id, deleted: [false, null] })
-    const tile: DashboardTile | undefined = await read.dashboard_tiles.first({ dashboard_id, insight_id, deleted: false })
-    return dashboard && tile ? { project, insight, on: { tile, dashboard } } : null
-  }
-
-  const refresh = async (row: InsightRefresh): Promise<Partial<InsightRefresh> | null> => {
-    const place = clock().getTime() - row.viewed_at.getTime() <= lookedAtFor ? await placeOf(row) : null
-    if (!place) return null
-    const asker = { name: 'insight refresh', isBackground: true, signal: stop.signal }
-    try {
+const refreshKind = ({ context, answers, report }: Parts): Kind<InsightRefresh> => {
+  const { store, clock } = context
+  return {
+    name: 'insight refresh',
+    share: { slots: 2 },
+    retry,
+    guarantee: 'once',
+    async due(now) {
+      const { rows, next } = await dueRows(store.read, store.read.insight_refreshes, {}, now, mostDue)
+      return { due: rows.map((item) => ({ id: item.id, projectId: item.project_id, at: item.due_at.getTime(), item })), next }
+    },
+    async claim(tables, { id }, now) {
+      const row = await tables.insight_refreshes.first({ id })
+      return row && row.due_at <= now ? row : null
+    },
+    async run(row, { signal }) {
+      const place = clock().getTime() - row.viewed_at.getTime() <= lookedAtFor ? await placeOf(store, row) : null
+      if (!place) return (tables) => tables.insight_refreshes.remove({ id: row.id })
+      const asker = { name: 'insight refresh', isBackground: true, signal }
       const answer = await answers.ofInsight(place.project, place.insight, { refresh: 'blocking' }, asker, place.on)
+      signal.throwIfAborted()
       const now = clock()
-      return {
-        refreshed_at: now,
-        failures: 0,
-        latest_error: null,
-        due_at: new Date(Math.max(targetOf(answer, now).getTime(), now.getTime() + leastMs)),
-      }
-    } catch (error) {
-      if (!(error instanceof WaymarkError)) report(error)
+      const due_at = new Date(Math.max(targetOf(answer, now).getTime(), now.getTime() + leastMs))
+      return (tables) => tables.insight_refreshes.update({ id: row.id }, { refreshed_at: now, failures: 0, latest_error: null, due_at })
+    },
+    async failed(tables, row, error, next) {
+      if (!(error instanceof WaymarkError) && !isFault(error)) report(error)
       const failures = row.failures + 1
-      const wait = Math.min(day, hour * 2 ** Math.min(failures - 1, 10))
       const latest_error = error instanceof WaymarkError ? error.detail.slice(0, 1000) : 'The query failed.'
-      return { failures, latest_error, due_at: new Date(clock().getTime() + wait) }
-    }
+      await tables.insight_refreshes.update({ id: row.id }, { failures, latest_error, due_at: next(failures)! })
+    },
   }
+}
 
-  const execute = async (due: InsightRefresh): Promise<void> => {
-    const row = await claim(due)
-    if (!row) return
-    const change = await refresh(row)
-    if (stop.signal.aborted)
-      return void (await store.write((tables) => tables.insight_refreshes.update({ id: row.id }, { due_at: row.due_at })))
-    await store.write(async (tables) => {
-      if (change === null) await tables.insight_refreshes.remove({ id: row.id })
-      else await tables.insight_refreshes.update({ id: row.id }, change)
-    })
-  }
-
-  const start = (row: InsightRefresh): void => {
-    const done = execute(row)
-      .catch(report)
-      .finally(() => {
-        running.delete(row.id)
-        if (!stop.signal.aborted) wake()
-      })
-    running.set(row.id, { projectId: row.project_id, done })
-  }
-
-  /** Of a project for which nothing is computed at the moment, if there is one. */
-  const firstOf = (due: readonly InsightRefresh[]): InsightRefresh | undefined => {
-    const waiting = due.filter(({ id }) => !running.has(id))
-    const busy = new Set([...running.values()].map(({ projectId }) => projectId))
-    return waiting.find(({ project_id }) => !busy.has(project_id)) ?? waiting[0]
-  }
-
-  const tickOnce = async (): Promise<number> => {
-    if (stop.signal.aborted) return Number.POSITIVE_INFINITY
-    const now = new Date(clock().getTime() + 1)
-    const orderBy = [{ column: 'due_at' }] as const
-    const due = await read.insight_refreshes.find({}, { between: { due_at: { to: now } }, orderBy, limit: mostDue })
-    const [next] = await read.insight_refreshes.find({}, { between: { due_at: { from: now } }, orderBy, limit: 1 })
-    for (let first = firstOf(due); first && running.size < atOnce && !stop.signal.aborted; first = firstOf(due)) start(first)
-    return next ? next.due_at.getTime() : Number.POSITIVE_INFINITY
-  }
+export const createRefresher = (parts: Parts) => {
+  const { store, clock, newId } = parts.context
+  const { read } = store
+  const runner = createRunner(parts, [refreshKind(parts)])
 
   const noteOne = async (tables: AccountTables, projectId: number, dashboard_id: number | null, { insight, answer }: Looked) => {
     const now = clock()
@@ -146,7 +109,7 @@ export const createRefresher = ({ context, answers, report, wake }: Parts) => {
       })
   }
 
-  return {
+  return Object.assign(runner, {
     /** Somebody looked at these insights: their answers are refreshed from now on. */
     async looked(
       { id: project_id }: Pick<ProjectRecord, 'id'>,
@@ -166,27 +129,9 @@ export const createRefresher = ({ context, answers, report, wake }: Parts) => {
         if (!(await tables.projects.first({ id: project_id }))) return
         for (const one of changed) await noteOne(tables, project_id, dashboard_id, one)
       })
-      wake()
+      runner.wake()
     },
-
-    /** Starts what is due, without waiting for it. Returns the time of the next work that is known. */
-    tick(): Promise<number> {
-      ticking = ticking.then(tickOnce, tickOnce)
-      return ticking
-    },
-    /** Waits for what is being computed. */
-    async settled(): Promise<void> {
-      await Promise.all([...running.values()].map(({ done }) => done))
-    },
-    get running(): number {
-      return running.size
-    },
-    async close(): Promise<void> {
-      stop.abort()
-      await ticking.catch(() => undefined)
-      await this.settled()
-    },
-  }
+  })
 }
 export type Refresher = ReturnType<typeof createRefresher>
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { retryWait } from '../../src/jobs/retry.ts'
 import { bundledPlugins } from '../../src/plugins/bundled/registry.ts'
 import { usualLimits } from '../../src/plugins/delivery/open-deliveries.ts'
-import { mostAttempts, retryWait } from '../../src/plugins/delivery/retry-wait.ts'
+import { eventRetry } from '../../src/plugins/delivery/parts.ts'
 import type { JsonObject } from '../../src/plugins/ports.ts'
 import { defaultLimits } from '../../src/plugins/sandbox/limits.ts'
 import { closeSharedSandbox, createWorld, eventOf, pluginOf } from '../plugins/world.ts'
@@ -55,12 +56,12 @@ test('the page lists the bundled plugins with their fields', () => {
 test('what the page says about deliveries is so', () => {
   const { eventsOfStep, waiting, dead, quickMs, quickSteps, eventsAtOnce } = usualLimits
   const middle = 0.5
-  const waits = Array.from({ length: mostAttempts - 1 }, (_, i) => retryWait(i + 1, middle))
+  const waits = Array.from({ length: eventRetry.attempts - 1 }, (_, i) => retryWait(eventRetry, i + 1, middle))
   expect([waits[0], waits[1]! / waits[0]!, waits.at(-1)]).toEqual([10_000, 3, 4 * 3_600_000])
   expect(waits.reduce((sum, one) => sum + one)).toBeGreaterThan(86_400_000)
   for (const text of [
     `up to ${eventsOfStep} events of a config come again`,
-    `${mostAttempts} attempts failed`,
+    `${eventRetry.attempts} attempts failed`,
     `At most ${waiting.toLocaleString('en')} of its events wait`,
     `Of dead letters, ${dead.toLocaleString('en')} are kept`,
     `longer than ${quickMs / 1000} seconds do not count among the ${quickSteps}`,

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Membership, User } from '../../src/accounts/records.ts'
+import type { AccountStore, Membership, ProjectRecord, User } from '../../src/accounts/records.ts'
 import { resealSecrets } from '../../src/accounts/resealing.ts'
 import { createSecretBox, newSecretKey, type SecretBox } from '../../src/accounts/secret-box.ts'
-import { open } from '../../src/engine.ts'
+import { open, type Waymark } from '../../src/engine.ts'
 import { type Limits, usualLimits } from '../../src/exports/destinations/destination.ts'
 import type { ExportRows, RowSelection } from '../../src/exports/ports.ts'
 import { createScheduler, type Scheduler } from '../../src/exports/scheduler.ts'
@@ -31,8 +31,11 @@ export interface SchedulerWorld {
   create(given?: object): Promise<string>
   /** As after a crash or a restart: nothing in memory is left. */
   restart(given?: { readonly owner?: string; readonly isAlone?: boolean }): Promise<void>
-  /** A second process on the same tables. */
-  another(owner: string): Scheduler
+  /** A second process on the same tables. `store`: how it sees them. */
+  another(owner: string, store?: AccountStore): Scheduler
+  readonly waymark: Waymark
+  readonly project: ProjectRecord
+  readonly box: SecretBox
   /** Until nothing more is due. */
   drain(): Promise<void>
   readonly read: Awaited<ReturnType<typeof open>>['accounts']['context']['store']['read']
@@ -41,10 +44,13 @@ export interface SchedulerWorld {
   close(): Promise<void>
 }
 
+/** Nothing happens by itself. */
+const idle = { exports: { runs: false }, notifications: { runs: false }, insights: { refreshes: false }, plugins: { runs: false } } as const
+
 export async function schedulerWorld(): Promise<SchedulerWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'waymark-scheduler-'))
   const clock = { now: new Date('2026-03-02T10:00:00Z') }
-  const waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => clock.now, exports: { runs: false } })
+  const waymark = await open({ dataDir: ':memory:', threads: 1, clock: () => clock.now, ...idle })
   const { accounts } = waymark
   const { context } = accounts
   const receiver = await startReceiver()
@@ -84,9 +90,9 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
     },
     firstTime: async () => world.arrivals[0] ?? null,
   }
-  const scheduler = (owner: string, isAlone: boolean) =>
+  const scheduler = (owner: string, isAlone: boolean, store: AccountStore = context.store) =>
     createScheduler({
-      context,
+      context: { ...context, store },
       box,
       rows: async () => rows,
       outside: {
@@ -105,7 +111,7 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
       isAlone,
       atOnce: 2,
       report: (error) => world.reports.push(error),
-      onRunEnd: () => {},
+      random: () => 0.5,
     })
   const world: SchedulerWorld = {
     get now() {
@@ -146,7 +152,10 @@ export async function schedulerWorld(): Promise<SchedulerWorld> {
       await world.scheduler.close()
       world.scheduler = scheduler(owner, isAlone)
     },
-    another: (owner) => scheduler(owner, false),
+    another: (owner, store) => scheduler(owner, false, store),
+    waymark,
+    project,
+    box,
     async drain() {
       for (;;) {
         const next = await world.scheduler.tick()

@@ -100,10 +100,12 @@ const lastDigits = 1e-12
 /** What is to be refused is asked by itself: it would make the others of its statement fail. */
 async function answersOf(engine: Engine, name: string, asked: readonly Question[]): Promise<readonly unknown[]> {
   const isRefused = (question: Question) => refusalFor(engine, name, question) !== undefined
-  const answered = (await answers(
-    engine,
-    asked.filter((question) => !isRefused(question)),
-  )).values()
+  const answered = (
+    await answers(
+      engine,
+      asked.filter((question) => !isRefused(question)),
+    )
+  ).values()
   const all: unknown[] = []
   for (const question of asked) all.push(isRefused(question) ? (await answers(engine, [question]))[0] : answered.next().value)
   return all

@@ -260,7 +260,7 @@ describe('cohorts', () => {
     const failing = body.results.filter((one: { errors_calculating: number }) => one.errors_calculating > 0)
     expect(failing).toMatchObject([{ id: above.id, is_calculating: false }])
     expect(await send('GET', `${cohorts}${above.id}/persons/`), 'nobody gets members of yesterday').toMatchObject(
-      refused(400, 'invalid_input', `There is no cohort ${base.id}.`, 'properties__0__value'),
+      refused(400, 'invalid_input', `There is no cohort ${base.id}.`, 'filters__properties__values__0__value'),
     )
     const { body: other } = await send('POST', cohorts, { name: 'Other', filters: group('AND', plan('pro')) })
     expect(await members(other.id)).toEqual(['ann'])

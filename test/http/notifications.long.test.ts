@@ -843,12 +843,15 @@ describe('a webhook', () => {
   test('that fails is tried again under the same id, and shown', async () => {
     hook.status = 503
     const { delivery } = await fired()
-    expect(await delivery()).toMatchObject({
+    const waiting = await delivery()
+    expect(waiting).toMatchObject({
       status: 'waiting',
       attempts: 1,
       error: expect.stringMatching(/^127\.0\.0\.1:\d+ answered with status 503\.$/),
-      next_attempt_at: '2026-01-07T10:30:30Z',
     })
+    const wait = Date.parse(waiting.next_attempt_at) - Date.parse('2026-01-07T10:30:00Z')
+    expect(wait, 'thirty seconds, a quarter more or less').toBeGreaterThanOrEqual(22_500)
+    expect(wait).toBeLessThanOrEqual(37_500)
     later(minutes(1))
     await run()
     hook.status = 200
@@ -880,7 +883,7 @@ describe('a webhook', () => {
     const { id, delivery } = await fired()
     await call('PATCH', `alerts/${id}/`, { snoozed_until: '30d' })
     for (let i = 0; i < 20; i++) {
-      later(minutes(61))
+      later(minutes(76)) // an hour, and a quarter of one
       await run()
     }
     expect(await delivery()).toMatchObject({ status: 'failed', attempts: 16 })
@@ -1121,7 +1124,8 @@ test('a project with many does not keep another waiting', async () => {
   await scheduler.tick()
   await scheduler.settled()
   const checked = await store.read.alert_checks.find({})
-  expect(checked.map(({ project_id }) => project_id).sort()).toEqual([home.project.id, other.id].sort())
+  expect(checked.filter(({ project_id }) => project_id === other.id)).toHaveLength(1)
+  expect(checked.length, 'the others wait').toBeLessThan(10)
   await run()
   expect(await store.read.alert_checks.count({})).toBe(32)
 })

@@ -1,9 +1,7 @@
 import type { AccountContext } from '../../accounts/context.ts'
-import { runLoop } from '../../lib/loop.ts'
 import { createDeliverer, type Deliverer } from './deliverer.ts'
 import { updateReceivers } from './membership.ts'
-import type { DeliveryLimits, DeliveryParts } from './parts.ts'
-import { mostAttempts } from './retry-wait.ts'
+import { type DeliveryLimits, type DeliveryParts, eventRetry } from './parts.ts'
 
 export const usualLimits: DeliveryLimits = {
   lookMs: 250,
@@ -16,7 +14,7 @@ export const usualLimits: DeliveryLimits = {
   allSteps: 256,
   waiting: 1_000,
   dead: 10_000,
-  attempts: mostAttempts,
+  attempts: eventRetry.attempts,
 }
 
 export type DeliveryHome = Omit<DeliveryParts, 'limits' | 'random' | 'context'> & {
@@ -40,21 +38,13 @@ export async function openDeliveries({ runs, limits, random = Math.random, ...ho
   const parts: DeliveryParts = { ...home, limits: { ...usualLimits, ...limits }, random }
   const deliverer = createDeliverer(parts)
   await updateReceivers(parts, null)
-  const loop = runs ? runLoop(() => deliverer.tick(), home.context.clock, home.report) : null
-  deliverer.onStepEnd = () => loop?.wake()
-  const wake = (configIds: readonly number[]) => {
-    deliverer.wake(configIds)
-    loop?.wake()
-  }
+  if (runs) deliverer.begin()
   return {
     deliverer,
     async changed(projectIds) {
-      if (projectIds.length > 0) wake(await updateReceivers(parts, projectIds))
+      if (projectIds.length > 0) deliverer.changed(await updateReceivers(parts, projectIds))
     },
-    wake,
-    async close() {
-      loop?.close()
-      await deliverer.close()
-    },
+    wake: (configIds) => deliverer.changed(configIds),
+    close: () => deliverer.close(),
   }
 }

@@ -1,4 +1,6 @@
 import type { AccountContext } from '../../accounts/context.ts'
+import type { Retry } from '../../jobs/retry.ts'
+import type { RunnerParts } from '../../jobs/runner.ts'
 import type { PluginLogEntry } from '../ports.ts'
 import type { PluginRuntime } from '../runtime.ts'
 import type { EventReader } from './ports.ts'
@@ -29,13 +31,17 @@ export interface DeliveryLimits {
   readonly attempts: number
 }
 
-export interface DeliveryParts {
+/** After fifteen attempts, in a day and a half, an event becomes a dead letter. */
+export const eventRetry: Retry = { attempts: 15, firstMs: 10_000, growth: 3, longestMs: 4 * 3_600_000, jitter: 0.25 }
+/** How long a config rests after a number of steps in a row in which nothing was delivered. */
+export const pause: Retry = { attempts: Number.POSITIVE_INFINITY, firstMs: 1_000, growth: 2, longestMs: 5 * 60_000, jitter: 0.25 }
+
+export interface DeliveryParts extends RunnerParts {
   readonly context: Pick<AccountContext, 'store' | 'clock' | 'newId' | 'settings'>
   /** Null if it no longer exists. */
   project(id: number): Promise<DeliveredProject | null>
   readonly deliver: PluginRuntime['deliver']
   log(entry: PluginLogEntry): void
-  report(error: unknown): void
   readonly limits: DeliveryLimits
   /** From 0 to 1. */
   random(): number

@@ -1,10 +1,10 @@
 import type { AccountTables, PluginDelivery, PluginFailedDelivery } from '../../accounts/records.ts'
+import { retryWait } from '../../jobs/retry.ts'
 import type { Delivery } from '../runtime.ts'
 import { deliveredEvent } from './delivered-event.ts'
-import type { DeliveredProject, DeliveryParts } from './parts.ts'
+import { type DeliveredProject, type DeliveryParts, eventRetry } from './parts.ts'
 import type { StoredEvent } from './ports.ts'
 import { countedIn, positionOf } from './records.ts'
-import { retryWait } from './retry-wait.ts'
 
 // One step of one config: some failed deliveries that are due, and the next stored events. What became of them is saved with the new position in one
 // transaction, so a crash repeats at most one step.
@@ -23,8 +23,18 @@ export interface StepResult {
 /** What is known of the events of a config that wait for another attempt. */
 export type WaitingEvents = Pick<StepResult, 'nextDue' | 'waiting'>
 
-export interface StepParts extends DeliveryParts {
-  write<T>(work: (tables: AccountTables) => Promise<T>): Promise<T>
+interface Saved {
+  readonly nextDue: number
+  readonly added: number
+  readonly at: Date
+}
+
+/** What became of the deliveries of a step. */
+export interface Step {
+  /** Writes it with the new position. Null: the config was disabled meanwhile, or starts from somewhere else. */
+  save(tables: AccountTables): Promise<Saved | null>
+  /** What is known after it. */
+  result(saved: Saved): StepResult
 }
 
 interface Item {
@@ -55,14 +65,14 @@ async function inTurns<T, R>(items: readonly T[], atOnce: number, work: (item: T
   return results
 }
 
-/** Null: the config no longer receives events. */
+/** Null: the config no longer receives events. A result: there is nothing to write. */
 export async function deliveryStep(
-  parts: StepParts,
+  parts: DeliveryParts,
   project: DeliveredProject,
   configId: number,
   size: number,
   before: WaitingEvents | null,
-): Promise<StepResult | null> {
+): Promise<Step | StepResult | null> {
   const { context, limits } = parts
   const { store } = context
   const record = await store.read.plugin_deliveries.first({ plugin_config_id: configId })
@@ -100,23 +110,24 @@ export async function deliveryStep(
   const hasRun = results.filter(({ delivery }) => !delivery.isDeferred)
   if (items.length > 0 && hasRun.length === 0) return { kind: 'resting', nextDue: due.length > 0 ? now : nextDue, waiting: count, rest }
   if (items.length === 0 && gone.length === 0 && read.through === positionOf(record)) return { kind: 'idle', nextDue, waiting: count, rest }
-  const saved = await save(parts, record, read.through, results, gone)
-  if (!saved) return null
   const hasPassed = results.some(({ delivery }) => delivery.status !== 'failed' || !delivery.isRetryable)
   const kind = items.length === 0 || hasPassed ? 'progress' : 'resting'
-  return { kind, nextDue: Math.min(nextDue, saved.nextDue), waiting: count + saved.added, rest }
+  return {
+    save: (tables) => save(parts, tables, record, read.through, results, gone),
+    result: (saved) => ({ kind, nextDue: Math.min(nextDue, saved.nextDue), waiting: count + saved.added, rest }),
+  }
 }
 
 type Attempted = Item & { readonly delivery: Delivery }
 
-/** Null: the config was disabled meanwhile, or starts from somewhere else. */
-function save(
-  parts: StepParts,
+async function save(
+  parts: DeliveryParts,
+  tables: AccountTables,
   record: PluginDelivery,
   through: number,
   results: readonly Attempted[],
   gone: readonly PluginFailedDelivery[],
-): Promise<{ readonly nextDue: number; readonly added: number } | null> {
+): Promise<Saved | null> {
   const { context, limits } = parts
   const now = context.clock()
   const { plugin_config_id, project_id } = record
@@ -128,7 +139,7 @@ function save(
     const { stored, failed, delivery } = one
     const attempts = (failed?.attempts ?? 0) + (delivery.isDeferred ? 0 : 1)
     const isDead = isOver(one)
-    const due = now.getTime() + retryWait(Math.max(1, attempts), parts.random())
+    const due = now.getTime() + retryWait(eventRetry, Math.max(1, attempts), parts.random())
     if (!isDead) nextDue = Math.min(nextDue, due)
     return {
       id: failed?.id ?? context.newId(),
@@ -146,28 +157,26 @@ function save(
     }
   }
 
-  return parts.write(async (tables) => {
-    const current = await tables.plugin_deliveries.first({ plugin_config_id })
-    if (!current || positionOf(current) !== positionOf(record)) return null
-    const settled = results.filter(({ failed, delivery }) => failed && delivery.status !== 'failed').map(({ failed }) => failed!.id)
-    const removed = [...settled, ...gone.map(({ id }) => id)]
-    if (removed.length > 0) await tables.plugin_failed_deliveries.remove({ id: removed })
-    const failures = results.filter(({ delivery }) => delivery.status === 'failed')
-    for (const one of failures) {
-      const row = failure(one)
-      // One that was discarded meanwhile stays so.
-      if (one.failed) await tables.plugin_failed_deliveries.update({ id: row.id }, row)
-      else await tables.plugin_failed_deliveries.insert(row)
-    }
-    const dead = failures.filter(isOver)
-    if (dead.length > 0) await noteDead(parts, tables, record, dead)
-    const delivered = results.filter(({ delivery }) => delivery.status === 'done').length
-    const counts = delivered + dead.length > 0 ? { counts: countedIn(current, delivered, dead.length, now) } : {}
-    await tables.plugin_deliveries.update({ plugin_config_id }, { position: through, ...counts, updated_at: now })
-    const left = new Set(failures.filter((one) => !isOver(one)))
-    const known = results.filter(({ failed }) => failed).length + gone.length
-    return { nextDue, added: left.size - known }
-  })
+  const current = await tables.plugin_deliveries.first({ plugin_config_id })
+  if (!current || positionOf(current) !== positionOf(record)) return null
+  const settled = results.filter(({ failed, delivery }) => failed && delivery.status !== 'failed').map(({ failed }) => failed!.id)
+  const removed = [...settled, ...gone.map(({ id }) => id)]
+  if (removed.length > 0) await tables.plugin_failed_deliveries.remove({ id: removed })
+  const failures = results.filter(({ delivery }) => delivery.status === 'failed')
+  for (const one of failures) {
+    const row = failure(one)
+    // One that was discarded meanwhile stays so.
+    if (one.failed) await tables.plugin_failed_deliveries.update({ id: row.id }, row)
+    else await tables.plugin_failed_deliveries.insert(row)
+  }
+  const dead = failures.filter(isOver)
+  if (dead.length > 0) await noteDead(parts, tables, record, dead)
+  const delivered = results.filter(({ delivery }) => delivery.status === 'done').length
+  const counts = delivered + dead.length > 0 ? { counts: countedIn(current, delivered, dead.length, now) } : {}
+  await tables.plugin_deliveries.update({ plugin_config_id }, { position: through, ...counts, updated_at: now })
+  const left = new Set(failures.filter((one) => !isOver(one)))
+  const known = results.filter(({ failed }) => failed).length + gone.length
+  return { nextDue, added: left.size - known, at: now }
 }
 
 async function noteDead(parts: DeliveryParts, tables: AccountTables, record: PluginDelivery, dead: readonly Attempted[]): Promise<void> {

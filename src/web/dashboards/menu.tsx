@@ -12,7 +12,7 @@ export function Menu({ label, children }: { label: string; children: ComponentCh
     <details
       class="menu-of"
       ref={ref}
-      onFocusOut={(event) => !ref.current!.contains(event.relatedTarget as Node | null) && close()}
+      onFocusOut={(event) => ref.current?.contains(event.relatedTarget as Node | null) === false && close()}
       onClick={(event) => (event.target as Element).closest('.menu-list') && close()}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return

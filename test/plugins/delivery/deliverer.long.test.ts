@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { deferred } from '../../../src/lib/deferred.ts'
-import { mostAttempts } from '../../../src/plugins/delivery/retry-wait.ts'
+import { eventRetry } from '../../../src/plugins/delivery/parts.ts'
 import { type DeliveryWorld, deliveryWorld, done, lasting, passing, switchedOff } from './world.ts'
 
 let world: DeliveryWorld
@@ -103,7 +103,7 @@ describe('a delivery that fails', () => {
     await world.send(project, 1)
     await world.drainAll()
     const waits = times.slice(1).map((time, i) => time - times[i]!)
-    expect(times).toHaveLength(mostAttempts)
+    expect(times).toHaveLength(eventRetry.attempts)
     expect(waits.slice(2).every((wait, i) => wait >= waits[i + 1]!)).toBe(true)
     expect(waits[0]).toBeLessThanOrEqual(60_000)
     expect(times.at(-1)! - times[0]!).toBeGreaterThan(24 * 3_600_000)
@@ -177,7 +177,7 @@ describe('a delivery that fails', () => {
     await store.write((tables) =>
       tables.plugin_failed_deliveries.update({ plugin_config_id: config }, { status: 'waiting', attempts: 0, due_at: world.clock.now }),
     )
-    world.deliverer.wake([config])
+    world.deliverer.changed([config])
     resolve()
     await world.drain()
     expect(receivedBy(config)).toEqual(['event 0', 'event 1', 'event 0'])

@@ -149,7 +149,7 @@ export async function deliveryWorld(limits: Partial<DeliveryLimits> = {}): Promi
       await world.changed(null)
     },
 
-    changed: async (projectIds) => world.deliverer.wake(await updateReceivers(parts, projectIds)),
+    changed: async (projectIds) => world.deliverer.changed(await updateReceivers(parts, projectIds)),
 
     async send(project, count, name = 'event') {
       const from = sent.get(name) ?? 0

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-// What a person sees, as a text that can be compared: without times that pass, and without what the pointer shows.
+// What a person sees, as a text that can be compared: without times that pass, and without the tips of what has the pointer or the focus.
 
 export interface Picture {
   /** The address behind #. */
@@ -15,10 +15,17 @@ const look = `(() => {
   const fields = [...main.querySelectorAll('input, select, textarea')].filter(shown)
     .map((one) => (one.getAttribute('aria-label') ?? one.name) + ' = ' + (/checkbox|radio/.test(one.type) ? one.checked : one.value))
   const chosen = [...main.querySelectorAll('[aria-selected=true], [aria-current]')].map((one) => 'chosen: ' + one.innerText)
+  const tips = [...main.querySelectorAll('.tip')]
+  const textOf = (element) => {
+    for (const tip of tips) tip.hidden = true
+    const text = element.innerText
+    for (const tip of tips) tip.hidden = false
+    return text
+  }
   return {
     address: location.hash,
     hasDialog: document.querySelector('dialog[open]') !== null,
-    text: [document.title, main.innerText, ...fields, ...chosen].join('\\n'),
+    text: [document.title, textOf(main), ...fields, ...chosen].join('\\n'),
   }
 })()`
 

@@ -123,12 +123,22 @@ function* answersTo(questions: readonly Question<unknown>[], choice: Choice, aro
     }
     const found = yield* inStep(runs.map(({ run }) => run))
     for (const [i, { one }] of runs.entries()) {
-      answers[one.index] = found[i]
+      const answer = found[i]
+      if (answer instanceof Refusal) {
+        one.refused.set(road, answer)
+        left.push(one)
+        continue
+      }
+      answers[one.index] = answer
       note(one, road, choice.notes, choice.notes.length)
     }
     open = left
   }
-  if (open.length > 0) throw new InternalError(`No road leads to ${open[0]!.question.label}`)
+  const [lost] = open
+  if (lost)
+    throw new InternalError(
+      `No road leads to ${lost.question.label}: ${[...lost.refused].map(([road, { code }]) => `${road}: ${code}`).join(', ')}`,
+    )
   return answers
 }
 

@@ -146,6 +146,11 @@ test('questions asked together: folds one after the other, the statements of the
   expect(notes.map(({ road }) => road)).toEqual(['sql', 'core', 'sql'])
 })
 
+test('a question whose roads are all refused is an error that names them', () => {
+  const asked = question({ lists: closed('no-uuids'), statement: closed('many-texts') })
+  expect(() => run(along(asked))).toThrowError('No road leads to it: lists: no-uuids, statement: many-texts')
+})
+
 test('an error of a plan reaches the question, which may know its field', () => {
   function* asking(): QueryRun<string> {
     try {

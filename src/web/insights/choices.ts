@@ -1,4 +1,4 @@
-import { type MathsOf, mathFacts } from '../../queries/maths.ts'
+import type { MathsOf } from '../../queries/maths.ts'
 import type { ValueKind } from '../lib/names.ts'
 import type { Option } from '../ui/parts.tsx'
 
@@ -85,7 +85,7 @@ export const maths: readonly Option[] = [
 ]
 /** What a stickiness can count. */
 export const actorMaths: readonly Option[] = options({ dau: 'People', hogql: 'SQL expression' })
-export const takesProperty = (math: string | undefined): boolean => mathFacts(math).counts === 'numbers'
+export const takesProperty = (math: string | undefined): boolean => Object.hasOwn(numbers, math ?? '')
 
 const texts = {
   icontains: 'contains',

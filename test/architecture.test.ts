@@ -24,7 +24,9 @@ const layers: Record<string, readonly string[]> = {
   core: [...base, 'ports'],
   // Loops over them, which may run in other threads.
   folds: [...base, 'core', 'kernels'],
-  queries: [...tower, 'kernels', 'core', 'folds'],
+  queries: [...tower, 'kernels', 'core', 'folds', 'maths'],
+  // Facts about what charts count: plain data.
+  maths: ['lib'],
   definitions: [...tower, 'queries'],
   dialects: tower,
   // What a folder asks of others: files named ports.ts, which whoever fills them may read.
@@ -115,7 +117,7 @@ const layers: Record<string, readonly string[]> = {
     root,
   ],
   // What runs in browsers: the API's client, and the drawings that mails have too.
-  web: ['lib', 'pictures', 'imports'],
+  web: ['lib', 'pictures', 'imports', 'maths'],
   // Talks to servers outside: names and mail.
   network: base,
   // The public door: it opens on the HTTP API too.
@@ -132,6 +134,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .map((f) => f.split(sep).join('/'))
 const layerOf = (file: string) => {
   if (file.endsWith('/ports.ts')) return 'ports'
+  if (file === 'queries/maths.ts') return 'maths'
   if (file.includes('/')) return file.slice(0, file.indexOf('/'))
   return file === 'index.ts' ? file : root
 }

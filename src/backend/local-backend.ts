@@ -30,6 +30,7 @@ import { type StatementScheduler, unscheduled } from '../lib/statement-scheduler
 import type { EventReader } from '../plugins/delivery/ports.ts'
 import type { ProjectSettings } from '../queries/kind.ts'
 import { allRows } from '../queries/page-limit.ts'
+import { Refusal } from '../queries/refusals.ts'
 import { viewsNamedIn } from '../queries/views.ts'
 import { openAttempts } from '../storage/attempts-file.ts'
 import { listFiles } from '../storage/list-files.ts'
@@ -359,7 +360,7 @@ export class LocalBackend implements ProjectBackend {
     const work = async () => {
       const project = await this.forQueries(this.home.admission.upkeep(this.home.record().id))
       const values = await sourceOf(project, signal)
-      if (typeof values === 'string') return
+      if (values instanceof Refusal) return
       const source = engine.lists!.source(project)
       const events: typeof source.events = (...range) => {
         signal.throwIfAborted()

@@ -3,12 +3,13 @@ import { Table } from 'apache-arrow'
 import type { Query } from '../ast/nodes.ts'
 import type { StoreFacts } from '../catalog/store-facts.ts'
 import type { Listed } from '../core/project-lists.ts'
-import { QueryError } from '../errors/errors.ts'
+import type { QueryError } from '../errors/errors.ts'
 import { extentOf, type Fold, type ListView, listView } from '../folds/fold.ts'
 import { selectable, selectionFold, selectionKey } from '../folds/selection.ts'
 import { ThreadLost } from '../folds/thread-pool.ts'
-import type { Answer, Ask, ListsAsk, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
+import type { Answer, FoldAsk, QueryContext, QueryRun, StatementAsk } from '../queries/kind.ts'
 import { saidOf } from '../queries/origin.ts'
+import { Refusal, refuse } from '../queries/refusals.ts'
 import { blamed } from './blame.ts'
 import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
 import type { Compiled } from './compile.ts'
@@ -20,6 +21,7 @@ import type { RunOptions, Statement } from './ports.ts'
 import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
 import { explainedRefusal } from './refused-call.ts'
 import { settingsOf } from './request.ts'
+import { alongRoads, type FoldNote, type PlainAsk } from './roads.ts'
 import { compileFor, statementOf } from './statements.ts'
 
 /** Lists of fewer events are folded at once: to ask the threads takes longer. */
@@ -35,20 +37,6 @@ interface AskedStatement extends Explainable {
   seconds: number
 }
 
-interface FoldNote {
-  readonly label: string
-  readonly road: 'core' | 'sql'
-  /** Why the lists of the core were not used. */
-  readonly reason?: string
-  /** Names of the events that it searched for. */
-  readonly names?: readonly string[]
-  /** The statements of its columns. */
-  readonly columns?: readonly Compiled[]
-  /** Number of events in the lists. */
-  readonly events?: number
-  readonly seconds: number
-}
-
 export interface Driver {
   readonly context: QueryContext
   /** The statements so far. */
@@ -61,12 +49,6 @@ export interface Driver {
   /** Runs one generator to its end. */
   complete<R>(generator: QueryRun<R>): Promise<R>
 }
-
-const notOnLists = (label: string, reason: string) =>
-  new QueryError('validation-failed', {
-    message: `The lists of events cannot answer ${label}: ${reason}. Remove modifiers.road to answer it by SQL.`,
-    attr: 'modifiers__road',
-  })
 
 /** With a selection if one is kept; the second query with the same conditions makes one. `plain`: without one. */
 async function inThreads(
@@ -102,6 +84,7 @@ export function driverOf(
   const context = queryContext(project, facts, settings, checkpoint)
   const asked: AskedStatement[] = []
   const folds: FoldNote[] = []
+  const choice = { road: settings.road, foldsInEngine: project.dialect.capabilities.foldsInEngine, notes: folds }
   let count = 0
   const statementFor = async ({ query }: Pick<StatementAsk, 'query'>): Promise<{ compiled: Compiled; statement: Statement }> => {
     try {
@@ -135,15 +118,9 @@ export function driverOf(
     entry.seconds = (performance.now() - started) / 1000
     return table
   }
-  const foldLists = async ({ label, names, columns, actors = null, check, fold }: ListsAsk) => {
+  const foldLists = async ({ label, names, columns, actors = null, check, fold }: FoldAsk): Promise<unknown> => {
     const started = performance.now()
-    const skip = (reason: string) => {
-      if (settings.road === 'core') throw notOnLists(label, reason)
-      folds.push({ label, road: 'sql', reason, seconds: 0 })
-    }
-    if (settings.road === 'sql') return skip('the request asks for it')
-    if (typeof fold === 'string') return skip(fold)
-    if (!project.fold) return skip('the engine has no lists of events')
+    if (!project.fold) return refuse('no-lists')
     const failures = new Set<unknown>()
     const compiled: Compiled[] = []
     const failing = (error: unknown) => {
@@ -165,23 +142,24 @@ export function driverOf(
         })
       if (check) await compileFor(check, project, context).catch(failing)
       const source = await sourceOf(project)
-      if (typeof source === 'string') return skip(source)
+      if (source instanceof Refusal) return source
       const seq = Number(facts.appliedSeq)
       const isLoading = settings.road !== 'core' && project.loads?.(seq, source, (later, signal) => sourceOf(later, { signal }))
-      if (isLoading) return skip('the lists of events are being loaded')
+      if (isLoading) return refuse('lists-loading')
+      let answer: unknown
       const hasFolded = await project.fold(seq, source, async (listed) => {
         const params = fold.params(listed)
         const result = await folded(fold.fold, listed, params)
-        const reason = await completed(fold.take(result, listed, params))
-        if (reason !== undefined) return skip(reason)
+        answer = await completed(fold.take(result, listed, params))
+        if (answer instanceof Refusal) return
         const { events } = listed.lists
         folds.push({ label, road: 'core', names, columns: compiled, events, seconds: (performance.now() - started) / 1000 })
       })
-      if (!hasFolded) skip('the lists of events do not fit into memory')
+      return hasFolded ? answer : refuse('lists-too-large')
     } catch (error) {
       // The statement of the query reports it with its place, if it concerns the rows that the query asks for.
       if (!failures.has(error)) throw error
-      skip('the engine refused a condition or a value')
+      return refuse('engine-refused')
     }
   }
   /** In worker threads, or here if the lists are small. */
@@ -221,12 +199,9 @@ export function driverOf(
     checkpoint()
   }
   /** `begunAt`: when the generator began the work that led to this. */
-  const answerTo = async (ask: Ask, begunAt: number): Promise<Answer> => {
+  const answerTo = async (ask: PlainAsk, begunAt: number): Promise<Answer> => {
     if ('query' in ask) return run(ask)
-    if ('kind' in ask && ask.kind === 'lists') {
-      await foldLists(ask)
-      return undefined
-    }
+    if ('kind' in ask && ask.kind === 'fold') return foldLists(ask)
     if ('kind' in ask) {
       await pause(performance.now() - begunAt)
       return undefined
@@ -249,8 +224,9 @@ export function driverOf(
     folds,
     statementFor,
     explained,
-    async complete<R>(generator: QueryRun<R>): Promise<R> {
+    async complete<R>(asking: QueryRun<R>): Promise<R> {
       try {
+        const generator = alongRoads(asking, choice)
         let begunAt = performance.now()
         let step = generator.next()
         while (!step.done) {

@@ -2,7 +2,8 @@ import type { Table } from 'apache-arrow'
 import { alias, and, call, equals, field, from, isIn, join, literal, or, select, table } from '../ast/build.ts'
 import type { Expr, Query } from '../ast/nodes.ts'
 import type { ColumnPart, ColumnSource, ColumnSpec, ReadSpec } from '../core/ports.ts'
-import type { KeyColumnAsk, ListColumnAsk, ListsAsk, ReadColumnAsk } from '../queries/kind.ts'
+import type { FoldAsk, KeyColumnAsk, ListColumnAsk, ReadColumnAsk } from '../queries/kind.ts'
+import { type Refusal, refuse } from '../queries/refusals.ts'
 import { codesOf, doubles, integers, TextCodes } from '../queries/vectors.ts'
 import { walk } from '../resolver/typed-walk.ts'
 import type { Compiled } from './compile.ts'
@@ -16,12 +17,11 @@ interface Runner {
   run(query: Query, take: TakePart): Promise<void>
 }
 
-/** Text: why one of the columns cannot be kept. */
 export async function columnSource(
   asks: readonly ListColumnAsk[],
-  actors: ListsAsk['actors'] | null,
+  actors: FoldAsk['actors'] | null,
   { compile, run }: Runner,
-): Promise<ColumnSource | string> {
+): Promise<ColumnSource | Refusal> {
   const bySpec = new Map<ColumnSpec, ListColumnAsk>()
   const keyOf = ({ printed: { sql, params } }: Compiled, type: string) => JSON.stringify([type, sql, params.map(String)])
   for (const ask of asks) {
@@ -31,11 +31,11 @@ export async function columnSource(
       bySpec.set({ ...ask, of: 'person', key: '' }, ask)
     } else if (ask.of === 'key') {
       const compiled = await compile(keyQuery(ask, null))
-      if (!isStable(compiled)) return changing
+      if (!isStable(compiled)) return refuse('not-stable')
       bySpec.set({ ...ask, isOfEvents: ask.table.isOfEvents, key: keyOf(compiled, ask.type) }, ask)
     } else {
       const compiled = await compile(eventQuery([ask], 0, 0))
-      if (!readsOnlyEvents(compiled)) return isStable(compiled) ? further : changing
+      if (!readsOnlyEvents(compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
       bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type) }, ask)
     }
   }
@@ -60,9 +60,6 @@ export async function columnSource(
     },
   }
 }
-
-const further = 'a condition or a value compares what belongs to the event with what belongs to others'
-const changing = 'a condition or a value is another one each time'
 
 const columnsOf = (key: string, asks: readonly ReadColumnAsk[]) => [
   alias(call('toFloat', field(key)), 'at'),

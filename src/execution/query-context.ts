@@ -8,6 +8,7 @@ import type { WaymarkError } from '../errors/errors.ts'
 import type { ThreadPool } from '../folds/thread-pool.ts'
 import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../queries/kind.ts'
 import { actionCondition } from '../queries/property-filters.ts'
+import type { Refusal } from '../queries/refusals.ts'
 import type { Road } from '../queries/schemas.ts'
 import { viewTree } from '../queries/views.ts'
 import type { JsonRead, Slot } from '../resolver/typed.ts'
@@ -23,7 +24,11 @@ export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limi
   /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if they do not fit into memory. */
   fold?(seq: number, columns: ColumnSource, loop: (listed: Listed) => Promise<void>): Promise<boolean>
   /** Loads what the lists lack in the background, if that takes long. True: the query is to be answered without them. */
-  loads?(seq: number, columns: ColumnSource, again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | string>): boolean
+  loads?(
+    seq: number,
+    columns: ColumnSource,
+    again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | Refusal>,
+  ): boolean
   /** Runs folds over large lists; absent: they run in this thread. */
   readonly threads?: Pick<ThreadPool, 'run' | 'isUsable'>
   /** As in `StatementScheduler`. */
@@ -51,7 +56,7 @@ const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', person
 
 /** The part of the store's facts that a query may use. */
 export function queryContext(
-  { settings, now, dialect, limits, rowLimits, failedCohorts }: QueryProject,
+  { settings, now, limits, rowLimits, failedCohorts }: QueryProject,
   facts: StoreFacts,
   { isUtc, sessions }: StatementSettings = {},
   checkpoint?: Checkpoint,
@@ -63,7 +68,6 @@ export function queryContext(
     project: isUtc ? { ...settings, timezone: 'UTC' } : settings,
     sessions,
     checkpoint,
-    foldsInEngine: dialect.capabilities.foldsInEngine,
     memoryLimit: limits.memoryLimit,
     action,
     actions: () => [...facts.actions.keys()].sort((a, b) => a - b).map((id) => action(id)!),

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import { WaymarkError } from '../errors/errors.ts'
 import { readAs, validationData } from '../errors/validation.ts'
 import { type AskedQuery, kindOf } from '../queries/asked-query.ts'
-import type { QueryKind } from '../queries/kind.ts'
+import type { AnyQueryKind } from '../queries/kind.ts'
 import { channelRuleSchema, roads } from '../queries/schemas.ts'
 import type { StatementSettings } from './query-context.ts'
 
 /** The kind of a request, and the request as its schema reads it. */
-export function checkRequest(query: AskedQuery): { kind: QueryKind<unknown, object>; parsed: unknown } {
+export function checkRequest(query: AskedQuery): { kind: AnyQueryKind; parsed: unknown } {
   const kind = kindOf(query)
   const read = readAs(kind.schema, query)
   if ('misfit' in read) throw new WaymarkError('validation-failed', validationData(read.misfit, ['query', query.kind]))

@@ -6,7 +6,7 @@ import type { Listed } from '../core/project-lists.ts'
 import type { DialectName } from '../dialects/registry.ts'
 import type { EngineLimits, Statement } from '../execution/ports.ts'
 import type { ListView } from '../folds/fold.ts'
-import type { ListsAsk, ProjectSettings } from '../queries/kind.ts'
+import type { FoldAsk, ProjectSettings } from '../queries/kind.ts'
 import type { WireError } from './wire-error.ts'
 
 // The calls between the engine's main thread and the thread that answers long queries. The thread has no store: it asks the main thread for facts, rows
@@ -57,7 +57,7 @@ export interface FoldArgs extends OfQuery {
   readonly fold: number
   readonly seq: number
   readonly columns: readonly ColumnSpec[]
-  readonly actors: ListsAsk['actors']
+  readonly actors: FoldAsk['actors']
 }
 export interface ThreadsArgs extends OfQuery {
   readonly fold: string

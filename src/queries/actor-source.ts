@@ -34,20 +34,18 @@ export interface Choice {
 
 export type WrapperKind = 'InsightActorsQuery' | 'FunnelsActorsQuery' | 'StickinessActorsQuery' | 'FunnelCorrelationActorsQuery'
 
-/** `P` is the wrapping node: its `source` is the chart's query, its other fields name the point. */
-export interface ActorSource<P = unknown> {
+/** `S` checks the wrapping node: its `source` is the chart's query, its other fields name the point. */
+export interface ActorSource<S extends z.ZodType> {
   readonly wrapper: WrapperKind
   readonly kind: string
-  readonly schema: z.ZodType<P>
+  readonly schema: S
   /** Columns that `mayRead` denies can be left out of the query. */
-  actors(point: P, env: QueryContext, mayRead: (column: string) => boolean): Asking<ActorList>
-  options?(point: P, env: QueryContext): Asking<ActorOptions>
+  actors(point: z.output<S>, env: QueryContext, mayRead: (column: string) => boolean): Asking<ActorList>
+  options?(point: z.output<S>, env: QueryContext): Asking<ActorOptions>
 }
 
 /** Sources of all kinds in one list; each receives only what its own schema has validated. */
-export type AnyActorSource = ActorSource<never> & { readonly schema: z.ZodType }
-
-export const defineActorSource = <P>(source: ActorSource<P>): AnyActorSource => source as unknown as AnyActorSource
+export type AnyActorSource = ActorSource<z.ZodType>
 
 /** The path of the chart's query in the request. */
 const chartPrefix = 'source__source__'

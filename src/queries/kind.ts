@@ -8,6 +8,7 @@ import type { Listed } from '../core/project-lists.ts'
 import type { Fold } from '../folds/fold.ts'
 import type { StoreSnapshot } from '../plan/context.ts'
 import type { ResolveContext } from '../resolver/context.ts'
+import type { Refusal } from './refusals.ts'
 
 // A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it needs no clock,
 // no connection and no engine. The driver runs the statements, enforces the time limit and stops the generator on a cancel.
@@ -56,11 +57,8 @@ export interface MadeColumnAsk {
   readonly of: 'made'
   readonly make: Make
 }
-/** Folds the events of all persons from the lists of the core, where there are any. `fold` tells that it has run by what it collects. */
-export interface ListsAsk {
-  readonly kind: 'lists'
-  /** Words for the log and for `explain`. */
-  readonly label: string
+/** A fold of the events of all persons, from the lists of the core. */
+export interface ListedFold<T = unknown> {
   /** The names of events that it looks for. */
   readonly names: readonly string[]
   readonly columns: readonly ListColumnAsk[]
@@ -68,25 +66,66 @@ export interface ListsAsk {
   readonly actors?: { readonly column: number; readonly except: string | null } | null
   /** Must compile before the lists answer: what is refused as a statement is refused then. */
   readonly check?: Query | undefined
-  /** Text: why the lists cannot answer this. */
-  readonly fold: ListFold | string
+  readonly fold: ListFold<T>
 }
-/** `listed`: a text is why the lists cannot answer. */
-export const listsAsk = (label: string, listed: Omit<ListsAsk, 'kind' | 'label'> | string): ListsAsk =>
-  typeof listed === 'string' ? { kind: 'lists', label, names: [], columns: [], fold: listed } : { kind: 'lists', label, ...listed }
+/** Answered by what the fold makes of its result, or by a `Refusal`. */
+export interface FoldAsk extends ListedFold {
+  readonly kind: 'fold'
+  /** Words for the log and for `explain`. */
+  readonly label: string
+}
 
 /** A fold, with its parameters, and what becomes of its result. */
-export interface ListFold<P = unknown, R = unknown> {
+export interface ListFold<T = unknown, P = unknown, R = unknown> {
   readonly fold: Fold<P, R>
   readonly params: (listed: Listed) => P
-  /** A loop with pauses; what it returns is why it has given up. */
-  readonly take: (result: R, listed: Listed, params: P) => Generator<void, string | undefined, void>
+  /** A loop with pauses. */
+  readonly take: (result: R, listed: Listed, params: P) => Generator<void, T | Refusal, void>
 }
-/** Hides the types of the parameters and of the result. */
-export const listFold = <P, R>(fold: ListFold<P, R>): ListFold => fold as unknown as ListFold
-export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk | ListsAsk
-/** A table for one statement, tables for a list (run in parallel), nothing for a pause or a fold. */
-export type Answer = Table | readonly Table[] | undefined
+/** Hides the types of the parameters and of the result of the loops. */
+export const listFold = <P, R, T>(fold: ListFold<T, P, R>): ListFold<T> => fold as unknown as ListFold<T>
+
+/** A statement, and what becomes of its rows. */
+export interface StatementPlan<R> {
+  readonly query: Query
+  readonly read: (table: Table) => R
+}
+/** How a road leads to an answer. A run may still give up. */
+export type Plan<R> = ListedFold<R> | StatementPlan<R> | QueryRun<R | Refusal>
+export type Road<R> = () => Plan<R> | Refusal
+
+/** In the order of preference: lists that are kept here, a statement that folds lists in the engine, rows that are folded here, any other statement. */
+export const roadNames = ['lists', 'engine', 'rows', 'statement'] as const
+export type RoadName = (typeof roadNames)[number]
+
+export function* folded<R>(label: string, fold: ListedFold<R>): QueryRun<R | Refusal> {
+  return (yield { kind: 'fold', label, ...fold }) as R | Refusal
+}
+
+/** What a kind asks, and the roads to the answer that it has. The first road that is open is taken (`execution/roads.ts`). */
+export interface Question<R> extends Readonly<Partial<Record<RoadName, Road<R>>>> {
+  readonly label: string
+}
+export interface RoadsAsk {
+  readonly kind: 'roads'
+  /** Their statements run in parallel. */
+  readonly questions: readonly Question<unknown>[]
+}
+export function* alongAll<R>(questions: readonly Question<R>[]): QueryRun<readonly R[]> {
+  return (yield { kind: 'roads', questions }) as readonly R[]
+}
+export function* along<R>(question: Question<R>): QueryRun<R> {
+  return (yield* alongAll([question]))[0]!
+}
+/** The plan of an answer that is known. */
+// biome-ignore lint/correctness/useYield: nothing is asked
+export function* given<R>(answer: R): QueryRun<R> {
+  return answer
+}
+
+export type Ask = StatementAsk | readonly StatementAsk[] | PauseAsk | FoldAsk | RoadsAsk
+/** A table for one statement, tables for a list (run in parallel), nothing for a pause. */
+export type Answer = unknown
 
 export type QueryRun<R> = Generator<Ask, R, Answer>
 
@@ -139,8 +178,6 @@ export interface QueryContext extends ResolveContext, StoreSnapshot {
   cohort(idOrName: number | string): CohortInfo | undefined
   /** The largest person number. Persons created later are not part of the query. */
   readonly lastPersonNo?: number
-  /** The engine folds lists of events, and returns only results; otherwise the events are read and folded here. */
-  readonly foldsInEngine?: boolean
   /** Bytes. The rows that a query buffers may take a part of that. */
   readonly memoryLimit?: number
   /** Throws when the query has been cancelled or its time is up. */
@@ -168,17 +205,17 @@ export interface RowsPlan {
   readonly hasMore?: () => boolean
 }
 
-export interface QueryKind<Q, R> {
-  readonly kind: string
+/** `K`: its name. `S`: checks untrusted input; the static types of requests come from it. `R`: its answer. */
+export interface QueryKind<K extends string, S extends z.ZodType, R extends object> {
+  readonly kind: K
   /** A statement of the language, whose answer is all its rows. */
   readonly isStatement?: boolean
   /** Its answers are cached for a while. */
   readonly isCached?: boolean
-  /** Checks untrusted input; the static type comes from it. */
-  readonly schema: z.ZodType<Q>
-  run(query: Q, env: QueryContext): QueryRun<R>
+  readonly schema: S
+  run(query: z.output<S>, env: QueryContext): QueryRun<R>
   /** For answers that are a list of rows. Null: the rows are known only from the whole answer. */
-  rows?(query: Q, env: QueryContext): QueryRun<RowsPlan | null>
+  rows?(query: z.output<S>, env: QueryContext): QueryRun<RowsPlan | null>
 }
 
-export const defineQueryKind = <Q, R>(kind: QueryKind<Q, R>): QueryKind<Q, R> => kind
+export type AnyQueryKind = QueryKind<string, z.ZodType, object>

@@ -7,7 +7,7 @@ import type { Listed } from '../core/project-lists.ts'
 import { type BitFlag, columnView, type EventBits, type PlacedColumn } from '../folds/fold.ts'
 import { byOwner, junctionOf, type Linked, overTable, ownerOf, personChain } from './column-owners.ts'
 import { both, type EventNames, eventMasks, namesWithin } from './event-masks.ts'
-import type { ListColumnAsk, ListsAsk, QueryContext } from './kind.ts'
+import type { FoldAsk, ListColumnAsk, QueryContext } from './kind.ts'
 
 // The columns that a fold over the lists of the core needs besides times and names: conditions, texts and numbers, of events or of persons.
 
@@ -120,7 +120,7 @@ export class AskedColumns {
 const maxBits = 32
 
 /** Groups of a type as the actors of a fold: an event without one belongs to none. */
-export const groupActors = (group: number, columns: AskedColumns): NonNullable<ListsAsk['actors']> => ({
+export const groupActors = (group: number, columns: AskedColumns): NonNullable<FoldAsk['actors']> => ({
   column: columns.codes(field(`$group_${group}`)).index,
   except: '',
 })

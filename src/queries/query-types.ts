@@ -1,45 +1,14 @@
 import type * as z from 'zod'
-import type { ActorOptions } from './actor-source.ts'
-import type { ActorsResponse } from './actors/index.ts'
-import type { actorsSchema, optionsSchema } from './actors/schema.ts'
-import type { EventsAnswer } from './events/index.ts'
-import type { eventsSchema } from './events/schema.ts'
-import type { funnelPointSchema } from './funnels/actors.ts'
-import type { CorrelationAnswer } from './funnels/correlation/index.ts'
-import type { correlationPointSchema, correlationSchema } from './funnels/correlation/schema.ts'
+import type { wrapperKinds } from './asked-query.ts'
 import type { FunnelsAnswer, FunnelTrend } from './funnels/index.ts'
 import type { funnelsSchema } from './funnels/schema.ts'
 import type { FunnelStepResult } from './funnels/steps.ts'
 import type { TimeToConvert } from './funnels/time-to-convert.ts'
-import type { lifecyclePointSchema } from './lifecycle/actors.ts'
-import type { LifecycleAnswer } from './lifecycle/index.ts'
-import type { lifecycleSchema } from './lifecycle/schema.ts'
 import type { pathsPointSchema } from './paths/actors.ts'
-import type { PathsAnswer } from './paths/index.ts'
-import type { FunnelPathsFilter, pathsSchema } from './paths/schema.ts'
-import type { retentionPointSchema } from './retention/actors.ts'
-import type { RetentionAnswer } from './retention/index.ts'
-import type { retentionSchema } from './retention/schema.ts'
-import type { HogQLAutocompleteAnswer } from './sql/editor/autocomplete.ts'
-import type { DatabaseSchemaAnswer, databaseSchemaSchema } from './sql/editor/database-schema.ts'
-import type { HogQLMetadataAnswer } from './sql/editor/metadata.ts'
-import type { autocompleteSchema, metadataSchema } from './sql/editor/schema.ts'
+import type { FunnelPathsFilter } from './paths/schema.ts'
+import type { actorSources, kinds } from './registry.ts'
 import type { SqlAnswer } from './sql/index.ts'
 import type { sqlSchema } from './sql/schema.ts'
-import type { stickinessActorsSchema, stickinessPointSchema } from './stickiness/actors.ts'
-import type { StickinessAnswer } from './stickiness/index.ts'
-import type { stickinessSchema } from './stickiness/schema.ts'
-import type { ActorsPropertyTaxonomyAnswer, EventTaxonomyAnswer, TeamTaxonomyAnswer } from './taxonomy/index.ts'
-import type { actorsTaxonomySchema, eventTaxonomySchema, teamTaxonomySchema } from './taxonomy/schema.ts'
-import type { trendsPointSchema } from './trends/actors.ts'
-import type { TrendsResponse } from './trends/index.ts'
-import type { trendsSchema } from './trends/schema.ts'
-import type { WebGoalsAnswer } from './web/goals.ts'
-import type { WebOverviewAnswer } from './web/overview.ts'
-import type { externalClicksSchema, goalsSchema, overviewSchema, statsTableSchema, urlSearchSchema, vitalsSchema } from './web/schema.ts'
-import type { WebTableAnswer } from './web/stats-table.ts'
-import type { WebPageURLSearchAnswer } from './web/url-search.ts'
-import type { WebVitalsPathsAnswer } from './web/vitals.ts'
 
 // The types of requests and answers, by kind, derived from the schemas that validate requests.
 
@@ -48,59 +17,36 @@ type Given<T> = T extends readonly (infer Item)[] ? readonly Given<Item>[] : T e
 type Input<S extends z.ZodType> = Given<z.input<S>>
 type Fields<S extends z.ZodType> = Omit<Input<S>, 'kind'>
 
+type Kind = (typeof kinds)[number]
+type PointSchema = (typeof actorSources)[number]['schema']
+type Wrapper = (typeof wrapperKinds)[number]
+
 /** The persons of a point of a chart. */
 export type ActorsSource =
-  | Input<typeof trendsPointSchema>
-  | Input<typeof lifecyclePointSchema>
-  | Input<typeof retentionPointSchema>
-  | Input<typeof stickinessPointSchema>
-  | (Omit<Input<typeof pathsPointSchema>, 'source'> & { readonly source: { readonly kind: 'PathsQuery' } & PathsFields })
-  | Input<typeof stickinessActorsSchema>
-  | Input<typeof funnelPointSchema>
-  | Input<typeof correlationPointSchema>
+  | Input<Exclude<PointSchema, typeof pathsPointSchema>>
+  | (Omit<Input<typeof pathsPointSchema>, 'source'> & { readonly source: { readonly kind: 'PathsQuery' } & FieldsByKind['PathsQuery'] })
 /** A chart's point, or a statement whose rows identify persons. */
 type AnySource = ActorsSource | ({ readonly kind: 'HogQLQuery' | 'SqlLikeQuery' } & Fields<typeof sqlSchema>)
-/** Paths around a step of a funnel. */
-type PathsFields = Omit<Fields<typeof pathsSchema>, 'funnelPathsFilter'> & {
-  readonly funnelPathsFilter?:
-    | (Omit<Given<FunnelPathsFilter>, 'funnelSource'> & {
-        readonly funnelSource: { readonly kind: 'FunnelsQuery' } & Fields<typeof funnelsSchema>
-      })
-    | null
+
+/** Fields with a query of another kind, which the schema of that kind checks later. */
+interface Nested {
+  /** Around a step of a funnel. */
+  PathsQuery: {
+    readonly funnelPathsFilter?:
+      | (Omit<Given<FunnelPathsFilter>, 'funnelSource'> & {
+          readonly funnelSource: { readonly kind: 'FunnelsQuery' } & Fields<typeof funnelsSchema>
+        })
+      | null
+  }
+  ActorsQuery: { readonly source?: AnySource | null }
+  EventsQuery: { readonly source?: ActorsSource | null }
+  InsightActorsQueryOptions: { readonly source: ActorsSource }
 }
-type WithSource<S extends z.ZodType, Source> = Omit<Fields<S>, 'source'> & { readonly source?: Source | null }
+type FieldsOf<K extends string, S extends z.ZodType> = K extends keyof Nested ? Omit<Fields<S>, keyof Nested[K]> & Nested[K] : Fields<S>
+type AnswerOf<K> = K extends { run(...args: never): Generator<unknown, infer R, never> } ? R : never
 
 /** The fields of each kind of query, less its `kind`. */
-export interface FieldsByKind {
-  TrendsQuery: Fields<typeof trendsSchema>
-  FunnelsQuery: Fields<typeof funnelsSchema>
-  LifecycleQuery: Fields<typeof lifecycleSchema>
-  RetentionQuery: Fields<typeof retentionSchema>
-  StickinessQuery: Fields<typeof stickinessSchema>
-  PathsQuery: PathsFields
-  FunnelCorrelationQuery: Fields<typeof correlationSchema>
-  WebOverviewQuery: Fields<typeof overviewSchema>
-  WebStatsTableQuery: Fields<typeof statsTableSchema>
-  WebGoalsQuery: Fields<typeof goalsSchema>
-  WebExternalClicksTableQuery: Fields<typeof externalClicksSchema>
-  WebVitalsPathBreakdownQuery: Fields<typeof vitalsSchema>
-  WebPageURLSearchQuery: Fields<typeof urlSearchSchema>
-  ActorsQuery: WithSource<typeof actorsSchema, AnySource>
-  EventsQuery: WithSource<typeof eventsSchema, ActorsSource>
-  SqlLikeQuery: Fields<typeof sqlSchema>
-  HogQLQuery: Fields<typeof sqlSchema>
-  HogQLMetadata: Fields<typeof metadataSchema>
-  HogQLAutocomplete: Fields<typeof autocompleteSchema>
-  DatabaseSchemaQuery: Fields<typeof databaseSchemaSchema>
-  TeamTaxonomyQuery: Fields<typeof teamTaxonomySchema>
-  EventTaxonomyQuery: Fields<typeof eventTaxonomySchema>
-  ActorsPropertyTaxonomyQuery: Fields<typeof actorsTaxonomySchema>
-  InsightActorsQueryOptions: Omit<Fields<typeof optionsSchema>, 'source'> & { readonly source: ActorsSource }
-  DataTableNode: Shown
-  DataVisualizationNode: Shown
-  InsightVizNode: Shown
-  WebVitalsQuery: Shown
-}
+export type FieldsByKind = { [K in Kind as K['kind']]: FieldsOf<K['kind'], K['schema']> } & { [K in Wrapper]: Shown }
 /** How the answer of the source is shown; ignored. */
 interface Shown {
   readonly source: Query
@@ -222,53 +168,15 @@ export interface AnswerFacts {
   readonly timezone?: string
 }
 
-export interface AnswersByKind {
-  TrendsQuery: TrendsResponse
-  FunnelsQuery: FunnelsAnswer
-  LifecycleQuery: LifecycleAnswer
-  RetentionQuery: RetentionAnswer
-  StickinessQuery: StickinessAnswer
-  PathsQuery: PathsAnswer
-  FunnelCorrelationQuery: CorrelationAnswer
-  WebOverviewQuery: WebOverviewAnswer
-  WebStatsTableQuery: WebTableAnswer
-  WebGoalsQuery: WebGoalsAnswer
-  WebExternalClicksTableQuery: WebTableAnswer
-  WebVitalsPathBreakdownQuery: WebVitalsPathsAnswer
-  WebPageURLSearchQuery: WebPageURLSearchAnswer
-  ActorsQuery: ActorsResponse
-  EventsQuery: EventsAnswer
-  SqlLikeQuery: SqlAnswer
-  HogQLQuery: SqlAnswer
-  HogQLMetadata: HogQLMetadataAnswer
-  HogQLAutocomplete: HogQLAutocompleteAnswer
-  DatabaseSchemaQuery: DatabaseSchemaAnswer
-  TeamTaxonomyQuery: TeamTaxonomyAnswer
-  EventTaxonomyQuery: EventTaxonomyAnswer
-  ActorsPropertyTaxonomyQuery: ActorsPropertyTaxonomyAnswer
-  InsightActorsQueryOptions: ActorOptions
-  DataTableNode: AnswerOfSource
-  DataVisualizationNode: AnswerOfSource
-  InsightVizNode: AnswerOfSource
-  WebVitalsQuery: AnswerOfSource
-}
-type AnswerOfSource =
-  | TrendsResponse
-  | FunnelsAnswer
-  | LifecycleAnswer
-  | RetentionAnswer
-  | StickinessAnswer
-  | PathsAnswer
-  | CorrelationAnswer
-  | WebOverviewAnswer
-  | WebTableAnswer
-  | WebGoalsAnswer
-  | WebVitalsPathsAnswer
-  | WebPageURLSearchAnswer
-  | ActorsResponse
-  | EventsAnswer
-  | SqlAnswer
-  | ActorOptions
+export type AnswersByKind = { [K in Kind as K['kind']]: AnswerOf<K> } & { [K in Wrapper]: AnswerOf<Exclude<Kind, { kind: Unshown }>> }
+/** Of editors, which no visualization shows. */
+type Unshown =
+  | 'HogQLMetadata'
+  | 'HogQLAutocomplete'
+  | 'DatabaseSchemaQuery'
+  | 'TeamTaxonomyQuery'
+  | 'EventTaxonomyQuery'
+  | 'ActorsPropertyTaxonomyQuery'
 /** The answer to a query of one kind. */
 export type QueryAnswer<K extends QueryKindName = QueryKindName> = { [Kind in K]: AnswersByKind[Kind] & AnswerFacts }[K]
 

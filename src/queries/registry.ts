@@ -6,7 +6,7 @@ import { correlationActors } from './funnels/correlation/actors.ts'
 import { correlation } from './funnels/correlation/index.ts'
 import { funnels } from './funnels/index.ts'
 import { funnelStepTimes } from './funnels/step-times.ts'
-import type { QueryKind } from './kind.ts'
+import type { AnyQueryKind } from './kind.ts'
 import { lifecycleActors } from './lifecycle/actors.ts'
 import { lifecycle } from './lifecycle/index.ts'
 import { pathsActors } from './paths/actors.ts'
@@ -30,7 +30,7 @@ import { webUrlSearch } from './web/url-search.ts'
 import { webVitalsPaths } from './web/vitals.ts'
 
 /** Kinds whose points count persons. */
-export const actorSources: readonly AnyActorSource[] = [
+export const actorSources = [
   trendsActors,
   funnelsActors,
   lifecycleActors,
@@ -39,9 +39,10 @@ export const actorSources: readonly AnyActorSource[] = [
   stickinessActors,
   pathsActors(funnelStepTimes),
   correlationActors,
-]
+] as const satisfies readonly AnyActorSource[]
 
-const kinds = [
+/** The types of requests and answers are computed from this list (`query-types.ts`). */
+export const kinds = [
   sqlLike,
   hogQl,
   trends,
@@ -66,7 +67,7 @@ const kinds = [
   eventsKind(actorSources),
   actorsKind(actorSources),
   actorOptionsKind(actorSources),
-] as unknown as readonly QueryKind<unknown, object>[]
+] as const satisfies readonly AnyQueryKind[]
 
 /** Every kind of query, by its name. */
-export const queryKinds: Readonly<Record<string, QueryKind<unknown, object>>> = Object.fromEntries(kinds.map((kind) => [kind.kind, kind]))
+export const queryKinds: Readonly<Record<string, AnyQueryKind>> = Object.fromEntries(kinds.map((kind) => [kind.kind, kind]))

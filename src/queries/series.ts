@@ -1,28 +1,9 @@
 import * as z from 'zod'
 import { fields } from './fields.ts'
 import type { FiltersInput } from './filters/schema.ts'
+import { maths } from './maths.ts'
 
 // The nodes of `series`: which events count, and the math over them. Shared by the kinds with series.
-
-const actorCounts = ['avg', 'min', 'max', 'median', 'p75', 'p90', 'p95', 'p99'] as const
-
-export const propertyMaths = ['sum', 'avg', 'min', 'max', 'median', 'p75', 'p90', 'p95', 'p99'] as const
-export const countPerActorMaths = actorCounts.map((name) => `${name}_count_per_actor` as const)
-export const firstTimeMaths = ['first_time_for_user', 'first_matching_event_for_user', 'first_time_for_user_with_filters'] as const
-export const rollingMaths = ['weekly_active', 'monthly_active'] as const
-
-export const maths = [
-  'total',
-  'dau',
-  ...rollingMaths,
-  'unique_session',
-  'unique_group',
-  ...firstTimeMaths,
-  ...propertyMaths,
-  ...countPerActorMaths,
-  'hogql',
-] as const
-export type Math = (typeof maths)[number]
 
 export const mathSchema = z.enum(maths)
 

@@ -1,6 +1,8 @@
 import { Float64, Table, Utf8, type Vector, vectorFromArray } from 'apache-arrow'
 import { clickhouse as dialect } from '../../src/dialects/clickhouse/dialect.ts'
-import type { Answer, Ask, StatementAsk } from '../../src/queries/kind.ts'
+import { alongRoads, type PlainAsk } from '../../src/execution/roads.ts'
+import type { Answer, StatementAsk } from '../../src/queries/kind.ts'
+import { refuse } from '../../src/queries/refusals.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
 import { isNumeric } from '../../src/types/types.ts'
 import type { ClickHouse } from './clickhouse.ts'
@@ -27,14 +29,14 @@ export async function answerOnClickHouse(
     ask.take?.(table)
     return table
   }
-  const answerTo = async (ask: Ask): Promise<Answer> => {
+  const answerTo = async (ask: PlainAsk): Promise<Answer> => {
     if ('query' in ask) return run(ask)
-    if ('kind' in ask) return undefined
+    if ('kind' in ask) return ask.kind === 'fold' ? refuse('no-lists') : undefined
     const tables: Table[] = []
     for (const statement of ask) tables.push(await run(statement))
     return tables
   }
-  const generator = kind.run(kind.schema.parse(query), { ...(await project.context()), foldsInEngine })
+  const generator = alongRoads(kind.run(kind.schema.parse(query), await project.context()), { foldsInEngine, notes: [] })
   let step = generator.next()
   while (!step.done) step = generator.next(await answerTo(step.value))
   return step.value

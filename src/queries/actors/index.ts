@@ -4,7 +4,7 @@ import type { Expr, Select } from '../../ast/nodes.ts'
 import { nearestSpellings } from '../../lib/spelling.ts'
 import { type ActorOptions, type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import { hasAggregate } from '../columns.ts'
-import { defineQueryKind, type QueryContext, type QueryKind, type RowsPlan } from '../kind.ts'
+import type { QueryContext, QueryKind, RowsPlan } from '../kind.ts'
 import { pageLimit, usualRows } from '../page-limit.ts'
 import { compileFilters } from '../property-filters.ts'
 import { type JsonValue, shownTable, valuesAt } from '../rows.ts'
@@ -27,20 +27,24 @@ export interface ActorsResponse {
 
 const personColumns = ['person', 'id', 'created_at', 'person.$delete']
 
-export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<ActorsQuery, ActorsResponse> =>
-  defineQueryKind({
-    kind: 'ActorsQuery',
-    schema: actorsSchema,
-    run: (query, env) => runActors(query, env, sources),
-    rows: (query, env) => rowsOf(query, env, sources),
-  })
+export const actorsKind = (sources: readonly AnyActorSource[]): QueryKind<'ActorsQuery', typeof actorsSchema, ActorsResponse> => ({
+  kind: 'ActorsQuery',
+  schema: actorsSchema,
+  run: (query, env) => runActors(query, env, sources),
+  rows: (query, env) => rowsOf(query, env, sources),
+})
 
-export const actorOptionsKind = (sources: readonly AnyActorSource[]): QueryKind<OptionsQuery, ActorOptions> =>
-  defineQueryKind({ kind: 'InsightActorsQueryOptions', schema: optionsSchema, run: (query, env) => runOptions(query, env, sources) })
+export const actorOptionsKind = (
+  sources: readonly AnyActorSource[],
+): QueryKind<'InsightActorsQueryOptions', typeof optionsSchema, ActorOptions> => ({
+  kind: 'InsightActorsQueryOptions',
+  schema: optionsSchema,
+  run: (query, env) => runOptions(query, env, sources),
+})
 
 function* runOptions(query: OptionsQuery, env: QueryContext, sources: readonly AnyActorSource[]): Asking<ActorOptions> {
   const { known, point } = checkSource(query.source, sources)
-  return known.options ? yield* insideSource(env, (inner) => known.options!(point as never, inner)) : {}
+  return known.options ? yield* insideSource(env, (inner) => known.options!(point, inner)) : {}
 }
 
 interface Plan {

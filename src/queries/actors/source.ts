@@ -26,7 +26,7 @@ export function* tableOf(
   if (!source) return { from: table('persons'), actor: field('persons', '@person_no'), group: null, columns: [] }
   if (sqlKinds.has(source.kind)) return sqlTable(source, env)
   const { known, point } = checkSource(source, sources)
-  const list = yield* insideSource(env, (inner) => known.actors(point as never, inner, mayRead))
+  const list = yield* insideSource(env, (inner) => known.actors(point, inner, mayRead))
   return list.group === null ? people(list.query, list.columns) : groups(list.query, list.group, list.columns, field('source', 'actor'))
 }
 

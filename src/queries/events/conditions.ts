@@ -100,7 +100,7 @@ export function* sourceConditions(
 ): Asking<readonly Expr[]> {
   if (!source) return []
   const { known, point } = checkSource(source, sources)
-  const { query, group } = yield* insideSource(env, (inner) => known.actors(point as never, inner, () => false))
+  const { query, group } = yield* insideSource(env, (inner) => known.actors(point, inner, () => false))
   const actors = select({ columns: [field('source', 'actor')], from: from(query, 'source') })
   return [inQuery(field(group === null ? '@person_no' : `$group_${group}`), actors)]
 }

@@ -5,7 +5,7 @@ import { print } from '../../ast/print.ts'
 import type { AnyActorSource } from '../actor-source.ts'
 import { hasAggregate, withoutAlias } from '../columns.ts'
 import { elementsOf } from '../elements.ts'
-import { defineQueryKind, type QueryContext, type QueryKind, type QueryRun, type RowsPlan } from '../kind.ts'
+import type { QueryContext, QueryKind, QueryRun, RowsPlan } from '../kind.ts'
 import { pageLimit, usualRows } from '../page-limit.ts'
 import { qualified } from '../qualified.ts'
 import { columnTypes, columnValues, type JsonValue, shownTable, valuesAt } from '../rows.ts'
@@ -220,10 +220,9 @@ function typesOf(columns: readonly EventColumn[], answer: Table): string[] {
   return columns.map((column) => (column.kind === 'value' ? types.shift()! : objectTypes[column.kind]))
 }
 
-export const eventsKind = (sources: readonly AnyActorSource[]): QueryKind<EventsQuery, EventsAnswer> =>
-  defineQueryKind({
-    kind: 'EventsQuery',
-    schema: eventsSchema,
-    run: (query, env) => run(query, env, sources),
-    rows: (query, env) => rowsOf(query, env, sources),
-  })
+export const eventsKind = (sources: readonly AnyActorSource[]): QueryKind<'EventsQuery', typeof eventsSchema, EventsAnswer> => ({
+  kind: 'EventsQuery',
+  schema: eventsSchema,
+  run: (query, env) => run(query, env, sources),
+  rows: (query, env) => rowsOf(query, env, sources),
+})

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import type { Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import type { Outcome } from '../../kernels/funnels/fold.ts'
-import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorOptions, ActorSource, Asking, Choice } from '../actor-source.ts'
 import { bucketEdges, bucketIndex } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
-import type { QueryContext } from '../kind.ts'
+import { along, given, type QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import { everyQuery } from '../schemas.ts'
 import { noValueLabel, otherLabel } from './breakdown.ts'
@@ -41,13 +41,13 @@ export const funnelPointSchema = fields(
 )
 export type FunnelPoint = z.infer<typeof funnelPointSchema>
 
-export const funnelsActors = defineActorSource<FunnelPoint>({
+export const funnelsActors: ActorSource<typeof funnelPointSchema> = {
   wrapper: 'FunnelsActorsQuery',
   kind: 'FunnelsQuery',
   schema: funnelPointSchema,
   actors: actorsBehind,
   options: choicesOf,
-})
+}
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 
@@ -63,9 +63,15 @@ function* actorsBehind(point: FunnelPoint, env: QueryContext, mayRead: (column: 
   const list = { group: query.aggregation_group_type_index ?? null, columns: listColumns }
   if (hasCohorts(planned.scan) && !hasCohorts(scan)) return { ...list, query: yield* listOf([], []) }
   const split = yield* splitOf(point, scan, env)
-  if (env.foldsInEngine) return { ...list, query: actorsInEngine(scan, at, split, env) }
-  const read = listColumns.filter(mayRead)
-  return { ...list, query: yield* listOf(yield* foundHere(scan, at, split, read.length > 0, env), read) }
+  const found = yield* along<Query>({
+    label: 'actors of a funnel',
+    engine: () => given(actorsInEngine(scan, at, split, env)),
+    *rows() {
+      const read = listColumns.filter(mayRead)
+      return yield* listOf(yield* foundHere(scan, at, split, read.length > 0, env), read)
+    },
+  })
+  return { ...list, query: found }
 }
 
 const hasCohorts = ({ breakdown }: FunnelScan) => breakdown.cohorts.length > 0

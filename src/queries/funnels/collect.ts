@@ -1,5 +1,5 @@
 import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../kernels/funnels/fold.ts'
-import { listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryRun } from '../kind.ts'
 import { otherLabel } from './breakdown.ts'
 import { listed } from './listed.ts'
 import { BreakdownValues, eachScanned, type FunnelScan, readingOf, type Slice } from './scan.ts'
@@ -27,10 +27,7 @@ export interface WalkOptions {
   readonly hasNoTimes?: true
 }
 
-/**
- * Folds every actor and passes each outcome to the sink of its slice: from the lists of the core where they have all that the funnel needs, else
- * from the events as they are read. `value` of an outcome is -1 without a breakdown, else what `splitOf` names.
- */
+/** Folds every actor and passes each outcome to the sink of its slice. `value` of an outcome is -1 without a breakdown, else what `splitOf` names. */
 export function* walkFunnel(scan: FunnelScan, env: QueryContext, options: WalkOptions, sinkOf: (slice: Slice) => Sink): QueryRun<Walked> {
   const { settings, breakdown } = scan
   const { steps, periods } = options
@@ -46,17 +43,14 @@ export function* walkFunnel(scan: FunnelScan, env: QueryContext, options: WalkOp
     }
     const reading = readingOf(scan, cohort, env)
     const withTimes = options.hasNoTimes !== true
-    let isDone = false
-    const found = listed({ scan, cohort, reading, funnel, periods, withTimes }, values, env, (slice) => {
-      isDone = true
-      return namedSink(slice)
+    yield* along<void>({
+      label: 'funnel events',
+      lists: () => listed({ scan, cohort, reading, funnel, periods, withTimes }, values, env, namedSink),
+      rows: () =>
+        eachScanned(scan, reading, values, env, (slice) =>
+          periods ? foldPeriods(slice.columns, funnel, periods, namedSink(slice)) : foldActors(slice.columns, funnel, namedSink(slice)),
+        ),
     })
-    const label = 'funnel events'
-    yield listsAsk(label, found)
-    if (isDone) continue
-    yield* eachScanned(scan, reading, values, env, (slice) =>
-      periods ? foldPeriods(slice.columns, funnel, periods, namedSink(slice)) : foldActors(slice.columns, funnel, namedSink(slice)),
-    )
   }
   return {
     splitOf(value) {

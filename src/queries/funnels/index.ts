@@ -4,7 +4,7 @@ import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { allowCells } from '../cells.ts'
 import { type Period, type PeriodLabel, periodLabel, periodRanges, type ShownRanges, shownRanges } from '../comparison.ts'
 import { micros, type ResolvedRange } from '../dates.ts'
-import { defineQueryKind, type QueryContext, type QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
 import { isMissing, nodeName } from '../series-condition.ts'
 import { type FunnelBreakdown, funnelBreakdown, noSplit } from './breakdown.ts'
 import { otherSplit, type SplitBy, walkFunnel } from './collect.ts'
@@ -41,7 +41,7 @@ export interface FunnelNumbers<R extends FunnelResults = FunnelResults> {
   readonly total_median_conversion_time?: number | null
 }
 
-export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
+export const funnels: QueryKind<'FunnelsQuery', typeof funnelsSchema, FunnelsAnswer> = {
   kind: 'FunnelsQuery',
   isCached: true,
   schema: funnelsSchema,
@@ -59,7 +59,7 @@ export const funnels = defineQueryKind<FunnelsQuery, FunnelsAnswer>({
     const compared = [...labelled(rowsOf(current), 'current'), ...labelled(rowsOf(earlier), 'previous')] as unknown as FunnelResults
     return { ...current, results: compared, ...dates }
   },
-})
+}
 
 /** The scan of a query, and the range to compare with. */
 export function* planFunnel(query: FunnelsQuery, env: QueryContext): QueryRun<{ scan: FunnelScan; previous: ResolvedRange | null }> {
@@ -90,7 +90,11 @@ export function* resultsOf(scan: FunnelScan, env: QueryContext): QueryRun<Funnel
 function* stepsOf(scan: FunnelScan, env: QueryContext): QueryRun<FunnelNumbers> {
   const labels = stepLabels(scan.query, scan.settings.order === 'unordered', env)
   const scale = 1 / (scan.query.samplingFactor ?? 1)
-  const { rows, totalMedian } = yield* env.foldsInEngine ? topInEngine(scan, env) : topHere(scan, env)
+  const { rows, totalMedian } = yield* along<TopRows>({
+    label: 'steps of a funnel',
+    engine: () => topInEngine(scan, env),
+    rows: () => topHere(scan, env),
+  })
   const shown = (row: ValueRow) => stepResults(row.numbers, labels, scale).map((step) => ({ ...step, ...row.split }))
   const results = isSplit(scan.breakdown) ? rows.map(shown) : rows[0] ? shown(rows[0]) : []
   return { results, total_median_conversion_time: totalMedian }
@@ -151,7 +155,13 @@ const compareSplits = (a: SplitBy | null, b: SplitBy | null) => {
 
 /** Names of the values that have a row of their own; all others are combined. */
 export function* topSplits(scan: FunnelScan, env: QueryContext): QueryRun<readonly unknown[]> {
-  const rows = env.foldsInEngine ? ranked(yield* stepRows(scan, env)) : yield* countsHere(scan, env)
+  const rows = yield* along<readonly ValueRow[]>({
+    label: 'values of a funnel',
+    *engine() {
+      return ranked(yield* stepRows(scan, env))
+    },
+    rows: () => countsHere(scan, env),
+  })
   return rows.slice(0, ownRows(scan.breakdown)).map(({ split }) => split?.breakdown_value)
 }
 
@@ -170,7 +180,14 @@ export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: Query
 /** The same funnel in one period or two, which share their bins. */
 function* timesOf(scans: readonly FunnelScan[], env: QueryContext): QueryRun<readonly TimeToConvert[]> {
   const found: FoundTimes[] = []
-  for (const scan of scans) found.push(yield* env.foldsInEngine ? conversionTimes(scan, env) : timesHere(scan, env))
+  for (const scan of scans)
+    found.push(
+      yield* along<FoundTimes>({
+        label: 'times of a funnel',
+        engine: () => conversionTimes(scan, env),
+        rows: () => timesHere(scan, env),
+      }),
+    )
   const bins = binsOf(
     found.map(({ spread }) => spread),
     scans[0]!.settings.binCount,
@@ -216,7 +233,11 @@ function* trendsOf(scan: FunnelScan, env: QueryContext): QueryRun<readonly Funne
       reached_to_step_count: people(counts?.converted),
     }
   }
-  const rows = yield* env.foldsInEngine ? periodRows(scan, edges, env) : periodsHere(scan, edges, env)
+  const rows = yield* along<readonly PeriodRow[]>({
+    label: 'periods of a funnel',
+    engine: () => periodRows(scan, edges, env),
+    rows: () => periodsHere(scan, edges, env),
+  })
   if (!isSplit(breakdown)) return [trend(rows[0]?.counts)]
   // Only the values that most actors entered with; trends have no row for the rest.
   const top = [...rows]

@@ -3,8 +3,9 @@ import type { Listed } from '../../core/project-lists.ts'
 import { codesOfValue, funnelFold, type Outcomes, valuesOf } from '../../folds/funnel.ts'
 import type { FunnelSplit, ListedFunnel } from '../../folds/listed-funnel.ts'
 import type { FunnelFold, Sink } from '../../kernels/funnels/fold.ts'
-import { type ListColumnAsk, type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
+import { type Refusal, refuse } from '../refusals.ts'
 import { inSample, memberOf } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { actorKindOf, type BreakdownValues, type FunnelScan, type Reading, type Slice } from './scan.ts'
@@ -14,13 +15,6 @@ import { actorKindOf, type BreakdownValues, type FunnelScan, type Reading, type 
 /** Breakdown values have 32-bit numbers. */
 const mostValues = 2 ** 31
 const outcomesBetweenPauses = 1 << 15
-
-export interface FunnelOverLists {
-  readonly names: readonly string[]
-  readonly columns: readonly ListColumnAsk[]
-  readonly actors: ListsAsk['actors']
-  readonly fold: ListFold
-}
 
 export interface FunnelParts {
   readonly scan: FunnelScan
@@ -32,17 +26,17 @@ export interface FunnelParts {
   readonly withTimes: boolean
 }
 
-/** Passes each outcome to the sink, with the codes of `values`. Text: why the lists cannot answer the funnel. */
+/** Passes each outcome to the sink, with the codes of `values`. */
 export function listed(
   { scan, cohort, reading, funnel: { goesBefore: _, ...funnel }, periods, withTimes }: FunnelParts,
   values: BreakdownValues,
   env: QueryContext,
   sinkOf: (slice: Slice) => Sink,
-): FunnelOverLists | string {
+): ListedFold<void> | Refusal {
   const { query, range, breakdown, settings } = scan
   const actorKind = actorKindOf(query)
-  if (actorKind === 'expression') return 'the actors are an expression'
-  if (scan.withEvents) return 'the lists have no uuids of events'
+  if (actorKind === 'expression') return refuse('actors-by-expression')
+  if (scan.withEvents) return refuse('no-uuids')
   const sample = inSample(query.samplingFactor)
   const columns = new AskedColumns({ hasPersons: actorKind === 'person' })
   const actors = actorKind === 'group' ? groupActors(query.aggregation_group_type_index!, columns) : null
@@ -64,7 +58,7 @@ export function listed(
     names: [...steps.names, ...(exclusions?.names ?? []), ...(scope?.names ?? [])],
     columns: columns.asks,
     actors,
-    fold: listFold<ListedFunnel, Outcomes>({
+    fold: listFold<ListedFunnel, Outcomes, void>({
       fold: funnelFold,
       params: (found) => ({
         matching: {
@@ -86,7 +80,7 @@ export function listed(
         withTimes,
       }),
       *take(outcomes, found, { splits }) {
-        if (valuesOf(splits) > mostValues) return 'the breakdown has too many values'
+        if (valuesOf(splits) > mostValues) return refuse('many-values')
         const texts = parts.map(({ index }) => found.columns[index]!.texts)
         const codes = new Map<number, number>([[-1, -1]])
         const codeOf = (value: number): number => {
@@ -98,8 +92,7 @@ export function listed(
         }
         const keys = actors && found.columns[actors.column]!.texts
         const actor = (index: number) => (keys ? keys[outcomes.person[index]!]! : outcomes.person[index]!)
-        yield* eachOutcome(outcomes, actor, funnel.steps, codeOf, sinkOf)
-        return undefined
+        return yield* eachOutcome(outcomes, actor, funnel.steps, codeOf, sinkOf)
       },
     }),
   }

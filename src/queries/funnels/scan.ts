@@ -6,6 +6,7 @@ import { bytesPerEvent, EventBuckets } from '../../kernels/funnels/buckets.ts'
 import type { ActorColumns, FunnelColumns } from '../../kernels/funnels/columns.ts'
 import type { ResolvedRange } from '../dates.ts'
 import type { QueryContext, QueryRun, StatementAsk } from '../kind.ts'
+import { mathFacts } from '../maths.ts'
 import { eventExprOf } from '../origin.ts'
 import { at, eventsTable, memberOf, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, nodeMatch, queryFilters } from '../series-condition.ts'
@@ -111,10 +112,10 @@ export function readingOf(scan: FunnelScan, cohort: number | 'all' | null, env: 
   // A strict funnel is broken by any event, so it reads them all.
   const where = settings.order === 'strict' ? scope : allOf(scope, anyOf([...steps, ...exclusions.map((e) => e.condition)]))
   const firstTimes = query.series.flatMap((node, step) => {
-    const isFirst = node.math === 'first_time_for_user'
-    if (!isFirst && node.math !== 'first_time_for_user_with_filters' && node.math !== 'first_matching_event_for_user') return []
+    const { counts, ignoresFilters } = mathFacts(node.math)
+    if (counts !== 'first events') return []
     // The first event ever may be before the range, and counts among all events of the name unless the math says otherwise.
-    return [{ step, condition: isFirst ? nodeMatch(node, env, `series__${step}`) : steps[step]! }]
+    return [{ step, condition: ignoresFilters ? nodeMatch(node, env, `series__${step}`) : steps[step]! }]
   })
   return { actor, steps, exclusions, where, firstTimes }
 }

@@ -4,7 +4,7 @@ import { QueryError } from '../../errors/errors.ts'
 import { readAs, validationData } from '../../errors/validation.ts'
 import { type Asking, insideField } from '../actor-source.ts'
 import type { FunnelStepAsk, FunnelStepTime, FunnelStepTimes } from '../funnel-steps.ts'
-import type { QueryContext } from '../kind.ts'
+import { along, given, type QueryContext } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
 import type { CompareFilter } from '../schemas.ts'
 import { noSplit } from './breakdown.ts'
@@ -41,15 +41,24 @@ function* timesOf(query: FunnelsQuery, point: StepPoint, before: CompareFilter |
     })
   const planned = yield* planFunnel({ ...query, compareFilter: before }, env)
   const scan: FunnelScan = { ...planned.scan, range: planned.previous ?? planned.scan.range, breakdown: noSplit }
-  const common = { group: query.aggregation_group_type_index ?? null, window: scan.settings.window }
-  if (env.foldsInEngine) return { ...common, query: inEngine(scan, point, env), rows: null }
-  const rows = yield* foundHere(scan, point, env)
+  const found = yield* along<Pick<FunnelStepTimes, 'query' | 'rows'>>({
+    label: 'times of a step',
+    engine: () => given({ query: inEngine(scan, point, env), rows: null }),
+    *rows() {
+      const rows = yield* foundHere(scan, point, env)
+      return { query: listOf(rows), rows }
+    },
+  })
+  return { group: query.aggregation_group_type_index ?? null, window: scan.settings.window, ...found }
+}
+
+function listOf(rows: readonly FunnelStepTime[]): Query {
   const times = (name: 'reached_at' | 'before_at') => rows.map((row) => String(row[name]))
   const texts = listedActors(
     rows.map(({ actor }) => actor),
     { reached_text: times('reached_at'), before_text: times('before_at') },
   )
-  const numbers = select({
+  return select({
     columns: [
       field('actor'),
       alias(call('toInt', field('reached_text')), 'reached_at'),
@@ -57,7 +66,6 @@ function* timesOf(query: FunnelsQuery, point: StepPoint, before: CompareFilter |
     ],
     from: from(texts, 'found'),
   })
-  return { ...common, query: numbers, rows }
 }
 
 function inEngine(scan: FunnelScan, { reached, missed }: StepPoint, env: QueryContext): Query {

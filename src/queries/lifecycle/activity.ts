@@ -6,7 +6,7 @@ import { bucketNumber } from '../bucket-number.ts'
 import { bucketEdges } from '../buckets.ts'
 import { type ResolvedRange, resolveDateRange } from '../dates.ts'
 import { earliestFor } from '../earliest.ts'
-import type { QueryContext, QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryRun } from '../kind.ts'
 import { at, eventsTable, inSample, person, since, until } from '../scope.ts'
 import { allOf, nodeCondition, queryFilters } from '../series-condition.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
@@ -37,19 +37,16 @@ export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun
   const times = { from: edges[0]!, to: edges.at(-1)! - 1 }
   const condition = allOf(nodeCondition(query.series[0]!, env, 'series__0'), queryFilters(query, env), hasProfile)
   const buckets = inside.length - 1
-  let found: Activity['found'] | null = null
-  const label = 'activity by actor and bucket'
   const sampled = allOf(condition, inSample(query.samplingFactor))
-  const listed = listedActivity({ condition: sampled, group: group ?? null, created, times, edges }, env, (rows) => {
-    found = statusesOf(rows, edges)
-  })
-  yield { kind: 'lists', label, ...listed }
-  if (found) return { range, buckets, found }
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
   const where = allOf(since(times.from), until(times.to), condition, group == null ? literal(true) : call('notEquals', actor, literal('')))
   const statement = select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) })
-  const table = (yield { kind: 'statement', query: statement, label }) as Table
-  return { range, buckets, found: statusesOf(rowsOf(table, group != null), edges) }
+  const rows = yield* along<ActiveRows>({
+    label: 'activity by actor and bucket',
+    lists: () => listedActivity({ condition: sampled, group: group ?? null, created, times, edges }, env),
+    statement: () => ({ query: statement, read: (table) => rowsOf(table, group != null) }),
+  })
+  return { range, buckets, found: statusesOf(rows, edges) }
 }
 
 function rowsOf(table: Table, isGroup: boolean): ActiveRows {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { QueryError } from '../../errors/errors.ts'
-import { defineActorSource } from '../actor-source.ts'
+import type { ActorSource } from '../actor-source.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import { dateInstant, micros } from '../dates.ts'
 import { fields } from '../fields.ts'
@@ -22,7 +22,7 @@ export const lifecyclePointSchema = fields(
 )
 
 /** The actors with a status on a day; without a day or a status, any. */
-export const lifecycleActors = defineActorSource<z.infer<typeof lifecyclePointSchema>>({
+export const lifecycleActors: ActorSource<typeof lifecyclePointSchema> = {
   wrapper: 'InsightActorsQuery',
   kind: 'LifecycleQuery',
   schema: lifecyclePointSchema,
@@ -51,4 +51,4 @@ export const lifecycleActors = defineActorSource<z.infer<typeof lifecyclePointSc
       status: [...statuses].sort().map((status) => ({ label: status[0]!.toUpperCase() + status.slice(1), value: status })),
     }
   },
-})
+}

@@ -1,8 +1,8 @@
 import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
-import { defineQueryKind } from '../kind.ts'
+import type { QueryKind } from '../kind.ts'
 import { nodeName } from '../series-condition.ts'
 import { lifecycleOf, wantedStatuses } from './activity.ts'
-import { type LifecycleQuery, lifecycleSchema, type Status } from './schema.ts'
+import { lifecycleSchema, type Status } from './schema.ts'
 
 export interface LifecycleRow {
   readonly status: Status
@@ -19,7 +19,7 @@ export interface LifecycleAnswer {
   readonly results: readonly LifecycleRow[]
 }
 
-export const lifecycle = defineQueryKind<LifecycleQuery, LifecycleAnswer>({
+export const lifecycle: QueryKind<'LifecycleQuery', typeof lifecycleSchema, LifecycleAnswer> = {
   kind: 'LifecycleQuery',
   isCached: true,
   schema: lifecycleSchema,
@@ -50,4 +50,4 @@ export const lifecycle = defineQueryKind<LifecycleQuery, LifecycleAnswer>({
     })
     return { results }
   },
-})
+}

@@ -1,7 +1,7 @@
 import type { Expr } from '../../ast/nodes.ts'
 import { type ActivityParams, type ActivityRows, activityFold } from '../../folds/activity.ts'
 import type { Micros } from '../../lib/zone.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
 
 /** In which buckets actors are active: one row per actor and bucket. */
@@ -25,11 +25,7 @@ export interface ActivityOverLists {
 }
 
 /** The activity of actors from the lists of the core. */
-export function listedActivity(
-  { condition, group, created, times, edges }: ActivityOverLists,
-  env: QueryContext,
-  take: (rows: ActiveRows) => void,
-): Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold } {
+export function listedActivity({ condition, group, created, times, edges }: ActivityOverLists, env: QueryContext): ListedFold<ActiveRows> {
   const columns = new AskedColumns({ hasPersons: group === null })
   const actors = group === null ? null : groupActors(group, columns)
   const bits = askedBits([{ condition, bits: 1 }], columns, env)
@@ -38,7 +34,7 @@ export function listedActivity(
     names: bits.names,
     columns: columns.asks,
     actors,
-    fold: listFold<ActivityParams, ActivityRows>({
+    fold: listFold<ActivityParams, ActivityRows, ActiveRows>({
       fold: activityFold,
       params: (listed) => ({
         matching: { ...times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
@@ -48,8 +44,7 @@ export function listedActivity(
         const { values, numbers } = listed.columns[creation]!
         const keys = actors && listed.columns[actors.column]!.texts
         const createdAt = (row: number) => (numbers ? numbers[values[person[row]!]!]! : values[person[row]!]!)
-        take({ actors: person, buckets: bucket, createdAt, name: (code) => (keys ? keys[code]! : code) })
-        return undefined
+        return { actors: person, buckets: bucket, createdAt, name: (code) => (keys ? keys[code]! : code) }
       },
     }),
   }

@@ -1,16 +1,18 @@
 import * as z from 'zod'
 import { alias, and, call, equals, field, from, groupBy, literal, select } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import type { Expr, Query, Select } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { type ActorList, type AnyActorSource, type Asking, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorSource, Asking } from '../actor-source.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
-import { listsAsk, type QueryContext } from '../kind.ts'
+import { along, given, type QueryRun } from '../kind.ts'
+import { refuse } from '../refusals.ts'
 import { everyQuery } from '../schemas.ts'
+import { foldedSteps } from './in-engine.ts'
 import { filterOf, pathsPeriods, planPaths } from './plan.ts'
 import { type PathsFilter, pathsSchema } from './schema.ts'
-import { keyOf, pathSteps } from './statement.ts'
+import { keyOf, windowedSteps } from './statement.ts'
 
 /** The keys in its filter select the actors. */
 export const pathsPointSchema = fields(
@@ -23,37 +25,43 @@ export const pathsPointSchema = fields(
   },
   'query',
 )
-type PathsPoint = z.infer<typeof pathsPointSchema>
 
 /** The actors of an edge, of an item, or of all paths. `event_count` is the number of their paths. */
-export const pathsActors = (funnelSteps: FunnelSteps): AnyActorSource =>
-  defineActorSource<PathsPoint>({
-    wrapper: 'InsightActorsQuery',
-    kind: 'PathsQuery',
-    schema: pathsPointSchema,
-    *actors({ source, compare }: PathsPoint, env: QueryContext): Asking<ActorList> {
-      const periods = yield* pathsPeriods(source, env)
-      const asked = periods.find(({ period }) => period === (compare ?? 'current'))
-      if (!asked)
-        throw new QueryError('validation-failed', {
-          message: noComparison,
-          attr: 'source__compare',
-        })
-      const plan = yield* planPaths(source, asked, env, funnelSteps)
-      yield listsAsk('actors of paths', 'the lists have no fold for the actors of paths')
-      const query = select({
-        columns: [field('actor'), alias(call('count'), 'event_count')],
-        from: from(pathSteps(plan, env, { withLength: true }), 'path_steps'),
-        where: isAsked(filterOf(source)),
-        groupBy: groupBy(field('actor')),
+export const pathsActors = (funnelSteps: FunnelSteps): ActorSource<typeof pathsPointSchema> => ({
+  wrapper: 'InsightActorsQuery',
+  kind: 'PathsQuery',
+  schema: pathsPointSchema,
+  *actors({ source, compare }, env): Asking<ActorList> {
+    const periods = yield* pathsPeriods(source, env)
+    const asked = periods.find(({ period }) => period === (compare ?? 'current'))
+    if (!asked)
+      throw new QueryError('validation-failed', {
+        message: noComparison,
+        attr: 'source__compare',
       })
-      return { query, group: plan.group, columns: ['event_count'] }
-    },
-    *options({ source }, env) {
-      const periods = yield* pathsPeriods(source, env)
-      return periods.length > 1 ? { compare: periodChoices } : {}
-    },
-  })
+    const plan = yield* planPaths(source, asked, env, funnelSteps)
+    const actorsIn = (steps: Select): QueryRun<Query> =>
+      given(
+        select({
+          columns: [field('actor'), alias(call('count'), 'event_count')],
+          from: from(steps, 'path_steps'),
+          where: isAsked(filterOf(source)),
+          groupBy: groupBy(field('actor')),
+        }),
+      )
+    const query = yield* along<Query>({
+      label: 'actors of paths',
+      lists: () => refuse('no-fold', 'the actors of paths'),
+      engine: () => actorsIn(foldedSteps(plan)),
+      statement: () => actorsIn(windowedSteps(plan, { withLength: true })),
+    })
+    return { query, group: plan.group, columns: ['event_count'] }
+  },
+  *options({ source }, env) {
+    const periods = yield* pathsPeriods(source, env)
+    return periods.length > 1 ? { compare: periodChoices } : {}
+  },
+})
 
 function isAsked({ pathDropoffKey, pathStartKey, pathEndKey }: PathsFilter): Expr {
   const [step, item] = [field('step'), field('item')]

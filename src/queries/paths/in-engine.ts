@@ -76,7 +76,7 @@ function cut(plan: PathsPlan): Select {
   return step({ path: call('if', call('lessOrEquals', length(list), most), list, ends) }, whole)
 }
 
-/** The columns of `pathSteps`. */
+/** The columns of `windowedSteps`. */
 export function foldedSteps(plan: PathsPlan): Select {
   const path = field('path')
   const first = call('arrayElement', path, one)

@@ -1,10 +1,10 @@
 import { type PeriodLabel, periodLabel, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { FunnelSteps } from '../funnel-steps.ts'
-import { defineQueryKind, type QueryKind } from '../kind.ts'
+import type { QueryKind } from '../kind.ts'
 import { scaledUp } from '../sampling.ts'
 import { edgesOf } from './edges.ts'
 import { type CountedEdge, type PathsPlan, pathsPeriods, planPaths } from './plan.ts'
-import { type PathsQuery, pathsSchema } from './schema.ts'
+import { pathsSchema } from './schema.ts'
 
 /** How often one item followed another one at a step of a path. */
 export interface PathEdge extends PeriodLabel {
@@ -26,35 +26,34 @@ export interface PathsAnswer extends ShownRanges {
   readonly unconnected: number
 }
 
-export const pathsKind = (funnelSteps: FunnelSteps): QueryKind<PathsQuery, PathsAnswer> =>
-  defineQueryKind({
-    kind: 'PathsQuery',
-    isCached: true,
-    schema: pathsSchema,
-    *run(query, env) {
-      const ranges = yield* pathsPeriods(query, env)
-      const periods: PeriodOfPaths[] = []
-      for (const range of ranges) {
-        const plan = yield* planPaths(query, range, env, funnelSteps)
-        periods.push(pathsOf(yield* edgesOf(plan, env), plan))
-      }
-      return {
-        results: periods.flatMap(({ edges }, i) => {
-          const label = periodLabel(ranges[i]!.period, ranges.length > 1)
-          return edges.map(({ source, target, paths, took }) => ({
-            source,
-            target,
-            value: scaledUp(paths, query.samplingFactor),
-            average_conversion_time: took / paths / 1000,
-            ...label,
-          }))
-        }),
-        hasMore: periods.some(({ hasMore }) => hasMore),
-        unconnected: periods.reduce((sum, { unconnected }) => sum + unconnected, 0),
-        ...shownRanges(ranges),
-      }
-    },
-  })
+export const pathsKind = (funnelSteps: FunnelSteps): QueryKind<'PathsQuery', typeof pathsSchema, PathsAnswer> => ({
+  kind: 'PathsQuery',
+  isCached: true,
+  schema: pathsSchema,
+  *run(query, env) {
+    const ranges = yield* pathsPeriods(query, env)
+    const periods: PeriodOfPaths[] = []
+    for (const range of ranges) {
+      const plan = yield* planPaths(query, range, env, funnelSteps)
+      periods.push(pathsOf(yield* edgesOf(plan, env), plan))
+    }
+    return {
+      results: periods.flatMap(({ edges }, i) => {
+        const label = periodLabel(ranges[i]!.period, ranges.length > 1)
+        return edges.map(({ source, target, paths, took }) => ({
+          source,
+          target,
+          value: scaledUp(paths, query.samplingFactor),
+          average_conversion_time: took / paths / 1000,
+          ...label,
+        }))
+      }),
+      hasMore: periods.some(({ hasMore }) => hasMore),
+      unconnected: periods.reduce((sum, { unconnected }) => sum + unconnected, 0),
+      ...shownRanges(ranges),
+    }
+  },
+})
 
 interface PeriodOfPaths extends Pick<PathsAnswer, 'hasMore' | 'unconnected'> {
   readonly edges: readonly CountedEdge[]

@@ -1,21 +1,18 @@
 import type { EdgeColumns } from '../../folds/edge-counts.ts'
 import { nodesPerStep, type PathsParams, pathsFold } from '../../folds/paths.ts'
 import { compareCodePoints } from '../../lib/compare-code-points.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../listed-columns.ts'
+import { type Refusal, refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { type CountedEdge, filterOf, type PathsPlan } from './plan.ts'
 import { skippedItem } from './visits.ts'
 
-/** Paths over the lists of the core. Text: why they cannot answer them. */
-export function listedPaths(
-  plan: PathsPlan,
-  env: QueryContext,
-  take: (edges: readonly CountedEdge[]) => void,
-): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
+/** Paths over the lists of the core. */
+export function listedPaths(plan: PathsPlan, env: QueryContext): ListedFold<readonly CountedEdge[]> | Refusal {
   const { query, range, group, spans, start, end } = plan
-  if (spans && !spans.rows) return 'the engine folds the funnel'
+  if (spans && !spans.rows) return refuse('funnel-in-engine')
   const columns = new AskedColumns({ hasPersons: group === null })
   const bits = askedBits([{ condition: allOf(plan.events, inSample(query.samplingFactor)), bits: 1 }], columns, env)
   const item = columns.codes(plan.item)
@@ -24,7 +21,7 @@ export function listedPaths(
     names: bits.names,
     columns: columns.asks,
     actors,
-    fold: listFold<PathsParams, EdgeColumns | null>({
+    fold: listFold<PathsParams, EdgeColumns | null, readonly CountedEdge[]>({
       fold: pathsFold,
       params(listed) {
         const { texts } = listed.columns[item.index]!
@@ -44,9 +41,8 @@ export function listedPaths(
         }
       },
       *take(edges, listed, params) {
-        if (!edges) return 'the events have too many different texts'
-        take(yield* heaviest(edges, plan, listed.columns[item.index]!.texts, nodesPerStep(params)))
-        return undefined
+        if (!edges) return refuse('many-texts')
+        return yield* heaviest(edges, plan, listed.columns[item.index]!.texts, nodesPerStep(params))
       },
     }),
   }

@@ -1,9 +1,7 @@
 import { alias, and, call, callWith, equals, field, from, groupBy, limit, literal, not, order, select } from '../../ast/build.ts'
 import type { Expr, Query, Select, WindowSpec } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
-import type { QueryContext } from '../kind.ts'
 import { allOf } from '../series-condition.ts'
-import { foldedSteps } from './in-engine.ts'
 import { filterOf, type PathsPlan } from './plan.ts'
 import { skippedItem, visits } from './visits.ts'
 
@@ -120,10 +118,7 @@ function steps(plan: PathsPlan): Select {
  * One row per item of a path: its step, the item before it ('' at the first one), the microseconds since then, and with `withLength` the steps of the
  * whole path.
  */
-export const pathSteps = (plan: PathsPlan, { foldsInEngine }: Pick<QueryContext, 'foldsInEngine'>, { withLength = false } = {}): Select =>
-  foldsInEngine ? foldedSteps(plan) : windowedSteps(plan, withLength)
-
-const windowedSteps = (plan: PathsPlan, withLength: boolean): Select =>
+export const windowedSteps = (plan: PathsPlan, { withLength = false } = {}): Select =>
   select({
     columns: [
       ...fieldsOf('actor', 'item', 'step'),
@@ -136,8 +131,8 @@ const windowedSteps = (plan: PathsPlan, withLength: boolean): Select =>
 
 export const keyOf = (step: Expr, item: Expr): Expr => call('concat', call('toString', step), literal('_'), item)
 
-/** The heaviest edges, one more than are shown. */
-export function pathEdges(plan: PathsPlan, env: QueryContext): Query {
+/** The heaviest edges of steps, one more than are shown. */
+export function pathEdges(plan: PathsPlan, steps: Select): Query {
   const { minEdgeWeight, maxEdgeWeight } = filterOf(plan.query)
   const [step, source, item] = fieldsOf('step', 'source', 'item') as [Expr, Expr, Expr]
   const weight = call('count')
@@ -152,7 +147,7 @@ export function pathEdges(plan: PathsPlan, env: QueryContext): Query {
       alias(weight, 'paths'),
       alias(call('sum', call('toFloat', field('took'))), 'took_all'),
     ],
-    from: from(pathSteps(plan, env), 'path_steps'),
+    from: from(steps, 'path_steps'),
     where: call('greater', step, literal(1)),
     groupBy: groupBy(step, source, item),
     having,

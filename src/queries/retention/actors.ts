@@ -2,12 +2,13 @@ import * as z from 'zod'
 import { alias, call, equals, field, from, groupBy, literal, not, or, select, unionAll } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { type ActorList, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorSource, Asking, Choice } from '../actor-source.ts'
 import { isBrokenDown } from '../breakdown.ts'
 import { otherLabel, otherValue } from '../breakdown-values.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
-import { listsAsk, type QueryContext } from '../kind.ts'
+import { along, given, type QueryContext } from '../kind.ts'
+import { refuse } from '../refusals.ts'
 import { everyQuery } from '../schemas.ts'
 import { allOf } from '../series-condition.ts'
 import { cohortsOf, cohortText, groupsOf, limitedGroups } from './groups.ts'
@@ -36,7 +37,7 @@ type RetentionPoint = z.infer<typeof retentionPointSchema>
 
 const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 
-export const retentionActors = defineActorSource<RetentionPoint>({
+export const retentionActors: ActorSource<typeof retentionPointSchema> = {
   wrapper: 'InsightActorsQuery',
   kind: 'RetentionQuery',
   schema: retentionPointSchema,
@@ -54,7 +55,7 @@ export const retentionActors = defineActorSource<RetentionPoint>({
     if (parts.length < 2) return { ...common, breakdown: choices(0) }
     return { ...common, breakdowns: parts.map((_, i) => ({ values: choices(i) })) }
   },
-})
+}
 
 const choiceOf = (text: string): Choice => ({ label: text === otherValue ? otherLabel : text, value: text })
 
@@ -81,7 +82,6 @@ function* actorsBehind(point: RetentionPoint, env: QueryContext, mayRead: (colum
   const hasValue = plan.isCumulative
     ? call('greaterOrEquals', call('max', value), literal(day))
     : call('greater', call('countIf', equals(value, literal(day))), literal(0))
-  yield listsAsk('actors of a retention', 'the lists have no fold for the actors of a retention')
   // Named by the period, and `day_0` whatever it is.
   const units = new Set(['day', periodOf(point.source.retentionFilter).toLowerCase()])
   const days = [...units]
@@ -89,7 +89,7 @@ function* actorsBehind(point: RetentionPoint, env: QueryContext, mayRead: (colum
     .filter(({ name }) => mayRead(name))
   const appearsOn = (i: number) =>
     call('if', call('greater', call('countIf', equals(value, literal(i))), literal(0)), literal(1), literal(0))
-  const query = select({
+  const appeared = select({
     columns: [
       field('actor'),
       alias(call('arraySort', call('groupUniqArray', value)), 'appearances'),
@@ -98,6 +98,11 @@ function* actorsBehind(point: RetentionPoint, env: QueryContext, mayRead: (colum
     from: from(unionAll(first!, ...others), 'appeared'),
     groupBy: groupBy(field('actor')),
     having: hasValue,
+  })
+  const query = yield* along({
+    label: 'actors of a retention',
+    lists: () => refuse('no-fold', 'the actors of a retention'),
+    statement: () => given(appeared),
   })
   return { query, group: plan.group, columns: ['appearances', ...days.map(({ name }) => name)] }
 }

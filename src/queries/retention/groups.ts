@@ -2,7 +2,7 @@ import type { Table } from 'apache-arrow'
 import { QueryError } from '../../errors/errors.ts'
 import { otherValue } from '../breakdown-values.ts'
 import { allowFound } from '../cells.ts'
-import { listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryRun } from '../kind.ts'
 import { codesOf, doubles, integers, TextCodes } from '../vectors.ts'
 import { listedRetention } from './listed.ts'
 import type { RetentionGroup, RetentionPlan } from './plan.ts'
@@ -18,13 +18,11 @@ export function* groupsOf(plan: RetentionPlan, env: QueryContext): QueryRun<read
   mustBeThere(plan, env)
   const groups: RetentionGroup[] = []
   for (const cohort of cohortsOf(plan)) {
-    const label = cohort === null ? 'retention' : `retention, cohort ${cohort}`
-    let found: readonly RetentionGroup[] | null = null
-    const listed = listedRetention(plan, cohort, env, (read) => {
-      found = read
+    const found = yield* along<readonly RetentionGroup[]>({
+      label: cohort === null ? 'retention' : `retention, cohort ${cohort}`,
+      lists: () => listedRetention(plan, cohort, env),
+      statement: () => ({ query: retentionCounts(plan, cohort), read: (table) => readGroups(table, plan) }),
     })
-    yield listsAsk(label, listed)
-    found ??= readGroups((yield { kind: 'statement', query: retentionCounts(plan, cohort), label }) as Table, plan)
     groups.push(...(cohort === null ? found : found.map((group) => ({ ...group, parts: [cohortText(cohort)] }))))
   }
   return plan.isCumulative ? groups.map((group) => ({ ...group, counts: atLeast(group.counts, plan) })) : groups

@@ -1,12 +1,12 @@
 import { isBrokenDown } from '../breakdown.ts'
 import { type PeriodLabel, periodLabel, type ShownRanges, shownRanges } from '../comparison.ts'
 import { isoInstant } from '../dates.ts'
-import { defineQueryKind } from '../kind.ts'
+import type { QueryKind } from '../kind.ts'
 import { scaledUp } from '../sampling.ts'
 import { groupsOf, limitedGroups } from './groups.ts'
 import { meanOf, type RetentionMean } from './mean.ts'
 import { bracketsOf, periodOf, planRetention, type RetentionGroup, type RetentionPlan } from './plan.ts'
-import { type RetentionQuery, retentionSchema } from './schema.ts'
+import { retentionSchema } from './schema.ts'
 
 /** The actors who started in one interval. */
 export interface RetentionRow extends PeriodLabel {
@@ -35,7 +35,7 @@ export interface RetentionAnswer extends ShownRanges {
   readonly mean?: readonly RetentionMean[]
 }
 
-export const retention = defineQueryKind<RetentionQuery, RetentionAnswer>({
+export const retention: QueryKind<'RetentionQuery', typeof retentionSchema, RetentionAnswer> = {
   kind: 'RetentionQuery',
   isCached: true,
   schema: retentionSchema,
@@ -59,7 +59,7 @@ export const retention = defineQueryKind<RetentionQuery, RetentionAnswer>({
       ...shownRanges(plans),
     }
   },
-})
+}
 
 const emptyGroup = ({ rows, columns, value }: RetentionPlan): RetentionGroup => ({
   parts: [],

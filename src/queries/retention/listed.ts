@@ -1,19 +1,15 @@
 import { literal } from '../../ast/build.ts'
 import { type RetentionParams, type RetentionPart, retentionFold } from '../../folds/retention.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, combinationTexts, groupActors, placed } from '../listed-columns.ts'
+import { refuse } from '../refusals.ts'
 import { inSample, memberOf } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { hasFirst, type RetentionGroup, type RetentionPlan } from './plan.ts'
 import type { CohortSplit } from './statement.ts'
 
-/** A retention over the lists of the core. Text: why they cannot answer it. */
-export function listedRetention(
-  plan: RetentionPlan,
-  cohort: CohortSplit,
-  env: QueryContext,
-  take: (groups: readonly RetentionGroup[]) => void,
-): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
+/** A retention over the lists of the core. */
+export function listedRetention(plan: RetentionPlan, cohort: CohortSplit, env: QueryContext): ListedFold<readonly RetentionGroup[]> {
   const { query, range, rows, type, value, isSame, group } = plan
   const columns = new AskedColumns({ hasPersons: group === null })
   const scope = allOf(plan.filters, cohort === null || cohort === 'all' ? literal(true) : memberOf(cohort), inSample(query.samplingFactor))
@@ -29,7 +25,7 @@ export function listedRetention(
     names: bits.names,
     columns: columns.asks,
     actors: group === null ? null : groupActors(group, columns),
-    fold: listFold<RetentionParams, RetentionPart>({
+    fold: listFold<RetentionParams, RetentionPart, readonly RetentionGroup[]>({
       fold: retentionFold,
       params: (listed) => ({
         matching: {
@@ -56,7 +52,7 @@ export function listedRetention(
         isSame,
       }),
       *take(part, { columns: read }) {
-        if (!part) return 'the breakdown has too many values'
+        if (!part) return refuse('many-values')
         const texts = splits.map(({ index }) => read[index]!.texts)
         const size = rows * plan.columns
         const groups = part.combinations.map((combination, i): RetentionGroup => {
@@ -67,8 +63,7 @@ export function listedRetention(
             amounts: part.amounts?.subarray(from, to) ?? null,
           }
         })
-        take(groups.filter(({ counts }) => counts.some((count) => count > 0)))
-        return undefined
+        return groups.filter(({ counts }) => counts.some((count) => count > 0))
       },
     }),
   }

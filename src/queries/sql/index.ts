@@ -3,7 +3,7 @@ import type { Query } from '../../ast/nodes.ts'
 import { PlanningBudget } from '../../ast/planning-budget.ts'
 import { print } from '../../ast/print.ts'
 import { parseQuery } from '../../parser/parse.ts'
-import { defineQueryKind, type QueryContext, type QueryRun, type RowsPlan } from '../kind.ts'
+import type { QueryContext, QueryKind, QueryRun, RowsPlan } from '../kind.ts'
 import { usualRows } from '../page-limit.ts'
 import { columnTypes, resultRows } from '../rows.ts'
 import { limited, limitedByReader } from './limits.ts'
@@ -91,6 +91,7 @@ function* rows(query: SqlQuery, env: QueryContext): QueryRun<RowsPlan> {
   return { statement: { kind: 'statement', query: asked.query, label: 'statement' }, rows: asked.rows }
 }
 
-export const sqlLike = defineQueryKind({ kind: 'SqlLikeQuery', isStatement: true, schema: sqlSchema, run, rows })
+const statement = { isStatement: true, schema: sqlSchema, run, rows }
+export const sqlLike: QueryKind<'SqlLikeQuery', typeof sqlSchema, SqlAnswer> = { kind: 'SqlLikeQuery', ...statement }
 /** The name that clients of other servers know. */
-export const hogQl = defineQueryKind({ kind: 'HogQLQuery', isStatement: true, schema: sqlSchema, run, rows })
+export const hogQl: QueryKind<'HogQLQuery', typeof sqlSchema, SqlAnswer> = { kind: 'HogQLQuery', ...statement }

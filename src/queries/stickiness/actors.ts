@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { alias, field, from, literal, select } from '../../ast/build.ts'
 import { QueryError } from '../../errors/errors.ts'
-import { type ActorList, type ActorOptions, type Asking, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorOptions, ActorSource, Asking } from '../actor-source.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { fields } from '../fields.ts'
-import { listsAsk, type QueryContext } from '../kind.ts'
+import { along, given, type QueryContext } from '../kind.ts'
+import { refuse } from '../refusals.ts'
 import { everyQuery } from '../schemas.ts'
 import { nodeName } from '../series-condition.ts'
 import { intervalLabel } from './index.ts'
@@ -51,17 +52,20 @@ function* actorsBehind(asked: StickinessPoint, env: QueryContext): Asking<ActorL
   if (!unit) return { query: nobody, group: null, columns }
   const day = asked.day == null ? null : Number(asked.day)
   if (day !== null && (day < 1 || day > unit.size)) throw wrong(`The range has ${unit.size} intervals: there is no day ${day}.`, 'day')
-  yield listsAsk('actors of a stickiness', 'the lists have no fold for the actors of a stickiness')
   const operator = ('operator' in asked ? asked.operator : null) ?? (isCumulative(query) ? 'gte' : 'exact')
-  return {
-    query: select({
-      columns: [field('actor'), field('event_count')],
-      from: from(activeIntervals(unit, query), 'active'),
-      where: day === null ? literal(true) : compared(field('intervals'), operator, day),
-    }),
-    group: unit.group,
-    columns,
-  }
+  const active = yield* along({
+    label: 'actors of a stickiness',
+    lists: () => refuse('no-fold', 'the actors of a stickiness'),
+    statement: () =>
+      given(
+        select({
+          columns: [field('actor'), field('event_count')],
+          from: from(activeIntervals(unit, query), 'active'),
+          where: day === null ? literal(true) : compared(field('intervals'), operator, day),
+        }),
+      ),
+  })
+  return { query: active, group: unit.group, columns }
 }
 
 /** A series whose action was removed counts nobody. */
@@ -78,13 +82,13 @@ function* optionsOf({ source: query }: StickinessPoint, env: QueryContext): Aski
 }
 
 const source = { kind: 'StickinessQuery', actors: actorsBehind, options: optionsOf }
-export const stickinessInsightActors = defineActorSource<StickinessPoint>({
+export const stickinessInsightActors: ActorSource<typeof stickinessPointSchema> = {
   ...source,
   wrapper: 'InsightActorsQuery',
   schema: stickinessPointSchema,
-})
-export const stickinessActors = defineActorSource<StickinessPoint>({
+}
+export const stickinessActors: ActorSource<typeof stickinessActorsSchema> = {
   ...source,
   wrapper: 'StickinessActorsQuery',
   schema: stickinessActorsSchema,
-})
+}

@@ -1,38 +1,28 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, field, from, groupBy, select } from '../../ast/build.ts'
-import { listsAsk, type QueryContext, type QueryRun, type StatementAsk } from '../kind.ts'
+import type { Query } from '../../ast/nodes.ts'
+import { alongAll, type QueryContext, type QueryRun } from '../kind.ts'
 import { doubles, integers } from '../vectors.ts'
 import { listedStickiness } from './listed.ts'
 import type { StickinessQuery } from './schema.ts'
 import { activeIntervals, type StickinessUnit } from './unit.ts'
 
 /** For each unit, the number of actors by their number of intervals less one. */
-export function* countsOf(units: readonly StickinessUnit[], query: StickinessQuery, env: QueryContext): QueryRun<readonly Float64Array[]> {
-  const found = new Map<StickinessUnit, Float64Array>()
-  for (const unit of units) {
-    const label = labelOf(unit)
-    const listed = listedStickiness(unit, query, env, (counts) => void found.set(unit, counts))
-    yield listsAsk(label, listed)
-  }
-  const asked = units.filter((unit) => !found.has(unit))
-  if (asked.length > 0) {
-    const tables = (yield asked.map((unit) => statementOf(unit, query))) as readonly Table[]
-    for (const [i, unit] of asked.entries()) found.set(unit, readCounts(tables[i]!, unit))
-  }
-  return units.map((unit) => found.get(unit)!)
-}
+export const countsOf = (units: readonly StickinessUnit[], query: StickinessQuery, env: QueryContext): QueryRun<readonly Float64Array[]> =>
+  alongAll(
+    units.map((unit) => ({
+      label: `stickiness of series ${unit.order}, ${unit.period} period`,
+      lists: () => listedStickiness(unit, query, env),
+      statement: () => ({ query: statementOf(unit, query), read: (table: Table) => readCounts(table, unit) }),
+    })),
+  )
 
-const labelOf = ({ order, period }: StickinessUnit): string => `stickiness of series ${order}, ${period} period`
-
-const statementOf = (unit: StickinessUnit, query: StickinessQuery): StatementAsk => ({
-  kind: 'statement',
-  label: labelOf(unit),
-  query: select({
+const statementOf = (unit: StickinessUnit, query: StickinessQuery): Query =>
+  select({
     columns: [field('intervals'), alias(call('count'), 'actors')],
     from: from(activeIntervals(unit, query), 'actors_found'),
     groupBy: groupBy(field('intervals')),
-  }),
-})
+  })
 
 function readCounts(table: Table, { size }: StickinessUnit): Float64Array {
   const counts = new Float64Array(size)

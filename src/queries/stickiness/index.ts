@@ -1,5 +1,5 @@
 import { type PeriodLabel, periodLabel, periods, type ShownRanges, shownRanges } from '../comparison.ts'
-import { defineQueryKind, type QueryContext } from '../kind.ts'
+import type { QueryContext, QueryKind } from '../kind.ts'
 import { scaledUp } from '../sampling.ts'
 import { nodeName } from '../series-condition.ts'
 import { countsOf } from './counts.ts'
@@ -28,7 +28,7 @@ export interface StickinessAnswer extends Partial<ShownRanges> {
   readonly results: readonly StickinessRow[]
 }
 
-export const stickiness = defineQueryKind<StickinessQuery, StickinessAnswer>({
+export const stickiness: QueryKind<'StickinessQuery', typeof stickinessSchema, StickinessAnswer> = {
   kind: 'StickinessQuery',
   isCached: true,
   schema: stickinessSchema,
@@ -41,7 +41,7 @@ export const stickiness = defineQueryKind<StickinessQuery, StickinessAnswer>({
       ...(ranges.length > 0 && shownRanges(ranges)),
     }
   },
-})
+}
 
 export const intervalLabel = (count: number, query: StickinessQuery): string =>
   `${count} ${query.interval ?? 'day'}${count === 1 ? '' : 's'}${isCumulative(query) ? ' or more' : ''}`

@@ -1,19 +1,19 @@
 import { type StickinessParams, stickinessFold } from '../../folds/stickiness.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
+import { type Refusal, refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import type { Comparison, StickinessQuery } from './schema.ts'
 import { criteriaOf, type StickinessUnit } from './unit.ts'
 
-/** A series over the lists of the core. Text: why they cannot answer it. */
+/** A series over the lists of the core. */
 export function listedStickiness(
   { kind, group, range, edges, size, events }: StickinessUnit,
   query: StickinessQuery,
   env: QueryContext,
-  take: (counts: Float64Array) => void,
-): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
-  if (kind === 'expression') return 'the actors are an expression'
+): ListedFold<Float64Array> | Refusal {
+  if (kind === 'expression') return refuse('actors-by-expression')
   const columns = new AskedColumns({ hasPersons: group === null })
   const bits = askedBits([{ condition: allOf(events, inSample(query.samplingFactor)), bits: 1 }], columns, env)
   const [least, most] = limitsOf(criteriaOf(query))
@@ -21,7 +21,7 @@ export function listedStickiness(
     names: bits.names,
     columns: columns.asks,
     actors: group === null ? null : groupActors(group, columns),
-    fold: listFold<StickinessParams, Float64Array>({
+    fold: listFold<StickinessParams, Float64Array, Float64Array>({
       fold: stickinessFold,
       params: (listed) => ({
         matching: { from: range.firstEvent, to: range.to, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
@@ -31,9 +31,8 @@ export function listedStickiness(
         most,
       }),
       *take(counts) {
-        take(counts)
         yield
-        return undefined
+        return counts
       },
     }),
   }

@@ -6,19 +6,12 @@ import { noSpan } from '../../errors/span.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { day } from '../../lib/zone.ts'
 import { micros } from '../dates.ts'
-import { defineQueryKind, type QueryContext } from '../kind.ts'
+import type { QueryContext, QueryKind } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { actionCondition } from '../property-filters.ts'
 import { columnValues } from '../rows.ts'
 import { since } from '../scope.ts'
-import {
-  type ActorsPropertyTaxonomyQuery,
-  actorsTaxonomySchema,
-  type EventTaxonomyQuery,
-  eventTaxonomySchema,
-  type TeamTaxonomyQuery,
-  teamTaxonomySchema,
-} from './schema.ts'
+import { actorsTaxonomySchema, type EventTaxonomyQuery, eventTaxonomySchema, teamTaxonomySchema } from './schema.ts'
 
 // What a project has: its events, and the properties of events and actors with some of their values.
 
@@ -45,7 +38,7 @@ const latestEvents = 100
 const shownProperties = 500
 
 /** Events of the last 30 days by their number. */
-export const teamTaxonomy = defineQueryKind<TeamTaxonomyQuery, TeamTaxonomyAnswer>({
+export const teamTaxonomy: QueryKind<'TeamTaxonomyQuery', typeof teamTaxonomySchema, TeamTaxonomyAnswer> = {
   kind: 'TeamTaxonomyQuery',
   isCached: true,
   schema: teamTaxonomySchema,
@@ -72,13 +65,13 @@ export const teamTaxonomy = defineQueryKind<TeamTaxonomyQuery, TeamTaxonomyAnswe
     const results = events!.map((event, i) => ({ event: String(event), count: Number(counts![i]) }))
     return { results: results.slice(0, rows), hasMore: results.length > rows, limit: rows, offset }
   },
-})
+}
 
 /** What clients send about themselves, and what belongs to nobody else. */
 const omitted = /^(?:\$set|\$set_once|\$unset|\$time|\$sent_at|\$ip|distinct_id|\$group_set|token)$|^\$feature\/|__/
 
 /** The properties of an event, those with most values first. */
-export const eventTaxonomy = defineQueryKind<EventTaxonomyQuery, EventTaxonomyAnswer>({
+export const eventTaxonomy: QueryKind<'EventTaxonomyQuery', typeof eventTaxonomySchema, EventTaxonomyAnswer> = {
   kind: 'EventTaxonomyQuery',
   isCached: true,
   schema: eventTaxonomySchema,
@@ -108,7 +101,7 @@ export const eventTaxonomy = defineQueryKind<EventTaxonomyQuery, EventTaxonomyAn
     }) as Table
     return { results: sampled(columnValues(latest.getChild('properties')!, 'UTC').map(String), most) }
   },
-})
+}
 
 function matching({ event, actionId }: EventTaxonomyQuery, env: QueryContext): Expr {
   const wrong = (message: string, attr: string) => new QueryError('validation-failed', { message, attr })
@@ -138,7 +131,7 @@ function sampled(events: readonly string[], most: number): EventTaxonomyAnswer['
 }
 
 /** Values of properties of persons or groups, those of the actors who were created last first. */
-export const actorsTaxonomy = defineQueryKind<ActorsPropertyTaxonomyQuery, ActorsPropertyTaxonomyAnswer>({
+export const actorsTaxonomy: QueryKind<'ActorsPropertyTaxonomyQuery', typeof actorsTaxonomySchema, ActorsPropertyTaxonomyAnswer> = {
   kind: 'ActorsPropertyTaxonomyQuery',
   isCached: true,
   schema: actorsTaxonomySchema,
@@ -157,7 +150,7 @@ export const actorsTaxonomy = defineQueryKind<ActorsPropertyTaxonomyQuery, Actor
     })) as readonly Table[]
     return { results: tables.map(samplesOf) }
   },
-})
+}
 
 const text = (name: string): Expr => call('toString', field('properties', name))
 

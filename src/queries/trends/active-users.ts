@@ -7,44 +7,42 @@ import type { Micros } from '../../lib/zone.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { allowFound } from '../cells.ts'
 import type { ResolvedRange } from '../dates.ts'
+import { mathFacts } from '../maths.ts'
 import { at, eventsTable, since, until } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { codesOf, integers, isText, TextCodes } from '../vectors.ts'
 import { uniqueActors } from './aggregate-math.ts'
 import { type Group, groupCodes, partColumns, partFields, type UnitPlan } from './groups.ts'
 import type { PlanContext } from './plan-context.ts'
-import { actorOf, type Times } from './unit.ts'
+import { actorOf, type Times, type Unit } from './unit.ts'
 
 // Distinct actors of the 7 or 30 days that end with each bucket.
 
-export const windowDays = { weekly_active: 7, monthly_active: 30 } as const
-export type RollingMath = keyof typeof windowDays
+const daysOf = ({ node }: Pick<Unit, 'node'>): number => mathFacts(node.math).days!
 
-const dauFrom: Readonly<Record<RollingMath, readonly Interval[]>> = {
-  weekly_active: ['week', 'month', 'quarter', 'year'],
-  monthly_active: ['month', 'quarter', 'year'],
+const asLong: Readonly<Record<number, readonly Interval[]>> = {
+  7: ['week', 'month', 'quarter', 'year'],
+  30: ['month', 'quarter', 'year'],
 }
 
 /** A bucket as long as the window has the same actors as the window. */
-export const isPlainUnique = (math: RollingMath, interval: Interval): boolean => dauFrom[math].includes(interval)
+export const isPlainUnique = (unit: Pick<Unit, 'node' | 'range'>): boolean => asLong[daysOf(unit)]!.includes(unit.range.interval)
 
 /** Events are truncated to days, or to the shorter interval of the query. */
 export const fineInterval = (interval: Interval): Interval =>
   interval === 'hour' || interval === 'minute' || interval === 'second' ? interval : 'day'
 
 /** The window of a bucket as instants: after the first one, up to and including the fine bucket that starts at the second one. */
-export function windowOf(math: RollingMath, start: Micros, { range }: PlanContext['unit']): readonly [after: Micros, last: Micros] {
-  return [add('day', -windowDays[math], start, range.calendar), start]
-}
+export const windowOf = (start: Micros, unit: Unit): readonly [after: Micros, last: Micros] => [
+  add('day', -daysOf(unit), start, unit.range.calendar),
+  start,
+]
 
 /** The windows of all buckets, each from its first instant to the one after its last. */
-export function windowsOf(
-  math: RollingMath,
-  unit: PlanContext['unit'],
-): { readonly begins: readonly Micros[]; readonly ends: readonly Micros[] } {
+export function windowsOf(unit: Unit): { readonly begins: readonly Micros[]; readonly ends: readonly Micros[] } {
   const { calendar, interval } = unit.range
   const fine = fineInterval(interval)
-  const windows = (unit.edges ?? []).slice(0, -1).map((start) => windowOf(math, start, unit))
+  const windows = (unit.edges ?? []).slice(0, -1).map((start) => windowOf(start, unit))
   return {
     begins: windows.map(([after]) => endOf(fine, after, calendar)),
     ends: windows.map(([, last]) => endOf(fine, last, calendar)),
@@ -52,32 +50,30 @@ export function windowsOf(
 }
 
 /** The events that any number of the unit counts: windows start before the range. */
-export function countedTimes(unit: PlanContext['unit']): Times {
+export function countedTimes(unit: Unit): Times {
   const { node, range } = unit
-  const math = node.math
-  const plain = { from: range.firstEvent, to: range.to }
-  if (math !== 'weekly_active' && math !== 'monthly_active') return plain
-  if (!unit.edges) return totalTimes(unit, math)
-  if (isPlainUnique(math, range.interval)) return plain
-  const { begins, ends } = windowsOf(math, unit)
-  return rollingTimes(begins, ends, range) ?? noTimes
+  const isRecent = mathFacts(node.math).counts === 'recent actors'
+  if (isRecent && !unit.edges) return totalTimes(unit)
+  if (!isRecent || isPlainUnique(unit)) return { from: range.firstEvent, to: range.to }
+  const { begins, ends } = windowsOf(unit)
+  return rollingTimes(begins, ends, range)
 }
 
-export function countedTime(unit: PlanContext['unit']): Expr {
+export function countedTime(unit: Unit): Expr {
   const { from, to } = countedTimes(unit)
   return from > to ? literal(false) : and(since(from), until(to))
 }
 
 /** Those of no event. */
-export const noTimes: Times = { from: 0, to: -1 }
+const noTimes: Times = { from: 0, to: -1 }
 
-/** The times that all windows together reach over; null without a window. */
-export const rollingTimes = (begins: readonly Micros[], ends: readonly Micros[], { to }: ResolvedRange) =>
-  begins.length ? { from: begins[0]!, to: Math.min(ends.at(-1)! - 1, to) } : null
+/** The times that all windows together reach over. */
+export const rollingTimes = (begins: readonly Micros[], ends: readonly Micros[], { to }: ResolvedRange): Times =>
+  begins.length ? { from: begins[0]!, to: Math.min(ends.at(-1)! - 1, to) } : noTimes
 
-export function planRolling(context: PlanContext, math: RollingMath): UnitPlan {
+export function planRolling(context: PlanContext): UnitPlan {
   const { unit, parts } = context
-  const { begins, ends } = windowsOf(math, unit)
+  const { begins, ends } = windowsOf(unit)
   // No window starts or ends between two edges: with few visible buckets, a week in seconds has few of them.
   const edges = [...new Set([...begins, ...ends])].sort((a, b) => a - b)
   const { first, last } = windowsBetween(edges, begins, ends)
@@ -131,24 +127,20 @@ function actorNumbers(answer: Table): { actor: Int32Array; actors: number } {
 }
 
 /** As a single number, the window ends with the range, whatever its start. */
-export function planActiveTotal(context: PlanContext, math: RollingMath): UnitPlan {
+export function planActiveTotal(context: PlanContext): UnitPlan {
   const { unit, parts } = context
   const actor = actorOf(unit)
   const query = select({
     columns: [...partColumns(parts), alias(uniqueActors(context), 'value')],
     from: eventsTable(context.query.samplingFactor),
-    where: allOf(totalWindow(unit, math), context.events, actor.condition),
+    where: allOf(countedTime(unit), context.events, actor.condition),
     groupBy: groupBy(...partFields(parts.length)),
     having: context.having,
   })
   return { query, read: (answer) => context.readGroups(answer) }
 }
 
-export const totalTimes = ({ range }: PlanContext['unit'], math: RollingMath): Times => ({
-  from: add('day', -windowDays[math], range.to, range.calendar) + 1,
-  to: range.to,
+export const totalTimes = (unit: Unit): Times => ({
+  from: add('day', -daysOf(unit), unit.range.to, unit.range.calendar) + 1,
+  to: unit.range.to,
 })
-const totalWindow = (unit: PlanContext['unit'], math: RollingMath): Expr => {
-  const { from, to } = totalTimes(unit, math)
-  return and(since(from), until(to))
-}

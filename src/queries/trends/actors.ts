@@ -4,34 +4,33 @@ import type { Expr, Query } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
 import { calendarOf, endOf, startOf } from '../../lib/calendar.ts'
 import type { Micros } from '../../lib/zone.ts'
-import { type ActorList, type ActorOptions, type Asking, type Choice, defineActorSource } from '../actor-source.ts'
+import type { ActorList, ActorOptions, ActorSource, Asking, Choice } from '../actor-source.ts'
 import { nullLabel, nullValue, otherLabel, otherValue } from '../breakdown-values.ts'
 import { bucketEdges, bucketIndex, bucketLabel } from '../buckets.ts'
 import { noComparison, periodChoices, periods } from '../comparison.ts'
 import { dateInstant, isoInstant, micros, type ResolvedRange } from '../dates.ts'
 import { fields } from '../fields.ts'
-import { listsAsk, type QueryContext } from '../kind.ts'
-import { listedActors } from '../listed-actors.ts'
+import { along, given, type QueryContext } from '../kind.ts'
+import { mathFacts } from '../maths.ts'
+import { refuse } from '../refusals.ts'
 import { everyQuery } from '../schemas.ts'
 import { eventsTable, since, until } from '../scope.ts'
-import { rollingMaths } from '../series.ts'
 import { allOf, nodeName } from '../series-condition.ts'
-import { fineInterval, isPlainUnique, type RollingMath, totalTimes, windowOf } from './active-users.ts'
+import { fineInterval, isPlainUnique, totalTimes, windowOf } from './active-users.ts'
 import { isInBox, plainBoxes } from './box-plot.ts'
 import { trendsBreakdown } from './breakdown.ts'
-import { firstEvents, ignoresFiltersWhenLooking, isFirstInRange } from './first-time.ts'
+import { firstEvents, isFirstInRange } from './first-time.ts'
 import { countedQuery } from './goal.ts'
 import { partColumn } from './groups.ts'
 import { isInCell } from './heatmap.ts'
 import { answerUnits, rangesOf, unitsOf } from './index.ts'
-import { isFirstTime } from './listed.ts'
 import { listedActorsOf } from './listed-actors.ts'
 import { contextOf } from './plan.ts'
 import type { PlanContext } from './plan-context.ts'
 import { limitGroups } from './ranking.ts'
 import { displayOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { isSlope, plainSlope } from './slope.ts'
-import { actorOf, listsMakeNoSessions, type Times, type Unit } from './unit.ts'
+import { actorOf, isFirstTime, type Times, type Unit } from './unit.ts'
 import { type ValueOfPoint, valueOfPoint } from './value-of-point.ts'
 
 const value = z.union([z.string(), z.number()])
@@ -54,13 +53,13 @@ export const trendsPointSchema = fields(
 )
 export type TrendsPoint = z.infer<typeof trendsPointSchema>
 
-export const trendsActors = defineActorSource<TrendsPoint>({
+export const trendsActors: ActorSource<typeof trendsPointSchema> = {
   wrapper: 'InsightActorsQuery',
   kind: 'TrendsQuery',
   schema: trendsPointSchema,
   actors: actorsBehind,
   options: optionsOf,
-})
+}
 
 function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList> {
   const query = countedQuery(plainBoxes(plainSlope(point.source)), env)
@@ -89,17 +88,13 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const context = contextOf(unit, query, env, { ...breakdown, parts: [] }, [])
   const bucket = isTotal(query) || point.day == null ? null : bucketAt(point.day, unit, ranges[0]!.range, env)
   const times = isFirstTime(unit) ? timesOfFirst(context, bucket) : timesOf(context, bucket)
-  const found = { group: actorOf(unit).group, columns: ['event_count'] }
-  let folded: Query | null = null
-  const listed = query.madeSessions
-    ? listsMakeNoSessions
-    : listedActorsOf({ unit, query, breakdown, times, value }, env, (actors, event_count) => {
-        folded = listedActors(actors, {}, { event_count })
-      })
-  yield listsAsk(`actors of series ${order}`, listed)
-  if (folded) return { ...found, query: folded }
   const isOf = value.kind === 'all' ? literal(true) : value.condition
-  return { ...found, query: isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf) }
+  const found = yield* along<Query>({
+    label: `actors of series ${order}`,
+    lists: () => (query.madeSessions ? refuse('sessions-made') : listedActorsOf({ unit, query, breakdown, times, value }, env)),
+    statement: () => given(isFirstTime(unit) ? firstActors(context, times, isOf) : actorsIn(context, times, isOf)),
+  })
+  return { query: found, group: actorOf(unit).group, columns: ['event_count'] }
 }
 
 /** Of a cell of a heat map, or of a box: these have no breakdown. */
@@ -142,12 +137,11 @@ function bucketAt(day: string | number, { range }: Unit, current: ResolvedRange,
 /** The times of the events counted at the bucket. Running totals count all up to its end. */
 function timesOf({ unit, query }: PlanContext, bucket: Bucket | null): Times {
   const { range, node } = unit
-  if ((rollingMaths as readonly (string | null | undefined)[]).includes(node.math)) {
-    const math = node.math as RollingMath
-    if (isTotal(query)) return totalTimes(unit, math)
-    if (bucket && !isPlainUnique(math, range.interval)) {
+  if (mathFacts(node.math).counts === 'recent actors') {
+    if (isTotal(query)) return totalTimes(unit)
+    if (bucket && !isPlainUnique(unit)) {
       const fine = fineInterval(range.interval)
-      const [after, last] = windowOf(math, bucket.start, unit)
+      const [after, last] = windowOf(bucket.start, unit)
       return { from: endOf(fine, after, range.calendar), to: Math.min(endOf(fine, last, range.calendar) - 1, range.to) }
     }
   }
@@ -178,7 +172,7 @@ function actorsIn(context: PlanContext, times: Times, isOf: Expr): Query {
 function firstActors(context: PlanContext, times: Times, isOf: Expr): Query {
   const { unit, filters } = context
   const marked = { ...context, parts: [call('if', isOf, literal('1'), literal('0'))] }
-  const inner = ignoresFiltersWhenLooking(unit.node.math)
+  const inner = mathFacts(unit.node.math).ignoresFilters
     ? firstEvents(marked, filters, literal(true))
     : firstEvents(marked, literal(true), filters)
   const isCounted = and(

@@ -1,10 +1,10 @@
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
-import { own } from '../../lib/own.ts'
 import type { QueryContext } from '../kind.ts'
-import { eventExprOf, named } from '../origin.ts'
+import { mathFacts, type NumberOf } from '../maths.ts'
+import { named } from '../origin.ts'
 import { at, eventsTable } from '../scope.ts'
-import { propertyMaths, type Math as SeriesMath, type SeriesNode } from '../series.ts'
+import type { SeriesNode } from '../series.ts'
 import { allOf } from '../series-condition.ts'
 import type { UnitPlan } from './groups.ts'
 import { partColumns, partFields, readGroups } from './groups.ts'
@@ -13,13 +13,9 @@ import { actorOf, pathOf, timeFilter, type Unit } from './unit.ts'
 
 // Math that a single aggregate computes from the events of a bucket.
 
-export const quantiles: Readonly<Record<string, number>> = { median: 0.5, p75: 0.75, p90: 0.9, p95: 0.95, p99: 0.99 }
-
 /** `avg(x)`, `quantile(0.9)(x)` */
-export function aggregate(name: string, value: Expr): Expr {
-  const level = own(quantiles, name)
-  return level === undefined ? call(name, value) : callWith('quantile', { params: [literal(level)], args: [value] })
-}
+export const aggregate = (of: NumberOf, value: Expr): Expr =>
+  typeof of === 'number' ? callWith('quantile', { params: [literal(of)], args: [value] }) : call(of, value)
 
 /** The number that sums and averages use, null if it is missing. */
 export function numberOf(unit: Unit, env: QueryContext): Expr {
@@ -50,7 +46,7 @@ function converted(amount: Expr, { math_property_revenue_currency: currency }: S
   return named(call('convertCurrency', given, literal(baseCurrency), amount, call('toDate', field('timestamp'))), baseCurrency, attr, env)
 }
 
-interface Aggregation {
+export interface Aggregation {
   readonly value: Expr
   readonly condition: Expr
 }
@@ -64,28 +60,6 @@ export function uniqueActors({ unit, env, size, mostParts }: PlanContext): Expr 
   const most = env.lastPersonNo ?? Number.POSITIVE_INFINITY
   const isDense = group === null && (size * mostParts * (most + 1)) / 8 <= bitmapBytes
   return isDense ? callWith('uniqNumbers', { params: [literal(most)], args: [expr] }) : call('uniqExact', expr)
-}
-
-export function aggregationOf(context: PlanContext): Aggregation {
-  const { unit } = context
-  const math: SeriesMath = unit.node.math ?? 'total'
-  const actor = actorOf(unit)
-  const always = literal(true)
-  switch (math) {
-    case 'total':
-      return { value: call('count'), condition: always }
-    case 'unique_session':
-      return { value: call('uniqExact', field('$session_id')), condition: always }
-    case 'hogql':
-      return { value: eventExprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, context.env), condition: always }
-    case 'dau':
-    case 'unique_group':
-    case 'weekly_active':
-    case 'monthly_active':
-      return { value: uniqueActors(context), condition: actor.condition }
-    default:
-      return { value: aggregate(math, numberOf(unit, context.env)), condition: always }
-  }
 }
 
 /**
@@ -118,11 +92,10 @@ function planByStored({ unit, query, bucketOf, events, size }: PlanContext, stor
   return { query: outer, read: (answer) => readGroups(answer, names.length, size) }
 }
 
-export function planAggregate(context: PlanContext): UnitPlan {
+export function planAggregate(context: PlanContext, { value, condition }: Aggregation): UnitPlan {
   const { parts, size, bucketOf, stored } = context
-  const math = context.unit.node.math ?? 'total'
-  if (stored && (math === 'total' || math === 'sum')) return planByStored(context, stored, aggregationOf(context).value)
-  const { value, condition } = aggregationOf(context)
+  const { counts, of } = mathFacts(context.unit.node.math)
+  if (stored && (counts === 'events' || of === 'sum')) return planByStored(context, stored, value)
   const bucket = bucketOf(at)
   const query = select({
     columns: [...(bucket ? [alias(bucket, 'bucket')] : []), ...partColumns(parts), alias(value, 'value')],
@@ -152,9 +125,6 @@ export function planFirstSightings(context: PlanContext): UnitPlan {
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }
 
-export const isSessionDuration = ({ node: { math, math_property } }: Pick<Unit, 'node'>): boolean =>
-  math_property === '$session_duration' && (propertyMaths as readonly (string | null | undefined)[]).includes(math)
-
 /** The number of a session, null if it is missing. */
 export function sessionDuration({ node }: Pick<Unit, 'node'>, duration: Expr = field('session', '$session_duration')): Expr {
   const number = call('toFloat', duration)
@@ -179,18 +149,13 @@ export function planSessionDuration(context: PlanContext): UnitPlan {
     groupBy: groupBy(...keys, field('session_key')),
   })
   const query = select({
-    columns: [...keys, alias(aggregate(unit.node.math ?? 'avg', sessionDuration(unit, field('duration'))), 'value')],
+    columns: [...keys, alias(aggregate(mathFacts(unit.node.math).of!, sessionDuration(unit, field('duration'))), 'value')],
     from: from(inner, 'session_lengths'),
     groupBy: groupBy(...keys),
     having: context.having,
   })
   return { query, read: (answer) => readGroups(answer, parts.length, size) }
 }
-
-const perActor = '_count_per_actor'
-
-/** What such a math does with the numbers of events; null: it is another math. */
-export const countPerActorReduction = (math: string): string | null => (math.endsWith(perActor) ? math.slice(0, -perActor.length) : null)
 
 /** Events per actor, then an aggregate over the actors that have any. */
 export function planCountPerActor(context: PlanContext): UnitPlan {
@@ -209,9 +174,8 @@ export function planCountPerActor(context: PlanContext): UnitPlan {
     where: allOf(timeFilter(unit), context.events, actor.condition),
     groupBy: groupBy(...keys, field('actor')),
   })
-  const name = countPerActorReduction(unit.node.math ?? '')!
   const query = select({
-    columns: [...keys, alias(aggregate(name, field('events_of_actor')), 'value')],
+    columns: [...keys, alias(aggregate(mathFacts(unit.node.math).of!, field('events_of_actor')), 'value')],
     from: from(inner, 'counts'),
     groupBy: groupBy(...keys),
     having: context.having,

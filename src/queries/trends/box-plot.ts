@@ -1,21 +1,21 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, callWith, field, from, groupBy, literal, select } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import type { Expr, Query } from '../../ast/nodes.ts'
 import { ofBox } from '../../folds/series/spread.ts'
 import { noBreakdown } from '../breakdown.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import { bucketDay, bucketLabel } from '../buckets.ts'
 import { type PeriodLabel, periodLabel } from '../comparison.ts'
-import { listsAsk, type QueryContext, type QueryRun, type StatementAsk } from '../kind.ts'
+import { alongAll, folded, type QueryContext, type QueryRun } from '../kind.ts'
+import { Refusal, refuse } from '../refusals.ts'
 import { at, eventsTable } from '../scope.ts'
 import { allOf, nodeName } from '../series-condition.ts'
 import { doubles, integers } from '../vectors.ts'
 import { numberOf } from './aggregate-math.ts'
 import type { Measure } from './expression-measures.ts'
-import type { Group } from './groups.ts'
-import { listedUnit } from './listed.ts'
+import { listedUnit, measuring } from './listed.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
-import { eventsOf, listsMakeNoSessions, timeFilter, type Unit } from './unit.ts'
+import { eventsOf, timeFilter, type Unit } from './unit.ts'
 
 /** The spread of a property in one bucket; all zero without a number. */
 export interface BoxPlotDatum extends PeriodLabel {
@@ -61,38 +61,33 @@ export const plainBoxes = (query: TrendsQuery): TrendsQuery =>
 /** The events whose number is in a box. */
 export const isInBox = (unit: Unit, env: QueryContext): Expr => call('isNotNull', numberOf(unit, env))
 
-/** The boxes of each unit, from the lists of the core where these know them. */
+/** The boxes of each unit. */
 export function* boxPlots(units: readonly Unit[], query: TrendsQuery, env: QueryContext): QueryRun<readonly BoxPlotDatum[]> {
-  const found = new Map<Unit, readonly Box[]>()
-  for (const unit of units) {
-    const boxes = yield* foldBoxes(unit, query, env)
-    if (boxes) found.set(unit, boxes)
-  }
-  const asked = units.filter((unit) => !found.has(unit))
-  if (asked.length > 0) {
-    const tables = (yield asked.map((unit) => boxStatement(unit, query, env))) as readonly Table[]
-    for (const [i, unit] of asked.entries()) found.set(unit, readBoxes(tables[i]!))
-  }
-  return units.flatMap((unit) => withEmptyBoxes(found.get(unit)!, unit).map((box) => datumOf(box, unit, query, env)))
+  const found = yield* alongAll(
+    units.map((unit) => ({
+      label: labelOf(unit),
+      lists: () => listedBoxes(unit, query, env),
+      statement: () => ({ query: boxStatement(unit, query, env), read: readBoxes }),
+    })),
+  )
+  return units.flatMap((unit, i) => withEmptyBoxes(found[i]!, unit).map((box) => datumOf(box, unit, query, env)))
 }
 
 const labelOf = ({ order, period }: Unit): string => `box plot of series ${order}, ${period} period`
 
 /** The numbers of a bucket as the fold writes them. */
-const folded = ['min', 'p25', 'median', 'p75', 'max', 'count', 'mean'] as const
+const foldedNumbers = ['min', 'p25', 'median', 'p75', 'max', 'count', 'mean'] as const
 
-/** Null: the lists cannot count them. */
-function* foldBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<readonly Box[] | null> {
-  let boxes: readonly Box[] | null = null
-  const take = (groups: readonly Group[]) => {
-    const data = groups[0]?.data ?? []
-    const numberAt = (bucket: number, name: (typeof folded)[number]) => data[bucket * folded.length + folded.indexOf(name)]!
-    const buckets = Array.from({ length: data.length / folded.length }, (_, bucket) => bucket)
-    boxes = buckets.filter((bucket) => numberAt(bucket, 'count') > 0).map((bucket) => boxOf(bucket, (name) => numberAt(bucket, name)))
-  }
+function* listedBoxes(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<readonly Box[] | Refusal> {
+  if (query.madeSessions) return refuse('sessions-made')
   const measure: Measure = { condition: literal(true), value: { number: numberOf(unit, env), reduction: ofBox } }
-  yield listsAsk(labelOf(unit), query.madeSessions ? listsMakeNoSessions : listedUnit(unit, query, noBreakdown, [], env, take, measure))
-  return boxes
+  const groups = yield* folded(labelOf(unit), listedUnit(unit, query, noBreakdown, [], env, measuring(measure)))
+  if (groups instanceof Refusal) return groups
+  const data = groups[0]?.data ?? []
+  const numberAt = (bucket: number, name: (typeof foldedNumbers)[number]) =>
+    data[bucket * foldedNumbers.length + foldedNumbers.indexOf(name)]!
+  const buckets = Array.from({ length: data.length / foldedNumbers.length }, (_, bucket) => bucket)
+  return buckets.filter((bucket) => numberAt(bucket, 'count') > 0).map((bucket) => boxOf(bucket, (name) => numberAt(bucket, name)))
 }
 
 function withEmptyBoxes(boxes: readonly Box[], { edges }: Unit): readonly Box[] {
@@ -105,23 +100,19 @@ const boxOf = (bucket: number, value: (name: MeasureName) => number): Box => ({
   ...(Object.fromEntries(measures.map((name) => [name, value(name)])) as Record<MeasureName, number>),
 })
 
-function boxStatement(unit: Unit, query: TrendsQuery, env: QueryContext): StatementAsk {
+function boxStatement(unit: Unit, query: TrendsQuery, env: QueryContext): Query {
   const number = field('number')
   const numbers = select({
     columns: [alias(bucketNumber(at, unit.edges!), 'bucket'), alias(numberOf(unit, env), 'number')],
     from: eventsTable(query.samplingFactor),
     where: allOf(timeFilter(unit), eventsOf(unit, query, env)),
   })
-  return {
-    kind: 'statement',
-    label: labelOf(unit),
-    query: select({
-      columns: [field('bucket'), ...measures.map((name) => alias(reduced(reductions[name], number), `${name}_value`))],
-      from: from(numbers, 'numbers_found'),
-      where: call('isNotNull', number),
-      groupBy: groupBy(field('bucket')),
-    }),
-  }
+  return select({
+    columns: [field('bucket'), ...measures.map((name) => alias(reduced(reductions[name], number), `${name}_value`))],
+    from: from(numbers, 'numbers_found'),
+    where: call('isNotNull', number),
+    groupBy: groupBy(field('bucket')),
+  })
 }
 
 function readBoxes(table: Table): readonly Box[] {

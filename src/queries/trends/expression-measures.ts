@@ -2,6 +2,7 @@ import { call, callWith, field, literal } from '../../ast/build.ts'
 import type { Call, Expr } from '../../ast/nodes.ts'
 import type { Reduction } from '../../folds/series/reduce.ts'
 import { own } from '../../lib/own.ts'
+import { type Refusal, refuse } from '../refusals.ts'
 import { allOf } from '../series-condition.ts'
 
 // An expression over aggregates, as the numbers that folds count and what is computed of them. The engine computes it, over one row per cell.
@@ -25,24 +26,23 @@ export const measureField = (i: number): string => `measure_${i}`
 const always = literal(true)
 export const everyEvent: Measure = { condition: always, value: 'events' }
 
-/** Text: why folds cannot count it. */
-export function measuresOf(expr: Expr): MeasuredExpression | string {
+export function measuresOf(expr: Expr): MeasuredExpression | Refusal {
   const measures: Measure[] = []
-  const problems: string[] = []
+  const problems: Refusal[] = []
   const measured = (node: Expr): Expr => {
     if (node.kind === 'literal') return node
-    if (node.kind !== 'call') problems.push('the expression is more than a call')
+    if (node.kind !== 'call') problems.push(refuse('expression-not-a-call'))
     else {
       const measure = measureOf(node)
       if (measure) return overCell(node, measure, measures.push(measure) - 1)
       if (operators.has(node.name) && isBare(node) && !node.distinct) return { ...node, args: node.args.map(measured) }
-      problems.push(`the expression uses ${node.name} in a way that the lists do not count`)
+      problems.push(refuse('expression-without-fold', node.name))
     }
     return node
   }
   const overCells = measured(expr)
   if (problems.length > 0) return problems[0]!
-  if (measures.length === 0) return 'the expression counts nothing'
+  if (measures.length === 0) return refuse('expression-of-nothing')
   return { measures, overCells, isPlain: expr.kind === 'call' && measureOf(expr) !== null }
 }
 

@@ -1,5 +1,6 @@
 import { alias, call, equals, field, from, groupBy, literal, select, tuple } from '../../ast/build.ts'
 import type { Expr, Query } from '../../ast/nodes.ts'
+import { mathFacts } from '../maths.ts'
 import { at, eventsTable, until } from '../scope.ts'
 import { allOf, nodeMatch } from '../series-condition.ts'
 import { partColumn, partFields, readGroups, type UnitPlan } from './groups.ts'
@@ -7,8 +8,6 @@ import type { PlanContext } from './plan-context.ts'
 import { actorOf, cohortFilter, pathOf } from './unit.ts'
 
 // Actors whose first event ever is within the range. The search for it has no start, so the range's start applies to the first event only.
-
-export const ignoresFiltersWhenLooking = (math: string | null | undefined): boolean => math === 'first_time_for_user'
 
 /** One row per actor: when its first event was, and the breakdown of that event. */
 export function firstEvents(context: PlanContext, isTrueOfFirst: Expr, isTrueOfAll: Expr): Query {
@@ -34,7 +33,7 @@ export const isFirstInRange = ({ unit }: PlanContext): Expr =>
 
 export function planFirstTime(context: PlanContext): UnitPlan {
   const { parts, size, bucketOf, unit, filters } = context
-  const inner = ignoresFiltersWhenLooking(unit.node.math)
+  const inner = mathFacts(unit.node.math).ignoresFilters
     ? firstEvents(context, filters, literal(true))
     : firstEvents(context, literal(true), filters)
   const bucket = bucketOf(field('first_at'))

@@ -8,8 +8,8 @@ import { columnValues } from '../rows.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { integers } from '../vectors.ts'
-import { aggregationOf } from './aggregate-math.ts'
 import { type Group, toNumber } from './groups.ts'
+import { mathOf } from './maths.ts'
 import type { PlanContext } from './plan-context.ts'
 import type { TrendsQuery } from './schema.ts'
 import { scaleSample } from './transforms.ts'
@@ -52,7 +52,7 @@ export function isInCell(
 
 export function heatmapOf(context: PlanContext): readonly StatementAsk[] {
   const { unit, events } = context
-  const { value, condition } = aggregationOf({ ...context, size: hoursOfWeek })
+  const { value, condition } = mathOf(unit).aggregate!({ ...context, size: hoursOfWeek })
   const parts = partsOf(context.query, unit)
   return groupings.map((keys) => ({
     kind: 'statement',

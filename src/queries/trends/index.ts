@@ -1,12 +1,13 @@
 import type { Table } from 'apache-arrow'
-import { InternalError, QueryError } from '../../errors/errors.ts'
+import { QueryError } from '../../errors/errors.ts'
 import { type Breakdown, isBrokenDown, noBreakdown, partValue } from '../breakdown.ts'
 import { breakdownName, otherValue } from '../breakdown-values.ts'
 import { bucketEdges } from '../buckets.ts'
 import { allowCells } from '../cells.ts'
 import { type Period, type PeriodRange, periodRanges, periods, type ShownRanges, shownRanges } from '../comparison.ts'
 import type { ResolvedRange } from '../dates.ts'
-import { type Answer, type Ask, defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { along, alongAll, folded, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
+import { Refusal, refuse } from '../refusals.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, isMissing } from '../series-condition.ts'
 import { countedTime } from './active-users.ts'
@@ -17,16 +18,15 @@ import { conversionsOf, ratesOf, unitIn, withRates } from './goal.ts'
 import type { Group } from './groups.ts'
 import { type CalendarHeatmap, heatmapBreakdowns, heatmapOf, heatmapOfGroups, readHeatmap } from './heatmap.ts'
 import { type Bins, binRanges, binsOf } from './histogram.ts'
-import { listedUnit } from './listed.ts'
 import { listedBins } from './listed-bins.ts'
-import { foldExpression } from './listed-expression.ts'
-import { contextOf, planUnit } from './plan.ts'
+import { mathOf } from './maths.ts'
+import { contextOf } from './plan.ts'
 import { limitGroups, rankGroups } from './ranking.ts'
 import { displayOf, formulasOf, isCumulative, isTotal, type TrendsQuery, trendsSchema } from './schema.ts'
 import { type Axis, axisOf, filterOf, type Line, rowOf, type TrendsRow } from './shape.ts'
 import { endsNow, endsOf, isSlope, plainSlope, slopeGroups } from './slope.ts'
 import { accumulate, scaleSample, smooth } from './transforms.ts'
-import { eventsOf, listsMakeNoSessions, type Unit } from './unit.ts'
+import { eventsOf, type Unit } from './unit.ts'
 
 export interface TrendsResponse extends ShownRanges {
   readonly results: readonly TrendsRow[]
@@ -35,7 +35,7 @@ export interface TrendsResponse extends ShownRanges {
   readonly boxplot_data?: readonly BoxPlotDatum[]
 }
 
-export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
+export const trends: QueryKind<'TrendsQuery', typeof trendsSchema, TrendsResponse> = {
   kind: 'TrendsQuery',
   isCached: true,
   schema: trendsSchema,
@@ -47,11 +47,6 @@ export const trends = defineQueryKind<TrendsQuery, TrendsResponse>({
         ? runHeatmap(query, env)
         : runTrends(plainSlope(query), env)
   },
-})
-
-const tables = (answer: Answer): readonly Table[] => {
-  if (!Array.isArray(answer)) throw new InternalError('A list of statements was not answered by a list of tables')
-  return answer
 }
 
 /** The current range and, with a comparison, the comparison range. */
@@ -76,33 +71,6 @@ export function unitsOf(query: TrendsQuery, env: QueryContext, breakdown: Breakd
   })
 }
 
-/** The bins of every part of every unit; only parts with bins query the smallest and largest value. */
-export function* binsOfUnits(
-  units: readonly Unit[],
-  query: TrendsQuery,
-  env: QueryContext,
-  { parts }: Breakdown,
-): Generator<Ask, (Bins | null)[][], Answer> {
-  const binned = parts.filter((part) => part.binCount !== null)
-  if (binned.length === 0) return units.map(() => [])
-  const asks = units.map((unit) => ({
-    kind: 'statement' as const,
-    query: binRanges(
-      binned.map((part) => partValue(part, env)),
-      eventsTable(query.samplingFactor),
-      allOf(countedTime(unit), eventsOf(unit, query, env)),
-    ),
-    label: binsLabel(unit),
-  }))
-  const number = (value: unknown) => (value === null || value === undefined ? null : Number(value))
-  return tables(yield asks).map((answer) =>
-    parts.map((part) => {
-      const i = binned.indexOf(part)
-      return i < 0 ? null : binsOf(number(answer.getChild(`low${i}`)?.get(0)), number(answer.getChild(`high${i}`)?.get(0)), part.binCount!)
-    }),
-  )
-}
-
 interface Answered {
   readonly unit: Unit
   readonly groups: readonly Group[]
@@ -113,61 +81,52 @@ export function* answerUnits(
   query: TrendsQuery,
   env: QueryContext,
   breakdown: Breakdown,
-): Generator<Ask, Answered[], Answer> {
-  const folded = yield* foldUnits(units, query, env, breakdown)
-  const read = units.filter((unit) => !folded.has(unit))
-  const bins = yield* binsOfUnits(read, query, env, breakdown)
-  const plans = read.map((unit, i) => planUnit(contextOf(unit, query, env, breakdown, bins[i]!)))
-  const asks = plans.map((plan, i) => ({ kind: 'statement' as const, query: plan.query, label: labelOf(read[i]!) }))
-  const answers = asks.length > 0 ? tables(yield asks) : []
-  const groups = new Map(read.map((unit, i) => [unit, plans[i]!.read(answers[i]!)]))
-  return units.map((unit) => {
-    const found = folded.get(unit) ?? groups.get(unit)!
-    return { unit, groups: isSlope(query) ? slopeGroups(found) : found }
-  })
+): QueryRun<readonly Answered[]> {
+  const groups = yield* alongAll(
+    units.map((unit) => ({
+      label: labelOf(unit),
+      lists: () => listedGroups(unit, query, env, breakdown),
+      statement: () => statedGroups(unit, query, env, breakdown),
+    })),
+  )
+  return units.map((unit, i) => ({ unit, groups: isSlope(query) ? slopeGroups(groups[i]!) : groups[i]! }))
 }
 
-/** The units that the lists of the core can answer. */
-function* foldUnits(
-  units: readonly Unit[],
-  query: TrendsQuery,
-  env: QueryContext,
-  breakdown: Breakdown,
-): Generator<Ask, ReadonlyMap<Unit, readonly Group[]>, Answer> {
-  const folded = new Map<Unit, readonly Group[]>()
-  for (const unit of units) {
-    const label = labelOf(unit)
-    if (query.madeSessions) {
-      yield listsAsk(label, listsMakeNoSessions)
-      continue
-    }
-    const bins = yield* foldBins(unit, query, env, breakdown)
-    if (!bins) continue
-    if (unit.node.math === 'hogql') {
-      const groups = yield* foldExpression(unit, query, env, breakdown, bins, label)
-      if (groups) folded.set(unit, groups)
-      continue
-    }
-    const found = listedUnit(unit, query, breakdown, bins, env, (groups) => void folded.set(unit, groups))
-    yield listsAsk(label, found)
+const hasBins = ({ parts }: Breakdown) => parts.some((part) => part.binCount !== null)
+
+function* listedGroups(unit: Unit, query: TrendsQuery, env: QueryContext, breakdown: Breakdown): QueryRun<readonly Group[] | Refusal> {
+  if (query.madeSessions) return refuse('sessions-made')
+  const bins = hasBins(breakdown) ? yield* folded(binsLabel(unit), listedBins(unit, query, breakdown, env)) : []
+  if (bins instanceof Refusal) return bins
+  const { lists, statement } = mathOf(unit)
+  return yield* lists({ unit, query, env, breakdown, bins, label: labelOf(unit) }, () =>
+    statement(contextOf(unit, query, env, breakdown, bins)),
+  )
+}
+
+function* statedGroups(unit: Unit, query: TrendsQuery, env: QueryContext, breakdown: Breakdown): QueryRun<readonly Group[]> {
+  const bins = hasBins(breakdown) ? yield* statedBins(unit, query, env, breakdown) : []
+  const plan = mathOf(unit).statement(contextOf(unit, query, env, breakdown, bins))
+  return plan.read((yield { kind: 'statement', query: plan.query, label: labelOf(unit) }) as Table)
+}
+
+/** The bins of the parts; only parts with bins query the smallest and largest value. */
+function* statedBins(unit: Unit, query: TrendsQuery, env: QueryContext, { parts }: Breakdown): QueryRun<readonly (Bins | null)[]> {
+  const binned = parts.filter((part) => part.binCount !== null)
+  const ranges = binRanges(
+    binned.map((part) => partValue(part, env)),
+    eventsTable(query.samplingFactor),
+    allOf(countedTime(unit), eventsOf(unit, query, env)),
+  )
+  const found = (yield { kind: 'statement', query: ranges, label: binsLabel(unit) }) as Table
+  const end = (name: string) => {
+    const value: unknown = found.getChild(name)?.get(0)
+    return value === null || value === undefined ? null : Number(value)
   }
-  return folded
-}
-
-/** The bins of the parts of the breakdown; null if the lists do not know them. */
-function* foldBins(
-  unit: Unit,
-  query: TrendsQuery,
-  env: QueryContext,
-  breakdown: Breakdown,
-): Generator<Ask, readonly (Bins | null)[] | null, Answer> {
-  if (breakdown.parts.every((part) => part.binCount === null)) return []
-  let found: readonly (Bins | null)[] | null = null
-  const listed = listedBins(unit, query, breakdown, env, (bins) => {
-    found = bins
+  return parts.map((part) => {
+    const i = binned.indexOf(part)
+    return i < 0 ? null : binsOf(end(`low${i}`), end(`high${i}`), part.binCount!)
   })
-  yield { kind: 'lists', label: binsLabel(unit), ...listed }
-  return found
 }
 
 const binsLabel = ({ order }: Unit): string => `range of the histogram of series ${order}`
@@ -217,7 +176,7 @@ function* conversionsBehind(
   query: TrendsQuery,
   env: QueryContext,
   breakdown: Breakdown,
-): Generator<Ask, readonly Line[] | null, Answer> {
+): QueryRun<readonly Line[] | null> {
   const conversions = conversionsOf(query, env)
   if (!conversions || isBrokenDown(breakdown)) return null
   const units = answered.map(({ unit }) => unitIn(conversions, unit))
@@ -252,16 +211,20 @@ function* runHeatmap(query: TrendsQuery, env: QueryContext): QueryRun<TrendsResp
   return { results, hasMore: false, ...shownRanges(ranges) }
 }
 
-function* heatmapOfUnit(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<CalendarHeatmap> {
-  const folded = yield* foldHeatmap(unit, query, env)
-  return folded ?? readHeatmap(tables(yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))), unit, query)
-}
+const heatmapOfUnit = (unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<CalendarHeatmap> =>
+  along<CalendarHeatmap>({
+    label: labelOf(unit),
+    lists: () => listedHeatmap(unit, query, env),
+    *statement() {
+      return readHeatmap((yield heatmapOf(contextOf(unit, query, env, noBreakdown, []))) as readonly Table[], unit, query)
+    },
+  })
 
-function* foldHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): Generator<Ask, CalendarHeatmap | null, Answer> {
+function* listedHeatmap(unit: Unit, query: TrendsQuery, env: QueryContext): QueryRun<CalendarHeatmap | Refusal> {
   const found: (readonly Group[])[] = []
   for (const breakdown of heatmapBreakdowns(query, unit)) {
-    const groups = (yield* foldUnits([unit], query, env, breakdown)).get(unit)
-    if (!groups) return null
+    const groups = yield* listedGroups(unit, query, env, breakdown)
+    if (groups instanceof Refusal) return groups
     found.push(groups)
   }
   return heatmapOfGroups(found, unit, query)

@@ -1,11 +1,14 @@
+import type { Query } from '../../ast/nodes.ts'
 import { type EventCounts, type EventCountsParams, eventCountsFold } from '../../folds/event-counts.ts'
 import type { Breakdown } from '../breakdown.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
+import { listedActors } from '../listed-actors.ts'
 import { type AskedColumn, AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
+import { refuse } from '../refusals.ts'
 import { groupText } from './breakdown.ts'
-import { conditionsOf, isFirstTime } from './listed.ts'
+import { conditionsOf } from './listed.ts'
 import type { TrendsQuery } from './schema.ts'
-import { actorOf, type Times, type Unit } from './unit.ts'
+import { actorOf, isFirstTime, type Times, type Unit } from './unit.ts'
 import type { ValueOfPoint } from './value-of-point.ts'
 
 /** To list an actor that was found takes as long as to find it among this many events by a statement. */
@@ -22,12 +25,8 @@ export interface CountedPoint {
   readonly value: ValueOfPoint
 }
 
-/** The actors of a point over the lists of the core. Text: why they cannot find them. */
-export function listedActorsOf(
-  { unit, query, breakdown, times, value }: CountedPoint,
-  env: QueryContext,
-  take: (actors: readonly (number | string)[], counts: Int32Array) => void,
-): Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold } {
+/** The actors of a point over the lists of the core. */
+export function listedActorsOf({ unit, query, breakdown, times, value }: CountedPoint, env: QueryContext): ListedFold<Query> {
   const { group } = actorOf(unit)
   const columns = new AskedColumns({ hasPersons: group === null })
   const actors = group === null ? null : groupActors(group, columns)
@@ -42,7 +41,7 @@ export function listedActorsOf(
     names: bits.names,
     columns: columns.asks,
     actors,
-    fold: listFold<EventCountsParams, EventCounts>({
+    fold: listFold<EventCountsParams, EventCounts, Query>({
       fold: eventCountsFold,
       params: (listed) => ({
         matching: {
@@ -58,14 +57,14 @@ export function listedActorsOf(
         counted,
       }),
       *take({ person, count }, listed) {
-        if (person.length > Math.max(fewActors, listed.lists.events / eventsPerActor)) return 'a statement lists so many actors faster'
+        if (person.length > Math.max(fewActors, listed.lists.events / eventsPerActor)) return refuse('many-actors')
         const keys = actors && listed.columns[actors.column]!.texts
-        take(
-          Array.from(person, (number) => (keys ? keys[number]! : number)),
-          count,
-        )
         yield
-        return undefined
+        return listedActors(
+          Array.from(person, (number) => (keys ? keys[number]! : number)),
+          {},
+          { event_count: count },
+        )
       },
     }),
   }

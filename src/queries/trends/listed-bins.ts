@@ -2,7 +2,7 @@ import { call } from '../../ast/build.ts'
 import { type Extents, type ExtentsParams, extentsFold } from '../../folds/extents.ts'
 import { type Breakdown, partValue } from '../breakdown.ts'
 import { nullValue } from '../breakdown-values.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { type AskedColumn, AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
@@ -19,13 +19,7 @@ const numberIn = (part: Part, columns: AskedColumns, env: QueryContext): AskedCo
   columns.numbers(call('toFloat', partValue(part, env)))
 
 /** The bins of the parts that have some. */
-export function listedBins(
-  unit: Unit,
-  query: TrendsQuery,
-  { parts }: Breakdown,
-  env: QueryContext,
-  take: (bins: readonly (Bins | null)[]) => void,
-): Pick<ListsAsk, 'names' | 'columns'> & { readonly fold: ListFold } {
+export function listedBins(unit: Unit, query: TrendsQuery, { parts }: Breakdown, env: QueryContext): ListedFold<readonly (Bins | null)[]> {
   const columns = new AskedColumns()
   const binned = parts.filter((part) => part.binCount !== null)
   const bits = askedBits([{ condition: allOf(eventsOf(unit, query, env), inSample(query.samplingFactor)), bits: 1 }], columns, env)
@@ -33,7 +27,7 @@ export function listedBins(
   return {
     names: bits.names,
     columns: columns.asks,
-    fold: listFold<ExtentsParams, Extents>({
+    fold: listFold<ExtentsParams, Extents, readonly (Bins | null)[]>({
       fold: extentsFold,
       params: (listed) => ({
         matching: { ...countedTimes(unit), scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
@@ -41,9 +35,8 @@ export function listedBins(
       }),
       *take({ low, high }) {
         const found = binned.map((part, i) => binsOf(low[i]!, high[i]!, part.binCount!))
-        take(parts.map((part) => (part.binCount === null ? null : found[binned.indexOf(part)]!)))
         yield
-        return undefined
+        return parts.map((part) => (part.binCount === null ? null : found[binned.indexOf(part)]!))
       },
     }),
   }

@@ -1,71 +1,53 @@
 import type { Table } from 'apache-arrow'
 import { alias, field, from, groupBy, select } from '../../ast/build.ts'
-import type { Breakdown } from '../breakdown.ts'
-import { type Answer, type Ask, type ListsAsk, listsAsk, type QueryContext } from '../kind.ts'
+import type { Expr, Query } from '../../ast/nodes.ts'
+import { folded, type ListedFold, type QueryRun } from '../kind.ts'
 import { listedActors } from '../listed-actors.ts'
-import { eventExprOf } from '../origin.ts'
+import { Refusal, refuse } from '../refusals.ts'
 import { columnValues } from '../rows.ts'
 import { integers } from '../vectors.ts'
 import { everyEvent, hasNumber, type Measure, type MeasuredExpression, measureField, measuresOf } from './expression-measures.ts'
 import { type Group, toNumber } from './groups.ts'
-import type { Bins } from './histogram.ts'
-import { listedUnit } from './listed.ts'
-import { contextOf, planUnit } from './plan.ts'
-import type { TrendsQuery } from './schema.ts'
-import { pathOf, type Unit } from './unit.ts'
 
 // A series whose number is an expression: one fold for each aggregate, and one statement over their results.
 
 /** Cells that one statement computes. */
 const mostCells = 50_000
 
-/** The groups of the unit; null: the lists cannot count them. */
+/** The groups of the unit. `check`: the statement that must compile. `listed`: the fold of a part. */
 export function* foldExpression(
-  unit: Unit,
-  query: TrendsQuery,
-  env: QueryContext,
-  breakdown: Breakdown,
-  bins: readonly (Bins | null)[],
+  expr: Expr,
+  check: () => Query,
   label: string,
-): Generator<Ask, readonly Group[] | null, Answer> {
-  const measured = measuresOf(eventExprOf(unit.node.math_hogql ?? 'count()', `${pathOf(unit)}__math_hogql`, env))
-  if (typeof measured === 'string') {
-    yield listsAsk(label, measured)
-    return null
-  }
-  // What the engine refuses, it refuses as a statement.
-  let check: ListsAsk['check'] = planUnit(contextOf(unit, query, env, breakdown, bins)).query
-  function* groupsOf(measure: Measure): Generator<Ask, readonly Group[] | null, Answer> {
-    let found: readonly Group[] | null = null
-    const take = (groups: readonly Group[]) => {
-      found = groups
-    }
-    const listed = listedUnit(unit, query, breakdown, bins, env, take, measure)
-    yield listsAsk(label, typeof listed === 'string' ? listed : { ...listed, check })
-    check = undefined
+  listed: (measure: Measure) => ListedFold<readonly Group[]>,
+): QueryRun<readonly Group[] | Refusal> {
+  const measured = measuresOf(expr)
+  if (measured instanceof Refusal) return measured
+  let statement: Query | undefined = check()
+  function* groupsOf(measure: Measure): QueryRun<readonly Group[] | Refusal> {
+    const found = yield* folded(label, { ...listed(measure), check: statement })
+    statement = undefined
     return found
   }
   const { measures, isPlain } = measured
   const [first] = measures as [Measure]
   if (isPlain && first.condition.kind === 'literal') return yield* groupsOf(first)
   const all = yield* groupsOf(everyEvent)
-  if (!all) return null
+  if (all instanceof Refusal) return all
   const found: (readonly Group[])[] = []
   const numbered: (readonly Group[] | null)[] = []
   for (const measure of measures) {
     const groups = yield* groupsOf(measure)
-    if (!groups) return null
+    if (groups instanceof Refusal) return groups
     found.push(groups)
     const numbers = isPlain ? null : hasNumber(measure)
-    numbered.push(numbers && (yield* groupsOf(numbers)))
-    if (numbers && !numbered.at(-1)) return null
+    const counts = numbers && (yield* groupsOf(numbers))
+    if (counts instanceof Refusal) return counts
+    numbered.push(counts)
   }
   if (isPlain) return all.map(({ parts, data }) => ({ parts, data: valuesOf(found[0]!, parts, data.length) }))
   const cells = cellsOf(all)
-  if (cells.length > mostCells) {
-    yield listsAsk(label, 'the expression has too many values')
-    return null
-  }
+  if (cells.length > mostCells) return refuse('expression-too-large')
   const texts = measures.map((_, i) => textsOf(cells, all, found[i]!, numbered[i]!))
   return withValues(all, cells, yield* computed(measured, cells, texts, label))
 }
@@ -100,7 +82,7 @@ function* computed(
   cells: readonly Cell[],
   texts: readonly (readonly string[])[],
   label: string,
-): Generator<Ask, ReadonlyMap<number, number>, Answer> {
+): QueryRun<ReadonlyMap<number, number>> {
   const columns = Object.fromEntries(texts.map((values, i) => [measureField(i), values]))
   const query = select({
     columns: [field('actor'), alias(overCells, 'value')],

@@ -2,15 +2,11 @@ import { call, literal } from '../../ast/build.ts'
 import { type Breakdown, partValue } from '../breakdown.ts'
 import { bucketNumber } from '../bucket-number.ts'
 import type { QueryContext } from '../kind.ts'
-import { countPerActorMaths, firstTimeMaths, rollingMaths } from '../series.ts'
-import { isPlainUnique, planActiveTotal, planRolling, type RollingMath } from './active-users.ts'
-import { isSessionDuration, planAggregate, planCountPerActor, planFirstSightings, planSessionDuration } from './aggregate-math.ts'
 import { groupText } from './breakdown.ts'
-import { planFirstTime } from './first-time.ts'
-import { readGroups, type UnitPlan } from './groups.ts'
+import { readGroups } from './groups.ts'
 import type { Bins } from './histogram.ts'
 import type { PlanContext } from './plan-context.ts'
-import { isCumulative, type TrendsQuery } from './schema.ts'
+import type { TrendsQuery } from './schema.ts'
 import { eventsOf, filtersOf, type Unit } from './unit.ts'
 
 export function contextOf(
@@ -47,20 +43,4 @@ export function contextOf(
     bucketOf: (at) => unit.edges && bucketNumber(at, unit.edges),
     readGroups: (table) => readGroups(table, parts.length, size),
   }
-}
-
-const among = (names: readonly string[], math: string): boolean => names.includes(math)
-
-export function planUnit(context: PlanContext): UnitPlan {
-  const { unit, query } = context
-  const math = unit.node.math ?? 'total'
-  if (among(rollingMaths, math)) {
-    if (!unit.edges) return planActiveTotal(context, math as RollingMath)
-    if (!isPlainUnique(math as RollingMath, unit.range.interval)) return planRolling(context, math as RollingMath)
-  }
-  if (among(firstTimeMaths, math)) return planFirstTime(context)
-  if (among(countPerActorMaths, math)) return planCountPerActor(context)
-  if (isSessionDuration(unit)) return planSessionDuration(context)
-  if (isCumulative(query) && (math === 'dau' || math === 'unique_group')) return planFirstSightings(context)
-  return planAggregate(context)
 }

@@ -3,17 +3,9 @@ import { noneOf, pathText } from '../../errors/validation.ts'
 import { intervals } from '../../lib/calendar.ts'
 import { conversionGoalSchema } from '../conversion-goal.ts'
 import { fields } from '../fields.ts'
+import { type Counted, mathFacts } from '../maths.ts'
 import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import {
-  countPerActorMaths,
-  filtersSchema,
-  firstTimeMaths,
-  groupTypeIndex,
-  propertyMaths,
-  rollingMaths,
-  type SeriesNode,
-  seriesNodeSchema,
-} from '../series.ts'
+import { filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
 import { parseFormula } from './formula.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
@@ -77,7 +69,7 @@ export const trendsSchema = fields(
 ).superRefine((query, context) => {
   const wrong = (message: string, ...path: (string | number)[]) => context.addIssue({ code: 'custom', message, path })
   query.series.forEach((series, i) => {
-    if ((propertyMaths as readonly string[]).includes(series.math ?? '') && !series.math_property)
+    if (mathFacts(series.math).counts === 'numbers' && !series.math_property)
       wrong(`The math ${series.math} needs a property.`, 'series', i, 'math_property')
     const type = series.math_property_type
     if (type && !mathPropertyTypes.includes(type)) {
@@ -115,12 +107,12 @@ function checkDisplay(
   for (const { path } of formulasOf(trendsFilter)) wrong(`The display ${display} has no formulas: leave them out.`, 'trendsFilter', ...path)
   for (const [i, { math, math_property: property }] of series.entries()) {
     if (display === 'BoxPlot' && !property) wrong('A box plot needs a property.', 'series', i, 'math_property')
-    if (display === 'CalendarHeatmap' && math && severalBuckets.has(math))
+    if (display === 'CalendarHeatmap' && math && severalBuckets.has(mathFacts(math).counts))
       wrong(`The math ${math} has no number for an hour of the week.`, 'series', i, 'math')
     if (property === '$session_duration') wrong(`The display ${display} has no lengths of sessions.`, 'series', i, 'math_property')
   }
 }
-const severalBuckets: ReadonlySet<string> = new Set([...rollingMaths, ...firstTimeMaths, ...countPerActorMaths])
+const severalBuckets: ReadonlySet<Counted> = new Set<Counted>(['recent actors', 'first events', 'events per actor'])
 
 export type TrendsQuery = z.infer<typeof trendsSchema>
 export type TrendsFilter = NonNullable<TrendsQuery['trendsFilter']>

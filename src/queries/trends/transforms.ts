@@ -1,5 +1,5 @@
+import { mathFacts } from '../maths.ts'
 import { scaledUp } from '../sampling.ts'
-import { countPerActorMaths, propertyMaths } from '../series.ts'
 
 /** Value i becomes the mean of the last `intervals` values, rounded down; at the start there are fewer. */
 export function smooth(data: readonly number[], intervals: number): readonly number[] {
@@ -15,8 +15,8 @@ export function accumulate(data: readonly number[]): number[] {
   return data.map((value) => (sum += value))
 }
 
-const notScaled: ReadonlySet<string> = new Set<string>([...propertyMaths.filter((name) => name !== 'sum'), ...countPerActorMaths])
-
 /** Counts of a sample are scaled up; averages and extremes are not. */
-export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): readonly number[] =>
-  notScaled.has(math) || factor == null || factor === 1 ? data : data.map((value) => scaledUp(value, factor))
+export const scaleSample = (data: readonly number[], factor: number | null | undefined, math: string): readonly number[] => {
+  const { of = 'sum' } = mathFacts(math)
+  return of !== 'sum' || factor == null || factor === 1 ? data : data.map((value) => scaledUp(value, factor))
+}

@@ -4,8 +4,9 @@ import { day, type Micros } from '../../lib/zone.ts'
 import type { PeriodRange } from '../comparison.ts'
 import type { QueryContext } from '../kind.ts'
 import { nearRange } from '../made-sessions.ts'
+import { mathFacts } from '../maths.ts'
 import { memberOf, person, since, until } from '../scope.ts'
-import { firstTimeMaths, rollingMaths, type SeriesNode } from '../series.ts'
+import type { SeriesNode } from '../series.ts'
 import { allOf, nodeFilters, nodeMatch, queryFilters } from '../series-condition.ts'
 import type { TrendsQuery } from './schema.ts'
 
@@ -32,10 +33,16 @@ export const cohortFilter = ({ cohort }: Pick<Unit, 'cohort'>): Expr =>
 /** The actors that uniques count: persons, or the groups of one type. */
 export function actorOf({ node }: Pick<Unit, 'node'>): { readonly expr: Expr; readonly condition: Expr; readonly group: number | null } {
   const group = node.math_group_type_index
-  if (group == null || node.math === 'unique_session') return { expr: person, condition: literal(true), group: null }
+  if (group == null || mathFacts(node.math).counts === 'sessions') return { expr: person, condition: literal(true), group: null }
   const expr = field(`$group_${group}`)
   return { expr, condition: call('notEquals', expr, literal('')), group }
 }
+
+export const isFirstTime = ({ node }: Pick<Unit, 'node'>): boolean => mathFacts(node.math).counts === 'first events'
+
+/** The property is a number of the session: one for all its events. */
+export const isSessionDuration = ({ node: { math, math_property } }: Pick<Unit, 'node'>): boolean =>
+  math_property === '$session_duration' && mathFacts(math).counts === 'numbers'
 
 /** Path of the unit's series in the query. */
 export const pathOf = ({ order }: Unit): string => `series__${order}`
@@ -47,14 +54,13 @@ export function filtersOf(unit: Unit, query: TrendsQuery, env: QueryContext): Ex
 
 /** Of these the sessions of events without an id are made. */
 function eventsNear({ node, range }: Unit): Expr {
-  const isAny = (maths: readonly string[]) => maths.includes(node.math ?? '')
+  const { counts } = mathFacts(node.math)
   const { firstEvent, to } = range
   return nearRange({
     to,
-    firstEvent: isAny(firstTimeMaths) ? Number.NEGATIVE_INFINITY : isAny(rollingMaths) ? firstEvent - 31 * day : firstEvent,
+    firstEvent: counts === 'first events' ? Number.NEGATIVE_INFINITY : counts === 'recent actors' ? firstEvent - 31 * day : firstEvent,
   })
 }
-export const listsMakeNoSessions = 'sessions of events without an id are made by a statement'
 
 export const eventsOf = (unit: Unit, query: TrendsQuery, env: QueryContext): Expr =>
   allOf(nodeMatch(unit.node, env, pathOf(unit)), filtersOf(unit, query, env), cohortFilter(unit))

@@ -1,13 +1,13 @@
 import type { Table } from 'apache-arrow'
 import { and, call, equals, field, from, groupBy, literal, order, select } from '../../ast/build.ts'
 import type { Expr } from '../../ast/nodes.ts'
-import { defineQueryKind } from '../kind.ts'
+import type { QueryKind } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { type Breakdown, eventPart } from './breakdowns.ts'
 import { inPeriods, isNamed, planWeb, rangesOf, samplingRate } from './plan.ts'
-import { externalClicksSchema, type WebExternalClicksTableQuery } from './schema.ts'
+import { externalClicksSchema } from './schema.ts'
 import { defaultLimits, type WebTableAnswer } from './stats-table.ts'
 import { valueColumn, valueFields, visitsOf } from './visits.ts'
 
@@ -21,7 +21,7 @@ const isClick = and(
   call('notEquals', site(address), site(call('concat', literal('https://'), call('toString', field('properties', '$host'))))),
 )
 
-export const webExternalClicks = defineQueryKind<WebExternalClicksTableQuery, WebTableAnswer>({
+export const webExternalClicks: QueryKind<'WebExternalClicksTableQuery', typeof externalClicksSchema, WebTableAnswer> = {
   kind: 'WebExternalClicksTableQuery',
   isCached: true,
   schema: externalClicksSchema,
@@ -78,4 +78,4 @@ export const webExternalClicks = defineQueryKind<WebExternalClicksTableQuery, We
       ...rangesOf(plan),
     }
   },
-})
+}

@@ -2,7 +2,7 @@ import type { Table } from 'apache-arrow'
 import { call, field, from, literal, or, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import type { Period, ShownRanges } from '../comparison.ts'
-import { type Action, defineQueryKind, type QueryContext } from '../kind.ts'
+import type { Action, QueryContext, QueryKind } from '../kind.ts'
 import { actionCondition } from '../property-filters.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
@@ -25,7 +25,7 @@ export interface WebGoalsAnswer extends ShownRanges {
 const usualGoals = 5
 const columns = ['action_name', 'converting_users', 'total_conversions', 'conversion_rate'].map((name) => `context.columns.${name}`)
 
-export const webGoals = defineQueryKind<WebGoalsQuery, WebGoalsAnswer>({
+export const webGoals: QueryKind<'WebGoalsQuery', typeof goalsSchema, WebGoalsAnswer> = {
   kind: 'WebGoalsQuery',
   isCached: true,
   schema: goalsSchema,
@@ -54,7 +54,7 @@ export const webGoals = defineQueryKind<WebGoalsQuery, WebGoalsAnswer>({
       ...rangesOf(plan),
     }
   },
-})
+}
 
 /** One row, with columns for each goal. */
 function goalsOf(conditions: readonly Expr[], plan: WebPlan, env: QueryContext): Select {

@@ -2,25 +2,22 @@ import { and, field } from '../../ast/build.ts'
 import { isSessionId, usualBounceSeconds } from '../../catalog/sessions.ts'
 import { type VisitNumbers, type VisitsParams, visitBits, visitsFold } from '../../folds/visits.ts'
 import type { Period } from '../comparison.ts'
-import { type ListFold, type ListsAsk, listFold, type QueryContext } from '../kind.ts'
+import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
 import { AskedColumns, askedBits, bitsOf, placed } from '../listed-columns.ts'
 import { longestSession } from '../made-sessions.ts'
+import { type Refusal, refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
 import { allOf } from '../series-condition.ts'
 import { countedNames, isNamed, isPage, type WebPlan } from './plan.ts'
 
 /** What is counted in a period; null: there is nothing to count. */
-export type OverviewNumbers = (name: string) => number | null
+export type OverviewNumbers = (period: Period, name: string) => number | null
 
-/** The sessions of a site over the lists of the core: each is an actor. Text: why they cannot answer it. */
-export function listedOverview(
-  plan: WebPlan,
-  env: QueryContext,
-  take: (numbers: ReadonlyMap<Period, OverviewNumbers>) => void,
-): (Pick<ListsAsk, 'names' | 'columns' | 'actors'> & { readonly fold: ListFold }) | string {
-  if (plan.sessions.fields.length > 0) return 'a filter on sessions looks at those near the period only'
+/** The sessions of a site over the lists of the core: each is an actor. */
+export function listedOverview(plan: WebPlan, env: QueryContext): ListedFold<OverviewNumbers> | Refusal {
+  if (plan.sessions.fields.length > 0) return refuse('sessions-near-period')
   // The lists hold sessions by their ids.
-  if (plan.hasMade) return 'there are events without a session id, whose sessions are made by a statement'
+  if (plan.hasMade) return refuse('sessions-without-id')
   const ranges = (
     [
       ['current', plan.current],
@@ -48,7 +45,7 @@ export function listedOverview(
     names: bits.names,
     columns: columns.asks,
     actors,
-    fold: listFold<VisitsParams, VisitNumbers>({
+    fold: listFold<VisitsParams, VisitNumbers, OverviewNumbers>({
       fold: visitsFold,
       params: (listed) => ({
         matching: {
@@ -66,14 +63,12 @@ export function listedOverview(
         persons: listed.lists.persons,
       }),
       *take(found, _, { persons }) {
-        const numbers = new Map<Period, OverviewNumbers>()
+        const numbers = new Map<Period, ReturnType<typeof numbersOf>>()
         for (const [i, { period }] of ranges.entries()) {
-          const all = numbersOf(found, i, persons)
-          numbers.set(period, (name) => all[name] ?? null)
+          numbers.set(period, numbersOf(found, i, persons))
           yield
         }
-        take(numbers)
-        return undefined
+        return (period, name) => numbers.get(period)![name] ?? null
       },
     }),
   }

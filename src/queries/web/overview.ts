@@ -2,12 +2,12 @@ import type { Table } from 'apache-arrow'
 import { and, call, field, from, literal, select } from '../../ast/build.ts'
 import type { Expr, Select } from '../../ast/nodes.ts'
 import type { Period, ShownRanges } from '../comparison.ts'
-import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { listedOverview, type OverviewNumbers } from './listed-overview.ts'
 import { bounced, countedEvents, inPeriods, isPage, personOf, planWeb, rangesOf, samplingRate, sessionsOf, type WebPlan } from './plan.ts'
-import { overviewSchema, type WebOverviewQuery } from './schema.ts'
+import { overviewSchema } from './schema.ts'
 
 /** One number of a site, and its change since the comparison period. */
 export interface WebOverviewItem {
@@ -54,49 +54,41 @@ const ofConversions: readonly Measure[] = [
 ]
 const counts = new Set(['visitors', 'views', 'sessions', 'conversions', 'converted'])
 
-export const webOverview = defineQueryKind<WebOverviewQuery, WebOverviewAnswer>({
+export const webOverview: QueryKind<'WebOverviewQuery', typeof overviewSchema, WebOverviewAnswer> = {
   kind: 'WebOverviewQuery',
   isCached: true,
   schema: overviewSchema,
   *run(query, env) {
     const plan = yield* planWeb(query, env, () => isPage)
     const found = yield* foundNumbers(plan, env)
-    const numbersOf = (period: Period) => (name: string) => {
+    const numbersIn = (period: Period) => (name: string) => {
       const value = plan[period] ? found(period, name) : null
       return value !== null && counts.has(name) ? scaledUp(value, plan.sample) : value
     }
     const ranges = rangesOf(plan)
     return {
-      results: (plan.goal ? ofConversions : ofVisits).map((measure) => itemOf(measure, numbersOf('current'), numbersOf('previous'))),
+      results: (plan.goal ? ofConversions : ofVisits).map((measure) => itemOf(measure, numbersIn('current'), numbersIn('previous'))),
       samplingRate: samplingRate(plan),
       dateFrom: ranges.resolved_date_range.date_from,
       dateTo: ranges.resolved_date_range.date_to,
       ...ranges,
     }
   },
-})
+}
 
-type Found = (period: Period, name: string) => number | null
-
-function* foundNumbers(plan: WebPlan, env: QueryContext): QueryRun<Found> {
-  const label = 'web overview'
-  let folded: ReadonlyMap<Period, OverviewNumbers> | null = null
-  const listed = listedOverview(plan, env, (numbers) => {
-    folded = numbers
+const foundNumbers = (plan: WebPlan, env: QueryContext): QueryRun<OverviewNumbers> =>
+  along<OverviewNumbers>({
+    label: 'web overview',
+    lists: () => listedOverview(plan, env),
+    statement: () => ({ query: overviewOf(plan, env), read: numbersOf }),
   })
-  yield listsAsk(label, listed)
-  if (folded) return foundIn(folded)
-  const table = (yield { kind: 'statement', label, query: overviewOf(plan, env) }) as Table
-  return (period, name) => {
+
+const numbersOf =
+  (table: Table): OverviewNumbers =>
+  (period, name) => {
     const [value] = columnValues(table.getChild(period === 'current' ? name : `previous_${name}`)!, 'UTC')
     return value == null ? null : Number(value)
   }
-}
-
-const foundIn =
-  (numbers: ReadonlyMap<Period, OverviewNumbers>): Found =>
-  (period, name) =>
-    numbers.get(period)!(name)
 
 function itemOf({ key, kind, isIncreaseBad, of }: Measure, ...[now, before]: Parameters<Measure['of']>[0][]): WebOverviewItem {
   const [value, previous] = [of(now!), of(before!)]

@@ -4,8 +4,9 @@ import type { Expr, OrderItem, Query, Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { ShownRanges } from '../comparison.ts'
-import { defineQueryKind, listsAsk, type QueryContext, type QueryRun } from '../kind.ts'
+import { along, type QueryContext, type QueryKind, type QueryRun } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
+import { refuse } from '../refusals.ts'
 import { columnValues, type JsonValue } from '../rows.ts'
 import { scaledUp } from '../sampling.ts'
 import { type Breakdown, breakdownOf, cleaning, entryPage, eventPart, languageTag, pageBefore } from './breakdowns.ts'
@@ -49,7 +50,7 @@ const shown = (name: string): string => `context.columns.${name}`
 const previously = (name: string): string => `previous_${name}`
 export const defaultLimits = { defaultRows: 100, mostRows: 10_000 }
 
-export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>({
+export const webStatsTable: QueryKind<'WebStatsTableQuery', typeof statsTableSchema, WebTableAnswer> = {
   kind: 'WebStatsTableQuery',
   isCached: true,
   schema: statsTableSchema,
@@ -61,8 +62,11 @@ export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>
     const { breakdown, measures, grouped } = tableOf(query, plan, contextOf(plan, env))
     const isFrustration = query.breakdownBy === 'FrustrationMetrics'
     const asked = paged(grouped, { breakdown, measures, query, plan, limit: pageLimit(rows + 1, offset) })
-    yield listsAsk('web table', 'the lists have no fold for tables of web analytics')
-    const table = (yield { kind: 'statement', label: 'web table', query: asked }) as Table
+    const table = yield* along<Table>({
+      label: 'web table',
+      lists: () => refuse('no-fold', 'tables of web analytics'),
+      statement: () => ({ query: asked, read: (found) => found }),
+    })
     const hasMore = table.numRows > rows
     const page = table.slice(0, rows)
     const values = (name: string): JsonValue[] => columnValues(page.getChild(name)!, 'UTC')
@@ -95,7 +99,7 @@ export const webStatsTable = defineQueryKind<WebStatsTableQuery, WebTableAnswer>
       ...rangesOf(plan),
     }
   },
-})
+}
 
 interface Tabled {
   readonly breakdown: Breakdown

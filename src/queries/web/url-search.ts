@@ -1,6 +1,6 @@
 import type { Table } from 'apache-arrow'
 import { alias, call, field, from, groupBy, literal, order, select } from '../../ast/build.ts'
-import { defineQueryKind } from '../kind.ts'
+import type { QueryKind } from '../kind.ts'
 import { pageLimit } from '../page-limit.ts'
 import { compileFilters } from '../property-filters.ts'
 import { columnValues } from '../rows.ts'
@@ -8,7 +8,7 @@ import { scaledUp } from '../sampling.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
 import { isNamed, nearEvents, planWeb } from './plan.ts'
-import { urlSearchSchema, type WebPageURLSearchQuery } from './schema.ts'
+import { urlSearchSchema } from './schema.ts'
 import { defaultLimits } from './stats-table.ts'
 
 export interface WebPageURLSearchAnswer {
@@ -18,7 +18,7 @@ export interface WebPageURLSearchAnswer {
 }
 
 /** The pages with a text in their address, those with most views first. */
-export const webUrlSearch = defineQueryKind<WebPageURLSearchQuery, WebPageURLSearchAnswer>({
+export const webUrlSearch: QueryKind<'WebPageURLSearchQuery', typeof urlSearchSchema, WebPageURLSearchAnswer> = {
   kind: 'WebPageURLSearchQuery',
   isCached: true,
   schema: urlSearchSchema,
@@ -59,4 +59,4 @@ export const webUrlSearch = defineQueryKind<WebPageURLSearchQuery, WebPageURLSea
       limit: rows,
     }
   },
-})
+}

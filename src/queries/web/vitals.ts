@@ -3,7 +3,7 @@ import { alias, call, callWith, field, from, groupBy, literal, order, select } f
 import type { Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
 import type { ShownRanges } from '../comparison.ts'
-import { defineQueryKind, type QueryContext } from '../kind.ts'
+import type { QueryContext, QueryKind } from '../kind.ts'
 import { columnValues } from '../rows.ts'
 import { eventsTable } from '../scope.ts'
 import { allOf, queryFilters } from '../series-condition.ts'
@@ -22,7 +22,7 @@ const pathsOfBand = 20
 const levels = { p75: 0.75, p90: 0.9, p99: 0.99 } as const
 
 /** A percentile of a web vital on each path of the site. */
-export const webVitalsPaths = defineQueryKind<WebVitalsPathBreakdownQuery, WebVitalsPathsAnswer>({
+export const webVitalsPaths: QueryKind<'WebVitalsPathBreakdownQuery', typeof vitalsSchema, WebVitalsPathsAnswer> = {
   kind: 'WebVitalsPathBreakdownQuery',
   isCached: true,
   schema: vitalsSchema,
@@ -37,7 +37,7 @@ export const webVitalsPaths = defineQueryKind<WebVitalsPathBreakdownQuery, WebVi
       ...rangesOf(plan),
     }
   },
-})
+}
 
 function bandsOf(query: WebVitalsPathBreakdownQuery, plan: WebPlan, env: QueryContext): Select {
   const [good, fair] = query.thresholds as [number, number]

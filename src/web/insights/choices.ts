@@ -1,3 +1,4 @@
+import type { MathsOf } from '../../queries/maths.ts'
 import type { ValueKind } from '../lib/names.ts'
 import type { Option } from '../ui/parts.tsx'
 
@@ -42,7 +43,8 @@ export const comparisons = options({
   '-1y': 'A year earlier',
 })
 
-const numbers = {
+type ShortName<Name> = Name extends `${infer Short}_count_per_actor` ? Short : never
+const numbers: Readonly<Record<MathsOf<'numbers'>, string>> = {
   sum: 'Sum of',
   avg: 'Average of',
   min: 'Minimum of',
@@ -53,7 +55,7 @@ const numbers = {
   p95: '95th percentile of',
   p99: '99th percentile of',
 }
-const counts = {
+const counts: Readonly<Record<ShortName<MathsOf<'events per actor'>>, string>> = {
   avg: 'Average',
   min: 'Minimum',
   max: 'Maximum',

@@ -1,3 +1,4 @@
+import { mathFacts } from '../../queries/maths.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
@@ -8,11 +9,8 @@ import { listIn, objectIn, type SeriesNode, textIn } from './query.ts'
 // One number for the whole range beside the numbers of its intervals. Those of events and sums add up; people and averages do not, and are asked once
 // for the range.
 
-const summed: ReadonlySet<string> = new Set(['total', 'sum', 'first_time_for_user', 'first_matching_event_for_user'])
-/** People of the last days: a range has no such number. */
-const rolling: ReadonlySet<string> = new Set(['weekly_active', 'monthly_active'])
-
-const addsUp = ({ math = 'total', math_property: property }: SeriesNode): boolean => summed.has(math) && property !== '$session_duration'
+const addsUp = ({ math, math_property: property }: SeriesNode): boolean =>
+  mathFacts(math).addsUp === true && property !== '$session_duration'
 
 const formulasIn = (query: Query): number => {
   const { formula, formulas, formulaNodes } = objectIn(query, 'trendsFilter')
@@ -26,7 +24,7 @@ function sourceOf(query: Query, row: Row): Source {
   const filter = objectIn(query, 'trendsFilter')
   const series = listIn<SeriesNode>(query, 'series')
   const own = formulasIn(query) > 0 ? series : series.slice(Number(row.order ?? 0), Number(row.order ?? 0) + 1)
-  if (own.some(({ math }) => rolling.has(math ?? ''))) return 'none'
+  if (own.some(({ math }) => mathFacts(math).counts === 'recent actors')) return 'none' // a range has no such number
   const isPlain = filter.display !== 'SlopeGraph' && Number(filter.smoothingIntervals ?? 1) <= 1
   return isPlain && formulasIn(query) === 0 && own.every(addsUp) ? 'added' : 'asked'
 }

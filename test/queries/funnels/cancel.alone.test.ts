@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import { answerQuery } from '../../../src/execution/answer.ts'
 import type { QueryProject } from '../../../src/execution/query-context.ts'
+import { alongRoads, type PlainAsk } from '../../../src/execution/roads.ts'
 import { compileFor, statementOf } from '../../../src/execution/statements.ts'
-import type { Answer, Ask } from '../../../src/queries/kind.ts'
+import type { Answer } from '../../../src/queries/kind.ts'
+import { refuse } from '../../../src/queries/refusals.ts'
 import { queryKinds } from '../../../src/queries/registry.ts'
 import { type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
@@ -42,15 +44,16 @@ const cases = [
 test.each(cases)('a funnel pauses at least once in every few hundred thousand events: %s', async (_, asked) => {
   const env = await project.context()
   const kind = queryKinds.FunnelsQuery!
-  const run = kind.run(kind.schema.parse(asked), env)
-  const answerTo = async (ask: Ask): Promise<Answer> => {
-    const table = async ({ query: tree, take }: Extract<Ask, { query: unknown }>) => {
+  const run = alongRoads(kind.run(kind.schema.parse(asked), env), { foldsInEngine: false, notes: [] })
+  const answerTo = async (ask: PlainAsk): Promise<Answer> => {
+    const table = async ({ query: tree, take }: Extract<PlainAsk, { query: unknown }>) => {
       const rows = await project.run(statementOf((await compileFor(tree, project, env)).printed, 'UTC'), {})
       take?.(rows)
       return rows
     }
     if ('query' in ask) return table(ask)
-    return 'kind' in ask ? undefined : Promise.all(ask.map(table))
+    if ('kind' in ask) return ask.kind === 'fold' ? refuse('no-lists') : undefined
+    return Promise.all(ask.map(table))
   }
   let pauses = 0
   for (let step = run.next(); !step.done; ) {

@@ -1,14 +1,14 @@
 import { alias, call, equals, field, from, groupBy, literal, select } from '../../../ast/build.ts'
 import type { Expr } from '../../../ast/nodes.ts'
 import { QueryError } from '../../../errors/errors.ts'
-import { type ActorList, type Asking, defineActorSource, readInField } from '../../actor-source.ts'
+import { type ActorList, type ActorSource, type Asking, readInField } from '../../actor-source.ts'
 import type { QueryContext } from '../../kind.ts'
 import { nodeCondition } from '../../series-condition.ts'
 import { membersOf } from './members.ts'
 import { type CorrelationPoint, correlationPointSchema } from './schema.ts'
 import { eventsOf } from './statement.ts'
 
-export const correlationActors = defineActorSource<CorrelationPoint>({
+export const correlationActors: ActorSource<typeof correlationPointSchema> = {
   wrapper: 'FunnelCorrelationActorsQuery',
   kind: 'FunnelCorrelationQuery',
   schema: correlationPointSchema,
@@ -29,7 +29,7 @@ export const correlationActors = defineActorSource<CorrelationPoint>({
     })
     return { query, group: members.group, columns: ['has_converted'] }
   },
-})
+}
 
 const missing = (message: string, attr: string) => new QueryError('validation-failed', { message, attr: `source__${attr}` })
 

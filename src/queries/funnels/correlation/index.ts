@@ -1,13 +1,13 @@
 import type { Table } from 'apache-arrow'
 import type { Query } from '../../../ast/nodes.ts'
 import { elementsOf } from '../../elements.ts'
-import { defineQueryKind, type StatementAsk } from '../../kind.ts'
+import type { QueryKind, StatementAsk } from '../../kind.ts'
 import type { JsonValue } from '../../rows.ts'
 import { scaledUp } from '../../sampling.ts'
 import { doubles, texts } from '../../vectors.ts'
 import { membersOf } from './members.ts'
 import { type Correlation, isSkewed, type NamedSplit, ranked, type Split } from './odds.ts'
-import { type CorrelationQuery, correlationSchema } from './schema.ts'
+import { correlationSchema } from './schema.ts'
 import { countsOf, elementsDivider, elementsKey, totalsOf } from './statement.ts'
 
 /** An event, a property with a value (`plan::pro`), or an event with both (`upload::format::png`), and who converted with it. */
@@ -40,7 +40,7 @@ export interface CorrelationAnswer {
   readonly hasMore: boolean
 }
 
-export const correlation = defineQueryKind<CorrelationQuery, CorrelationAnswer>({
+export const correlation: QueryKind<'FunnelCorrelationQuery', typeof correlationSchema, CorrelationAnswer> = {
   kind: 'FunnelCorrelationQuery',
   isCached: true,
   schema: correlationSchema,
@@ -61,7 +61,7 @@ export const correlation = defineQueryKind<CorrelationQuery, CorrelationAnswer>(
       hasMore,
     }
   },
-})
+}
 
 const countsAsk = (query: Query): StatementAsk => ({ kind: 'statement', query, label: 'correlation' })
 const totalsAsk = (query: Query): StatementAsk => ({ kind: 'statement', query, label: 'actors of the funnel' })

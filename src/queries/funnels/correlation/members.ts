@@ -3,7 +3,7 @@ import type { Query } from '../../../ast/nodes.ts'
 import { QueryError } from '../../../errors/errors.ts'
 import { type Asking, insideField } from '../../actor-source.ts'
 import { noComparison, type Period } from '../../comparison.ts'
-import type { QueryContext } from '../../kind.ts'
+import { along, given, type QueryContext } from '../../kind.ts'
 import { listedActors } from '../../listed-actors.ts'
 import { type FunnelPoint, testOf } from '../actors.ts'
 import { noSplit } from '../breakdown.ts'
@@ -51,7 +51,11 @@ function* gathered(query: FunnelsQuery, at: ActorPoint, period: Period, env: Que
   const range = period === 'previous' ? planned.previous : planned.scan.range
   if (!range) return null
   const scan: FunnelScan = { ...planned.scan, range, breakdown: noSplit }
-  const list = env.foldsInEngine ? { query: inEngine(scan, at, env), totals: null } : yield* foundHere(scan, at, env)
+  const list = yield* along<Pick<Members, 'query' | 'totals'>>({
+    label: 'members of a funnel',
+    engine: () => given({ query: inEngine(scan, at, env), totals: null }),
+    rows: () => foundHere(scan, at, env),
+  })
   return { scan, group: query.aggregation_group_type_index ?? null, ...list }
 }
 

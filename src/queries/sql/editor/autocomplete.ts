@@ -6,7 +6,7 @@ import { isAnswered } from '../../../functions/row.ts'
 import { signature } from '../../../functions/signature.ts'
 import { own } from '../../../lib/own.ts'
 import { shownTypeName } from '../../../types/types.ts'
-import { defineQueryKind, type QueryContext } from '../../kind.ts'
+import type { QueryContext, QueryKind } from '../../kind.ts'
 import { viewColumns } from '../../view-columns.ts'
 import { autocompleteSchema, type HogQLAutocompleteQuery } from './schema.ts'
 import { sourceTable } from './source-query.ts'
@@ -31,7 +31,7 @@ export interface HogQLAutocompleteAnswer {
 const mostNames = 220
 const mostLevels = 20
 
-export const hogQlAutocomplete = defineQueryKind<HogQLAutocompleteQuery, HogQLAutocompleteAnswer>({
+export const hogQlAutocomplete: QueryKind<'HogQLAutocomplete', typeof autocompleteSchema, HogQLAutocompleteAnswer> = {
   kind: 'HogQLAutocomplete',
   schema: autocompleteSchema,
   // biome-ignore lint/correctness/useYield: it reads nothing
@@ -45,7 +45,7 @@ export const hogQlAutocomplete = defineQueryKind<HogQLAutocompleteQuery, HogQLAu
     const wanted = word.replace(/^[`"']/, '').toLowerCase()
     return listed(new Completion(text, query, wanted, env).groups(text.at(start)), wanted)
   },
-})
+}
 
 /** Names that begin with the word come first. */
 function listed(groups: readonly Iterable<AutocompleteItem>[], word: string): HogQLAutocompleteAnswer {

@@ -3,7 +3,7 @@ import { printPart } from '../../../ast/words.ts'
 import { type CatalogField, tables } from '../../../catalog/tables.ts'
 import { isNamed, isNumeric, isTime, type SqlType } from '../../../types/types.ts'
 import { fields } from '../../fields.ts'
-import { defineQueryKind } from '../../kind.ts'
+import type { QueryKind } from '../../kind.ts'
 import { everyQuery } from '../../schemas.ts'
 import { viewColumns } from '../../view-columns.ts'
 
@@ -59,7 +59,7 @@ const writable = (table: string): string => (table === '@people' ? 'persons' : t
 const named = Object.entries(tables).filter(([name, { internal }]) => !internal && isWritable(name))
 const namesOf = (table: string): string[] => Object.keys(tables[table]!.fields).filter(isWritable)
 
-export const databaseSchema = defineQueryKind<z.infer<typeof databaseSchemaSchema>, DatabaseSchemaAnswer>({
+export const databaseSchema: QueryKind<'DatabaseSchemaQuery', typeof databaseSchemaSchema, DatabaseSchemaAnswer> = {
   kind: 'DatabaseSchemaQuery',
   schema: databaseSchemaSchema,
   *run(_, env) {
@@ -99,7 +99,7 @@ export const databaseSchema = defineQueryKind<z.infer<typeof databaseSchemaSchem
       ),
     }
   },
-})
+}
 
 const viewField = ({ name, type }: { readonly name: string; readonly type: SqlType }): DatabaseSchemaField => ({
   name,

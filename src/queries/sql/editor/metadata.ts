@@ -13,7 +13,7 @@ import { collectExpr, collectQuery, type Parsed } from '../../../parser/parse.ts
 import { resolve } from '../../../resolver/resolve.ts'
 import { outputColumns } from '../../../resolver/typed.ts'
 import { shownTypeName } from '../../../types/types.ts'
-import { defineQueryKind, type QueryContext } from '../../kind.ts'
+import type { QueryContext, QueryKind } from '../../kind.ts'
 import { fillPlaceholders } from '../placeholders.ts'
 import { type HogQLMetadataQuery, metadataSchema } from './schema.ts'
 import { sourceTable } from './source-query.ts'
@@ -41,7 +41,7 @@ export interface HogQLMetadataAnswer {
   readonly types: readonly (readonly [name: string, type: string])[]
 }
 
-export const hogQlMetadata = defineQueryKind<HogQLMetadataQuery, HogQLMetadataAnswer>({
+export const hogQlMetadata: QueryKind<'HogQLMetadata', typeof metadataSchema, HogQLMetadataAnswer> = {
   kind: 'HogQLMetadata',
   schema: metadataSchema,
   // biome-ignore lint/correctness/useYield: it reads nothing
@@ -66,7 +66,7 @@ export const hogQlMetadata = defineQueryKind<HogQLMetadataQuery, HogQLMetadataAn
       types,
     }
   },
-})
+}
 
 /** Binds its names, as if it were to run. */
 function checked(

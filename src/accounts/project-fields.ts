@@ -44,14 +44,13 @@ export const timezone = () =>
   z
     .string({ error: 'Not a valid string.' })
     .max(tokenLength)
-    .meta({ description: 'An IANA time zone name; it is stored in the spelling of the IANA database' })
-    .transform((value, issues) => {
-      const name = zoneName(value)
-      if (name !== null) return name
+    .superRefine((value, issues) => {
+      if (zoneName(value) !== null) return
       const { rule, message } = noChoice(value)
       issues.addIssue({ code: 'custom', params: { rule, choices: { candidates: likelyZones(value) } }, message })
-      return z.NEVER
     })
+    .overwrite((value) => zoneName(value) ?? value)
+    .meta({ description: 'An IANA time zone name; it is stored in the spelling of the IANA database' })
 
 const notAMap = 'Must provide a dictionary or null.'
 const freeMap = () => withinJson(z.record(z.string(), z.unknown() as z.ZodType<Json>, { error: notAMap }), 'json')

@@ -59,11 +59,13 @@ export interface Misfit {
 }
 
 /** The two forms in which the API names a place in its text: a query that does not fit, and a statement that was made of a field. */
-const forms = [/^\d+ validation errors? for \w+\n(\S+)\n {2}(.+)$/s, /^([a-zA-Z]\w*__\w+): +(.+)$/s]
+const ofQuery = /^\d+ validation errors? for \w+\n(\S+)\n {2}(.+)$/s
+const ofField = /^([a-zA-Z]\w*): +(\S.*)$/s
 
 /** What does not fit a query, if the API says that. */
 export function misfitOf(message: string): Misfit | null {
-  const found = forms.map((form) => form.exec(message)).find((one) => one !== null)
+  const field = ofField.exec(message)
+  const found = ofQuery.exec(message) ?? (field?.[1]?.includes('__') ? field : null)
   return found ? { path: found[1]!.split(/\.|__/).filter((part) => !silent.test(part)), problem: found[2]! } : null
 }
 

@@ -31,7 +31,7 @@ function withoutNames(text: string, attr: string | null): string {
   const said = (name: string, at: number) => (at === 0 ? spoken(name).replace(/^./, (letter) => letter.toUpperCase()) : spoken(name))
   return text
     .replace(/(['`])([a-z]+(?:_[a-z0-9]+)+)\1/g, (_, __, name: string, at: number) => said(name, at))
-    .replace(/\b[a-z]+(?:_[a-z0-9]+)+\b/g, (name, at: number) => (own.has(name) ? said(name, at) : name))
+    .replace(/\w+/g, (name, at: number) => (own.has(name) ? said(name, at) : name))
 }
 
 /** An error in the words of the page. */

@@ -17,7 +17,7 @@ const lengthOf = (value: unknown): number => {
   if (value === null || typeof value !== 'object' || value instanceof Date) return 0
   return JSON.stringify(value).length
 }
-export const lengthOfRow = (row: Row): number => Object.values(row).reduce<number>((sum, value) => sum + lengthOf(value), 0)
+const lengthOfRow = (row: Row): number => Object.values(row).reduce<number>((sum, value) => sum + lengthOf(value), 0)
 
 /** Smaller changes cannot matter. */
 const smallChange = 1_000

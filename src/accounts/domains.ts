@@ -33,7 +33,7 @@ const waiting = ({ jit_provisioning_enabled: joins, sso_enforcement: only }: Pen
 const needProof = ['jit_provisioning_enabled', 'sso_enforcement'] as const
 
 /** The TXT record that proves a domain. */
-export const challengeName = (domain: string): string => `_waymark-challenge.${domain}`
+const challengeName = (domain: string): string => `_waymark-challenge.${domain}`
 
 export const createDomains = (context: AccountContext) => {
   const { store } = context

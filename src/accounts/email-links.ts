@@ -14,7 +14,7 @@ import { findUserByEmail, mustBeOwnAccount, normalEmail, sameEmail } from './use
 // A user has one at a time, and an address that belongs to another account is answered like any other: only its mailbox is told.
 
 const day = 86_400_000
-export const emailLinkLifetime = { mail: day, operator: 7 * day }
+const emailLinkLifetime = { mail: day, operator: 7 * day }
 export const emailLinkInput = z.object({ token: z.string({ error: 'Not a valid string.' }).min(1).max(tokenLength) })
 
 const notUsable = () =>

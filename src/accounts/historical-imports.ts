@@ -9,7 +9,7 @@ import { notAllowed, notFound } from './refusals.ts'
 // approved and unlimited by default. On a hosted server they are limited until the operator approves.
 
 /** Beyond these an import needs approval. */
-export const importDefaults = { total_events: 20_000_000, events_per_minute: 10_000 } as const
+const importDefaults = { total_events: 20_000_000, events_per_minute: 10_000 } as const
 
 export interface ImportLimits {
   /** Null: no limit. */

@@ -23,7 +23,7 @@ const name = (max: number) =>
     })
 const longestName = 150
 
-export const hostUserInput = z.strictObject({
+const hostUserInput = z.strictObject({
   issuer: name(200),
   subject: name(255),
   email: z

@@ -25,7 +25,7 @@ export const inviteInput = z.object({
 type InviteInput = z.infer<typeof inviteInput>
 
 const validity = 3 * 86_400_000
-export const largestBulk = 20
+const largestBulk = 20
 export const projectLevels = { member: level.member, admin: level.admin } as const
 interface Grant {
   readonly id: number

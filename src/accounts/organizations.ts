@@ -22,7 +22,7 @@ export const newOrganizationInput = organizationInput.extend({
 })
 
 const slugLength = 48
-export const slugOf = (name: string): string =>
+const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
     .toLowerCase()

@@ -14,9 +14,9 @@ import { findUserByEmail } from './users.ts'
 // Links with which users choose a password: made by the operator, or mailed to users who forgot theirs. A link works once.
 
 const hour = 3_600_000
-export const linkLifetime = { operator: 24 * hour, mail: hour }
+const linkLifetime = { operator: 24 * hour, mail: hour }
 /** Valid mailed links of one user. Nobody can fill the mailbox of another. */
-export const mostMailedLinks = 5
+const mostMailedLinks = 5
 
 export const mailedLinkInput = z.object({ email: text({ max: 254 }) })
 export const passwordLinkInput = z.object({

@@ -12,7 +12,7 @@ const zoneCache = new Map<string, string | null>()
  * The name of a time zone in the spelling of the IANA database, as engines know it: `Europe/Berlin` for `EUROPE/BERLIN`. Other names of a zone stay, such as
  * `Asia/Kolkata`. Null: there is no such zone; offsets such as `+02:00` are not names.
  */
-export const zoneName = (given: string): string | null => {
+const zoneName = (given: string): string | null => {
   const name = given.trim()
   const known = zoneCache.get(name)
   if (known !== undefined) return known
@@ -123,7 +123,7 @@ const onOff = (fallback: boolean | null = null) => setting(flag().nullable(), fa
 const json = (fallback: Json = null) => setting(anyJson(), fallback)
 
 /** The other settings: stored in one column, each with its default. */
-export const projectSettings: Readonly<Record<string, Setting>> = {
+const projectSettings: Readonly<Record<string, Setting>> = {
   product_description: setting(text({ max: 1000, blank: true }).nullable(), null),
   app_urls: setting(listOf(text({ max: 200, blank: true }).nullable()).max(200), []),
   slack_incoming_webhook: setting(text({ max: 500, blank: true }).nullable(), null),

@@ -19,7 +19,7 @@ const publicMailers = new Set(
   ),
 )
 /** By default, people with the company's e-mail domain are test accounts. */
-export const ownPeople = (user: User | null): Json => {
+const ownPeople = (user: User | null): Json => {
   const domain = user?.email.split('@')[1]
   if (!domain || publicMailers.has(domain)) return []
   return [{ key: 'email', value: `@${domain}`, operator: 'not_icontains', type: 'person' }]

@@ -5,7 +5,7 @@ import { check, integerOf, text, uuid } from './fields.ts'
 import type { AccountTables, Role, RoleMembership } from './records.ts'
 import { invalid, notFound } from './refusals.ts'
 
-export const flagAccess = { view: 21, edit: 37 } as const
+const flagAccess = { view: 21, edit: 37 } as const
 export const roleInput = z.object({
   name: text({ max: 200 }),
   feature_flags_access_level: integerOf([flagAccess.view, flagAccess.edit]).optional(),

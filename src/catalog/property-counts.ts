@@ -7,8 +7,6 @@ export const valueTypes = ['Numeric', 'String', 'Boolean', 'DateTime', 'Other', 
 export type ValueType = (typeof valueTypes)[number]
 export type ValueCounts = Readonly<Record<ValueType, number>>
 
-export const noValues: ValueCounts = { Numeric: 0, String: 0, Boolean: 0, DateTime: 0, Other: 0, NumericString: 0 }
-
 export const countAll = (counts: ValueCounts): number => valueTypes.reduce((sum, type) => sum + counts[type], 0)
 
 /** Maximum number of counted keys per scope. */

@@ -17,7 +17,7 @@ const words = {
 } as const
 
 /** Warnings about properties that were read as numbers or times, from the stored counts. */
-export function warningsOf(
+function warningsOf(
   uses: readonly PropertyUse[],
   { propertyKeys, groupTypes }: Pick<StoreFacts, 'propertyKeys' | 'groupTypes'>,
 ): readonly AnswerWarning[] {

@@ -10,7 +10,7 @@ import { intervals } from './schedule.ts'
 const types = [...destinations.keys()] as [string, ...string[]]
 const query = () => text({ size: 'statement', blank: true }).nullable().optional()
 
-export const destinationInput = z.object({ type: choice(types), config: jsonObject('config') }, { error: 'Expected an object.' })
+const destinationInput = z.object({ type: choice(types), config: jsonObject('config') }, { error: 'Expected an object.' })
 
 const written = {
   name: text({ max: 400 }),

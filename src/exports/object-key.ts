@@ -25,7 +25,7 @@ export const fieldsMustBeKnown = (prefix: string, context: z.RefinementCtx): voi
 }
 
 /** The prefix with its fields filled in from the end of the interval, without a leading slash. */
-export const filledPrefix = (prefix: string, { start, end, model }: Pick<ExportRun, 'start' | 'end' | 'model'>): string => {
+const filledPrefix = (prefix: string, { start, end, model }: Pick<ExportRun, 'start' | 'end' | 'model'>): string => {
   const values: Readonly<Record<(typeof names)[number], string>> = {
     year: String(end.getUTCFullYear()).padStart(4, '0'),
     month: two(end.getUTCMonth() + 1),

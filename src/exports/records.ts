@@ -24,7 +24,7 @@ export const rangeOf = (run: BatchExportRun): RowRange => run.range as unknown a
 export const intervalOf = (record: BatchExport): Interval => record.interval as Interval
 export const asJson = (value: CutPosition | RowRange | StoredSchema | null): Json => value as unknown as Json
 
-export const runStates = [
+const runStates = [
   'Starting',
   'Running',
   'Completed',

@@ -22,12 +22,12 @@ export const floorOf = (interval: Interval, at: number): number => {
 }
 
 /** The first boundary after a time. */
-export const nextBoundary = (interval: Interval, at: number): number => floorOf(interval, at) + intervalMs[interval]
+const nextBoundary = (interval: Interval, at: number): number => floorOf(interval, at) + intervalMs[interval]
 
 const longestJitter = 5 * minute
 
 /** How long after the end of an interval its run starts: the same for all runs of an export, so that the exports of a server are spread. */
-export const jitterOf = (exportId: string, interval: Interval): number => {
+const jitterOf = (exportId: string, interval: Interval): number => {
   const share = createHash('sha256').update(exportId).digest().readUInt32BE(0) / 2 ** 32
   return Math.floor(share * Math.min(longestJitter, intervalMs[interval] / 12))
 }

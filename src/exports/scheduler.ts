@@ -15,7 +15,7 @@ import { sweep } from './sweep.ts'
 
 // Runs of batch exports as due work: intervals that are complete become runs, and the first run of each lane is due.
 
-export const retry: Retry = { attempts: 10, firstMs: 30_000, growth: 2, longestMs: 30 * 60_000, jitter: 0.25 }
+const retry: Retry = { attempts: 10, firstMs: 30_000, growth: 2, longestMs: 30 * 60_000, jitter: 0.25 }
 /** Failed runs in a row after which an export is paused. */
 export const mostFailedRuns = 3
 

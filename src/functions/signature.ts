@@ -1,6 +1,6 @@
 import type { Arity, FunctionRow } from './row.ts'
 
-export const arity = ([least, most]: Arity): string =>
+const arity = ([least, most]: Arity): string =>
   most === null ? `${least} or more` : least === most ? String(least) : `${least} to ${most}`
 
 /** The number of arguments, behind the number of parameters. */

@@ -6,7 +6,7 @@ const hour = 3_600_000
 const units: Readonly<Record<string, number>> = { h: hour, d: 24 * hour, w: 7 * 24 * hour, m: 30 * 24 * hour, y: 365 * 24 * hour }
 
 /** A query parameter with a time: `-7d`, or ISO 8601. Null: not given. */
-export const moment = (visit: Pick<Visit, 'query' | 'app'>, name: string): Date | null => {
+const moment = (visit: Pick<Visit, 'query' | 'app'>, name: string): Date | null => {
   const given = visit.query.get(name)
   if (given === null || given === '') return null
   const relative = /^-(\d{1,6})([hdwmy])$/.exec(given)

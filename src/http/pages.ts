@@ -4,7 +4,7 @@ import { pageLink } from './site.ts'
 
 export const defaultPage = 100
 /** Larger pages are cut to this size; `next` links to the next page. */
-export const largestPage = 1000
+const largestPage = 1000
 
 const whole = (text: string | null): number | null => (text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null)
 

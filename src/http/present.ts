@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
 import { featureKeys } from '../accounts/features.ts'
 import { settingsWithDefaults } from '../accounts/project-fields.ts'
-import { level, type Membership, type Organization, type ProjectRecord, type User } from '../accounts/records.ts'
+import type { Membership, Organization, ProjectRecord, User } from '../accounts/records.ts'
 import { preferenceDefaults } from '../accounts/users.ts'
 import { maybeTime, time } from '../lib/wire-time.ts'
 
@@ -119,4 +119,3 @@ export const presentOrganization = async (
 }
 
 export const presentPreferences = (user: User): Record<string, unknown> => ({ ...preferenceDefaults, ...(user.preferences as object) })
-export const isAdmin = (membership: Membership): boolean => membership.level >= level.admin

@@ -24,7 +24,7 @@ const formOf = (fields: Readonly<Record<string, unknown>>): string | null => {
 }
 
 /** The bytes of a body that was read before. `unread`: the stream still has them. `lost`: nobody kept them. */
-export function bodyReadBefore(request: Parsed): Uint8Array | 'unread' | 'lost' {
+function bodyReadBefore(request: Parsed): Uint8Array | 'unread' | 'lost' {
   if (!request.readableDidRead) return 'unread'
   const { body, rawBody } = request
   const bytes = [rawBody, body].find((one) => one instanceof Uint8Array)

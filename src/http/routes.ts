@@ -12,7 +12,7 @@ const join = (a: string, b: string) => `${a}/${b}`.replace(/\/+/g, '/').replace(
 const form = (path: string) => path.replace(/:\w+/g, '~')
 
 /** Paths with a fixed segment come before paths with a parameter at the same position. */
-export const routesOf = (all: readonly Resource[]): Route[] => {
+const routesOf = (all: readonly Resource[]): Route[] => {
   const byPath = new Map<string, { path: string; resource: Resource; rows: Map<string, Row> }>()
   for (const resource of all)
     for (const row of resource.rows) {

@@ -20,7 +20,7 @@ export async function firstBytes(path: string, count: number): Promise<Buffer> {
 }
 
 export type Wrapping = 'gzip' | 'zstd' | null
-export const wrappingOf = (head: Uint8Array): Wrapping =>
+const wrappingOf = (head: Uint8Array): Wrapping =>
   head[0] === 0x1f && head[1] === 0x8b
     ? 'gzip'
     : head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd

@@ -20,7 +20,7 @@ export interface DecodedBatch {
 }
 
 /** One event, an array of events, or an envelope with `batch`. */
-export function eventsOf(body: unknown): readonly unknown[] {
+function eventsOf(body: unknown): readonly unknown[] {
   if (Array.isArray(body)) return body
   if (isObject(body) && 'batch' in body) {
     if (Array.isArray(body.batch)) return body.batch

@@ -11,7 +11,7 @@ export interface EventName {
 /** Maximum number of event names in one project. */
 export const nameLimit = 200_000
 /** The name under which events with further names are stored. */
-export const otherName = '$other'
+const otherName = '$other'
 
 /** The dictionary of event names. It is entirely in memory, since names come from source code and their number is limited. */
 export class EventNames {

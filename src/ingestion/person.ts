@@ -34,7 +34,7 @@ export interface PropertyWrites {
   readonly unset: readonly string[] | null
 }
 
-export function isSame(a: unknown, b: unknown): boolean {
+function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
   return JSON.stringify(a) === JSON.stringify(b)

@@ -34,7 +34,7 @@ const partsKept = 250_000
 const slotted: ReadonlySet<string> = new Set(['event', 'person'])
 const kindOfDeclared: Readonly<Record<PropertyType, SlotKind>> = { Numeric: 'number', String: 'text', Boolean: 'boolean', DateTime: 'text' }
 const kindsByPrefix = new Map((Object.keys(slotPools) as SlotKind[]).map((kind) => [slotPools[kind].prefix, kind]))
-export const kindOfSlot = (column: string): SlotKind => kindsByPrefix.get(column[0]!)!
+const kindOfSlot = (column: string): SlotKind => kindsByPrefix.get(column[0]!)!
 
 const count = ({ counts }: PropertyKey, type: ValueType): number => counts[valueTypes.indexOf(type)]!
 

@@ -2,7 +2,7 @@
 const anonymous = /^([a-z0-9]+-){4}[a-z0-9]+$/i
 
 /** Made up by a client for somebody it does not know, and so no name to show. */
-export const isAnonymousId = (distinctId: string): boolean => anonymous.test(distinctId)
+const isAnonymousId = (distinctId: string): boolean => anonymous.test(distinctId)
 
 /** Ids that an application gave come first. */
 export const namesFirst = (distinctIds: readonly string[]): string[] =>

@@ -24,7 +24,7 @@ export interface WallTime {
   readonly time: Micros
 }
 
-export const floorTo = (value: number, unit: number): number => Math.floor(value / unit) * unit
+const floorTo = (value: number, unit: number): number => Math.floor(value / unit) * unit
 
 export function readWall(wall: Micros): WallTime {
   const midnight = floorTo(wall, day)

@@ -7,8 +7,6 @@ export const rememberText = <T extends object>(body: T, text: string): T => {
   return body
 }
 
-export const hasText = (body: object): boolean => known.has(body)
-
 const plain = (_: string, value: unknown) =>
   typeof value === 'bigint' ? (Number.isSafeInteger(Number(value)) ? Number(value) : String(value)) : value
 

@@ -20,7 +20,7 @@ export function median(values: Float64Array): number | null {
 }
 
 /** Partially sorts: the value with rank `rank` comes to the index of its rank, and all smaller ones before it. */
-export function select(values: Float64Array, rank: number): number {
+function select(values: Float64Array, rank: number): number {
   let [left, right] = [0, values.length - 1]
   while (left < right) {
     const pivot = middleOf(values[left]!, values[(left + right) >> 1]!, values[right]!)

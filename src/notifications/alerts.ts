@@ -19,7 +19,7 @@ import { mustTakeMail, mustTakeWebhook } from './targets.ts'
 // The rules of alerts, for requests. The scheduler checks what is written here.
 
 /** Of one project. */
-export const mostAlerts = 500
+const mostAlerts = 500
 
 export interface AlertServices extends Pick<NotificationParts, 'context' | 'box' | 'mayRead' | 'network'> {
   /** Something may be due. */

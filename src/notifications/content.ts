@@ -28,7 +28,7 @@ export const nameOf = (insight: Pick<Insight, 'name' | 'derived_name' | 'id'>): 
 const insightUrl = ({ siteUrl, project }: ContentPlace, insight: Insight) =>
   `${siteUrl}/#/project/${project.id}/insights/${insight.short_id}`
 
-export function itemOf({ insight, answer, error }: AnsweredInsight, place: ContentPlace): NoticeItem {
+function itemOf({ insight, answer, error }: AnsweredInsight, place: ContentPlace): NoticeItem {
   const { timezone } = place.project
   const title = nameOf(insight)
   const chart = answer ? readChart(insight.query, answer, timezone) : null

@@ -61,7 +61,7 @@ export const alertInput = z.object({
 })
 export const alertChange = alertInput.partial()
 
-export const targetTypes = ['email', 'webhook'] as const
+const targetTypes = ['email', 'webhook'] as const
 export type TargetType = (typeof targetTypes)[number]
 
 export const subscriptionInput = z.object({

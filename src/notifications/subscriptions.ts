@@ -17,7 +17,7 @@ import { mustTakeMail, mustTakeWebhook } from './targets.ts'
 // The rules of subscriptions, for requests. The scheduler sends what is written here.
 
 /** Of one project. */
-export const mostSubscriptions = 500
+const mostSubscriptions = 500
 
 export interface SubscriptionServices extends Pick<NotificationParts, 'context' | 'box' | 'network'> {
   wake(): void

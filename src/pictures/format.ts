@@ -10,7 +10,6 @@ export interface NumberFormat {
 }
 export const plainNumbers: NumberFormat = { style: 'numeric', prefix: '', postfix: '', decimals: null }
 export const percentages: NumberFormat = { ...plainNumbers, style: 'percentage' }
-export const seconds: NumberFormat = { ...plainNumbers, style: 'duration' }
 
 const withDecimals = (most: number) => new Intl.NumberFormat('en-US', { maximumFractionDigits: most })
 const whole = withDecimals(0)

@@ -17,7 +17,7 @@ const between = (value: number, from: number, to: number) => Math.max(from, Math
 const shareColumns = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w
 
 /** Within the grid. */
-export const fitted = <P extends Place>(place: P): P => {
+const fitted = <P extends Place>(place: P): P => {
   const w = between(place.w, leastWidth, columnCount)
   return {
     ...place,

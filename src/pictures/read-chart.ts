@@ -23,7 +23,7 @@ const readers: Readonly<Record<string, (query: Fields, answer: Fields, timezone:
 }
 
 /** The query whose answer it is: others only say how it is shown. */
-export function shownQuery(query: unknown): Fields {
+function shownQuery(query: unknown): Fields {
   let fields = fieldsOf(query)
   for (let depth = 0; depth < 5 && /^(DataTable|DataVisualization|InsightViz)Node$/.test(String(fields.kind)); depth++)
     fields = fieldsOf(fields.source)

@@ -18,7 +18,7 @@ export interface Drawn {
   readonly height: number
 }
 
-export const fontSize = 12
+const fontSize = 12
 /** Wide letters of a usual font: a text never takes more. */
 const letter = 0.6
 

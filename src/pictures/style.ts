@@ -5,7 +5,7 @@ export const darkColors = ['#6fb1ff', '#ff9f5a', '#4fd3a0', '#c4a2ff', '#ff8fb5'
 
 export const seriesStyle = (colors: readonly string[]) => colors.map((color, i) => `.f${i}{fill:${color}}.l${i}{stroke:${color}}`).join('')
 
-export const inksStyle = (ink: string, faint: string, rule: string, paper: string, shade: string, onShade: string, other: string) =>
+const inksStyle = (ink: string, faint: string, rule: string, paper: string, shade: string, onShade: string, other: string) =>
   `.paper{fill:${paper}}.border{stroke:${paper}}.ink{fill:${ink}}.faint{fill:${faint}}.rule{stroke:${rule}}.inkline{stroke:${ink}}.track{fill:${rule}}.shade{fill:${shade}}.onshade{fill:${onShade}}.fo{fill:${other}}.lo{stroke:${other}}`
 
 export const pictureStyle = [
@@ -15,7 +15,7 @@ export const pictureStyle = [
   `@media(prefers-color-scheme:dark){${inksStyle('#dde5ec', '#9fb0c0', '#37444f', '#14191f', '#6fb1ff', '#0b0f14', '#93a1ae')}${seriesStyle(darkColors)}}`,
 ].join('')
 
-export const paletteSize = lightColors.length
+const paletteSize = lightColors.length
 
 /** The class of a filled shape, and of a line. Colors below zero: what has no color of its own. */
 export const filled = (color: number): string => (color < 0 ? 'fo' : `f${color % paletteSize}`)

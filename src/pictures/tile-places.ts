@@ -13,7 +13,8 @@ export interface Tile {
 }
 
 /** In pixels. A board narrower than `wideBoard` has one column; `aroundChart`: the title and the lines under the chart. */
-export const [rowHeight, tileGap, wideBoard, aroundChart] = [80, 16, 640, 108]
+export const [rowHeight, tileGap, wideBoard] = [80, 16, 640]
+const aroundChart = 108
 const heightOf = (h: number) => h * rowHeight + (h - 1) * tileGap
 /** Of the chart of a tile that is so many rows high. */
 export const chartHeight = (h: number): number => Math.max(80, heightOf(h) - aroundChart)

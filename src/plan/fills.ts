@@ -22,7 +22,7 @@ import { isInteger, isNumeric, isTime, scalar } from '../types/types.ts'
 import type { Pass } from './context.ts'
 
 /** The most rows that one WITH FILL may add. */
-export const mostFilled = 1_000_000
+const mostFilled = 1_000_000
 
 /**
  * ORDER BY … WITH FILL adds a row for each missing value of a series.

@@ -37,7 +37,7 @@ export const fieldsOf = (schema: Json): readonly SchemaField[] =>
     : Object.entries(schema as object).flatMap(([key, field]) => fieldFrom(key, field))
 
 /** What is shown in place of a secret. Sent back, it leaves the secret unchanged. */
-export const mask = '****************'
+const mask = '****************'
 
 type Settings = Readonly<Record<string, Json>>
 export type StoredSettings = Pick<PluginConfig, 'config' | 'secrets'>

@@ -43,7 +43,7 @@ export const attachmentContents = (box: SecretBox, { plugin_config_id, key, cont
   Buffer.from(box.open(contents, sealedFor.pluginAttachment(plugin_config_id, key)), 'base64')
 
 /** An attachment without its contents, as it is shown among the settings. */
-export const shownAttachment = ({ id, file_size, file_name, content_type }: PluginAttachment) => ({
+const shownAttachment = ({ id, file_size, file_name, content_type }: PluginAttachment) => ({
   uid: id,
   saved: true,
   size: file_size,

@@ -2,7 +2,7 @@ import type { Plugin } from '../accounts/records.ts'
 import type { Capabilities } from './host-ports.ts'
 
 /** Views of the same plugins by what their code can do. Each plugin is in at least one beside `plugins`. */
-export const families = {
+const families = {
   plugins: () => true,
   pipeline_transformations: ({ methods = [] }) => methods.includes('processEvent'),
   pipeline_destinations: ({ methods = [] }) => methods.includes('onEvent') || methods.includes('composeWebhook'),

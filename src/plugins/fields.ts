@@ -6,8 +6,8 @@ import { fieldLimits } from '../limits/limits.ts'
 
 // What requests about plugins may send.
 
-export const pluginTypes = ['source', 'local', 'custom', 'repository', 'inline'] as const
-export const fieldTypes = ['string', 'json', 'attachment', 'choice'] as const
+const pluginTypes = ['source', 'local', 'custom', 'repository', 'inline'] as const
+const fieldTypes = ['string', 'json', 'attachment', 'choice'] as const
 
 const oneField = z.looseObject(
   {
@@ -90,7 +90,7 @@ const fromJson = (value: unknown): unknown => {
 const objectFromText = () => z.preprocess(fromJson, jsonObject('config'))
 
 /** A file of a form; in JSON its contents are base64. */
-export const uploadedFile = z.object({
+const uploadedFile = z.object({
   name: text({ max: 1000 }),
   type: text({ max: 200, blank: true }).optional(),
   contents: z.base64({ error: 'Expected base64.' }).max(fieldLimits.file.most),

@@ -12,7 +12,7 @@ export interface Capabilities {
 /** The texts of a plugin by file name: `index.ts`, `plugin.json`, `frontend.tsx`, `site.ts`. */
 export type PluginSource = Readonly<Record<string, string>>
 
-export const browserFiles = ['frontend.tsx', 'site.ts'] as const
+const browserFiles = ['frontend.tsx', 'site.ts'] as const
 export type BrowserFile = (typeof browserFiles)[number]
 export const isBrowserFile = (name: string): name is BrowserFile => browserFiles.some((one) => one === name)
 

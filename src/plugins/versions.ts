@@ -40,7 +40,7 @@ const sortedJson = (value: Json): string =>
   )
 
 /** Of the files, and of what decides which of their functions are called with which settings. */
-export const hashOf = (
+const hashOf = (
   { capabilities, config_schema }: Pick<Plugin, 'capabilities' | 'config_schema'>,
   files: readonly Pick<PluginFile, 'name' | 'source'>[],
 ): string => {
@@ -57,7 +57,7 @@ export const hashNow = async (tables: Tables, plugin: Plugin): Promise<string> =
   plugin.code_hash ?? hashOf(plugin, await filesOf(tables, plugin))
 
 /** Nobody but the operator can change code that comes with the server. */
-export function isBundled(plugin: Plugin, files: readonly Pick<PluginFile, 'name' | 'source'>[]): boolean {
+function isBundled(plugin: Plugin, files: readonly Pick<PluginFile, 'name' | 'source'>[]): boolean {
   if (plugin.plugin_type !== 'inline' || plugin.url === null) return false
   try {
     const { source } = readBundled(plugin.url)

@@ -34,7 +34,7 @@ export function eventMasks(parts: readonly { readonly names: EventNames; readonl
 }
 
 /** Null when the condition is on more than names. */
-export function namesOf(condition: Expr): EventNames | null {
+function namesOf(condition: Expr): EventNames | null {
   if (condition.kind === 'literal') return condition.value === true ? 'all' : condition.value === false ? new Set() : null
   if (condition.kind === 'in') {
     const { expr, set, not, cohort } = condition

@@ -152,7 +152,7 @@ function offsetText(offset: Micros): string {
 }
 
 /** The metadata of a field that holds its type in the language. */
-export const typeKey = 'waymark.type'
+const typeKey = 'waymark.type'
 
 export const columnTypes = (table: Table): [name: string, type: string][] =>
   table.schema.fields.map((column) => [column.name, column.metadata.get(typeKey) ?? 'Nullable(String)'])

@@ -54,14 +54,14 @@ export const everyQuery = {
   explain: z.boolean().nullish(),
 }
 
-export const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session', 'cohort', 'hogql'] as const
+const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session', 'cohort', 'hogql'] as const
 export type BreakdownType = (typeof breakdownTypes)[number]
 
 const breakdownType = z.enum(breakdownTypes)
 const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the id of a cohort.' })
 const binCount = z.number().int().min(1).max(10_000)
 
-export const maxBreakdowns = 3
+const maxBreakdowns = 3
 
 const tooMany = (found: number) => `A query supports at most ${maxBreakdowns} breakdowns, but got ${found}.`
 

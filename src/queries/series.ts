@@ -5,7 +5,7 @@ import { maths } from './maths.ts'
 
 // The nodes of `series`: which events count, and the math over them. Shared by the kinds with series.
 
-export const mathSchema = z.enum(maths)
+const mathSchema = z.enum(maths)
 
 export const groupTypeIndex = z.number().int().min(0).max(4)
 
@@ -37,7 +37,7 @@ export const actionsNodeFields = {
 }
 export const eventsNodeSchema = fields(eventsNodeFields, 'node')
 export const actionsNodeSchema = fields(actionsNodeFields, 'node')
-export const groupNodeSchema = fields(
+const groupNodeSchema = fields(
   {
     kind: z.literal('GroupNode'),
     operator: z.enum(['AND', 'OR']),

@@ -15,7 +15,7 @@ export function findRow(name: string, span: Span): { name: string; row: Function
 
 const args = new WeakMap<TypedExpr, Arg>()
 /** An argument as a row's `returns` sees it, before printing. Memoized, since an expression may be used many times. */
-export function asArg(expr: TypedExpr): Arg {
+function asArg(expr: TypedExpr): Arg {
   const { type } = expr
   if (expr.kind === 'constant') return { sql: '', type, constant: expr.value }
   if (expr.kind === 'lambda') return { sql: '', type, lambda: { params: expr.params, body: '', type: expr.body.type } }

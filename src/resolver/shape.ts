@@ -5,7 +5,7 @@ import { isExpr, typedChildren } from './typed-children.ts'
 // Properties of expressions. An alias used several times is one object, so results are memoized by object.
 
 /** Visits the direct child expressions. Of a subquery, only the outer columns that it reads. */
-export const eachBelow = (expr: TypedExpr, visit: (child: TypedExpr) => void): void =>
+const eachBelow = (expr: TypedExpr, visit: (child: TypedExpr) => void): void =>
   eachChild<TypedNode>(expr, typedChildren[expr.kind], (child) => {
     if (isExpr(child)) visit(child)
   })

@@ -65,7 +65,6 @@ export const typedChildren: Readonly<Record<TypedNode['kind'], readonly ChildFie
 })
 
 export const isSource = (node: TypedNode): node is TypedSource => Object.hasOwn(sources, node.kind)
-export const isQuery = (node: TypedNode): node is TypedQuery => node.kind === 'select' || node.kind === 'set'
 
 /** An expression, neither a source nor a query. */
 export const isExpr = (node: TypedNode): node is TypedExpr => Object.hasOwn(expressions, node.kind)

@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { listOf, text } from '../accounts/fields.ts'
 
 const mostTags = 100
@@ -17,5 +16,3 @@ export const tagsOf = ({ tags }: { readonly tags: unknown }): string[] => (Array
 
 /** Rows with the tag: in the JSON of a list, where a text in quotation marks is a whole element. */
 export const tagged = (tag: string) => ({ text: JSON.stringify(tag.toLowerCase()), in: ['tags'] as const })
-
-export const tagsSchema = z.array(z.string())

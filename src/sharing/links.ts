@@ -25,7 +25,7 @@ const columnsOf = (thing: SharedThing) =>
 
 /** 192 random bits. */
 const newToken = () => randomBytes(24).toString('base64url')
-export const isToken = (text: string): boolean => /^[\w-]{32}$/.test(text)
+const isToken = (text: string): boolean => /^[\w-]{32}$/.test(text)
 
 interface Place {
   readonly by: ActingMember

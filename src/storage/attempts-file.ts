@@ -7,7 +7,7 @@ const width = 120
 const nothing = { from: 0, to: -1, weight: 0, lasted: 0 }
 
 /** In the folder of a project: one file for each record that is set aside. */
-export const asideIn = (folder: string): string => join(folder, 'set-aside')
+const asideIn = (folder: string): string => join(folder, 'set-aside')
 
 const numbersIn = (names: readonly string[]): number[] =>
   names

@@ -6,7 +6,7 @@ import { isObject } from '../lib/is-object.ts'
 
 // The salts of visitors without cookies, in a folder of their own: it must be in no backup. The tag makes programs for backups leave the folder out.
 
-export const saltFolder = 'cookieless'
+const saltFolder = 'cookieless'
 const tag = `Signature: 8a477f597d28d172789f06886806bc55
 # This folder has the salts that visitors without cookies are hashed with. They are erased after three days. Leave the folder out of backups.
 `

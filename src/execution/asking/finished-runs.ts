@@ -12,7 +12,7 @@ interface Kept {
 }
 type Ended = Pick<QueryRun, 'id' | 'task_id' | 'project_id' | 'expiration_time' | 'characters'>
 
-export const maxCharacters: number = otherLimits.keptAnswerBytes.number
+const maxCharacters: number = otherLimits.keptAnswerBytes.number
 
 export const createFinishedRuns = (read: AccountStore['read'], most = maxCharacters) => {
   const byProject = new Map<number, Kept[]>()

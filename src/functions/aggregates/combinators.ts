@@ -192,7 +192,7 @@ const addMap = (row: Made): Made =>
   )
 
 /** Aggregates the values of each key in a printed list of maps. */
-export function foldMaps(fold: ListFold, maps: string, map: SqlType, context: CellContext): string {
+function foldMaps(fold: ListFold, maps: string, map: SqlType, context: CellContext): string {
   const [key, entry] = [context.fresh(), context.fresh()]
   const entries = `flatten(list_transform(${maps}, lambda ${entry}: map_entries(${entry})))`
   const [value, inner] = [map.kind === 'map' ? map.value : unknownType, context.type.kind === 'map' ? context.type.value : unknownType]

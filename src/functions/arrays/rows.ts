@@ -19,7 +19,7 @@ export const asWritten =
 export const clickHouseArg = (arg: Arg): string => (arg.lambda ? `(${arg.lambda.params.join(', ')}) -> ${arg.lambda.body}` : arg.sql)
 
 /** The first array: the first argument, or the one after a lambda. */
-export const takesArrays = (args: readonly SqlType[]): readonly Take[] => (args[0]?.kind === 'lambda' ? ['array'] : ['array', 'text'])
+const takesArrays = (args: readonly SqlType[]): readonly Take[] => (args[0]?.kind === 'lambda' ? ['array'] : ['array', 'text'])
 
 export const arrayRow = (
   name: string,

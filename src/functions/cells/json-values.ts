@@ -10,7 +10,7 @@ const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAl
 const keyPointer = (key: string): string => `'/' || replace(replace(${key}, '~', '~0'), '/', '~1')`
 
 /** Keys and 1-based indexes (negative ones count from the end) as a DuckDB path; null if the list is empty. */
-export function jsonPath(steps: readonly Arg[], context: CellContext): string | null {
+function jsonPath(steps: readonly Arg[], context: CellContext): string | null {
   if (steps.length === 0) return null
   const constants = steps.map((step) => step.constant)
   // A pointer treats a key of digits as an array index.

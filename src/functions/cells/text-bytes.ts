@@ -4,8 +4,8 @@ import { once } from './duckdb-values.ts'
 // ClickHouse's text is bytes and DuckDB's is characters. Functions that cut or count bytes use characters if the text is ASCII, otherwise a
 // BLOB. A cut inside a character, which ClickHouse would show as a broken one, is avoided.
 
-export const upperLetters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-export const lowerLetters = 'abcdefghijklmnopqrstuvwxyz'
+const upperLetters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+const lowerLetters = 'abcdefghijklmnopqrstuvwxyz'
 
 /** Capitals beyond A to Z: upper case, title case, Roman numerals, circled letters. */
 export const capitalBeyondAscii = '[^\\P{Lu}A-Z]|[\\p{Lt}\\x{2160}-\\x{216F}\\x{24B6}-\\x{24CF}]'

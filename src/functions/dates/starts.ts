@@ -26,7 +26,7 @@ const timesBefore1970 = 'what is cut is a DateTime on ClickHouse, which begins i
 const seconds = { second: 1, minute: 60, hour: 3600 } as const
 
 /** Truncates a time to a multiple of some seconds. Hours are local hours; shorter units count from 1970, as in ClickHouse. */
-export function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg): string {
+function cutTo(step: number, arg: Arg, context: CellContext, zone?: Arg): string {
   const where = zoneArgument(zone, arg.type, context)
   const cut = (text: string): string => {
     if (step === 60) return `date_trunc('minute', ${text})`

@@ -58,7 +58,7 @@ const nullCases = (name: string, negated: boolean): Case[] => [
 ]
 
 /** Capturing groups of a regular expression. */
-export const groupCount = (pattern: string): number =>
+const groupCount = (pattern: string): number =>
   [...pattern.matchAll(/\\.|\[(?:\\.|[^\]\\])*|\((?!\?(?!P<|<))/gs)].filter(([part]) => part === '(').length
 
 const hasGroups = ({ sql, constant }: Arg): string =>

@@ -12,7 +12,7 @@ const isNumberText = (constant: Arg['constant']): constant is string =>
   typeof constant === 'string' && constant.trim() !== '' && Number.isFinite(Number(constant))
 
 /** Converts both sides to types that DuckDB compares as ClickHouse would. A number is compared with a text as text, unless the text is a numeric constant. */
-export function aligned(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
+function aligned(a: Arg, b: Arg, context: CellContext): readonly [string, string] {
   if (isText(a.type) && !isText(b.type)) {
     const [right, left] = aligned(b, a, context)
     return [left, right]

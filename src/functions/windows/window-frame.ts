@@ -19,7 +19,7 @@ export interface FrameEdge {
 }
 
 const edgeText = ({ side, offset }: FrameEdge): string => (side === 'CURRENT ROW' ? side : `${offset ?? 'UNBOUNDED'} ${side}`)
-export const frameText = ({ unit, from, to }: FrameContext): string => `${unit} BETWEEN ${edgeText(from)} AND ${edgeText(to)}`
+const frameText = ({ unit, from, to }: FrameContext): string => `${unit} BETWEEN ${edgeText(from)} AND ${edgeText(to)}`
 
 /** The rows, with a printed frame. */
 export const overText = ({ rows }: WindowContext, frame?: FrameContext): string =>

@@ -11,7 +11,7 @@ import { arrowMedia, csvMedia, warningHeaders } from './forms.ts'
 /** Bytes of rows buffered before the first byte is sent, so that headers can describe the end. */
 export const lookAheadLimits = { always: 1024 * 1024, perAnswer: 16 * 1024 * 1024, together: 64 * 1024 * 1024 }
 /** A client that reads nothing for this long is disconnected. */
-export const clientPatience = 30_000
+const clientPatience = 30_000
 
 /** Rows that wait for their reader, of all answers of the process. */
 let heldAhead = 0

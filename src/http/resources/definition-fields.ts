@@ -174,7 +174,7 @@ const givenTags = ({ query }: Pick<ProjectVisit, 'query'>): readonly string[] | 
   const text = query.get('tags')
   return text ? listIn(text) : null
 }
-export const ignoredParametersHeader = 'x-ignored-parameters'
+const ignoredParametersHeader = 'x-ignored-parameters'
 /** The header of the answer that names what could not be read. */
 export const ignoredIn = ({ query }: Pick<ProjectVisit, 'query'>): Readonly<Record<string, string>> =>
   query.get('tags') && givenTags({ query }) === null ? { [ignoredParametersHeader]: 'tags' } : {}

@@ -65,7 +65,7 @@ const typesOf = async ({ app, project }: ProjectVisit): Promise<z.infer<typeof t
     .sort((a, b) => a.group_type_index - b.group_type_index)
 }
 
-export const groupTypes = defineResource({
+const groupTypes = defineResource({
   name: 'groups_types',
   summary: 'The types of groups, numbered by their first use ([records.md](records.md#groups))',
   path: '/api/projects/:project_id/groups_types',
@@ -254,7 +254,7 @@ const create = async (visit: ProjectVisit): Promise<PresentedGroup> => {
   return made
 }
 
-export const groups = defineResource({
+const groups = defineResource({
   name: 'groups',
   summary: 'Groups and their properties ([records.md](records.md#groups))',
   path: '/api/projects/:project_id/groups',

@@ -13,7 +13,7 @@ import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } fr
 /** Members may change what others made: private dashboards are not supported. */
 const everybodyMayEdit = 21
 
-export const answerSchema = z.object({
+const answerSchema = z.object({
   result: freeSchema,
   columns: freeSchema,
   types: freeSchema,

@@ -18,7 +18,7 @@ const sweepMs = 600_000
 export const acceptedDays = { before: 2, after: 1 } as const
 
 /** No time zone accepts events of a day any more this long after its start in UTC: the zones furthest behind are twelve hours behind. */
-export const saltMs = (acceptedDays.before + 1) * dayMs + 12 * 3_600_000
+const saltMs = (acceptedDays.before + 1) * dayMs + 12 * 3_600_000
 
 /** Creates salts on demand, and erases those of which no more events can come: at each new salt, and with `sweep`. */
 export class DailySalts implements Salts {

@@ -81,7 +81,7 @@ const addressOf = (value: unknown): string => {
 }
 
 /** Days since 1970 in a time zone. */
-export const dayIn = (timezone: string, time: number): number => Math.floor(zoneOf(timezone).toWall(time) / dayMicros)
+const dayIn = (timezone: string, time: number): number => Math.floor(zoneOf(timezone).toWall(time) / dayMicros)
 
 /**
  * The visitor of an event. An address that the event names is hashed apart from one that was seen, so nobody can be taken for a visitor by naming that

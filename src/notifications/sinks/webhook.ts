@@ -12,7 +12,7 @@ export interface WebhookRequest {
 /** `whsec_…` is base64, any other secret is taken as it is. */
 const keyOf = (secret: string): Buffer => (secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret))
 
-export const signatureOf = (secret: string, id: string, seconds: number, body: string): string =>
+const signatureOf = (secret: string, id: string, seconds: number, body: string): string =>
   `v1,${createHmac('sha256', keyOf(secret)).update(`${id}.${seconds}.${body}`).digest('base64')}`
 
 export function webhookBody(

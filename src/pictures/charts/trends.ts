@@ -8,7 +8,7 @@ import { breakdownText, type Fields, fieldsOf, isPreviousRow, numberOf, numbersO
 const styles: readonly NumberFormat['style'][] = ['numeric', 'percentage', 'percentage_scaled', 'duration', 'duration_ms', 'short']
 
 /** How the numbers of the axis are written. */
-export function axisFormat(filter: Fields): NumberFormat {
+function axisFormat(filter: Fields): NumberFormat {
   const style = styles.find((one) => one === filter.aggregationAxisFormat) ?? 'numeric'
   const affix = (value: unknown) => clipped(textOf(value), 8)
   return {
@@ -20,7 +20,7 @@ export function axisFormat(filter: Fields): NumberFormat {
 }
 
 /** A row and what it is compared with have one color. */
-export function colorsOf(rows: readonly Fields[]): readonly number[] {
+function colorsOf(rows: readonly Fields[]): readonly number[] {
   const known = new Map<string, number>()
   return rows.map((row) => {
     const key = JSON.stringify([row.order ?? null, row.breakdown_value ?? null, row.label ?? null])

@@ -13,7 +13,7 @@ interface Bar {
 }
 
 /** Beside each other, or on top of each other. */
-export function barsGeometry({ series, labels, isStacked }: Bars, { area, scale }: Plot): readonly Bar[] {
+function barsGeometry({ series, labels, isStacked }: Bars, { area, scale }: Plot): readonly Bar[] {
   const groups = bands(labels.length, [area.left, area.right], 0.2)
   const stacks = isStacked ? stacked(series.map(({ values }) => values)) : null
   const inside = bands(stacks ? 1 : series.length, [0, groups.width], 0)

@@ -17,7 +17,7 @@ interface Point {
 }
 
 /** Each line in its parts: a value that is missing is a gap. */
-export function linesGeometry({ series, labels, isFilled }: Lines, plot: Plot): readonly (readonly (readonly Point[])[])[] {
+function linesGeometry({ series, labels, isFilled }: Lines, plot: Plot): readonly (readonly (readonly Point[])[])[] {
   const x = points(labels.length, [plot.area.left, plot.area.right])
   const stacks = isFilled ? stacked(series.map(({ values }) => values)) : null
   return series.map(({ values }, row) => {

@@ -29,7 +29,7 @@ export function columnsOf(labels: readonly string[], source: ActorTable, env: Qu
 }
 
 /** `person.properties.email` and `properties.email` are the same; columns that only the source has are read from it; `id` is the actor's. */
-export const inScope = (expr: Expr, source: ActorTable, env: QueryContext): Expr =>
+const inScope = (expr: Expr, source: ActorTable, env: QueryContext): Expr =>
   rewrite(expr, (node) => {
     if (node.kind !== 'field') return node
     const chain = actorNames.has(node.chain[0]!) && node.chain.length > 1 ? node.chain.slice(1) : node.chain

@@ -50,7 +50,7 @@ const uuid = call('toString', field('uuid'))
 const personNumber = field('@person_no')
 const distinctId = field('distinct_id')
 
-export const partsOf: Readonly<Record<'event' | 'person' | 'name', (project: ProjectSettings) => Readonly<Record<string, Expr>>>> = {
+const partsOf: Readonly<Record<'event' | 'person' | 'name', (project: ProjectSettings) => Readonly<Record<string, Expr>>>> = {
   event: () => ({
     '@uuid': uuid,
     '@event': field('event'),

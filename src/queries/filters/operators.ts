@@ -158,15 +158,7 @@ export function operatorCondition(read: Read, filter: PropertyFilter, env: Query
   return wantsAll.has(operator) ? and(...parts) : or(...parts)
 }
 
-export const operatorNames: readonly string[] = [
-  ...Object.keys(conditions),
-  'between',
-  'not_between',
-  'in',
-  'not_in',
-  'is_set',
-  'is_not_set',
-]
+const operatorNames: readonly string[] = [...Object.keys(conditions), 'between', 'not_between', 'in', 'not_in', 'is_set', 'is_not_set']
 
 const isScalar = (value: unknown): value is One => ['string', 'number', 'boolean'].includes(typeof value)
 

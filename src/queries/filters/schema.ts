@@ -8,7 +8,7 @@ import { semverOperators } from './semver.ts'
 // Filters as clients send them: a flat list, or groups nested to any depth. A filter whose property is not chosen yet matches everything. An unknown
 // field is an error.
 
-export const filterTypes = [
+const filterTypes = [
   'event',
   'event_metadata',
   'feature',
@@ -24,7 +24,7 @@ export const filterTypes = [
 export type FilterType = (typeof filterTypes)[number]
 
 /** As `operator` of a filter. */
-export const filterOperators = [
+const filterOperators = [
   'exact',
   'is_not',
   'icontains',

@@ -165,7 +165,7 @@ export function* topSplits(scan: FunnelScan, env: QueryContext): QueryRun<readon
   return rows.slice(0, ownRows(scan.breakdown)).map(({ split }) => split?.breakdown_value)
 }
 
-export function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryContext): readonly StepLabel[] {
+function stepLabels(query: FunnelsQuery, isUnordered: boolean, env: QueryContext): readonly StepLabel[] {
   return query.series.map((node, i) => {
     const type = node.kind === 'ActionsNode' ? 'actions' : 'events'
     if (isUnordered) return { actionId: null, name: `Completed ${i + 1} step${i === 0 ? '' : 's'}`, customName: null, type }

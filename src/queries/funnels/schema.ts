@@ -6,18 +6,18 @@ import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateR
 import { actionsNodeFields, eventsNodeFields, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
 
 export const windowUnits = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const
-export const vizTypes = ['steps', 'time_to_convert', 'trends', 'flow'] as const
-export const orderTypes = ['ordered', 'strict', 'unordered'] as const
-export const attributionTypes = ['first_touch', 'last_touch', 'all_events', 'step'] as const
+const vizTypes = ['steps', 'time_to_convert', 'trends', 'flow'] as const
+const orderTypes = ['ordered', 'strict', 'unordered'] as const
+const attributionTypes = ['first_touch', 'last_touch', 'all_events', 'step'] as const
 
 const stepIndex = z.number().int().min(0)
 const exclusionFields = { funnelFromStep: stepIndex, funnelToStep: stepIndex }
-export const exclusionSchema = z.discriminatedUnion('kind', [
+const exclusionSchema = z.discriminatedUnion('kind', [
   fields({ ...eventsNodeFields, ...exclusionFields }, 'node'),
   fields({ ...actionsNodeFields, ...exclusionFields }, 'node'),
 ])
 
-export const funnelsFilterSchema = fields(
+const funnelsFilterSchema = fields(
   {
     funnelVizType: z.enum(vizTypes).nullish(),
     funnelOrderType: z.enum(orderTypes).nullish(),

@@ -5,14 +5,14 @@ import { filtersSchema, groupTypeIndex } from '../series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 
-export const mostSteps = 100
-export const mostEdges = 10_000
+const mostSteps = 100
+const mostEdges = 10_000
 const mostRules = 100
 
 const rules = <T extends z.ZodType>(rule: T) => nullish(z.array(rule).max(mostRules))
 const texts = nullish(z.array(z.string()).max(1000))
 
-export const funnelPathTypes = ['funnel_path_before_step', 'funnel_path_between_steps', 'funnel_path_after_step'] as const
+const funnelPathTypes = ['funnel_path_before_step', 'funnel_path_between_steps', 'funnel_path_after_step'] as const
 
 const pathsFilterSchema = fields(
   {

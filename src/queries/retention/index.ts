@@ -68,11 +68,11 @@ const emptyGroup = ({ rows, columns, value }: RetentionPlan): RetentionGroup => 
 })
 
 /** The value of the breakdown as the answer shows it. */
-export const nameOf = ({ parts }: RetentionGroup, { breakdown }: RetentionPlan): RetentionRow['breakdown_value'] =>
+const nameOf = ({ parts }: RetentionGroup, { breakdown }: RetentionPlan): RetentionRow['breakdown_value'] =>
   !isBrokenDown(breakdown) ? null : parts.length === 1 ? parts[0]! : parts
 
 /** Names of the values: intervals after the start, or brackets of them. */
-export function valueLabels({ query, columns, offsets }: RetentionPlan): readonly string[] {
+function valueLabels({ query, columns, offsets }: RetentionPlan): readonly string[] {
   const period = periodOf(query.retentionFilter)
   if (bracketsOf(query.retentionFilter).length === 0) return Array.from({ length: columns }, (_, i) => `${period} ${i}`)
   const brackets = offsets.slice(0, -1).map((first, i) => {

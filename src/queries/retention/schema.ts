@@ -5,13 +5,13 @@ import { filtersSchema, groupTypeIndex } from '../series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 
-export const periods = ['Hour', 'Day', 'Week', 'Month'] as const
+const periods = ['Hour', 'Day', 'Week', 'Month'] as const
 export type RetentionPeriod = (typeof periods)[number]
-export const retentionTypes = ['retention_recurring', 'retention_first_time', 'retention_first_ever_occurrence'] as const
-export const timeWindowModes = ['strict_calendar_dates', '24_hour_windows'] as const
+const retentionTypes = ['retention_recurring', 'retention_first_time', 'retention_first_ever_occurrence'] as const
+const timeWindowModes = ['strict_calendar_dates', '24_hour_windows'] as const
 
 /** Values in a row. */
-export const mostIntervals = 1000
+const mostIntervals = 1000
 
 const entitySchema = fields(
   {

@@ -5,7 +5,7 @@ import type { Group } from './groups.ts'
 /** Ordinary values first, then no value, Other last; within that by total, descending, then by the values as texts. */
 const classOf = ({ parts }: Group): number => (parts.includes(otherValue) ? 2 : parts.includes(nullValue) ? 1 : 0)
 
-export const totalOf = ({ data }: Pick<Group, 'data'>): number => data.reduce((sum, value) => sum + value, 0)
+const totalOf = ({ data }: Pick<Group, 'data'>): number => data.reduce((sum, value) => sum + value, 0)
 
 function compareTexts(a: readonly string[], b: readonly string[]): number {
   const i = a.findIndex((part, k) => part !== b[k])

@@ -11,7 +11,7 @@ export interface ProjectStore extends Connection {
 }
 
 /** Orders changes with the same number. */
-export const phases = { moved: 0, rewritten: 1, removed: 2, put: 3 } as const
+const phases = { moved: 0, rewritten: 1, removed: 2, put: 3 } as const
 export const rowVersion = (change: number, phase: keyof typeof phases): number => change * 4 + phases[phase]
 
 export function projectStore(client: ClickHouseClient, project: number): ProjectStore {

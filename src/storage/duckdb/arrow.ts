@@ -331,7 +331,7 @@ function builderOf(type: DuckDBType, expected: Expected, shown?: SqlType): Build
   }
 }
 
-export const typeKey = 'waymark.type'
+const typeKey = 'waymark.type'
 
 export interface BatchShape {
   readonly types: readonly DuckDBType[]

@@ -2,7 +2,7 @@ import { largestStanding, loadableDefinition } from '../../limits/definitions.ts
 import type { Sql } from '../sql.ts'
 
 /** In `meta`: no definition of the store is larger than can be loaded. */
-export const boundedKey = 'definitions_bounded'
+const boundedKey = 'definitions_bounded'
 
 const atOnce = 10
 

@@ -81,7 +81,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
 const engineWords =
   /\b[A-Z]+ Error\b|LINE \d|andidate|\b(VARCHAR|U?(?:TINY|SMALL|BIG|HUGE)INT|U?INTEGER|U?INT\d+|DOUBLE|STRUCT|TIMESTAMP|BOOLEAN|BLOB|DuckDB)\b|_[a-z]+\(|"p\d+"|explicit (?:type )?cast|column |table |Referenced/
 
-export function inOurWords(message: string): string {
+function inOurWords(message: string): string {
   for (const [pattern, words] of sentences) {
     const found = pattern.exec(message)
     if (found) return words(...found.slice(1))

@@ -412,7 +412,7 @@ const isBusy = (error: unknown): boolean =>
 export const projectDatabase = (id: number): string => `p${id}`
 
 /** The statement port on one connection. */
-export const onConnection = (connection: DuckDBConnection): Sql => {
+const onConnection = (connection: DuckDBConnection): Sql => {
   const port: Sql = {
     run: async (sql, params) => (await connection.run(sql, params && [...params])).rowsChanged,
     rows: async <R extends SqlRow>(sql: string, params?: readonly SqlValue[]) => {

@@ -105,7 +105,7 @@ export async function runStatement(connection: DuckDBConnection, statement: Stat
 }
 
 /** The same, with rows passed on in parts of some ten thousand, so that the process never holds all of them as columns. */
-export async function runInParts(
+async function runInParts(
   connection: DuckDBConnection,
   statement: Statement,
   take: TakePart,
@@ -130,7 +130,7 @@ export async function runInParts(
 }
 
 /** Writes the rows into a file of the engine. */
-export async function writeFile(
+async function writeFile(
   connection: DuckDBConnection,
   statement: Statement,
   file: RowsFile,

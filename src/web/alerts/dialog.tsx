@@ -211,7 +211,7 @@ const frequencies = [
 /** What is sent. */
 export type Subscribed = { readonly insight: number } | { readonly dashboard: number }
 
-export function Subscriptions({ of, onSecret }: { of: Subscribed; onSecret: (secret: string | null) => void }) {
+function Subscriptions({ of, onSecret }: { of: Subscribed; onSecret: (secret: string | null) => void }) {
   const { api } = useProject()
   const { user } = useSession()
   const { value, error, reload } = useLoaded(

@@ -22,7 +22,7 @@ const isFilter = (value: unknown): value is Filter =>
   typeof value === 'object' && value !== null && typeof (value as Filter).type === 'string' && !isGroup(value)
 
 /** The filters of a query as groups of filters. Null: they are nested deeper. */
-export function readGroups(properties: unknown): Groups | null {
+function readGroups(properties: unknown): Groups | null {
   if (properties === undefined || properties === null) return { type: 'AND', groups: [] }
   if (Array.isArray(properties)) return properties.every(isFilter) ? { type: 'AND', groups: [{ type: 'AND', values: properties }] } : null
   if (!isGroup(properties)) return Object.keys(properties as object).length === 0 ? { type: 'AND', groups: [] } : null
@@ -36,7 +36,7 @@ export function readGroups(properties: unknown): Groups | null {
 }
 
 /** As short as it can be said; undefined: no filters. */
-export function writeGroups({ type, groups }: Groups): unknown {
+function writeGroups({ type, groups }: Groups): unknown {
   const filled = groups.filter(({ values }) => values.length > 0)
   if (filled.length === 0) return undefined
   if (filled.length > 1) return { type, values: filled }

@@ -141,5 +141,3 @@ export function unwrapped(query: Query): Query {
     ? unwrapped(source as Query)
     : query
 }
-
-export const nameOf = (node: SeriesNode): string => node.custom_name ?? node.name ?? node.event ?? 'All events'

@@ -94,7 +94,7 @@ function withDisplay(query: Query, display: string): Query {
   return ['formula', 'formulas', 'formulaNodes'].reduce((before, name) => within(before, 'trendsFilter', name, undefined), plain)
 }
 
-export function DateRange({ query, onChange }: Props) {
+function DateRange({ query, onChange }: Props) {
   const { timezone } = useProject()
   const range = objectIn(query, 'dateRange')
   const [from, to] = [textIn(range, 'date_from'), textIn(range, 'date_to')]

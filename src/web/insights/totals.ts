@@ -48,7 +48,7 @@ interface Asked {
 const periodOf = (row: Row) => (row.compare_label === 'previous' ? 'previous' : 'current')
 
 /** The same question for the whole range of each period. Empty: all totals are known, or there are none. */
-export function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
+function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
   const rows = rowsOf(answer)
   if (query.kind !== 'TrendsQuery' || isTotal(textIn(objectIn(query, 'trendsFilter'), 'display'))) return []
   const { compareFilter: _, interval: __, ...plain } = query

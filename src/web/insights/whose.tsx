@@ -9,7 +9,7 @@ export interface Typed {
 }
 
 export const whoseOf = ({ type, group_type_index: index }: Typed): string => (type === 'group' ? `group:${index ?? 0}` : type)
-export function typeOf(whose: string): Typed {
+function typeOf(whose: string): Typed {
   const [type = 'event', index] = whose.split(':')
   return index === undefined ? { type } : { type, group_type_index: Number(index) }
 }

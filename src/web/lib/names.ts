@@ -46,7 +46,7 @@ function useListRead<T>(path: string | null): ListRead<T> | null {
 }
 
 /** Null: not known yet. A list that cannot be read is empty. */
-export const useList = <T>(path: string | null): readonly T[] | null => useListRead<T>(path)?.rows ?? null
+const useList = <T>(path: string | null): readonly T[] | null => useListRead<T>(path)?.rows ?? null
 
 const namesOf = (list: readonly { readonly name: string }[] | null): readonly string[] => (list ?? []).map(({ name }) => name)
 

@@ -10,7 +10,7 @@ import { ErrorBox, Working } from '../ui/parts.tsx'
 import { type Offered, type Plugin, type PluginConfig, problemText } from './records.ts'
 
 /** The address of what was typed: a repository, or the name of a package. */
-export const addressOf = (text: string): string => (/^[a-z]+:\/\//i.test(text) ? text : `https://www.npmjs.com/package/${text}`)
+const addressOf = (text: string): string => (/^[a-z]+:\/\//i.test(text) ? text : `https://www.npmjs.com/package/${text}`)
 
 export function PluginsList() {
   const { api, link } = useProject()

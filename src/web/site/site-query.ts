@@ -16,7 +16,7 @@ export interface SiteFilter extends Filter {
   readonly value: string
 }
 
-export const goalOf = (goal: string): object | null => {
+const goalOf = (goal: string): object | null => {
   const [, kind, of] = /^(event|action):(.*)$/s.exec(goal) ?? []
   return kind === undefined ? null : kind === 'action' ? { actionId: Number(of) } : { customEventName: of }
 }
@@ -38,7 +38,7 @@ export const siteQuery = (
 }
 
 /** Minutes for an hour, hours for a day or two, weeks for half a year and more. */
-export function intervalOf({ from, to }: SiteChoices): string {
+function intervalOf({ from, to }: SiteChoices): string {
   const [, count, unit] = /^-(\d+)([hdwmy])$/.exec(from) ?? []
   const days = unit
     ? Number(count) * ({ h: 1 / 24, d: 1, w: 7, m: 30, y: 365 }[unit] ?? 1)
@@ -139,7 +139,7 @@ const named = (names: Intl.DisplayNames, code: string): string => {
     return code
   }
 }
-export const countryName = (code: string): string => named(regions, code)
+const countryName = (code: string): string => named(regions, code)
 
 /** What a row says, by what its table is about. */
 export function rowName(by: string, value: unknown): string {

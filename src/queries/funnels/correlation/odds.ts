@@ -20,14 +20,14 @@ const prior = 1
 const fewest = 25
 const fewestShare = 0.02
 /** Names that are shown of each kind. */
-export const shownNames = 10
+const shownNames = 10
 const skewedFrom = 10
 
 export const isSkewed = ({ successes, failures }: Split): boolean =>
   successes === 0 || failures === 0 || successes / failures > skewedFrom || failures / successes > skewedFrom
 
 /** Compares those with the name with those without. */
-export function correlationOf({ name, successes, failures }: NamedSplit, all: Split): Correlation {
+function correlationOf({ name, successes, failures }: NamedSplit, all: Split): Correlation {
   const without = { successes: all.successes - successes, failures: all.failures - failures }
   return {
     name,

@@ -4,7 +4,7 @@ import { everyQuery } from '../../schemas.ts'
 import { actionsNodeSchema, eventsNodeSchema, filtersSchema } from '../../series.ts'
 import { funnelPointSchema } from '../actors.ts'
 
-export const correlationTypes = ['events', 'properties', 'event_with_properties'] as const
+const correlationTypes = ['events', 'properties', 'event_with_properties'] as const
 /** In the list of properties: every property that an actor has. */
 export const allProperties = '$all'
 

@@ -48,10 +48,7 @@ export interface DatabaseSchemaAnswer {
   }[]
 }
 
-export const databaseSchemaSchema = fields(
-  { ...everyQuery, kind: z.literal('DatabaseSchemaQuery'), connectionId: z.null().optional() },
-  'query',
-)
+const databaseSchemaSchema = fields({ ...everyQuery, kind: z.literal('DatabaseSchemaQuery'), connectionId: z.null().optional() }, 'query')
 
 /** Names that begin with @ are not for statements; the tables they belong to have another name there. */
 const isWritable = (name: string) => !name.startsWith('@')

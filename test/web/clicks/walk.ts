@@ -263,6 +263,8 @@ class Walker {
       const value = this.random.pick(control.options)
       this.note(step, `choose ${JSON.stringify(value)} in ${what}`)
       await element.selectOption(value, { timeout: actionMs })
+      // The browser keeps it.
+      if (control.name === 'Theme') this.seen.writes++
       return
     }
     if (control.kind === 'field' && !/^(checkbox|radio|submit|button)$/.test(control.type)) return this.type(step, control, what)

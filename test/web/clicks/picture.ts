@@ -33,6 +33,7 @@ const steady = (text: string): string =>
   text
     .replace(/just now|\b\d+ (?:s|min|h|d) ago/g, 'some time ago')
     .replace(/\b[\d,.]+ ms\b/g, 'some ms')
+    .replace(/as of [\d-]+ [\d:]+/g, 'as of some time')
     .replace(/[ \t]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')
     .trim()

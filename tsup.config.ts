@@ -19,8 +19,8 @@ export default defineConfig([
     entry: {
       index: 'src/index.ts',
       'internal/world': 'test/conformance/world.ts',
-      'internal/ingestion': 'test/ingestion/cases.ts',
-      'internal/plugins': 'test/plugins/cases.ts',
+      'internal/ingestion': 'test/events/ingestion/cases.ts',
+      'internal/plugins': 'test/service/plugins/cases.ts',
     },
     format: ['esm'],
     splitting: true,

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
 const tests = [
-  'test/storage/',
-  'test/core/',
-  'test/folds/',
-  'test/kernels/',
-  'test/ingestion/',
+  'test/engine/storage/',
+  'test/core/lists/',
+  'test/core/folds/',
+  'test/core/kernels/',
+  'test/events/ingestion/',
   'test/clients/',
-  'test/http/served.test.ts',
-  'test/http/query.test.ts',
+  'test/doors/http/served.test.ts',
+  'test/doors/http/query.test.ts',
   'test/library.test.ts',
   'test/engine.test.ts',
 ]

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { queryArrow, queryArrowBatches } from '../src/execution/arrow.ts'
+import { queryArrow, queryArrowBatches } from '../src/engine/execution/arrow.ts'
 import { inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
 import { fillBenchStore, openBenchProject } from './store.ts'
 

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { print } from '../src/ast/print.ts'
-import { clickhouse } from '../src/dialects/clickhouse/dialect.ts'
-import { duckdb } from '../src/dialects/duckdb/dialect.ts'
-import { compile } from '../src/execution/compile.ts'
-import { parseQuery } from '../src/parser/parse.ts'
+import { compile } from '../src/engine/execution/compile.ts'
+import { print } from '../src/language/ast/print.ts'
+import { clickhouse } from '../src/language/dialects/clickhouse/dialect.ts'
+import { duckdb } from '../src/language/dialects/duckdb/dialect.ts'
+import { parseQuery } from '../src/language/parser/parse.ts'
 import { machine, median, rounded } from './measure.ts'
 
 // How long does a statement take from text to tree, and from text to an engine's SQL, warm?

@@ -1,9 +1,9 @@
-import { alias, call, field, from, literal, select, star } from '../src/ast/build.ts'
-import type { Call, Expr, Node, Query, Select } from '../src/ast/nodes.ts'
-import { rewrite, walk } from '../src/ast/walk.ts'
 import { noSpan } from '../src/errors/span.ts'
-import { parseExpr, parseQuery } from '../src/parser/parse.ts'
-import { casesOf } from '../test/functions/cases-of.ts'
+import { alias, call, field, from, literal, select, star } from '../src/language/ast/build.ts'
+import type { Call, Expr, Node, Query, Select } from '../src/language/ast/nodes.ts'
+import { rewrite, walk } from '../src/language/ast/walk.ts'
+import { parseExpr, parseQuery } from '../src/language/parser/parse.ts'
+import { casesOf } from '../test/language/functions/cases-of.ts'
 
 // A function's own cases over many rows: columns in place of constants, and groups of many rows in place of the few of a case.
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { answerQuery } from '../src/execution/answer.ts'
+import { answerQuery } from '../src/engine/execution/answer.ts'
 import type { FunnelsAnswer } from '../src/queries/funnels/index.ts'
 import type { FunnelStepResult } from '../src/queries/funnels/steps.ts'
 import { inOwnProcess, machine, measured, median, rounded } from './measure.ts'

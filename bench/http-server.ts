@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '@hono/node-server'
+import { createHandler } from '../src/doors/http/server/create-handler.ts'
+import { startServer } from '../src/doors/http/server/node-server.ts'
 import { open } from '../src/engine.ts'
-import { createHandler } from '../src/http/create-handler.ts'
-import { startServer } from '../src/http/node-server.ts'
 import { makeEvents } from './events.ts'
 
 // The servers that http.bench.ts asks, in a process of their own: Waymark with its events, and the bare one. Says where both are when ready.

@@ -25,10 +25,10 @@ export const bundled = async (file: string, waymark: 'package' | 'sources' = 'pa
     // The program of the threads lies beside whoever starts them.
     entryPoints: {
       [name]: file,
-      'fold-worker': join(import.meta.dirname, '../src/folds/fold-worker.ts'),
-      'engine-process': join(import.meta.dirname, '../src/isolation/engine-process.ts'),
-      'answer-worker': join(import.meta.dirname, '../src/isolation/answer-worker.ts'),
-      'plugin-worker': join(import.meta.dirname, '../src/plugins/sandbox/plugin-worker.ts'),
+      'fold-worker': join(import.meta.dirname, '../src/core/folds/fold-worker.ts'),
+      'engine-process': join(import.meta.dirname, '../src/engine/isolation/engine-process.ts'),
+      'answer-worker': join(import.meta.dirname, '../src/engine/isolation/answer-worker.ts'),
+      'plugin-worker': join(import.meta.dirname, '../src/service/plugins/sandbox/plugin-worker.ts'),
     },
     outdir,
     outExtension: { '.js': '.mjs' },

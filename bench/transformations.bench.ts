@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createMemoryStorage } from '../src/plugins/memory-storage.ts'
-import type { JsonObject, PluginConfig, PluginPorts } from '../src/plugins/ports.ts'
-import { createPluginRuntime } from '../src/plugins/runtime.ts'
-import { createSandbox } from '../src/plugins/sandbox/sandbox.ts'
+import { createMemoryStorage } from '../src/service/plugins/memory-storage.ts'
+import type { JsonObject, PluginConfig, PluginPorts } from '../src/service/plugins/ports.ts'
+import { createPluginRuntime } from '../src/service/plugins/runtime.ts'
+import { createSandbox } from '../src/service/plugins/sandbox/sandbox.ts'
 import { random } from './random.ts'
 
 // How long does an event take in none, one and five transformations, and how much memory does a plugin take?

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { answerQuery } from '../src/execution/answer.ts'
+import { answerQuery } from '../src/engine/execution/answer.ts'
 import type { TrendsResponse } from '../src/queries/trends/index.ts'
 import { machine, median, rounded } from './measure.ts'
 import { clickHouseNumbers, fillBenchStore, openBenchClickHouse, openBenchProject } from './store.ts'

@@ -10,7 +10,7 @@ const { resolve } = createRequire(import.meta.url)
 export const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib', 'p-queue', 'p-timeout', 'eventemitter3']
 /** What the threads of plugins have inside, with their licenses. */
 export const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-ffi-types', '@jitl/quickjs-wasmfile-release-sync', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
-export const programs = { cli: 'src/cli/main.ts', 'engine-process': 'src/isolation/engine-process.ts', 'fold-worker': 'src/folds/fold-worker.ts', 'answer-worker': 'src/isolation/answer-worker.ts', 'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts' }
+export const programs = { cli: 'src/doors/cli/main.ts', 'engine-process': 'src/engine/isolation/engine-process.ts', 'fold-worker': 'src/core/folds/fold-worker.ts', 'answer-worker': 'src/engine/isolation/answer-worker.ts', 'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts' }
 /** Native code, and optional peers. */
 export const outside = ['@duckdb/node-bindings*', 'nodemailer']
 

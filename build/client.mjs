@@ -7,14 +7,14 @@ import { licenseOf } from './cli.mjs'
 const require = createRequire(import.meta.url)
 const folder = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Of posthog-js: as src/http/capture/scripts.ts serves them. */
+/** Of posthog-js: as src/doors/http/capture/scripts.ts serves them. */
 const libraryFiles = ['array.js', 'web-vitals.js', 'web-vitals-with-attribution.js', 'web-vitals-soft-navs.js', 'web-vitals-with-attribution-soft-navs.js', 'exception-autocapture.js', 'dead-clicks-autocapture.js', 'tracing-headers.js']
 /** What they have inside. */
 const inside = ['posthog-js', '@posthog/core', '@posthog/browser-common', 'core-js', 'dompurify', 'fflate', 'preact', 'query-selector-shadow-dom', 'web-vitals']
 
 /** The script for page views, as small as it is served. */
 export async function smallPageScript() {
-  const { code } = await transform(await readFile(folder('../src/page-script/waymark.js'), 'utf8'), { minify: true, target: 'es2020', legalComments: 'none' })
+  const { code } = await transform(await readFile(folder('../src/web/page-script/waymark.js'), 'utf8'), { minify: true, target: 'es2020', legalComments: 'none' })
   return code
 }
 

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { geoEqualEarth, geoPath } from 'd3-geo'
 import { feature } from 'topojson-client'
 
-// npm run world: the countries of Natural Earth (world-atlas) as paths of a map, in src/pictures/world.ts. Coordinates are whole numbers, each relative to the one before.
+// npm run world: the countries of Natural Earth (world-atlas) as paths of a map, in src/service/pictures/world.ts. Coordinates are whole numbers, each relative to the one before.
 
 const require = createRequire(import.meta.url)
-/** As in src/pictures/draw/map.ts. */
+/** As in src/service/pictures/draw/map.ts. */
 const [width, height] = [2000, 880]
 const countriesOf = (detail) => {
   const topology = require(`world-atlas/countries-${detail}.json`)
@@ -57,7 +57,7 @@ const small = countriesOf('50m').flatMap((country) => {
 const byCode = (a, b) => (a.code < b.code ? -1 : 1)
 const lines = (all, written) => all.map((one) => `    ${written(one)},`).join('\n')
 await writeFile(
-  new URL('../src/pictures/world.ts', import.meta.url),
+  new URL('../src/service/pictures/world.ts', import.meta.url),
   `// Made by npm run world from Natural Earth (public domain) in the package world-atlas: Equal Earth projection, 1:110 million.
 
 export interface World {

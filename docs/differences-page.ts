@@ -1,5 +1,5 @@
-import { families } from '../src/functions/registry.ts'
-import type { Answered, Difference } from '../src/functions/row.ts'
+import { families } from '../src/language/functions/registry.ts'
+import type { Answered, Difference } from '../src/language/functions/row.ts'
 import { type StatementAnswer, statementDifferences } from './statement-differences.ts'
 
 // Where the engines differ, from the rows that the tests run on both.

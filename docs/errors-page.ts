@@ -1,6 +1,6 @@
+import { typeOfRow } from '../src/doors/http/errors.ts'
 import { errorTable } from '../src/errors/codes.ts'
 import type { Row } from '../src/errors/row.ts'
-import { typeOfRow } from '../src/http/errors.ts'
 
 // The codes of errors, from the one table of the library and of HTTP.
 

@@ -1,7 +1,7 @@
-import { families } from '../src/functions/registry.ts'
-import { type Answered, type Case, type Difference, type FunctionRow, isUnsupported } from '../src/functions/row.ts'
-import { signature } from '../src/functions/signature.ts'
-import { casesOf } from '../test/functions/cases-of.ts'
+import { families } from '../src/language/functions/registry.ts'
+import { type Answered, type Case, type Difference, type FunctionRow, isUnsupported } from '../src/language/functions/row.ts'
+import { signature } from '../src/language/functions/signature.ts'
+import { casesOf } from '../test/language/functions/cases-of.ts'
 
 // The reference of functions, from the registry's rows.
 
@@ -87,7 +87,7 @@ const section = ([family, functions]: readonly [string, Readonly<Record<string, 
 
 export const functionsPage = (): string => `# Functions
 
-Generated from the registry in \`src/functions/\` by \`npm run docs\`; the tests run the examples on both engines.
+Generated from the registry in \`src/language/functions/\` by \`npm run docs\`; the tests run the examples on both engines.
 
 Function names are case-sensitive, except in rows with "Any case". The second column is the number of arguments, after the number of parameters in parentheses for calls like \`quantile(0.5)(x)\`. Results are
 those of ClickHouse, on DuckDB too, with these exceptions on both engines:

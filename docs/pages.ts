@@ -1,4 +1,4 @@
-import { httpReference } from '../src/http/reference.ts'
+import { httpReference } from '../src/doors/http/reference/reference.ts'
 import { differencesPage } from './differences-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { functionsPage } from './functions-page.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../src/queries/rows.ts'
+import type { JsonValue } from '../src/queries/answers/rows.ts'
 
 // Statements that the engines are known to answer differently. The tests run each of them on both, and fail once they stop differing.
 

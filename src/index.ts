@@ -1,16 +1,12 @@
-export type { HostUser } from './accounts/host-users.ts'
-export type { PersonalKeyOptions } from './accounts/personal-keys.ts'
-export type { NewProjectSettings } from './accounts/project-fields.ts'
-export type { KnownEvent, KnownProperty } from './catalog/known-names.ts'
-export type { CohortInput } from './definitions/cohorts.ts'
+export { createHandler, type Handler, type HandlerOptions } from './doors/http/server/create-handler.ts'
+export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './doors/http/server/node-handler.ts'
+export type { CohortInput } from './engine/definitions/cohorts.ts'
+export type { LogDamage } from './engine/storage/log/log.ts'
+export type { RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
 export { type EngineChoice, type OpenOptions, type OrganizationSummary, open, type ProjectSummary, type Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'
 export type { Span } from './errors/span.ts'
-export type { QueryStatus } from './execution/asking/query-runs.ts'
-export type { RefreshMode } from './execution/asking/refresh.ts'
-export { createHandler, type Handler, type HandlerOptions } from './http/create-handler.ts'
-export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './http/node-handler.ts'
 export type {
   BatchInput,
   EventInput,
@@ -19,7 +15,8 @@ export type {
   IngestInput,
   PersonInput,
   PropertyTypeInput,
-} from './ingestion/inputs.ts'
+} from './events/ingestion/decoding/inputs.ts'
+export type { KnownEvent, KnownProperty } from './language/catalog/known-names.ts'
 export type {
   ActionService,
   CohortService,
@@ -35,11 +32,10 @@ export type {
   WarningSummary,
   WarningType,
 } from './project.ts'
-export type { ActionInput } from './queries/action-definition.ts'
 export type { ActorOptions } from './queries/actor-source.ts'
 export type { ActorsResponse } from './queries/actors/index.ts'
-export type { PeriodLabel, ShownRange, ShownRanges } from './queries/comparison.ts'
 export type { EventsAnswer as EventsResponse } from './queries/events/index.ts'
+export type { ActionInput } from './queries/filters/action-definition.ts'
 export type { FilterGroupInput, FilterInput, FiltersInput, Operator } from './queries/filters/schema.ts'
 export type { CorrelationAnswer as FunnelCorrelationResponse, OddsRatio } from './queries/funnels/correlation/index.ts'
 export type { FunnelsAnswer as FunnelsResponse, FunnelTrend } from './queries/funnels/index.ts'
@@ -80,6 +76,7 @@ export type {
   EventTaxonomyAnswer as EventTaxonomyResponse,
   TeamTaxonomyAnswer as TeamTaxonomyResponse,
 } from './queries/taxonomy/index.ts'
+export type { PeriodLabel, ShownRange, ShownRanges } from './queries/time/comparison.ts'
 export type { BoxPlotDatum } from './queries/trends/box-plot.ts'
 export type { CalendarHeatmap } from './queries/trends/heatmap.ts'
 export type { TrendsResponse } from './queries/trends/index.ts'
@@ -89,5 +86,8 @@ export type { WebOverviewAnswer as WebOverviewResponse, WebOverviewItem } from '
 export type { WebTableAnswer as WebTableResponse } from './queries/web/stats-table.ts'
 export type { WebPageURLSearchAnswer as WebPageURLSearchResponse } from './queries/web/url-search.ts'
 export type { WebVitalsPathsAnswer as WebVitalsPathsResponse } from './queries/web/vitals.ts'
-export type { LogDamage } from './storage/log/log.ts'
-export type { RecoveryReport } from './storage/recovery-report.ts'
+export type { HostUser } from './service/accounts/organizations/host-users.ts'
+export type { NewProjectSettings } from './service/accounts/projects/project-fields.ts'
+export type { PersonalKeyOptions } from './service/accounts/users/personal-keys.ts'
+export type { QueryStatus } from './service/asking/query-runs.ts'
+export type { RefreshMode } from './service/asking/refresh.ts'

@@ -1,46 +1,31 @@
 import type { RecordBatch, Table } from 'apache-arrow'
-import type { ProjectRecord } from './accounts/records.ts'
-import type { Backends, RowLimits } from './backend/backend.ts'
-import { OnDemandBackend } from './backend/on-demand.ts'
-import { OpenLimit } from './backend/open-limit.ts'
-import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './catalog/known-names.ts'
-import type { StoreFacts } from './catalog/store-facts.ts'
-import { type ActionService, actionFieldNames, type StoredAction } from './definitions/actions.ts'
-import type { CohortInput } from './definitions/cohorts.ts'
-import { type CohortService, cohortFieldNames } from './definitions/cohorts.ts'
-import type { StoredCohort } from './definitions/stored-cohort.ts'
+import type { Wanted } from './engine/admission/admission.ts'
+import type { Answer } from './engine/admission/answer.ts'
+import type { Backends, RowLimits } from './engine/backend/backend.ts'
+import { OnDemandBackend } from './engine/backend/on-demand.ts'
+import { OpenLimit } from './engine/backend/open-limit.ts'
+import { type ActionService, actionFieldNames, type StoredAction } from './engine/definitions/actions.ts'
+import type { CohortInput } from './engine/definitions/cohorts.ts'
+import { type CohortService, cohortFieldNames } from './engine/definitions/cohorts.ts'
+import type { StoredCohort } from './engine/definitions/stored-cohort.ts'
+import type { RowsAnswer } from './engine/execution/answer-rows.ts'
+import type { AnswerOptions } from './engine/execution/checkpoint.ts'
+import type { Download, DownloadFormat } from './engine/execution/download.ts'
+import type { RecoveryNotice, RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
-import type { RowsAnswer } from './execution/answer-rows.ts'
-import type { Wanted } from './execution/asking/admission.ts'
-import type { Answer } from './execution/asking/answer.ts'
-import {
-  type AskedRequest,
-  type Asking,
-  library,
-  longestQueryId,
-  type Outcome,
-  type QueryCaller,
-  type Source,
-  statusAnswer,
-  waitedForSeconds,
-} from './execution/asking/asking.ts'
-import { presentRun, type QueryStatus } from './execution/asking/query-runs.ts'
-import { type RefreshMode, refreshMode } from './execution/asking/refresh.ts'
-import type { AnswerOptions } from './execution/checkpoint.ts'
-import type { Download, DownloadFormat } from './execution/download.ts'
-import type { ExportRows } from './exports/ports.ts'
-import type { Salts } from './ingestion/cookieless/salts.ts'
-import { isHistorical } from './ingestion/decode-batch.ts'
-import type { EventSource } from './ingestion/event-source.ts'
-import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './ingestion/inputs.ts'
-import type { BatchFacts, IngestAnswer } from './ingestion/intake.ts'
-import type { Transformations } from './ingestion/transforming/ports.ts'
-import type { WarningSummary } from './ingestion/warnings.ts'
-import type { GroupChange, PersonChange } from './ingestion/work.ts'
-import type { EventReader } from './plugins/delivery/ports.ts'
-import type { ActionInput } from './queries/action-definition.ts'
+import type { Salts } from './events/ingestion/cookieless/salts.ts'
+import { isHistorical } from './events/ingestion/decoding/decode-batch.ts'
+import type { EventSource } from './events/ingestion/decoding/event-source.ts'
+import type { GroupImportOptions, GroupInput, IngestInput, PersonInput, PropertyTypeInput } from './events/ingestion/decoding/inputs.ts'
+import type { BatchFacts, IngestAnswer } from './events/ingestion/intake.ts'
+import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import type { WarningSummary } from './events/ingestion/warnings.ts'
+import type { GroupChange, PersonChange } from './events/ingestion/work.ts'
+import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './language/catalog/known-names.ts'
+import type { StoreFacts } from './language/catalog/store-facts.ts'
 import { queryAsked } from './queries/asked-query.ts'
+import type { ActionInput } from './queries/filters/action-definition.ts'
 import type { QueryContext } from './queries/kind.ts'
 import type {
   FieldsByKind,
@@ -55,15 +40,30 @@ import type {
   SqlAnswerOf,
 } from './queries/query-types.ts'
 import { statementFrom } from './queries/sql/template.ts'
-import type { RecoveryNotice, RecoveryReport } from './storage/recovery-report.ts'
+import type { ProjectRecord } from './service/accounts/records.ts'
+import {
+  type AskedRequest,
+  type Asking,
+  library,
+  longestQueryId,
+  type Outcome,
+  type QueryCaller,
+  type Source,
+  statusAnswer,
+  waitedForSeconds,
+} from './service/asking/asking.ts'
+import { presentRun, type QueryStatus } from './service/asking/query-runs.ts'
+import { type RefreshMode, refreshMode } from './service/asking/refresh.ts'
+import type { ExportRows } from './service/exports/ports.ts'
+import type { EventReader } from './service/plugins/delivery/ports.ts'
 
-export type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './catalog/known-names.ts'
-export type { ActionService, StoredAction } from './definitions/actions.ts'
-export type { CohortService, CohortState } from './definitions/cohorts.ts'
-export type { StoredCohort } from './definitions/stored-cohort.ts'
-export { type DownloadFormat, downloadFormats } from './execution/download.ts'
-export type { IngestAnswer } from './ingestion/intake.ts'
-export type { Warning, WarningSummary, WarningType } from './ingestion/warnings.ts'
+export type { ActionService, StoredAction } from './engine/definitions/actions.ts'
+export type { CohortService, CohortState } from './engine/definitions/cohorts.ts'
+export type { StoredCohort } from './engine/definitions/stored-cohort.ts'
+export { type DownloadFormat, downloadFormats } from './engine/execution/download.ts'
+export type { IngestAnswer } from './events/ingestion/intake.ts'
+export type { Warning, WarningSummary, WarningType } from './events/ingestion/warnings.ts'
+export type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './language/catalog/known-names.ts'
 
 /** The context that a project gets from its directory. */
 export interface ProjectHome {

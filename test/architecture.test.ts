@@ -134,7 +134,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .map((f) => f.split(sep).join('/'))
 const layerOf = (file: string) => {
   if (file.endsWith('/ports.ts')) return 'ports'
-  if (file === 'queries/maths.ts') return 'maths'
+  if (file === 'queries/series/maths.ts') return 'maths'
   if (file.includes('/')) return file.slice(0, file.indexOf('/'))
   return file === 'index.ts' ? file : root
 }

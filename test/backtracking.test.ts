@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
-import { numberText, timeText } from '../src/types/property-values.ts'
+import { numberText, timeText } from '../src/language/types/property-values.ts'
 import { slownessOf } from './harness/backtracking.ts'
 import { boundedPatterns } from './harness/bounded-patterns.ts'
 
@@ -12,13 +12,13 @@ import { boundedPatterns } from './harness/bounded-patterns.ts'
 const harmless: Readonly<Record<string, string>> = {}
 /** Expressions that are put together while the program runs. */
 const made: Readonly<Record<string, string>> = {
-  'dialects/printer.ts': 'out of a number of its own',
+  'language/dialects/printer.ts': 'out of a number of its own',
   'errors/refusal-mark.ts': 'out of a text of its own, with lengths that are bounded',
-  'http/queries/draft-sql.ts': 'out of texts of its own, for prompts of at most 400 characters',
-  'ingestion/property-types.ts': 'out of the texts of types/property-values.ts, which are looked at below',
-  'lib/linear-pattern.ts': 'for one character at a time',
-  'execution/blame.ts': 'is read, never matched',
-  'queries/filters/operators.ts': 'out of the texts of types/property-values.ts, which are looked at below',
+  'doors/http/queries/draft-sql.ts': 'out of texts of its own, for prompts of at most 400 characters',
+  'events/ingestion/properties/property-types.ts': 'out of the texts of language/types/property-values.ts, which are looked at below',
+  'lib/text/linear-pattern.ts': 'for one character at a time',
+  'engine/execution/blame.ts': 'is read, never matched',
+  'queries/filters/operators.ts': 'out of the texts of language/types/property-values.ts, which are looked at below',
 }
 
 interface Found {

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { createHandler } from '../src/doors/http/server/create-handler.ts'
 import { open } from '../src/engine.ts'
-import { createHandler } from '../src/http/create-handler.ts'
 
 // A whole Waymark on a disk that is really full: 64 MiB of memory, mounted.
 

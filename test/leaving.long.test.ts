@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, expect, expectTypeOf, test } from 'vitest'
+import { openStoreInspector } from '../src/engine/storage/duckdb/inspect-store.ts'
 import { open, type Waymark } from '../src/engine.ts'
-import { openStoreInspector } from '../src/storage/duckdb/inspect-store.ts'
 import { program } from './harness/programs.ts'
 
 // Programs that end without `close()`: they end when they have nothing more to do, and what was acknowledged is there afterwards.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { printString } from '../src/ast/words.ts'
+import { printString } from '../src/language/ast/words.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from './harness/clickhouse.ts'
 import { openTestProject, type TestProject } from './harness/duckdb.ts'
 

@@ -1,4 +1,4 @@
-import { excerpt } from '../lib/excerpt.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
 import { WaymarkError } from './errors.ts'
 import { knownNames } from './unknown-field.ts'
 

@@ -3,8 +3,8 @@
 /** Measures of a statement before and during planning. */
 export type Budgeted = keyof typeof exceeded
 
-import { excerpt } from '../lib/excerpt.ts'
-import { likelyName } from '../lib/likely-name.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
+import { likelyName } from '../lib/text/likely-name.ts'
 import { type RequestErrorData, requestErrors } from './request-errors.ts'
 import type { Row } from './row.ts'
 

@@ -1,4 +1,4 @@
-import { excerpt } from '../lib/excerpt.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
 import { placeAt } from './code-frame.ts'
 import { type ErrorCode, type ErrorData, errorTable } from './codes.ts'
 import { isSpanned, type Span } from './span.ts'

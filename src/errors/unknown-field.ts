@@ -1,5 +1,5 @@
-import { excerpt } from '../lib/excerpt.ts'
-import { likelyName } from '../lib/likely-name.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
+import { likelyName } from '../lib/text/likely-name.ts'
 
 /** The known names, or the most likely one. */
 export function knownNames(name: string, known: readonly string[], noun = 'fields'): string {

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
-import { excerpt } from '../lib/excerpt.ts'
 import { isObject } from '../lib/is-object.ts'
-import { likelyName } from '../lib/likely-name.ts'
+import { excerpt } from '../lib/text/excerpt.ts'
+import { likelyName } from '../lib/text/likely-name.ts'
 import type { ErrorData } from './codes.ts'
 
 // Error messages for invalid requests: the path, what was expected, what came, and the likely name.

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
-import type { Query } from '../ast/nodes.ts'
 import { QueryError } from '../errors/errors.ts'
 import { readAs, validationData } from '../errors/validation.ts'
+import type { Query } from '../language/ast/nodes.ts'
 import type { Answer, Ask, QueryContext } from './kind.ts'
 
 // Kinds whose numbers count persons list them here. ActorsQuery knows the kinds only through this.

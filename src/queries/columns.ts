@@ -1,6 +1,6 @@
-import type { Expr } from '../ast/nodes.ts'
-import { walk } from '../ast/walk.ts'
-import { lookup } from '../functions/registry.ts'
+import type { Expr } from '../language/ast/nodes.ts'
+import { walk } from '../language/ast/walk.ts'
+import { lookup } from '../language/functions/registry.ts'
 
 // Shared by lists of events and of actors: columns and orders as texts, with labels that are not part of them.
 

@@ -1,5 +1,5 @@
-import type { Query } from '../ast/nodes.ts'
-import type { Micros } from '../lib/zone.ts'
+import type { Query } from '../language/ast/nodes.ts'
+import type { Micros } from '../lib/time/zone.ts'
 import type { Asking } from './actor-source.ts'
 import type { QueryContext } from './kind.ts'
 import type { CompareFilter } from './schemas.ts'

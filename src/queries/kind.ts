@@ -1,13 +1,13 @@
 import type { Table } from 'apache-arrow'
 import type * as z from 'zod'
-import type { Expr, Query } from '../ast/nodes.ts'
-import type { Checkpoint } from '../ast/planning-budget.ts'
-import type { Make } from '../core/columns.ts'
-import type { ListColumn } from '../core/list-column.ts'
-import type { Listed } from '../core/project-lists.ts'
-import type { Fold } from '../folds/fold.ts'
-import type { StoreSnapshot } from '../plan/context.ts'
-import type { ResolveContext } from '../resolver/context.ts'
+import type { Fold } from '../core/folds/fold.ts'
+import type { Make } from '../core/lists/columns.ts'
+import type { ListColumn } from '../core/lists/list-column.ts'
+import type { Listed } from '../core/lists/project-lists.ts'
+import type { Expr, Query } from '../language/ast/nodes.ts'
+import type { Checkpoint } from '../language/ast/planning-budget.ts'
+import type { StoreSnapshot } from '../language/plan/context.ts'
+import type { ResolveContext } from '../language/resolver/context.ts'
 import type { Refusal } from './refusals.ts'
 
 // A query kind is a schema and a generator. The generator yields statements (trees of the language) and receives columns, so it needs no clock,
@@ -102,7 +102,7 @@ export function* folded<R>(label: string, fold: ListedFold<R>): QueryRun<R | Ref
   return (yield { kind: 'fold', label, ...fold }) as R | Refusal
 }
 
-/** What a kind asks, and the roads to the answer that it has. The first road that is open is taken (`execution/roads.ts`). */
+/** What a kind asks, and the roads to the answer that it has. The first road that is open is taken (`engine/execution/roads.ts`). */
 export interface Question<R> extends Readonly<Partial<Record<RoadName, Road<R>>>> {
   readonly label: string
 }

@@ -1,5 +1,5 @@
-import type { Expr, Node } from '../ast/nodes.ts'
-import { rewrite, walk } from '../ast/walk.ts'
+import type { Expr, Node } from '../language/ast/nodes.ts'
+import { rewrite, walk } from '../language/ast/walk.ts'
 
 /**
  * Qualifies fields with their table, so that they cannot be confused with an alias or another table's field. With `names` only fields of these

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { channelFields, channelOperators } from '../catalog/channel-rules.ts'
+import { channelFields, channelOperators } from '../language/catalog/channel-rules.ts'
 import { fields } from './fields.ts'
-import { groupTypeIndex } from './series.ts'
+import { groupTypeIndex } from './series/series.ts'
 
 // Parts of a request that several kinds share.
 

@@ -1,10 +1,10 @@
-import { call, equals, field, inQuery, literal, select, table } from '../ast/build.ts'
-import type { Expr, TableSource } from '../ast/nodes.ts'
-import { samplePlaces } from '../catalog/tables.ts'
 import { noSpan } from '../errors/span.ts'
-import { firstMoment, lastMoment } from '../lib/calendar.ts'
-import { type Micros, zoneOf } from '../lib/zone.ts'
-import { isoInstant } from './dates.ts'
+import { call, equals, field, inQuery, literal, select, table } from '../language/ast/build.ts'
+import type { Expr, TableSource } from '../language/ast/nodes.ts'
+import { samplePlaces } from '../language/catalog/tables.ts'
+import { firstMoment, lastMoment } from '../lib/time/calendar.ts'
+import { type Micros, zoneOf } from '../lib/time/zone.ts'
+import { isoInstant } from './time/dates.ts'
 
 // Conditions on events that several kinds share: time, test accounts, sampling.
 

@@ -1,5 +1,5 @@
-import type { Query } from '../ast/nodes.ts'
-import { BoundedCache } from '../lib/bounded-cache.ts'
+import type { Query } from '../language/ast/nodes.ts'
+import { BoundedCache } from '../lib/memory/bounded-cache.ts'
 import { own } from '../lib/own.ts'
 import { queryOf } from './origin.ts'
 

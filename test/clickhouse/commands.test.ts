@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { finish, firstLine, run, start } from '../cli/shell.ts'
+import { finish, firstLine, run, start } from '../doors/cli/shell.ts'
 import { hasClickHouse } from './chdb.ts'
 import { type ClickHouseHttpServer, startClickHouseServer } from './http-server.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type Deferred, deferred } from '../../src/lib/deferred.ts'
+import { type Deferred, deferred } from '../../src/lib/flow/deferred.ts'
 import { openStatements } from './chdb.ts'
 import { readForm } from './multipart.ts'
 

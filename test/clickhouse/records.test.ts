@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createHandler } from '../../src/http/create-handler.ts'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open } from '../../src/index.ts'
 import { hasClickHouse } from './chdb.ts'
 import { startClickHouseServer } from './http-server.ts'

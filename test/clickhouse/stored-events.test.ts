@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
 import { open, type Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
-import type { ClickHouseClient } from '../../src/storage/clickhouse/client.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
 
 // Plugins get the same stored events from both engines.

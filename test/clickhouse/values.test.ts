@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
 import { open, type Project, type Waymark } from '../../src/index.ts'
-import type { ClickHouseClient } from '../../src/storage/clickhouse/client.ts'
 import { hasClickHouse, openChdb } from './chdb.ts'
 
 // What an answer holds is the same on both engines, whatever the type of the value.

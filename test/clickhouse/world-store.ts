@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { type Deferred, deferred } from '../../src/lib/deferred.ts'
-import type { ClickHouseClient } from '../../src/storage/clickhouse/client.ts'
-import { openEventWriter } from '../../src/storage/clickhouse/event-writer.ts'
-import { type ProjectStore, projectStore } from '../../src/storage/clickhouse/project-store.ts'
-import { createClickHouseTables } from '../../src/storage/clickhouse/schema.ts'
-import { storeTables } from '../../src/storage/duckdb/schema.ts'
-import type { WorldStore } from '../ingestion/harness.ts'
+import type { ClickHouseClient } from '../../src/engine/storage/clickhouse/client.ts'
+import { openEventWriter } from '../../src/engine/storage/clickhouse/event-writer.ts'
+import { type ProjectStore, projectStore } from '../../src/engine/storage/clickhouse/project-store.ts'
+import { createClickHouseTables } from '../../src/engine/storage/clickhouse/schema.ts'
+import { storeTables } from '../../src/engine/storage/duckdb/schema.ts'
+import { type Deferred, deferred } from '../../src/lib/flow/deferred.ts'
+import type { WorldStore } from '../events/ingestion/harness.ts'
 
 export interface ClickHouseWorldStore extends WorldStore {
   /** From the so-manieth change on the process that has the store open now can reach it no more. The change is done all the same in half of the cases. */

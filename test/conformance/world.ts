@@ -1,7 +1,17 @@
-import type { Accounts } from '../../src/accounts/accounts.ts'
-import { type AccountSettings, defaultSettings, type Mail, type Mailer } from '../../src/accounts/context.ts'
-import { insertMembership, insertOrganization } from '../../src/accounts/organizations.ts'
-import { insertProject } from '../../src/accounts/projects.ts'
+import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../../src/doors/http/access/rate-limits.ts'
+import { defaultConcurrency } from '../../src/doors/http/queries/concurrency.ts'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
+import { startServer } from '../../src/doors/http/server/node-server.ts'
+import { open, type Waymark } from '../../src/engine.ts'
+import { WaymarkError } from '../../src/errors/errors.ts'
+import type { EventSource } from '../../src/events/ingestion/decoding/event-source.ts'
+import type { BatchFacts } from '../../src/events/ingestion/intake.ts'
+import { maybeTime } from '../../src/lib/time/wire-time.ts'
+import type { Project } from '../../src/project.ts'
+import type { Accounts } from '../../src/service/accounts/accounts.ts'
+import { type AccountSettings, defaultSettings, type Mail, type Mailer } from '../../src/service/accounts/context.ts'
+import { insertMembership, insertOrganization } from '../../src/service/accounts/organizations/organizations.ts'
+import { insertProject } from '../../src/service/accounts/projects/projects.ts'
 import {
   type BatchExport,
   type BatchExportRun,
@@ -12,26 +22,16 @@ import {
   type PluginConfig,
   type ProjectRecord,
   type User,
-} from '../../src/accounts/records.ts'
-import { hashKey, maskKey, randomKey } from '../../src/accounts/secrets.ts'
-import type { Json } from '../../src/accounts/store.ts'
-import { insertUser } from '../../src/accounts/users.ts'
-import { open, type Waymark } from '../../src/engine.ts'
-import { WaymarkError } from '../../src/errors/errors.ts'
-import { newRun } from '../../src/exports/new-run.ts'
-import { intervalOf, isActive, scheduleLane } from '../../src/exports/records.ts'
-import { intervalMs } from '../../src/exports/schedule.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
-import { startServer } from '../../src/http/node-server.ts'
-import { defaultConcurrency } from '../../src/http/queries/concurrency.ts'
-import { defaultRateLimits, hostedQueriesPerHour, perHour, type RateLimits } from '../../src/http/rate-limits.ts'
-import type { EventSource } from '../../src/ingestion/event-source.ts'
-import type { BatchFacts } from '../../src/ingestion/intake.ts'
-import { maybeTime } from '../../src/lib/wire-time.ts'
-import type { Project } from '../../src/project.ts'
+} from '../../src/service/accounts/records.ts'
+import { hashKey, maskKey, randomKey } from '../../src/service/accounts/secrets/secrets.ts'
+import type { Json } from '../../src/service/accounts/store.ts'
+import { insertUser } from '../../src/service/accounts/users/users.ts'
+import { intervalOf, isActive, scheduleLane } from '../../src/service/exports/records.ts'
+import { newRun } from '../../src/service/exports/running/new-run.ts'
+import { intervalMs } from '../../src/service/exports/running/schedule.ts'
 import { type PluginHosts, startPluginHosts } from '../harness/plugin-hosts.ts'
 
-export { compressionNamed } from '../../src/http/capture/body.ts'
+export { compressionNamed } from '../../src/doors/http/capture/body.ts'
 
 // A whole server in memory whose surroundings a test can set: the clock, the operator's settings, name servers, the mail that goes out.
 

@@ -15,11 +15,11 @@ export async function bundle(): Promise<Bundle> {
   const outDir = join(root, '.tmp', `cost-${process.pid}`)
   await build({
     entry: {
-      serve: join(root, 'src/cli/main.ts'),
+      serve: join(root, 'src/doors/cli/main.ts'),
       // The server looks for these beside itself.
-      'engine-process': join(root, 'src/isolation/engine-process.ts'),
-      'fold-worker': join(root, 'src/folds/fold-worker.ts'),
-      'answer-worker': join(root, 'src/isolation/answer-worker.ts'),
+      'engine-process': join(root, 'src/engine/isolation/engine-process.ts'),
+      'fold-worker': join(root, 'src/core/folds/fold-worker.ts'),
+      'answer-worker': join(root, 'src/engine/isolation/answer-worker.ts'),
       worker: join(root, 'test/cost/worker.ts'),
     },
     outDir,

@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { demoEvents } from '../../src/doors/http/commands/demo-events.ts'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open, type Waymark } from '../../src/engine.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
-import { demoEvents } from '../../src/http/demo-events.ts'
 import { keys } from './keys.ts'
 import { creations } from './probes/routes.ts'
 

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { open } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
-import type { PersonChange } from '../../src/ingestion/work.ts'
+import type { PersonChange } from '../../src/events/ingestion/work.ts'
 import { batchOf, type Deed, deedOf } from './workload.ts'
 
 // The process that is killed. Each client sends its batches one after the other, from the number given for it, and a line is written, at once, for

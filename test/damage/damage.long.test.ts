@@ -2,12 +2,12 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openStoreInspector, type StoreInspector } from '../../src/engine/storage/duckdb/inspect-store.ts'
+import { type Instance, openInstance, projectDatabase } from '../../src/engine/storage/duckdb/instance.ts'
+import { inspectProject, openProjectStorage } from '../../src/engine/storage/project-storage.ts'
+import type { RecoveryReport } from '../../src/engine/storage/recovery/recovery-report.ts'
 import { open } from '../../src/engine.ts'
-import { openStoreInspector, type StoreInspector } from '../../src/storage/duckdb/inspect-store.ts'
-import { type Instance, openInstance, projectDatabase } from '../../src/storage/duckdb/instance.ts'
-import { inspectProject, openProjectStorage } from '../../src/storage/project-storage.ts'
-import type { RecoveryReport } from '../../src/storage/recovery-report.ts'
-import { run } from '../cli/shell.ts'
+import { run } from '../doors/cli/shell.ts'
 import {
   damageProject,
   events,

@@ -4,12 +4,12 @@ import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { open as openFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, relative } from 'node:path'
+import { openStoreInspector } from '../../src/engine/storage/duckdb/inspect-store.ts'
+import { openInstance } from '../../src/engine/storage/duckdb/instance.ts'
+import { storeFile } from '../../src/engine/storage/duckdb/migrations.ts'
+import { segmentHeader } from '../../src/engine/storage/log/frame.ts'
+import { isFrame, scan } from '../../src/engine/storage/log/segment.ts'
 import { open } from '../../src/engine.ts'
-import { openStoreInspector } from '../../src/storage/duckdb/inspect-store.ts'
-import { openInstance } from '../../src/storage/duckdb/instance.ts'
-import { storeFile } from '../../src/storage/duckdb/migrations.ts'
-import { segmentHeader } from '../../src/storage/log/frame.ts'
-import { isFrame, scan } from '../../src/storage/log/segment.ts'
 
 // A directory as a killed process leaves it: records 1 to 30 are in the store's file, 31 to 60 in its write-ahead log, 61 to 90 in the log alone. And all
 // that can happen to its files.

@@ -60,10 +60,10 @@ export async function buildAll(): Promise<Built> {
   const outdir = resolve(root, '.tmp', `damage-${process.pid}`)
   const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" }
   const entryPoints = {
-    cli: resolve(root, 'src/cli/main.ts'),
-    'engine-process': resolve(root, 'src/isolation/engine-process.ts'),
-    'fold-worker': resolve(root, 'src/folds/fold-worker.ts'),
-    'answer-worker': resolve(root, 'src/isolation/answer-worker.ts'),
+    cli: resolve(root, 'src/doors/cli/main.ts'),
+    'engine-process': resolve(root, 'src/engine/isolation/engine-process.ts'),
+    'fold-worker': resolve(root, 'src/core/folds/fold-worker.ts'),
+    'answer-worker': resolve(root, 'src/engine/isolation/answer-worker.ts'),
     index: resolve(root, 'src/index.ts'),
   }
   const external = ['@duckdb/*', 'nodemailer']

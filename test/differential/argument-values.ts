@@ -1,14 +1,14 @@
-import { alias, field, from, select } from '../../src/ast/build.ts'
-import type { Call, Expr, Query } from '../../src/ast/nodes.ts'
-import { print } from '../../src/ast/print.ts'
-import { rewrite, walk } from '../../src/ast/walk.ts'
-import { registry } from '../../src/functions/registry.ts'
-import { type FunctionRow, isUnsupported } from '../../src/functions/row.ts'
-import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
-import type { JsonValue } from '../../src/queries/rows.ts'
-import { casesOf } from '../functions/cases-of.ts'
+import { alias, field, from, select } from '../../src/language/ast/build.ts'
+import type { Call, Expr, Query } from '../../src/language/ast/nodes.ts'
+import { print } from '../../src/language/ast/print.ts'
+import { rewrite, walk } from '../../src/language/ast/walk.ts'
+import { registry } from '../../src/language/functions/registry.ts'
+import { type FunctionRow, isUnsupported } from '../../src/language/functions/row.ts'
+import { parseExpr, parseQuery } from '../../src/language/parser/parse.ts'
+import type { JsonValue } from '../../src/queries/answers/rows.ts'
 import { openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject } from '../harness/duckdb.ts'
+import { casesOf } from '../language/functions/cases-of.ts'
 
 // Calls of every function with a value of every type in place of each argument: as a constant, as a column, and as a column that may hold NULL.
 // Aggregates also read a column of several such values, one of them NULL, and no rows.

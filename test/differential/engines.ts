@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { parseQuery } from '../../src/parser/parse.ts'
-import type { JsonValue } from '../../src/queries/rows.ts'
+import { parseQuery } from '../../src/language/parser/parse.ts'
+import type { JsonValue } from '../../src/queries/answers/rows.ts'
 import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 import { answerStatement } from '../reference/statements/interpreter.ts'

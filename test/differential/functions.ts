@@ -1,13 +1,13 @@
-import { alias, field, from, literal, select } from '../../src/ast/build.ts'
-import type { Expr, Literal, Query } from '../../src/ast/nodes.ts'
-import { print } from '../../src/ast/print.ts'
-import { registry } from '../../src/functions/registry.ts'
-import { isUnsupported } from '../../src/functions/row.ts'
-import { parseExpr } from '../../src/parser/parse.ts'
-import type { JsonValue } from '../../src/queries/rows.ts'
-import { casesOf } from '../functions/cases-of.ts'
+import { alias, field, from, literal, select } from '../../src/language/ast/build.ts'
+import type { Expr, Literal, Query } from '../../src/language/ast/nodes.ts'
+import { print } from '../../src/language/ast/print.ts'
+import { registry } from '../../src/language/functions/registry.ts'
+import { isUnsupported } from '../../src/language/functions/row.ts'
+import { parseExpr } from '../../src/language/parser/parse.ts'
+import type { JsonValue } from '../../src/queries/answers/rows.ts'
 import { openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject } from '../harness/duckdb.ts'
+import { casesOf } from '../language/functions/cases-of.ts'
 
 // The cases of functions with other arguments: each literal is replaced now and then by an edge value of its kind, as a constant or as a column.
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { format } from 'node:util'
 import { tableFromIPC } from 'apache-arrow'
 import { expect, test } from 'vitest'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open } from '../../src/engine.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
 
 // The examples of docs/arrow.md, one after the other: each prints what its comment says.
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { usualColumns } from '../../src/exports/columns.ts'
-import { signature } from '../../src/exports/destinations/http.ts'
-import { destinations } from '../../src/exports/destinations/registry.ts'
-import { withHome } from '../http/conversation.ts'
+import { signature } from '../../src/service/exports/destinations/http.ts'
+import { destinations } from '../../src/service/exports/destinations/registry.ts'
+import { usualColumns } from '../../src/service/exports/writing/columns.ts'
+import { withHome } from '../doors/http/conversation.ts'
 
 // The examples and tables of the page.
 

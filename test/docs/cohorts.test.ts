@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { open } from '../../src/index.ts'
-import { behaviours } from '../../src/queries/cohort-definition.ts'
+import { behaviours } from '../../src/queries/filters/cohort-definition.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/cohorts.md'), 'utf8')
 const examples = (kind: string): unknown[] =>

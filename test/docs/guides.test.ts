@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadCommand, usage } from '../../src/cli/command.ts'
-import { commands } from '../../src/cli/commands.ts'
+import { loadCommand, usage } from '../../src/doors/cli/command.ts'
+import { commands } from '../../src/doors/cli/commands.ts'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open } from '../../src/engine.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
-import { importFormats } from '../../src/imports/format.ts'
-import { finish, firstLine, run, start } from '../cli/shell.ts'
+import { importFormats } from '../../src/events/imports/format.ts'
+import { finish, firstLine, run, start } from '../doors/cli/shell.ts'
 
 // The examples of quickstart, embedding, import and operations, as they stand on the pages.
 

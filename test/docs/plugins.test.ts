@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { retryWait } from '../../src/jobs/retry.ts'
-import { bundledPlugins } from '../../src/plugins/bundled/registry.ts'
-import { usualLimits } from '../../src/plugins/delivery/open-deliveries.ts'
-import { eventRetry } from '../../src/plugins/delivery/parts.ts'
-import type { JsonObject } from '../../src/plugins/ports.ts'
-import { defaultLimits } from '../../src/plugins/sandbox/limits.ts'
-import { closeSharedSandbox, createWorld, eventOf, pluginOf } from '../plugins/world.ts'
+import { retryWait } from '../../src/service/jobs/retry.ts'
+import { bundledPlugins } from '../../src/service/plugins/bundled/registry.ts'
+import { usualLimits } from '../../src/service/plugins/delivery/open-deliveries.ts'
+import { eventRetry } from '../../src/service/plugins/delivery/parts.ts'
+import type { JsonObject } from '../../src/service/plugins/ports.ts'
+import { defaultLimits } from '../../src/service/plugins/sandbox/limits.ts'
+import { closeSharedSandbox, createWorld, eventOf, pluginOf } from '../service/plugins/world.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/plugins.md'), 'utf8')
 afterAll(closeSharedSandbox)

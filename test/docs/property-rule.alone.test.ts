@@ -8,10 +8,10 @@ import {
   rulesOfValues,
   values,
 } from '../../docs/property-rule.ts'
-import { alias, field, order, select, table } from '../../src/ast/build.ts'
-import { answerQuery } from '../../src/execution/answer.ts'
-import { parseExpr, parseQuery } from '../../src/parser/parse.ts'
-import { compileFilters } from '../../src/queries/property-filters.ts'
+import { answerQuery } from '../../src/engine/execution/answer.ts'
+import { alias, field, order, select, table } from '../../src/language/ast/build.ts'
+import { parseExpr, parseQuery } from '../../src/language/parser/parse.ts'
+import { compileFilters } from '../../src/queries/filters/property-filters.ts'
 import type { TrendsResponse } from '../../src/queries/trends/index.ts'
 import { hasClickHouse } from '../clickhouse/chdb.ts'
 import { type ClickHouse, openClickHouse } from '../harness/clickhouse.ts'

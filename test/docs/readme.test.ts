@@ -6,7 +6,7 @@ import type { Figures } from '../../bench/product/figures.ts'
 import { pageReport } from '../../bench/product/report.ts'
 import { shownFigures, withReport } from '../../bench/product/write-page.ts'
 import { readmeFile, withReadmeFigures } from '../../docs/readme-figures.ts'
-import { maxSteps } from '../../src/kernels/funnels/columns.ts'
+import { maxSteps } from '../../src/core/kernels/funnels/columns.ts'
 
 // Every number of README.md comes from somewhere: a line that a bench printed, or a limit of the source.
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { withHome } from '../http/conversation.ts'
+import { withHome } from '../doors/http/conversation.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/records.md'), 'utf8')
 const examples = [...page.matchAll(/```http\n(\w+) (\S+)\n([\s\S]*?)```(?:\n\n```json answer\n([\s\S]*?)```)?/g)]

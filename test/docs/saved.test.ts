@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { refreshModes } from '../../src/execution/asking/refresh.ts'
-import { mostTiles } from '../../src/saved/tiles.ts'
-import { largestOfAll, largestStatement, mostViews } from '../../src/saved/views.ts'
-import { withHome } from '../http/conversation.ts'
+import { refreshModes } from '../../src/service/asking/refresh.ts'
+import { mostTiles } from '../../src/service/saved/tiles.ts'
+import { largestOfAll, largestStatement, mostViews } from '../../src/service/saved/views.ts'
+import { withHome } from '../doors/http/conversation.ts'
 
 // The examples of the page.
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withHome } from '../http/conversation.ts'
+import { withHome } from '../doors/http/conversation.ts'
 
 // Every example of docs/sharing.md, in its order.
 

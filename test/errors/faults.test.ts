@@ -1,13 +1,13 @@
 import { Field, Int32, List, Map_, makeData, RecordBatch, Schema, Struct, Utf8 } from 'apache-arrow'
 import { describe, expect, test } from 'vitest'
+import { readError, writeError } from '../../src/engine/isolation/wire-error.ts'
+import { batchShaper } from '../../src/engine/storage/clickhouse/arrow.ts'
+import { connectionError } from '../../src/engine/storage/clickhouse/connection-errors.ts'
+import { engineError } from '../../src/engine/storage/clickhouse/engine-errors.ts'
 import { InternalError, WaymarkError } from '../../src/errors/errors.ts'
 import { faultText, isFault } from '../../src/errors/faults.ts'
-import { DestinationError } from '../../src/exports/destinations/destination.ts'
-import { failureOf } from '../../src/exports/failure.ts'
-import { readError, writeError } from '../../src/isolation/wire-error.ts'
-import { batchShaper } from '../../src/storage/clickhouse/arrow.ts'
-import { connectionError } from '../../src/storage/clickhouse/connection-errors.ts'
-import { engineError } from '../../src/storage/clickhouse/engine-errors.ts'
+import { DestinationError } from '../../src/service/exports/destinations/destination.ts'
+import { failureOf } from '../../src/service/exports/running/failure.ts'
 
 // Faults of this program are never told as those of a server, a destination or a plugin.
 

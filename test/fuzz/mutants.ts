@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import type { Expr, Node, Query } from '../../src/ast/nodes.ts'
-import { rewrite, walk } from '../../src/ast/walk.ts'
-import { registry } from '../../src/functions/registry.ts'
-import { collectExpr, collectQuery } from '../../src/parser/parse.ts'
+import type { Expr, Node, Query } from '../../src/language/ast/nodes.ts'
+import { rewrite, walk } from '../../src/language/ast/walk.ts'
+import { registry } from '../../src/language/functions/registry.ts'
+import { collectExpr, collectQuery } from '../../src/language/parser/parse.ts'
 import { statements as drawn } from '../differential/statements.ts'
-import { casesOf } from '../functions/cases-of.ts'
-import { expressions, statements } from '../parser/forms.ts'
+import { casesOf } from '../language/functions/cases-of.ts'
+import { expressions, statements } from '../language/parser/forms.ts'
 
 // Statements that can be read and mean anything at all: known ones with some of their expressions exchanged for others' expressions.
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { explain } from '../../src/execution/explain.ts'
-import { parseQuery } from '../../src/parser/parse.ts'
+import { explain } from '../../src/engine/execution/explain.ts'
+import { parseQuery } from '../../src/language/parser/parse.ts'
 import { type ClickHouse, hasClickHouse, openClickHouse } from '../harness/clickhouse.ts'
 import { openTestProject, type TestProject } from '../harness/duckdb.ts'
 import { answerStatement } from '../reference/statements/interpreter.ts'

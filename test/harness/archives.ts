@@ -1,5 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
-import { crc32 } from '../../src/lib/crc32.ts'
+import { crc32 } from '../../src/lib/ids/crc32.ts'
 
 // Archives for tests: ZIP and gzipped tar, written from the formats and not with the readers of `src`.
 

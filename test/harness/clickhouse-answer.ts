@@ -1,10 +1,10 @@
 import { Float64, Table, Utf8, type Vector, vectorFromArray } from 'apache-arrow'
-import { clickhouse as dialect } from '../../src/dialects/clickhouse/dialect.ts'
-import { alongRoads, type PlainAsk } from '../../src/execution/roads.ts'
+import { alongRoads, type PlainAsk } from '../../src/engine/execution/roads.ts'
+import { clickhouse as dialect } from '../../src/language/dialects/clickhouse/dialect.ts'
+import { isNumeric } from '../../src/language/types/types.ts'
 import type { Answer, StatementAsk } from '../../src/queries/kind.ts'
 import { refuse } from '../../src/queries/refusals.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
-import { isNumeric } from '../../src/types/types.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import type { TestProject } from './duckdb.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Plugin, PluginConfig, PluginFailedDelivery, ProjectRecord } from '../../src/accounts/records.ts'
-import type { Json } from '../../src/accounts/store.ts'
 import type { Waymark } from '../../src/engine.ts'
+import type { Plugin, PluginConfig, PluginFailedDelivery, ProjectRecord } from '../../src/service/accounts/records.ts'
+import type { Json } from '../../src/service/accounts/store.ts'
 import type { World } from '../conformance/world.ts'
 
 // Plugins of each family, written straight to the store: their code is not loaded here.

@@ -3,7 +3,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Sql, SqlRow, SqlValue } from '../../src/storage/sql.ts'
+import type { Sql, SqlRow, SqlValue } from '../../src/engine/storage/sql.ts'
 import { freePort } from './free-port.ts'
 
 // A PostgreSQL of our own on loopback, with a data directory that goes when it ends, spoken to through `psql`.

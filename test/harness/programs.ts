@@ -10,16 +10,16 @@ import { buildWeb } from '../../build/web.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
 const sources = {
-  cli: 'src/cli/main.ts',
-  'engine-process': 'src/isolation/engine-process.ts',
-  'fold-worker': 'src/folds/fold-worker.ts',
-  'answer-worker': 'src/isolation/answer-worker.ts',
-  'plugin-worker': 'src/plugins/sandbox/plugin-worker.ts',
+  cli: 'src/doors/cli/main.ts',
+  'engine-process': 'src/engine/isolation/engine-process.ts',
+  'fold-worker': 'src/core/folds/fold-worker.ts',
+  'answer-worker': 'src/engine/isolation/answer-worker.ts',
+  'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts',
   engine: 'src/engine.ts',
   'transform-kills': 'test/crash/transform-child.ts',
-  'export-kills': 'test/exports/kill-child.ts',
-  'delivery-kills': 'test/plugins/delivery/kill-child.ts',
-  'notification-kills': 'test/notifications/kill-child.ts',
+  'export-kills': 'test/service/exports/kill-child.ts',
+  'delivery-kills': 'test/service/plugins/delivery/kill-child.ts',
+  'notification-kills': 'test/service/notifications/kill-child.ts',
   'mounted-app': 'test/web/mounted-app.ts',
   memory: 'test/memory/child.ts',
 }

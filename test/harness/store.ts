@@ -1,5 +1,5 @@
 import type { DuckDBValue } from '@duckdb/node-api'
-import { projectDatabase } from '../../src/storage/duckdb/instance.ts'
+import { projectDatabase } from '../../src/engine/storage/duckdb/instance.ts'
 import type { TestProject } from './duckdb.ts'
 
 // Rows straight into a project's store, for tests of what queries make of them.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createConcurrencyLimit } from '../../src/lib/concurrency-limit.ts'
-import { type Deferred, deferred } from '../../src/lib/deferred.ts'
+import { createConcurrencyLimit } from '../../src/lib/flow/concurrency-limit.ts'
+import { type Deferred, deferred } from '../../src/lib/flow/deferred.ts'
 
 const settled = () => new Promise((resume) => setImmediate(resume))
 

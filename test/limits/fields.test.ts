@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { anyJson, check, jsonList, jsonObject, listOf, text, time, uuid } from '../../src/accounts/fields.ts'
-import { routes } from '../../src/http/routes.ts'
+import { routes } from '../../src/doors/http/routes.ts'
 import { withinJson } from '../../src/limits/bounds.ts'
 import { type FieldLimitName, fieldLimits } from '../../src/limits/limits.ts'
+import { anyJson, check, jsonList, jsonObject, listOf, text, time, uuid } from '../../src/service/accounts/fields.ts'
 
 // Every text, list and free value that a request can send has a largest size, which comes from the table of limits.
 
@@ -33,11 +33,11 @@ const isLengthBounded = (schema: z.ZodType, most: number) =>
   checksOf(schema).some(({ check, maximum }) => check === 'max_length' && maximum !== undefined && maximum <= most)
 
 const advice: Readonly<Record<string, string>> = {
-  string: '`text()` of accounts/fields.ts, or `.max(tokenLength)` for what is only looked up',
-  array: '`listOf(item)` or `jsonList()` of accounts/fields.ts',
-  record: '`jsonObject()` of accounts/fields.ts, or `withinJson(schema, LIMIT)` of limits/bounds.ts',
+  string: '`text()` of service/accounts/fields.ts, or `.max(tokenLength)` for what is only looked up',
+  array: '`listOf(item)` or `jsonList()` of service/accounts/fields.ts',
+  record: '`jsonObject()` of service/accounts/fields.ts, or `withinJson(schema, LIMIT)` of limits/bounds.ts',
   object: '`z.object` without further keys, or `withinJson(schema, LIMIT)` of limits/bounds.ts',
-  unknown: '`anyJson()` of accounts/fields.ts, or `withinJson(schema, LIMIT)` of limits/bounds.ts',
+  unknown: '`anyJson()` of service/accounts/fields.ts, or `withinJson(schema, LIMIT)` of limits/bounds.ts',
 }
 const missing = (path: string, type: string) =>
   `${path} (${type}) has no largest size. Use ${advice[type] ?? advice.unknown}. LIMIT is a row of \`fieldLimits\` in src/limits/limits.ts: ${Object.keys(fieldLimits).join(', ')}; add one if none fits.`

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { takeMails } from '../../src/accounts/mail-limits.ts'
 import { open } from '../../src/engine.ts'
 import { otherLimits } from '../../src/limits/limits.ts'
-import { withHome } from '../http/conversation.ts'
+import { takeMails } from '../../src/service/accounts/organizations/mail-limits.ts'
+import { withHome } from '../doors/http/conversation.ts'
 
 // The mails of an organization are counted in the account store: by day, over restarts, and whoever causes them.
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { AccountSettings } from '../../src/accounts/context.ts'
-import { hasProvenOwner, takeMails } from '../../src/accounts/mail-limits.ts'
 import { otherLimits } from '../../src/limits/limits.ts'
-import { refused, withHome } from '../http/conversation.ts'
+import type { AccountSettings } from '../../src/service/accounts/context.ts'
+import { hasProvenOwner, takeMails } from '../../src/service/accounts/organizations/mail-limits.ts'
+import { refused, withHome } from '../doors/http/conversation.ts'
 
 // An organization sends so many mails a day, and strangers choose no words.
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { otherLimits } from '../../src/limits/limits.ts'
-import { storageScope } from '../../src/plugins/server-calls.ts'
-import { withHome } from '../http/conversation.ts'
-import { closeSharedSandbox, createWorld, eventOf, pluginOf } from '../plugins/world.ts'
+import { storageScope } from '../../src/service/plugins/server-calls.ts'
+import { withHome } from '../doors/http/conversation.ts'
+import { closeSharedSandbox, createWorld, eventOf, pluginOf } from '../service/plugins/world.ts'
 
 // What a plugin keeps and sends is bounded by its config and its project, whatever its code does.
 

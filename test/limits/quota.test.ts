@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createEventQuotas } from '../../src/accounts/event-quotas.ts'
-import { level } from '../../src/accounts/records.ts'
-import { refused, withHome } from '../http/conversation.ts'
+import { createEventQuotas } from '../../src/service/accounts/organizations/event-quotas.ts'
+import { level } from '../../src/service/accounts/records.ts'
+import { refused, withHome } from '../doors/http/conversation.ts'
 
 // A project takes so many events of clients a day: its key is public.
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { accountShapes } from '../../src/accounts/records.ts'
 import { type RowLimit, rowLimits } from '../../src/limits/limits.ts'
+import { accountShapes } from '../../src/service/accounts/records.ts'
 
 // Every table of account data has a row in the table of limits, which names columns that exist.
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { createMetrics } from '../../src/http/metrics.ts'
-import { startServer } from '../../src/http/node-server.ts'
-import { asOne, createThrottle, defaultRateLimits } from '../../src/http/rate-limits.ts'
+import { asOne, createThrottle, defaultRateLimits } from '../../src/doors/http/access/rate-limits.ts'
+import { createMetrics } from '../../src/doors/http/server/metrics.ts'
+import { startServer } from '../../src/doors/http/server/node-server.ts'
 import { otherLimits } from '../../src/limits/limits.ts'
-import { createMemoryStorage } from '../../src/plugins/memory-storage.ts'
-import { refused, withHome } from '../http/conversation.ts'
+import { createMemoryStorage } from '../../src/service/plugins/memory-storage.ts'
+import { refused, withHome } from '../doors/http/conversation.ts'
 
 const held = withHome()
 

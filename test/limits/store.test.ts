@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest'
-import { createAccounts } from '../../src/accounts/accounts.ts'
-import { boundedStore } from '../../src/accounts/bounded-store.ts'
-import { log } from '../../src/accounts/context.ts'
-import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/accounts/records.ts'
+import { openControl } from '../../src/engine/storage/control/control-store.ts'
+import { controlFile } from '../../src/engine/storage/control/format.ts'
+import { openInstance } from '../../src/engine/storage/instance.ts'
 import { rowLimits } from '../../src/limits/limits.ts'
-import { openControl } from '../../src/storage/control/control-store.ts'
-import { controlFile } from '../../src/storage/control/format.ts'
-import { openInstance } from '../../src/storage/instance.ts'
+import { createAccounts } from '../../src/service/accounts/accounts.ts'
+import { boundedStore } from '../../src/service/accounts/bounded-store.ts'
+import { log } from '../../src/service/accounts/context.ts'
+import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/service/accounts/records.ts'
 
 // The store itself holds the table of limits, whoever writes.
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { open, type Waymark } from '../../src/index.ts'
-import { collectGarbage } from '../../src/lib/collect-garbage.ts'
+import { collectGarbage } from '../../src/lib/memory/collect-garbage.ts'
 
 // A directory of many projects, of which few are open at a time: what was closed leaves no memory behind, neither here nor in the engine.
 

@@ -69,7 +69,7 @@ test('rows that are read slowly keep their project open, and those of others are
 })
 
 test('a server, drawn at random: nothing is refused and nothing is lost', async () => {
-  const cli = join(import.meta.dirname, '../../src/cli/main.ts')
+  const cli = join(import.meta.dirname, '../../src/doors/cli/main.ts')
   const result = await manyProjects({
     small: 60,
     large: 2,

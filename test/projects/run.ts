@@ -29,7 +29,7 @@ const result = await manyProjects({
   rate: Number(values.rate),
   memory: values.memory,
   seed: Number(values.seed),
-  program: values.sources ? ['--import', 'tsx', inPackage('src/cli/main.ts')] : [inPackage('dist/cli.js')],
+  program: values.sources ? ['--import', 'tsx', inPackage('src/doors/cli/main.ts')] : [inPackage('dist/cli.js')],
   log: console.log,
 })
 console.log(JSON.stringify(result, null, 1))

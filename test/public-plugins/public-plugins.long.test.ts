@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type PluginServer, pluginServer } from '../plugins/delivery/server.ts'
+import { type PluginServer, pluginServer } from '../service/plugins/delivery/server.ts'
 import { openMirror, packagesFolder } from './mirror.ts'
 
 // Plugins that others have published, installed from an npm archive as an operator's mirror serves it, and run unmodified.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { open, type Project, type Waymark } from '../../src/index.ts'
-import { mostCells } from '../../src/queries/cells.ts'
+import { mostCells } from '../../src/queries/answers/cells.ts'
 import { queryExamples } from '../../src/queries/examples.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { otherNames } from '../../src/functions/other-names.ts'
-import { lookup } from '../../src/functions/registry.ts'
 import { open, type Project, type Waymark, WaymarkError } from '../../src/index.ts'
+import { otherNames } from '../../src/language/functions/other-names.ts'
+import { lookup } from '../../src/language/functions/registry.ts'
 
 // The error of a mistake in a statement: its position, the most similar name, and what was expected.
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerQuery } from '../../src/execution/answer.ts'
+import { answerQuery } from '../../src/engine/execution/answer.ts'
 import { presentation } from '../../src/queries/fields.ts'
 import { openTestProject } from '../harness/duckdb.ts'
 

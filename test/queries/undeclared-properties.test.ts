@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { demoEvents } from '../../src/http/demo-events.ts'
+import { demoEvents } from '../../src/doors/http/commands/demo-events.ts'
 import { open, type Project, type Waymark } from '../../src/index.ts'
 
 // Numbers of undeclared properties are compared as numbers, also in a new project with few values.

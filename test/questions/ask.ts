@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open, type Waymark } from '../../src/engine.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
-import { finish, firstLine, run, start } from '../cli/shell.ts'
+import { finish, firstLine, run, start } from '../doors/cli/shell.ts'
 import type { ShopEvent } from './events.ts'
 import { type Question, questions, shown } from './questions.ts'
 

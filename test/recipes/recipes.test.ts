@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { createHandler } from '../../src/doors/http/server/create-handler.ts'
+import { toNodeHandler } from '../../src/doors/http/server/node-handler.ts'
 import { open, type Waymark } from '../../src/engine.ts'
-import { createHandler } from '../../src/http/create-handler.ts'
-import { toNodeHandler } from '../../src/http/node-handler.ts'
 
 // The recipes of docs/embedding.md as they stand there, each with its framework: events come in and queries are answered under the path it is mounted at.
 

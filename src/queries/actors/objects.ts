@@ -1,8 +1,8 @@
 import type { Table } from 'apache-arrow'
-import { alias, call, equals, field, isIn, literal, select, table } from '../../ast/build.ts'
+import { alias, call, equals, field, isIn, literal, select, table } from '../../language/ast/build.ts'
 import type { Asking } from '../actor-source.ts'
+import { columnValues, type JsonValue } from '../answers/rows.ts'
 import type { QueryContext } from '../kind.ts'
-import { columnValues, type JsonValue } from '../rows.ts'
 
 export type ActorKey = number | string
 export type ActorObject = { readonly [key: string]: JsonValue }

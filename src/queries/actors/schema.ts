@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fields } from '../fields.ts'
 import { everyQuery } from '../schemas.ts'
-import { filtersSchema } from '../series.ts'
+import { filtersSchema } from '../series/series.ts'
 
 export const actorsSchema = fields(
   {

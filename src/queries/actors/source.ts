@@ -1,6 +1,6 @@
-import { call, equals, field, from, join, literal, table } from '../../ast/build.ts'
-import type { Expr, Query, Source } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
+import { call, equals, field, from, join, literal, table } from '../../language/ast/build.ts'
+import type { Expr, Query, Source } from '../../language/ast/nodes.ts'
 import { type AnyActorSource, type Asking, checkSource, insideSource } from '../actor-source.ts'
 import type { QueryContext } from '../kind.ts'
 import { queryOf } from '../origin.ts'

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { actionStepSchema } from '../action-definition.ts'
 import { fields } from '../fields.ts'
+import { actionStepSchema } from '../filters/action-definition.ts'
 import { everyQuery } from '../schemas.ts'
-import { filtersSchema } from '../series.ts'
+import { filtersSchema } from '../series/series.ts'
 
 const expressions = z.array(z.string())
 const count = z.number().int().min(0)

@@ -1,6 +1,6 @@
-import { call, field, lambda, literal, or } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
 import { QueryError } from '../../errors/errors.ts'
+import { call, field, lambda, literal, or } from '../../language/ast/build.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
 
 // Conditions on clicked elements. The chain is one text, the clicked element first, then its ancestors, separated by `;`:
 // `tag.class1.class2:attr="v"nth-child="1"nth-of-type="2"text="…"`, classes and attributes in alphabetical order.

@@ -1,5 +1,5 @@
-import { and, call, literal } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import { and, call, literal } from '../../language/ast/build.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
 
 // Versions are compared number by number. A version is X.Y.Z with an optional leading v and an optional -pre or +build, which are ignored. Any other
 // text is not a version, and matches no operator, not even a negated one.

@@ -1,8 +1,8 @@
-import { call, literal } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
-import { breakdownOf, partText } from '../breakdown.ts'
+import { call, literal } from '../../language/ast/build.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
 import type { QueryContext } from '../kind.ts'
 import type { BreakdownFilter } from '../schemas.ts'
+import { breakdownOf, partText } from '../series/breakdown.ts'
 
 /** The breakdown of a funnel: properties, whose values are read with the events, or cohorts, which are read separately. */
 export interface FunnelBreakdown {

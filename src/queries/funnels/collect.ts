@@ -1,4 +1,4 @@
-import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../kernels/funnels/fold.ts'
+import { type Attribution, type FunnelFold, foldActors, foldPeriods, type Sink } from '../../core/kernels/funnels/fold.ts'
 import { along, type QueryContext, type QueryRun } from '../kind.ts'
 import { otherLabel } from './breakdown.ts'
 import { listed } from './listed.ts'

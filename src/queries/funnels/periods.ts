@@ -1,6 +1,6 @@
-import type { Outcome } from '../../kernels/funnels/fold.ts'
-import { roundTo } from '../../lib/statistics.ts'
-import { allowFound } from '../cells.ts'
+import type { Outcome } from '../../core/kernels/funnels/fold.ts'
+import { roundTo } from '../../lib/numbers/statistics.ts'
+import { allowFound } from '../answers/cells.ts'
 
 /** Per period of entry: how many entered, and how many of them converted. */
 export class PeriodCounts {

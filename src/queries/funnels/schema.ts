@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { maxSteps } from '../../kernels/funnels/columns.ts'
-import { intervals } from '../../lib/calendar.ts'
+import { maxSteps } from '../../core/kernels/funnels/columns.ts'
+import { intervals } from '../../lib/time/calendar.ts'
 import { fields } from '../fields.ts'
 import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import { actionsNodeFields, eventsNodeFields, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
+import { actionsNodeFields, eventsNodeFields, filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series/series.ts'
 
 export const windowUnits = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const
 const vizTypes = ['steps', 'time_to_convert', 'trends', 'flow'] as const

@@ -1,4 +1,4 @@
-import type { Attribution } from '../../kernels/funnels/fold.ts'
+import type { Attribution } from '../../core/kernels/funnels/fold.ts'
 import type { FunnelsFilter, FunnelsQuery, windowUnits } from './schema.ts'
 
 // A funnel query with its defaults filled in.

@@ -1,8 +1,8 @@
-import type { ActorColumns } from '../../kernels/funnels/columns.ts'
-import type { Outcome } from '../../kernels/funnels/fold.ts'
-import { Floats } from '../../kernels/grow.ts'
-import { mean, median } from '../../lib/statistics.ts'
-import type { PeriodLabel } from '../comparison.ts'
+import type { ActorColumns } from '../../core/kernels/funnels/columns.ts'
+import type { Outcome } from '../../core/kernels/funnels/fold.ts'
+import { Floats } from '../../core/kernels/grow.ts'
+import { mean, median } from '../../lib/numbers/statistics.ts'
+import type { PeriodLabel } from '../time/comparison.ts'
 
 const microsPerSecond = 1e6
 

@@ -1,7 +1,7 @@
-import type { ActorColumns } from '../../kernels/funnels/columns.ts'
-import type { Outcome } from '../../kernels/funnels/fold.ts'
-import { Floats } from '../../kernels/grow.ts'
-import { mean, median } from '../../lib/statistics.ts'
+import type { ActorColumns } from '../../core/kernels/funnels/columns.ts'
+import type { Outcome } from '../../core/kernels/funnels/fold.ts'
+import { Floats } from '../../core/kernels/grow.ts'
+import { mean, median } from '../../lib/numbers/statistics.ts'
 import type { QueryRun } from '../kind.ts'
 
 export interface TimeToConvert {

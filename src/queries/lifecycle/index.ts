@@ -1,6 +1,6 @@
-import { bucketDay, bucketEdges, bucketLabel } from '../buckets.ts'
 import type { QueryKind } from '../kind.ts'
-import { nodeName } from '../series-condition.ts'
+import { nodeName } from '../series/series-condition.ts'
+import { bucketDay, bucketEdges, bucketLabel } from '../time/buckets.ts'
 import { lifecycleOf, wantedStatuses } from './activity.ts'
 import { lifecycleSchema, type Status } from './schema.ts'
 

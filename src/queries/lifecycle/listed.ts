@@ -1,8 +1,8 @@
-import type { Expr } from '../../ast/nodes.ts'
-import { type ActivityParams, type ActivityRows, activityFold } from '../../folds/activity.ts'
-import type { Micros } from '../../lib/zone.ts'
+import { type ActivityParams, type ActivityRows, activityFold } from '../../core/folds/activity.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
+import type { Micros } from '../../lib/time/zone.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
+import { AskedColumns, askedBits, bitsOf, groupActors } from '../lists/listed-columns.ts'
 
 /** In which buckets actors are active: one row per actor and bucket. */
 export interface ActiveRows {

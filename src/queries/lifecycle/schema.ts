@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { intervals } from '../../lib/calendar.ts'
+import { intervals } from '../../lib/time/calendar.ts'
 import { fields } from '../fields.ts'
 import { dateRangeSchema, everyQuery } from '../schemas.ts'
-import { filtersSchema, groupTypeIndex, seriesNodeSchema } from '../series.ts'
+import { filtersSchema, groupTypeIndex, seriesNodeSchema } from '../series/series.ts'
 
 /** In the order of the rows. */
 export const statuses = ['new', 'returning', 'resurrecting', 'dormant'] as const

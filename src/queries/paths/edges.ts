@@ -1,6 +1,6 @@
 import type { Table } from 'apache-arrow'
+import { doubles, texts } from '../answers/vectors.ts'
 import { along, type QueryContext, type QueryRun } from '../kind.ts'
-import { doubles, texts } from '../vectors.ts'
 import { foldedSteps } from './in-engine.ts'
 import { listedPaths } from './listed.ts'
 import type { CountedEdge, PathsPlan } from './plan.ts'

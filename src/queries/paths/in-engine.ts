@@ -1,5 +1,5 @@
-import { alias, call, field, from, groupBy, lambda, literal, select } from '../../ast/build.ts'
-import type { Expr, Select } from '../../ast/nodes.ts'
+import { alias, call, field, from, groupBy, lambda, literal, select } from '../../language/ast/build.ts'
+import type { Expr, Select } from '../../language/ast/nodes.ts'
 import type { PathsPlan } from './plan.ts'
 import { skippedItem, visits } from './visits.ts'
 

@@ -1,9 +1,9 @@
-import { call, equals, field, isIn, literal, not, or } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import { call, equals, field, isIn, literal, not, or } from '../../language/ast/build.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
+import { cleanedPath } from '../filters/path-cleaning.ts'
 import type { QueryContext } from '../kind.ts'
 import { eventExprOf, patterned } from '../origin.ts'
-import { cleanedPath } from '../path-cleaning.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf } from '../series/series-condition.ts'
 import type { PathsFilter } from './schema.ts'
 
 // An event's place in a path: the page, the screen, the name of the event or a value of its own.

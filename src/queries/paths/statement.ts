@@ -1,7 +1,7 @@
-import { alias, and, call, callWith, equals, field, from, groupBy, limit, literal, not, order, select } from '../../ast/build.ts'
-import type { Expr, Query, Select, WindowSpec } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
-import { allOf } from '../series-condition.ts'
+import { alias, and, call, callWith, equals, field, from, groupBy, limit, literal, not, order, select } from '../../language/ast/build.ts'
+import type { Expr, Query, Select, WindowSpec } from '../../language/ast/nodes.ts'
+import { allOf } from '../series/series-condition.ts'
 import { filterOf, type PathsPlan } from './plan.ts'
 import { skippedItem, visits } from './visits.ts'
 

@@ -1,7 +1,7 @@
-import { alias, and, call, equals, field, from, isIn, join, literal, not, select } from '../../ast/build.ts'
-import type { Select } from '../../ast/nodes.ts'
+import { alias, and, call, equals, field, from, isIn, join, literal, not, select } from '../../language/ast/build.ts'
+import type { Select } from '../../language/ast/nodes.ts'
 import { at, eventsTable, since, until } from '../scope.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf } from '../series/series-condition.ts'
 import type { PathsPlan } from './plan.ts'
 
 /** The text of a gap between the first and the last items of a path. */

@@ -1,4 +1,4 @@
-import type { PeriodLabel } from '../comparison.ts'
+import type { PeriodLabel } from '../time/comparison.ts'
 import type { RetentionGroup, RetentionPlan } from './plan.ts'
 
 export interface RetentionMean extends PeriodLabel {

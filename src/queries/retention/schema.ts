@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fields } from '../fields.ts'
 import { breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import { filtersSchema, groupTypeIndex } from '../series.ts'
+import { filtersSchema, groupTypeIndex } from '../series/series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 

@@ -1,9 +1,24 @@
-import { alias, and, call, callWith, equals, field, from, groupBy, join, literal, or, select, table, tuple } from '../../ast/build.ts'
-import type { Cte, Expr, Query, Select } from '../../ast/nodes.ts'
 import { noSpan } from '../../errors/span.ts'
-import { bucketNumber } from '../bucket-number.ts'
+import {
+  alias,
+  and,
+  call,
+  callWith,
+  equals,
+  field,
+  from,
+  groupBy,
+  join,
+  literal,
+  or,
+  select,
+  table,
+  tuple,
+} from '../../language/ast/build.ts'
+import type { Cte, Expr, Query, Select } from '../../language/ast/nodes.ts'
 import { at, eventsTable, memberOf, since, until } from '../scope.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf } from '../series/series-condition.ts'
+import { bucketNumber } from '../time/bucket-number.ts'
 import { hasFirst, type RetentionPlan } from './plan.ts'
 
 // A retention as one statement: the ticks in which actors start or return, and each start joined with the returns after it.

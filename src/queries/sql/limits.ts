@@ -1,5 +1,5 @@
-import { limit as limitNode, literal } from '../../ast/build.ts'
-import type { Limit, Query } from '../../ast/nodes.ts'
+import { limit as limitNode, literal } from '../../language/ast/build.ts'
+import type { Limit, Query } from '../../language/ast/nodes.ts'
 
 export interface RowLimits {
   /** Default number of rows of a statement's answer. */

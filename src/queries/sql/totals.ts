@@ -1,5 +1,5 @@
 import { RecordBatch, Table } from 'apache-arrow'
-import type { Query } from '../../ast/nodes.ts'
+import type { Query } from '../../language/ast/nodes.ts'
 
 /** WITH TOTALS adds one row after all others, and no limit removes it. */
 export const hasTotals = (query: Query): boolean => query.kind === 'select' && query.groupBy?.withTotals === true

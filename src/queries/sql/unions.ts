@@ -1,6 +1,6 @@
 import { RecordBatch, Table } from 'apache-arrow'
-import { alias, from, literal, select, star } from '../../ast/build.ts'
-import type { Query, SetQuery } from '../../ast/nodes.ts'
+import { alias, from, literal, select, star } from '../../language/ast/build.ts'
+import type { Query, SetQuery } from '../../language/ast/nodes.ts'
 import { limited, type RowLimits } from './limits.ts'
 
 // In a UNION ALL without a limit of its own, each query is limited as if it were alone: by its own LIMIT, or to a hundred rows.

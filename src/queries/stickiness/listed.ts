@@ -1,9 +1,9 @@
-import { type StickinessParams, stickinessFold } from '../../folds/stickiness.ts'
+import { type StickinessParams, stickinessFold } from '../../core/folds/stickiness.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf, groupActors } from '../listed-columns.ts'
+import { AskedColumns, askedBits, bitsOf, groupActors } from '../lists/listed-columns.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { inSample } from '../scope.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf } from '../series/series-condition.ts'
 import type { Comparison, StickinessQuery } from './schema.ts'
 import { criteriaOf, type StickinessUnit } from './unit.ts'
 

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { intervals } from '../../lib/calendar.ts'
+import { intervals } from '../../lib/time/calendar.ts'
 import { fields } from '../fields.ts'
 import { compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import { filtersSchema, groupTypeIndex, seriesNodeSchema } from '../series.ts'
+import { filtersSchema, groupTypeIndex, seriesNodeSchema } from '../series/series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fields } from '../fields.ts'
 import { everyQuery } from '../schemas.ts'
-import { groupTypeIndex } from '../series.ts'
+import { groupTypeIndex } from '../series/series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 

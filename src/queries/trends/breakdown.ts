@@ -1,8 +1,8 @@
-import { call, equals, literal, not } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
-import { type Breakdown, type BreakdownPart, breakdownOf, partText, partValue } from '../breakdown.ts'
-import { nullValue, otherValue } from '../breakdown-values.ts'
+import { call, equals, literal, not } from '../../language/ast/build.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
 import type { QueryContext } from '../kind.ts'
+import { type Breakdown, type BreakdownPart, breakdownOf, partText, partValue } from '../series/breakdown.ts'
+import { nullValue, otherValue } from '../series/breakdown-values.ts'
 import { type Bins, binOf, parseBin } from './histogram.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 

@@ -1,9 +1,9 @@
-import { call, callWith, field, literal } from '../../ast/build.ts'
-import type { Call, Expr } from '../../ast/nodes.ts'
-import type { Reduction } from '../../folds/series/reduce.ts'
+import type { Reduction } from '../../core/folds/series/reduce.ts'
+import { call, callWith, field, literal } from '../../language/ast/build.ts'
+import type { Call, Expr } from '../../language/ast/nodes.ts'
 import { own } from '../../lib/own.ts'
 import { type Refusal, refuse } from '../refusals.ts'
-import { allOf } from '../series-condition.ts'
+import { allOf } from '../series/series-condition.ts'
 
 // An expression over aggregates, as the numbers that folds count and what is computed of them. The engine computes it, over one row per cell.
 

@@ -1,4 +1,4 @@
-import { nullValue, otherValue } from '../breakdown-values.ts'
+import { nullValue, otherValue } from '../series/breakdown-values.ts'
 import { evaluate, parseFormula } from './formula.ts'
 import { type FormulaText, isCumulative, isTotal, type TrendsQuery } from './schema.ts'
 import type { BreakdownValue, TrendsRow } from './shape.ts'

@@ -1,6 +1,6 @@
-import { goalAction } from '../conversion-goal.ts'
 import type { QueryContext } from '../kind.ts'
-import type { SeriesNode } from '../series.ts'
+import { goalAction } from '../series/conversion-goal.ts'
+import type { SeriesNode } from '../series/series.ts'
 import type { CalendarHeatmap } from './heatmap.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 import type { Unit } from './unit.ts'

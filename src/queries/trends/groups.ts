@@ -1,9 +1,9 @@
 import type { Table } from 'apache-arrow'
-import { alias, field } from '../../ast/build.ts'
-import type { Expr, Query } from '../../ast/nodes.ts'
-import { allowFound } from '../cells.ts'
-import { columnValues } from '../rows.ts'
-import { codesOf, integers, TextCodes } from '../vectors.ts'
+import { alias, field } from '../../language/ast/build.ts'
+import type { Expr, Query } from '../../language/ast/nodes.ts'
+import { allowFound } from '../answers/cells.ts'
+import { columnValues } from '../answers/rows.ts'
+import { codesOf, integers, TextCodes } from '../answers/vectors.ts'
 
 /** One value of the breakdown (an empty list without one) and its numbers: per bucket, or one. */
 export interface Group {

@@ -1,6 +1,6 @@
-import { alias, call, literal, select } from '../../ast/build.ts'
-import type { Expr, Query, TableSource } from '../../ast/nodes.ts'
-import { nullValue } from '../breakdown-values.ts'
+import { alias, call, literal, select } from '../../language/ast/build.ts'
+import type { Expr, Query, TableSource } from '../../language/ast/nodes.ts'
+import { nullValue } from '../series/breakdown-values.ts'
 
 // Bins of equal width from the smallest to the largest value that is counted. They are half open; the last one is widened so that it holds the
 // maximum. Values that are not finite numbers have no bin.

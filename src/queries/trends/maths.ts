@@ -1,10 +1,10 @@
-import { call, field, literal } from '../../ast/build.ts'
-import type { Reduction } from '../../folds/series/reduce.ts'
-import type { Breakdown } from '../breakdown.ts'
+import type { Reduction } from '../../core/folds/series/reduce.ts'
+import { call, field, literal } from '../../language/ast/build.ts'
 import { folded, type QueryContext, type QueryRun } from '../kind.ts'
-import { type Counted, mathFacts } from '../maths.ts'
 import { eventExprOf } from '../origin.ts'
 import type { Refusal } from '../refusals.ts'
+import type { Breakdown } from '../series/breakdown.ts'
+import { type Counted, mathFacts } from '../series/maths.ts'
 import { isPlainUnique, planActiveTotal, planRolling, rollingTimes, totalTimes, windowsOf } from './active-users.ts'
 import {
   type Aggregation,

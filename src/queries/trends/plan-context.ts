@@ -1,5 +1,5 @@
 import type { Table } from 'apache-arrow'
-import type { Expr } from '../../ast/nodes.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
 import type { QueryContext } from '../kind.ts'
 import type { Group } from './groups.ts'
 import type { TrendsQuery } from './schema.ts'

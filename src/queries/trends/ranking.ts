@@ -1,5 +1,5 @@
-import type { Breakdown } from '../breakdown.ts'
-import { nullValue, otherValue } from '../breakdown-values.ts'
+import type { Breakdown } from '../series/breakdown.ts'
+import { nullValue, otherValue } from '../series/breakdown-values.ts'
 import type { Group } from './groups.ts'
 
 /** Ordinary values first, then no value, Other last; within that by total, descending, then by the values as texts. */

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { noneOf, pathText } from '../../errors/validation.ts'
-import { intervals } from '../../lib/calendar.ts'
-import { conversionGoalSchema } from '../conversion-goal.ts'
+import { intervals } from '../../lib/time/calendar.ts'
 import { fields } from '../fields.ts'
-import { type Counted, mathFacts } from '../maths.ts'
 import { type BreakdownFilter, breakdownFilterSchema, compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import { filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series.ts'
+import { conversionGoalSchema } from '../series/conversion-goal.ts'
+import { type Counted, mathFacts } from '../series/maths.ts'
+import { filtersSchema, groupTypeIndex, type SeriesNode, seriesNodeSchema } from '../series/series.ts'
 import { parseFormula } from './formula.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()

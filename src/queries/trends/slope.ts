@@ -1,6 +1,6 @@
-import { bucketEdges } from '../buckets.ts'
-import { micros, type ResolvedRange } from '../dates.ts'
 import type { QueryContext } from '../kind.ts'
+import { bucketEdges } from '../time/buckets.ts'
+import { micros, type ResolvedRange } from '../time/dates.ts'
 import type { Group } from './groups.ts'
 import { displayOf, type TrendsQuery } from './schema.ts'
 

@@ -1,5 +1,5 @@
-import { mathFacts } from '../maths.ts'
-import { scaledUp } from '../sampling.ts'
+import { mathFacts } from '../series/maths.ts'
+import { scaledUp } from '../series/sampling.ts'
 
 /** Value i becomes the mean of the last `intervals` values, rounded down; at the start there are fewer. */
 export function smooth(data: readonly number[], intervals: number): readonly number[] {

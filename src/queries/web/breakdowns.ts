@@ -1,7 +1,7 @@
-import { and, call, equals, field, literal, not } from '../../ast/build.ts'
-import type { Expr } from '../../ast/nodes.ts'
+import { and, call, equals, field, literal, not } from '../../language/ast/build.ts'
+import type { Expr } from '../../language/ast/nodes.ts'
+import { cleanedPath } from '../filters/path-cleaning.ts'
 import type { QueryContext } from '../kind.ts'
-import { cleanedPath } from '../path-cleaning.ts'
 import type { WebBreakdown, WebStatsTableQuery } from './schema.ts'
 
 // What the rows of a table stand for: a value of each event, or of the whole session.

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { intervals } from '../../lib/calendar.ts'
-import { conversionGoalSchema } from '../conversion-goal.ts'
+import { intervals } from '../../lib/time/calendar.ts'
 import { fields } from '../fields.ts'
 import { compareFilterSchema, dateRangeSchema, everyQuery } from '../schemas.ts'
-import { filtersSchema } from '../series.ts'
+import { conversionGoalSchema } from '../series/conversion-goal.ts'
+import { filtersSchema } from '../series/series.ts'
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 

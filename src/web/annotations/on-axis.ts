@@ -1,5 +1,5 @@
-import type { Chart } from '../../pictures/chart.ts'
-import { zoneText } from '../../pictures/zone-text.ts'
+import type { Chart } from '../../service/pictures/chart.ts'
+import { zoneText } from '../../service/pictures/zone-text.ts'
 import { instantOf } from '../lib/moments.ts'
 import type { Annotation } from './annotation.ts'
 

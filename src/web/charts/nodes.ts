@@ -1,5 +1,5 @@
 import { type ComponentChild, h } from 'preact'
-import type { Markup } from '../../pictures/markup.ts'
+import type { Markup } from '../../service/pictures/markup.ts'
 
 /** What the pictures draw, as nodes of the page. */
 export function nodesOf(markup: Markup, key: number): ComponentChild {

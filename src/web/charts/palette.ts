@@ -1,4 +1,4 @@
-import { darkColors, lightColors, seriesStyle } from '../../pictures/style.ts'
+import { darkColors, lightColors, seriesStyle } from '../../service/pictures/style.ts'
 
 // The colors of series are those of the pictures in mails and public pages; the reader's choice of light or dark decides.
 

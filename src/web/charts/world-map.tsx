@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Chart } from '../../pictures/chart.ts'
-import { mapGeometry } from '../../pictures/draw/map.ts'
-import { draw, summaryOf } from '../../pictures/draw.ts'
-import { numberText } from '../../pictures/format.ts'
-import type { World } from '../../pictures/world.ts'
+import type { Chart } from '../../service/pictures/chart.ts'
+import { mapGeometry } from '../../service/pictures/draw/map.ts'
+import { draw, summaryOf } from '../../service/pictures/draw.ts'
+import { numberText } from '../../service/pictures/format.ts'
+import type { World } from '../../service/pictures/world.ts'
 import { nodesOf } from './nodes.ts'
 import type { Picked } from './picked.ts'
 
@@ -11,7 +11,7 @@ import type { Picked } from './picked.ts'
 
 let shapes: Promise<World> | null = null
 const loadWorld = () => {
-  shapes ??= import('../../pictures/world.ts').then(({ world }) => world)
+  shapes ??= import('../../service/pictures/world.ts').then(({ world }) => world)
   return shapes
 }
 

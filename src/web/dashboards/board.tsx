@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Placed } from '../../pictures/grid.ts'
-import type { Layout } from '../../pictures/tile-places.ts'
+import type { Placed } from '../../service/pictures/grid.ts'
+import type { Layout } from '../../service/pictures/tile-places.ts'
 import { SubscriptionsDialog } from '../alerts/dialog.tsx'
 import { SharingDialog } from '../insights/sharing.tsx'
 import { ApiError, get, patch, post } from '../lib/api.ts'

@@ -1,5 +1,5 @@
-import type { Placed } from '../../pictures/grid.ts'
-import { type Layout, placeOf, type Tile, placesOf as tilePlaces } from '../../pictures/tile-places.ts'
+import type { Placed } from '../../service/pictures/grid.ts'
+import { type Layout, placeOf, type Tile, placesOf as tilePlaces } from '../../service/pictures/tile-places.ts'
 import type { Filter } from '../insights/query.ts'
 import type { Query } from '../lib/api.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { readChart } from '../../pictures/read-chart.ts'
+import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { ChartView } from '../charts/chart-view.tsx'
 import { unwrapped } from '../insights/query.ts'

@@ -1,7 +1,7 @@
-import type { ImportFormat } from '../../imports/format.ts'
-import type { Mapping } from '../../imports/formats/mapped.ts'
-import { identified, idNamespace, type RowPlace } from '../../imports/identity.ts'
-import type { ImportedEvent } from '../../imports/record.ts'
+import type { ImportFormat } from '../../events/imports/format.ts'
+import type { Mapping } from '../../events/imports/formats/mapped.ts'
+import { identified, idNamespace, type RowPlace } from '../../events/imports/identity.ts'
+import type { ImportedEvent } from '../../events/imports/record.ts'
 import { ApiError } from '../lib/api.ts'
 import { type OpenedFile, rowsOf } from './read-file.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Field, type FieldSource, type Mapping, neededFields } from '../../imports/formats/mapped.ts'
-import type { ImportedEvent } from '../../imports/record.ts'
+import { type Field, type FieldSource, type Mapping, neededFields } from '../../events/imports/formats/mapped.ts'
+import type { ImportedEvent } from '../../events/imports/record.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Mapping } from '../../imports/formats/mapped.ts'
+import type { Mapping } from '../../events/imports/formats/mapped.ts'
 import { get } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'

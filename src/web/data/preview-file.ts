@@ -1,5 +1,5 @@
-import { type ChosenColumns, type Field, findColumns, type Mapping, neededFields } from '../../imports/formats/mapped.ts'
-import type { ImportedEvent } from '../../imports/record.ts'
+import { type ChosenColumns, type Field, findColumns, type Mapping, neededFields } from '../../events/imports/formats/mapped.ts'
+import type { ImportedEvent } from '../../events/imports/record.ts'
 import { type OpenedFile, rowsOf } from './read-file.ts'
 
 // The first rows of a file as they will be understood. Nothing is sent.

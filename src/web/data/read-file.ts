@@ -8,9 +8,9 @@ import {
   lineConverter,
   rowsLookedAt,
   tableConverter,
-} from '../../imports/format.ts'
-import type { Mapping } from '../../imports/formats/mapped.ts'
-import { type Converted, problem } from '../../imports/record.ts'
+} from '../../events/imports/format.ts'
+import type { Mapping } from '../../events/imports/formats/mapped.ts'
+import { type Converted, problem } from '../../events/imports/record.ts'
 import { csvRecords } from './csv-records.ts'
 
 // Reads a file in the browser, as `waymark import` does: the same formats, and the same numbers of rows.

@@ -1,4 +1,4 @@
-import type { MathsOf } from '../../queries/maths.ts'
+import type { MathsOf } from '../../queries/series/maths.ts'
 import type { ValueKind } from '../lib/names.ts'
 import type { Option } from '../ui/parts.tsx'
 

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { readChart } from '../../pictures/read-chart.ts'
+import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartView } from '../charts/chart-view.tsx'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'

@@ -1,4 +1,4 @@
-import { mathFacts } from '../../queries/maths.ts'
+import { mathFacts } from '../../queries/series/maths.ts'
 import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'

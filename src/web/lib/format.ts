@@ -1,4 +1,4 @@
-import { cellText, numberText, timeText } from '../../pictures/format.ts'
+import { cellText, numberText, timeText } from '../../service/pictures/format.ts'
 
 export { cellText, numberText }
 

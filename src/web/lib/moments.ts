@@ -1,4 +1,4 @@
-import { zoneOf } from '../../lib/zone.ts'
+import { zoneOf } from '../../lib/time/zone.ts'
 
 // Times that a person types are on the clock of the project, whatever the clock of the browser is.
 

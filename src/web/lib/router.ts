@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { withoutTrailingSlashes } from '../../lib/without-trailing-slashes.ts'
+import { withoutTrailingSlashes } from '../../lib/text/without-trailing-slashes.ts'
 import { hasUnsaved } from './unsaved.ts'
 
 // The page is in the part of the address behind #, so that the interface works wherever the server is mounted.

@@ -1,4 +1,4 @@
-import { durationText } from '../../pictures/format.ts'
+import { durationText } from '../../service/pictures/format.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { readChart } from '../../pictures/read-chart.ts'
+import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartView } from '../charts/chart-view.tsx'
 import type { Answer } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'

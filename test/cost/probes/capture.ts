@@ -1,4 +1,4 @@
-import { bodyLimits, unpackedLimit } from '../../../src/http/capture/handler.ts'
+import { bodyLimits, unpackedLimit } from '../../../src/doors/http/capture/handler.ts'
 import type { As, HttpInput, Probe } from '../probe.ts'
 import { type EncodingName, encodings } from './encodings.ts'
 import { lzBomb } from './lz-bomb.ts'

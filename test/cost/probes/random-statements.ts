@@ -1,6 +1,6 @@
 import { random } from '../../../bench/random.ts'
-import { registry } from '../../../src/functions/registry.ts'
-import { expressions } from '../../parser/forms.ts'
+import { registry } from '../../../src/language/functions/registry.ts'
+import { expressions } from '../../language/parser/forms.ts'
 import type { Probe } from '../probe.ts'
 import { asked, compiled, type Rule } from './statements.ts'
 

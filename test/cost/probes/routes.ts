@@ -1,4 +1,4 @@
-import { openApi } from '../../../src/http/openapi.ts'
+import { openApi } from '../../../src/doors/http/reference/openapi.ts'
 import type { HttpInput, Probe } from '../probe.ts'
 import type { Template } from '../template.ts'
 import { exampleOf, growths, growthsOf, type Place, placesOf, type Schema, withValue } from './json-growth.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
 import type { ActorsResponse } from '../../../src/queries/actors/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore, personUuid } from '../../harness/store.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
 import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
 import type { TimeToConvert } from '../../../src/queries/funnels/time-to-convert.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'

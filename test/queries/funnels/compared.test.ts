@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
 import type { FunnelsAnswer } from '../../../src/queries/funnels/index.ts'
 import { openTestProject, type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'

@@ -1,4 +1,4 @@
-import { projectDatabase } from '../../../src/storage/duckdb/instance.ts'
+import { projectDatabase } from '../../../src/engine/storage/duckdb/instance.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore, type StoreContent } from '../../harness/store.ts'
 

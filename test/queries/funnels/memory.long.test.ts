@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
-import type { QueryProject } from '../../../src/execution/query-context.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
+import type { QueryProject } from '../../../src/engine/execution/query-context.ts'
 import { type TestProject, withoutLists } from '../../harness/duckdb.ts'
 import { firstAt, openManyEvents } from './many-events.ts'
 

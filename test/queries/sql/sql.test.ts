@@ -1,9 +1,9 @@
 import { Table } from 'apache-arrow'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
+import { answerRows } from '../../../src/engine/execution/answer-rows.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import { answerQuery } from '../../../src/execution/answer.ts'
-import { answerRows } from '../../../src/execution/answer-rows.ts'
-import { tableRows } from '../../../src/queries/rows.ts'
+import { tableRows } from '../../../src/queries/answers/rows.ts'
 import type { SqlAnswer } from '../../../src/queries/sql/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 

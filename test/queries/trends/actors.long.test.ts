@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
 import type { ActorsResponse } from '../../../src/queries/actors/index.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
-import { answerTable } from '../../../src/queries/rows.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
+import { answerTable } from '../../../src/queries/answers/rows.ts'
 import { projectPool } from '../../harness/projects.ts'
 import type { ReferenceDisplay } from '../../reference/displays.ts'
 import { asTrend, dayText, firstDay } from '../../reference/displays-cases.ts'

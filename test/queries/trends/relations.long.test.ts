@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { assertGenerated } from '../../harness/assert-generated.ts'
 import { projectPool } from '../../harness/projects.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
-import type { QueryProject } from '../../../src/execution/query-context.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
+import type { QueryProject } from '../../../src/engine/execution/query-context.ts'
 import type { TrendsResponse } from '../../../src/queries/trends/index.ts'
 import { openTestProject, type TestProject } from '../../harness/duckdb.ts'
 import { fillStore } from '../../harness/store.ts'

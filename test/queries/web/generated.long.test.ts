@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { answerQuery } from '../../../src/execution/answer.ts'
+import { answerQuery } from '../../../src/engine/execution/answer.ts'
 import { isObject } from '../../../src/lib/is-object.ts'
 import type { WebOverviewAnswer } from '../../../src/queries/web/overview.ts'
 import type { WebTableAnswer } from '../../../src/queries/web/stats-table.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sessionFields } from '../../../src/catalog/sessions.ts'
 import { open, type Project, type Waymark } from '../../../src/index.ts'
+import { sessionFields } from '../../../src/language/catalog/sessions.ts'
 
 // The same visits in three projects: all of them name their session, none does, and some do. How a visit began and ended is known of each in the same way.
 

@@ -1,4 +1,4 @@
-import { zoneOf } from '../../../src/lib/zone.ts'
+import { zoneOf } from '../../../src/lib/time/zone.ts'
 import { asNumber, asText, cannot, compare, isOwn, isTime, keyOf, type Time, type Value } from './values.ts'
 
 // Functions of values, by their descriptions.

@@ -1,5 +1,5 @@
-import type { Call, Cte, Expr, OrderItem, Query, Select, SetQuery, Source, WindowSpec } from '../../../src/ast/nodes.ts'
-import { print } from '../../../src/ast/print.ts'
+import type { Call, Cte, Expr, OrderItem, Query, Select, SetQuery, Source, WindowSpec } from '../../../src/language/ast/nodes.ts'
+import { print } from '../../../src/language/ast/print.ts'
 import { aggregate, aggregateNames } from './aggregates.ts'
 import { type Apply, type Calendar, functionsIn, isComparison, same, textOf } from './functions.ts'
 import { asText, besideKind, cannot, inOrder, isList, isOwn, type Kind, keyOf, type Value } from './values.ts'

@@ -1,4 +1,4 @@
-import { timeWriter } from '../../../src/queries/rows.ts'
+import { timeWriter } from '../../../src/queries/answers/rows.ts'
 
 // Values of the naive interpreter of statements, and how they compare.
 

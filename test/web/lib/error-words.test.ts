@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { failureOf } from '../../../src/doors/http/errors.ts'
 import type { WaymarkError } from '../../../src/errors/errors.ts'
-import { failureOf } from '../../../src/http/errors.ts'
 import { open, type Project, type Waymark } from '../../../src/index.ts'
 import { errorInWords, misfitOf } from '../../../src/web/lib/error-words.ts'
 

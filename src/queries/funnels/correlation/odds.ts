@@ -1,4 +1,4 @@
-import { fisherExact } from '../../../lib/fisher-exact.ts'
+import { fisherExact } from '../../../lib/numbers/fisher-exact.ts'
 
 /** Numbers of actors: of those who converted and of those who did not. */
 export interface Split {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { fields } from '../../fields.ts'
 import { everyQuery } from '../../schemas.ts'
-import { actionsNodeSchema, eventsNodeSchema, filtersSchema } from '../../series.ts'
+import { actionsNodeSchema, eventsNodeSchema, filtersSchema } from '../../series/series.ts'
 import { funnelPointSchema } from '../actors.ts'
 
 const correlationTypes = ['events', 'properties', 'event_with_properties'] as const

@@ -1,9 +1,24 @@
-import { alias, and, call, equals, field, from, groupBy, isIn, join, literal, not, order, select, table } from '../../../ast/build.ts'
-import type { Expr, Query, Select } from '../../../ast/nodes.ts'
+import {
+  alias,
+  and,
+  call,
+  equals,
+  field,
+  from,
+  groupBy,
+  isIn,
+  join,
+  literal,
+  not,
+  order,
+  select,
+  table,
+} from '../../../language/ast/build.ts'
+import type { Expr, Query, Select } from '../../../language/ast/nodes.ts'
 import type { QueryContext } from '../../kind.ts'
 import { at, since, until } from '../../scope.ts'
-import type { SeriesNode } from '../../series.ts'
-import { allOf } from '../../series-condition.ts'
+import type { SeriesNode } from '../../series/series.ts'
+import { allOf } from '../../series/series-condition.ts'
 import { actorExpr } from '../scan.ts'
 import type { Members } from './members.ts'
 import { allProperties, type CorrelationQuery } from './schema.ts'

@@ -1,5 +1,5 @@
-import { alias, and, call, equals, field, from, lambda, literal, not, select, unionAll } from '../../../ast/build.ts'
-import type { Expr, Query } from '../../../ast/nodes.ts'
+import { alias, and, call, equals, field, from, lambda, literal, not, select, unionAll } from '../../../language/ast/build.ts'
+import type { Expr, Query } from '../../../language/ast/nodes.ts'
 import type { QueryContext } from '../../kind.ts'
 import { type FunnelScan, stepsUntil } from '../scan.ts'
 import { isReached, outcomes } from './answers.ts'

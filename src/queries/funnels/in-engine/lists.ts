@@ -1,8 +1,8 @@
-import { alias, call, equals, field, from, groupBy, join, literal, select } from '../../../ast/build.ts'
-import type { Expr, Query } from '../../../ast/nodes.ts'
+import { alias, call, equals, field, from, groupBy, join, literal, select } from '../../../language/ast/build.ts'
+import type { Expr, Query } from '../../../language/ast/nodes.ts'
 import type { QueryContext } from '../../kind.ts'
 import { at, eventsTable, until } from '../../scope.ts'
-import { allOf } from '../../series-condition.ts'
+import { allOf } from '../../series/series-condition.ts'
 import { bitmask, bitmaskOf, type FunnelScan, firstTimesOf, readingOf } from '../scan.ts'
 import { bit, element, less, list, minus, more, most, over, pair, part, when, whole } from './terms.ts'
 

@@ -1,5 +1,5 @@
-import { and, call, equals, field, lambda, literal, not, or } from '../../../ast/build.ts'
-import type { Expr } from '../../../ast/nodes.ts'
+import { and, call, equals, field, lambda, literal, not, or } from '../../../language/ast/build.ts'
+import type { Expr } from '../../../language/ast/nodes.ts'
 import { move, orderedMoves } from './lists.ts'
 import { element, less, list, longestWindow, minus, more, most, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 

@@ -1,5 +1,5 @@
-import { call, field, lambda, literal } from '../../../ast/build.ts'
-import type { Expr } from '../../../ast/nodes.ts'
+import { call, field, lambda, literal } from '../../../language/ast/build.ts'
+import type { Expr } from '../../../language/ast/nodes.ts'
 
 // Helpers for building trees over lists.
 

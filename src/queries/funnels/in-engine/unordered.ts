@@ -1,5 +1,5 @@
-import { and, call, equals, field, lambda, literal, not, or } from '../../../ast/build.ts'
-import type { Expr } from '../../../ast/nodes.ts'
+import { and, call, equals, field, lambda, literal, not, or } from '../../../language/ast/build.ts'
+import type { Expr } from '../../../language/ast/nodes.ts'
 import { unorderedItems } from './lists.ts'
 import { element, length, less, list, longestWindow, minus, more, never, noneOf, over, pair, part, partsOf, when, whole } from './terms.ts'
 

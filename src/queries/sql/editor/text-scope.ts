@@ -18,7 +18,7 @@ import {
   tokenize,
   Unterminated,
   Word,
-} from '../../../parser/tokens.ts'
+} from '../../../language/parser/tokens.ts'
 
 // What can be read from a statement that is not finished: which tables and names can be used at a position. Only tokens and parentheses are looked at,
 // each a few times, whatever the text is.

@@ -1,0 +1,209 @@
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
+import type { Selection } from '../lists/selections.ts'
+import type { Fold, ListView } from './fold.ts'
+import { type FoldPart, type FoldTask, type FromWorker, type PartResult, stopped, type ToWorker } from './worker-messages.ts'
+
+/** Threads that are not used for this long end. */
+const idleMs = 60_000
+/** More parts than threads: the last one to finish keeps the others waiting less. */
+const partsPerThread = 3
+
+/** The program is beside this file, with the same extension: TypeScript when run from the sources. */
+function launch(): Worker {
+  const extension = /\.(ts|mjs)$/.exec(import.meta.url)?.[0] ?? '.js'
+  const program = new URL(`./fold-worker${extension}`, import.meta.url)
+  if (extension !== '.ts') return new Worker(program, { execArgv: [] })
+  // Node 20 does not load TypeScript as the main program of a thread.
+  const code = `import('tsx/esm/api').then(({ register }) => (register(), import('${program}')))`
+  return new Worker(code, { eval: true, execArgv: [] })
+}
+
+interface Thread {
+  readonly worker: Worker
+  /** The part that it works on. */
+  task: Task | null
+}
+/** What one thread does for a fold. */
+interface Task {
+  readonly message: FoldTask
+  /** Of the parts that it took; null: it was stopped. */
+  readonly results: Deferred<readonly PartResult[] | null>
+}
+
+/** A thread ended while it worked, or could not start: a bundler may have left out its program. The fold can run in the calling thread. */
+export class ThreadLost extends Error {}
+
+/** Threads that end so often are not started again. */
+const mostLosses = 3
+
+export interface ThreadOptions {
+  readonly start?: () => Worker
+  /** Receives the error when the threads are given up: folds then run in the thread that calls. */
+  readonly report?: (error: unknown) => void
+  /** There are no more threads than these. Default: the processors of the machine. */
+  readonly processors?: number
+}
+
+/** Runs folds in worker threads. They start with the first fold, and end when they are not used. */
+export class ThreadPool {
+  readonly threads: number
+  private readonly launch: () => Worker
+  private running: Thread[] = []
+  private waiting: Task[] = []
+  private idle: NodeJS.Timeout | null = null
+  private losses = 0
+  private readonly report: (error: unknown) => void
+
+  /** `threads`: at most; one per processor otherwise. */
+  constructor(
+    threads = Number.POSITIVE_INFINITY,
+    { start = launch, report = () => undefined, processors = availableParallelism() }: ThreadOptions = {},
+  ) {
+    this.launch = start
+    this.report = report
+    this.threads = Math.min(threads, processors)
+  }
+
+  get isUsable(): boolean {
+    return this.threads > 1 && this.losses < mostLosses
+  }
+
+  /** Resolves with null if `signal` aborts. `selection`: the events of the fold; absent: it finds them. */
+  async run<P, R>(
+    fold: Fold<P, R>,
+    lists: ListView,
+    params: P,
+    signal: AbortSignal,
+    selection: Selection | null = null,
+  ): Promise<R | null> {
+    const shared = new Int32Array(new SharedArrayBuffer(8))
+    const halt = () => void Atomics.store(shared, stopped, 1)
+    if (signal.aborted) return null
+    signal.addEventListener('abort', halt, { once: true })
+    try {
+      const parts: readonly FoldPart[] =
+        selection?.map((one) => ({ from: one.from, to: one.to, selection: one })) ??
+        partsOf(fold, lists, this.threads * partsPerThread).map(([from, to]) => ({ from, to, selection: null }))
+      const message: FoldTask = { kind: 'fold', fold: fold.name, lists, params, parts, shared }
+      let found = 0
+      const settled = await Promise.allSettled(
+        Array.from({ length: Math.min(this.threads, parts.length) }, async () => {
+          const results = await this.add(message).catch((error: unknown) => {
+            halt() // nobody may read the lists once this has settled
+            throw error
+          })
+          found += results?.length ?? 0
+          if (found === parts.length) this.withdraw(message)
+          return results
+        }),
+      )
+      const failed = settled.find((one) => one.status === 'rejected')
+      if (failed) throw failed.reason
+      if (signal.aborted) return null
+      const results = settled.flatMap((one) => (one as PromiseFulfilledResult<readonly PartResult[] | null>).value ?? [])
+      // In their order: who has folded a part changes no digit of the answer.
+      results.sort(([a], [b]) => a - b)
+      return fold.join(
+        results.map(([, result]) => result as R),
+        params,
+      )
+    } finally {
+      signal.removeEventListener('abort', halt)
+    }
+  }
+
+  /** The threads release memory that is unused now. */
+  release(): void {
+    for (const { worker } of this.running) worker.postMessage({ kind: 'release' } satisfies ToWorker)
+  }
+
+  async close(): Promise<void> {
+    if (this.idle) clearTimeout(this.idle)
+    const ending = this.running
+    this.running = []
+    for (const { results } of this.waiting.splice(0)) results.reject(new ThreadLost('The threads that fold lists were closed'))
+    await Promise.all(ending.map(({ worker }) => worker.terminate()))
+  }
+
+  private add(message: FoldTask): Promise<readonly PartResult[] | null> {
+    const task: Task = { message, results: deferred() }
+    this.waiting.push(task)
+    this.assign()
+    return task.results.promise
+  }
+
+  /** No part is left for the threads that are still to begin. */
+  private withdraw(message: FoldTask): void {
+    const late = this.waiting.filter((task) => task.message === message)
+    this.waiting = this.waiting.filter((task) => task.message !== message)
+    for (const { results } of late) results.resolve([])
+  }
+
+  private assign(): void {
+    if (this.idle) clearTimeout(this.idle)
+    this.idle = null
+    while (this.waiting.length > 0) {
+      const thread = this.running.find(({ task }) => task === null) ?? (this.running.length < this.threads ? this.start() : null)
+      if (!thread) return
+      thread.task = this.waiting.shift()!
+      thread.worker.ref()
+      thread.worker.postMessage(thread.task.message satisfies ToWorker)
+    }
+    if (this.running.some(({ task }) => task !== null)) return
+    this.idle = setTimeout(() => void this.close(), idleMs).unref()
+  }
+
+  private start(): Thread {
+    const thread: Thread = { worker: this.launch(), task: null }
+    this.running.push(thread)
+    thread.worker.on('message', (message: FromWorker) => {
+      const { task } = thread
+      thread.task = null
+      thread.worker.unref() // an idle thread does not keep the process running
+      if (!task) return
+      if ('error' in message) task.results.reject(message.error)
+      else task.results.resolve('results' in message ? message.results : null)
+      this.assign()
+    })
+    const lost = (cause: unknown) => {
+      if (this.running.includes(thread) && ++this.losses === mostLosses)
+        // not closed
+        this.report(new Error('The threads that fold lists of events have ended too often: queries over them take longer now', { cause }))
+      this.running = this.running.filter((one) => one !== thread)
+      const error = new ThreadLost('A thread that folds lists has ended', { cause })
+      for (const { results } of [thread.task, ...(this.isUsable ? [] : this.waiting.splice(0))].filter((task) => task !== null))
+        results.reject(error)
+      thread.task = null
+      if (this.waiting.length > 0) this.assign()
+    }
+    thread.worker.on('error', lost)
+    thread.worker.on('exit', lost)
+    return thread
+  }
+}
+
+type Range = readonly [from: number, to: number]
+
+function partsOf({ over }: Pick<Fold<unknown, unknown>, 'over'>, lists: ListView, parts: number): Range[] {
+  if (over === 'persons') return evenParts(lists, parts)
+  const edge = (part: number) => Math.floor((lists.used * part) / parts)
+  return Array.from({ length: parts }, (_, part) => [edge(part), edge(part + 1)])
+}
+
+/** Ranges of persons with about as many events each. */
+function evenParts({ start, end, persons }: ListView, parts: number): Range[] {
+  let events = 0
+  for (let person = 0; person < persons; person++) events += end[person]! - start[person]!
+  const ranges: Range[] = []
+  let from = 0
+  let taken = 0
+  for (let person = 0; person < persons; person++) {
+    taken += end[person]! - start[person]!
+    if (taken < ((ranges.length + 1) * events) / parts && person < persons - 1) continue
+    ranges.push([from, person + 1])
+    from = person + 1
+  }
+  return ranges.length > 0 ? ranges : [[0, persons]]
+}

@@ -1,0 +1,481 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
+import { collectGarbage } from '../../lib/memory/collect-garbage.ts'
+import type { MemoryHolder, MemoryShare } from '../../lib/memory/memory-share.ts'
+import type { ActorOrder } from './actor-order.ts'
+import type { SomeColumn } from './columns.ts'
+import { EventLists, mostRecords } from './event-lists.ts'
+import { KeyValues } from './key-values.ts'
+import { ListColumn } from './list-column.ts'
+import { LoadedLists, type Merges } from './loaded-lists.ts'
+import { madeBytes, madeColumn } from './made-columns.ts'
+import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec } from './ports.ts'
+import type { KeptSelections } from './selections.ts'
+
+/** Lists of fewer events are read from the store as fast as from files. */
+const fewEvents = 50_000
+const saveAfterMs = 10_000
+/** The engine holds the rows of a statement while they are read. */
+const recordsPerStatement = 2_000_000
+/** Where their events are is found for several statements at once, in one pass over the lists, and takes 4 bytes for each record. */
+const recordsPerIndex = 2 * recordsPerStatement
+/** Shared memory is freed in large steps only: it takes a garbage collection. */
+const manyBytes = 64 * 2 ** 20
+/** Further keys are read together with all others. */
+const mostChangedKeys = 1000
+
+/** What a reader gets: the lists, and the columns that it asked for, in that order. Its arrays are shared between threads. */
+export interface Listed {
+  readonly lists: Pick<EventLists, 'start' | 'end' | 'time' | 'event' | 'seq' | 'persons' | 'events' | 'used'>
+  readonly columns: readonly SomeColumn[]
+  /** Null: the actors are persons. */
+  readonly order: ActorOrder | null
+  /** Absent: none are kept. */
+  readonly selections?: KeptSelections
+}
+interface Open extends Listed {
+  readonly lists: EventLists
+}
+
+export interface ListOptions {
+  /** Null: the lists are not kept on disk. */
+  readonly files?: ListFiles | null
+  /** Of the store, when no query is there. */
+  readonly fingerprint?: ListSource['fingerprint']
+  /** Called after much shared memory became unused: other threads that have seen it release it then. */
+  readonly release?: () => void
+  /** Receives errors of files: the lists go on without them. */
+  readonly report?: (error: unknown) => void
+}
+
+/** The lists of a project. The first query creates them, and each further query updates them from the store. */
+export class ProjectLists implements MemoryHolder {
+  private readonly memory: MemoryShare
+  private readonly files: ListFiles | null
+  private readonly fingerprint: ListSource['fingerprint']
+  private readonly release: () => void
+  private readonly report: (error: unknown) => void
+  /** The last record whose event is in the files. */
+  private savedSeq = 0
+  /** There may be files of use. */
+  private hasFiles = true
+  private saving: NodeJS.Timeout | null = null
+  /** Bytes that were released and may not be free yet. */
+  private discarded = 0
+  private loaded: LoadedLists | null = null
+  private isChanging = false
+  /** Loads in the background. */
+  private loads = 0
+  /** The lists have changed since their last complete update. */
+  private isIncomplete = false
+  /** More than all of the budget: no query counts the events again to find that out. */
+  private isTooLarge: boolean
+  /** Serializes the changes. */
+  private changing: Promise<unknown> = Promise.resolve()
+  private readers = 0
+  private idle: Deferred<void> | null = null
+
+  constructor(
+    memory: MemoryShare,
+    { files = null, fingerprint = async () => '', release = () => undefined, report = () => undefined }: ListOptions = {},
+  ) {
+    this.memory = memory
+    this.files = files
+    this.fingerprint = fingerprint
+    this.release = release
+    this.report = report
+    this.isTooLarge = memory.most === 0
+  }
+
+  /** Runs a reader over lists that include everything up to a record of the log. Null if they do not fit into memory. */
+  async use<T>(
+    source: ListSource,
+    seq: number,
+    wanted: ColumnSource,
+    read: (open: Open) => Promise<T>,
+  ): Promise<{ readonly answer: T } | null> {
+    const change = this.changing.then(() => this.open(source, seq, wanted))
+    this.changing = change.catch(() => undefined)
+    const listed = await change
+    if (!listed) return null
+    try {
+      return { answer: await read(listed) }
+    } finally {
+      for (const [i, spec] of wanted.columns.entries())
+        if (spec.of === 'person' || (spec.of === 'made' && !isKept(spec))) this.discard(listed.columns[i]!.values.byteLength)
+      if (--this.readers === 0) this.idle?.resolve()
+    }
+  }
+
+  /** How many values would be read from the store before the lists answer, approximately; what is read for each query does not count. */
+  lacking(seq: number, { columns }: Pick<ColumnSource, 'columns'>): number {
+    if (this.isTooLarge) return 0
+    if (this.loads > 0) return Number.POSITIVE_INFINITY
+    const { loaded } = this
+    if (!loaded) return seq
+    const lacks = (upTo: number) => Math.max(0, seq - upTo)
+    let all = lacks(loaded.upTo)
+    for (const spec of columns) {
+      if (spec.of === 'event') all += lacks(loaded.columns.get(spec.key)?.seq ?? 0)
+      else if (spec.of === 'key' && spec.isOfEvents && !loaded.keyValues.has(spec.key)) all += seq
+    }
+    return all
+  }
+
+  /** Reads what a query lacks, while others are answered without the lists. */
+  async load(source: ListSource, seq: number, wanted: ColumnSource): Promise<void> {
+    this.loads++
+    try {
+      await this.use(source, seq, wanted, async () => undefined)
+    } finally {
+      this.loads--
+    }
+  }
+
+  evict(): boolean {
+    if (this.readers > 0 || this.isChanging) return false
+    this.discard(this.loaded ? this.loaded.bytes : 0)
+    this.loaded = null
+    return true
+  }
+
+  /** Writes what the files lack, and frees the memory. */
+  async close(): Promise<void> {
+    if (this.saving) clearTimeout(this.saving)
+    const change = this.changing.then(async () => {
+      await this.save()
+      await this.readersGone()
+      this.forget()
+    })
+    this.changing = change
+    await change
+  }
+
+  /** Writes the lists while nothing reads or changes them in between. */
+  private async save(): Promise<void> {
+    const { loaded, files } = this
+    if (!loaded || !files || loaded.seq === this.savedSeq || loaded.lists.events < fewEvents) return
+    try {
+      await files.write(loaded.image(await this.fingerprint(loaded.seq)))
+      this.savedSeq = loaded.seq
+      this.hasFiles = true
+    } catch (error) {
+      this.report(error)
+    }
+  }
+
+  /** Lists that were read from the store are written once nobody waits for them, so that a process that is killed does not have to read them again. */
+  private scheduleSave(): void {
+    if (!this.files || this.savedSeq > 0 || this.saving) return
+    this.saving = setTimeout(() => {
+      this.saving = null
+      this.changing = this.changing.then(() => this.save())
+    }, saveAfterMs).unref()
+  }
+
+  /** The lists in the files, if the store still has the same events. */
+  private async restored(source: ListSource, changedSeq: number): Promise<LoadedLists | null> {
+    if (!this.files || !this.hasFiles) return null
+    this.hasFiles = false // unless they turn out to be of use
+    try {
+      let found: ReturnType<typeof LoadedLists.ofImage> = null
+      const open = (about: unknown) => {
+        found = LoadedLists.ofImage(about)
+        return found?.arrays ?? null
+      }
+      if (!(await this.files.read(open))) return null
+      const { fingerprint, seq, finish } = found!
+      if (found!.changedSeq !== changedSeq) return null
+      if ((await source.fingerprint(seq)) !== fingerprint) return null
+      const loaded = finish()
+      if (!this.makeRoom(loaded, 0, new Set())) return null
+      this.savedSeq = seq
+      this.hasFiles = true
+      return loaded
+    } catch (error) {
+      this.report(error)
+      return null
+    }
+  }
+
+  /** Updates the lists and registers the reader, before anything else can change them. */
+  private async open(source: ListSource, seq: number, wanted: ColumnSource): Promise<Open | null> {
+    if (this.isTooLarge || seq > mostRecords) return null
+    this.isChanging = true
+    try {
+      for (let isBehind = !this.loaded || this.loaded.upTo < seq; ; isBehind = true) {
+        if (isBehind) {
+          await this.readersGone()
+          if (!(await this.catchUp(source, seq))) return null
+        }
+        const columns = await this.columnsFor(wanted, this.loaded!)
+        if (!columns) return null
+        // Persons who were merged meanwhile have no values.
+        if (wanted.columns.some((spec) => spec.of === 'person') && (await source.state()).mergesMark !== this.loaded!.merges.mark) continue
+        const order = wanted.actors ? await this.orderFor(wanted, wanted.actors, this.loaded!) : null
+        if (wanted.actors && !order) return null
+        this.memory.touch(this)
+        this.readers++
+        return { lists: this.loaded!.lists, columns, order, selections: this.selectionsOf(this.loaded!) }
+      }
+    } catch (error) {
+      if (this.isIncomplete || !this.loaded) this.forget()
+      throw error
+    } finally {
+      this.isChanging = false
+    }
+  }
+
+  /** They take memory that nothing else uses. */
+  private selectionsOf(loaded: LoadedLists): KeptSelections {
+    const { memory } = this
+    return {
+      find: (key) => loaded.selections.find(key),
+      keep: (key, selection) => {
+        if (this.loaded !== loaded) return
+        this.discard(loaded.selections.keep(key, selection, memory.most - memory.taken))
+        memory.take(this, loaded.bytes)
+      },
+    }
+  }
+
+  private async readersGone(): Promise<void> {
+    if (this.readers === 0) return
+    this.idle = deferred()
+    await this.idle.promise
+    this.idle = null
+  }
+
+  private async catchUp(source: ListSource, upTo: number): Promise<boolean> {
+    const { seq, mergesMark: mark, changedSeq } = await source.state()
+    if (this.loaded && this.loaded.changedSeq !== changedSeq) this.forget()
+    this.loaded ??= await this.restored(source, changedSeq)
+    const known = this.loaded?.merges
+    const merges = known?.mark === mark ? known : { mark, survivorOf: await source.merges() }
+    if (known && known !== merges && !follows(known.survivorOf, merges.survivorOf)) this.forget()
+    const loaded = this.loaded ?? (await this.begin(source, merges, changedSeq))
+    if (!loaded) return false
+    const { lists } = loaded
+    this.isIncomplete = loaded.merges !== merges
+    if (loaded.merges !== merges)
+      for (const [merged, survivor] of merges.survivorOf)
+        if (loaded.merges.survivorOf.get(merged) !== survivor) lists.merge(merged, survivor)
+    const resolve = resolver(merges)
+    for (let from = loaded.seq; from < seq; from += recordsPerStatement)
+      await source.events(from, Math.min(seq, from + recordsPerStatement), (batch) => {
+        this.isIncomplete = true
+        lists.add(resolve(batch))
+      })
+    this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), upTo: Math.max(seq, upTo), merges })
+    this.isIncomplete = false
+    this.isTooLarge = lists.bytes > this.memory.most
+    if (this.makeRoom(loaded, 0, new Set())) {
+      this.scheduleSave()
+      return true
+    }
+    this.forget()
+    return false
+  }
+
+  /** Null if they do not fit into memory. */
+  private async columnsFor(wanted: ColumnSource, loaded: LoadedLists): Promise<readonly SomeColumn[] | null> {
+    const { lists, columns } = loaded
+    const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
+    const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
+    const made = wanted.columns.filter((spec) => spec.of === 'made' && !isKept(spec))
+    const keys = new Set(ofEvents.map(({ key }) => key))
+    const missing = ofEvents.filter(({ key }) => !columns.has(key))
+    const further = missing.reduce((sum, { type }) => sum + ListColumn.bytesOf(type, lists.capacity), 0)
+    if (missing.length > 0 && !this.makeRoom(loaded, further, keys)) return null
+    for (const { key, type } of missing) loaded.addColumn(key, new ListColumn(type, lists.capacity), 0)
+    try {
+      await this.readNew(wanted, ofEvents, loaded)
+    } catch (error) {
+      for (const key of keys) this.discard(loaded.dropColumn(key))
+      throw error
+    }
+    for (const key of keys) loaded.touchColumn(key)
+    const temporary = made.reduce((sum, { type }) => sum + madeBytes(type, lists), 0)
+    const hasKept = wanted.columns.some(isKept)
+    if (hasKept && loaded.personBytes > 0) this.discard(loaded.dropPersonNumbers())
+    const lasting = hasKept ? loaded.personBytes : 0
+    if (keys.size + temporary + lasting > 0 && !this.makeRoom(loaded, temporary + lasting, keys)) return null
+    const persons = await personColumns(wanted, ofPersons, lists.persons)
+    const found: SomeColumn[] = []
+    for (const spec of wanted.columns) {
+      if (spec.of === 'event') found.push(columns.get(spec.key)!.column)
+      else if (spec.of === 'person') found.push(persons.get(spec)!)
+      else if (spec.of === 'key') found.push(await this.keyValues(wanted, spec, found[spec.keys]!, loaded))
+      else if (isKept(spec)) found.push(await withPauses(loaded.personNumbers()))
+      else found.push(await withPauses(madeColumn(spec.make, found, lists)))
+    }
+    // Values of keys may have needed more memory than there was.
+    return (made.length === 0 && !hasKept) || this.makeRoom(loaded, temporary, keys) ? found : null
+  }
+
+  /** Kept for the next query: what depends on more than the events is read again, but for what it is without a row. */
+  private async keyValues(wanted: ColumnSource, spec: KeySpec, { values, texts }: SomeColumn, loaded: LoadedLists): Promise<SomeColumn> {
+    const known = loaded.keyValues.get(spec.key)
+    const found = known ?? new KeyValues(spec)
+    loaded.keyValues.delete(spec.key)
+    if (!known || !spec.isOfEvents || known.seq < loaded.seq) {
+      const changed = known && spec.isOfEvents ? changedKeys(loaded, known.seq, values) : null
+      const asked = changed && changed.size <= mostChangedKeys ? Array.from(changed, (code) => texts[code]!) : null
+      await found.update(texts, asked === null, (which, take) => wanted.ofKeys(spec, which === 'absent' ? which : asked, take))
+      found.seq = loaded.seq
+    }
+    loaded.keyValues.set(spec.key, found)
+    return found.byCode
+  }
+
+  /** Null if it does not fit into memory. */
+  private async orderFor(
+    { columns }: ColumnSource,
+    { column: { key }, except }: ActorSpec,
+    loaded: LoadedLists,
+  ): Promise<ActorOrder | null> {
+    const keys = new Set(columns.flatMap((spec) => (spec.of === 'event' ? [spec.key] : [])))
+    if (!this.makeRoom(loaded, loaded.orderBytes(key), keys)) return null
+    return withPauses(loaded.orderBy(key, except))
+  }
+
+  /** Reads the values that columns lack: columns that are equally old in one statement. */
+  private async readNew(wanted: ColumnSource, specs: readonly ReadSpec[], { lists, columns, seq }: LoadedLists): Promise<void> {
+    for (const from of new Set(specs.map(({ key }) => columns.get(key)!.seq))) {
+      if (from >= seq) continue
+      const old = specs.filter(({ key }) => columns.get(key)!.seq === from)
+      let indexOf: Int32Array = new Int32Array(0)
+      let first = from
+      for (let after = from; after < seq; after += recordsPerStatement) {
+        if (after >= first + indexOf.length - 1) {
+          first = after
+          indexOf = lists.indexesAfter(first, Math.min(seq, first + recordsPerIndex))
+        }
+        await wanted.ofEvents(old, after, Math.min(seq, after + recordsPerStatement), (records, parts) => {
+          const indexes = new Int32Array(records.length)
+          for (let row = 0; row < records.length; row++) indexes[row] = indexOf[records[row]! - first]!
+          for (const [i, part] of parts.entries()) columns.get(old[i]!.key)!.column.write(part, indexes)
+        })
+      }
+      for (const { key } of old) columns.get(key)!.seq = seq
+      this.discard(old.reduce((sum, { key }) => sum + columns.get(key)!.column.takeDiscarded(), 4 * (seq - from)))
+    }
+  }
+
+  /** Drops the columns that were not used for the longest time, until the others and `further` bytes fit. */
+  private makeRoom(loaded: LoadedLists, further: number, keys: ReadonlySet<string>): boolean {
+    const { lists, columns } = loaded
+    this.discard(lists.takeDiscarded())
+    if (this.memory.take(this, loaded.bytes + further)) return true
+    this.discard(loaded.selections.clear() + loaded.dropPersonNumbers())
+    if (this.memory.take(this, loaded.bytes + further)) return true
+    for (const key of [...columns.keys()]) {
+      if (keys.has(key)) continue
+      this.discard(loaded.dropColumn(key))
+      if (this.memory.take(this, loaded.bytes + further)) return true
+    }
+    for (const [key, values] of [...loaded.keyValues]) {
+      loaded.keyValues.delete(key)
+      this.discard(values.bytes)
+      if (this.memory.take(this, loaded.bytes + further)) return true
+    }
+    for (const key of keys) this.discard(loaded.dropColumn(key))
+    this.memory.take(this, loaded.bytes)
+    return false
+  }
+
+  /** Empty lists with room for all events. Null if there is not enough memory. */
+  private async begin(source: ListSource, merges: Merges, changedSeq: number): Promise<LoadedLists | null> {
+    const { person, events } = await source.counts()
+    const all = events.reduce((sum, count) => sum + count, 0)
+    if (!this.take(EventLists.bytesOf(all, person.length))) return null
+    const survivorOf = (who: number) => merges.survivorOf.get(who) ?? who
+    const byPerson = new Int32Array(person.reduce((most, who) => Math.max(most, survivorOf(who) + 1), 0))
+    for (let i = 0; i < person.length; i++) byPerson[survivorOf(person[i]!)]! += events[i]!
+    const lists = new EventLists()
+    lists.expect(byPerson)
+    return new LoadedLists(lists, 0, merges, changedSeq)
+  }
+
+  /** Few events are ever removed, so what is too large stays so. */
+  private take(bytes: number): boolean {
+    this.isTooLarge = bytes > this.memory.most
+    return this.memory.take(this, bytes)
+  }
+
+  private discard(bytes: number): void {
+    this.discarded += bytes
+    if (this.discarded < manyBytes) return
+    this.discarded = 0
+    // Once those who hold it have left.
+    setImmediate(() => {
+      collectGarbage()
+      this.release()
+    })
+  }
+
+  private forget(): void {
+    this.discard(this.loaded ? this.loaded.bytes : 0)
+    this.loaded = null
+    this.isIncomplete = false
+    this.memory.give(this)
+  }
+}
+
+/** The person of each event is asked for by many queries, and stays. Other columns that are made have what one query asked for. */
+const isKept = (spec: ColumnSpec): boolean => spec.of === 'made' && spec.make.from === 'person numbers'
+
+async function withPauses<R>(steps: Generator<void, R, void>): Promise<R> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+  }
+}
+
+/** The codes of the events after a record of the log. */
+function changedKeys({ lists, seq }: LoadedLists, after: number, values: SomeColumn['values']): ReadonlySet<number> {
+  const codes = new Set<number>()
+  for (const index of lists.indexesAfter(after, seq)) if (index >= 0) codes.add(values[index]!)
+  return codes
+}
+
+/** Columns of persons, by number. They are not kept, because persons change. */
+async function personColumns(
+  wanted: ColumnSource,
+  specs: readonly ReadSpec[],
+  persons: number,
+): Promise<ReadonlyMap<ReadSpec, ListColumn>> {
+  const columns = new Map(specs.map((spec) => [spec, new ListColumn(spec.type, persons)]))
+  for (const spec of specs)
+    await wanted.ofPersons(spec, (numbers, [part]) => {
+      columns.get(spec)!.write(
+        part!,
+        Int32Array.from(numbers, (person) => (person < persons ? person : -1)),
+      )
+    })
+  return columns
+}
+
+/** True if lists with the first merges can be updated to the second ones by merging further lists. */
+function follows(before: ReadonlyMap<number, number>, now: ReadonlyMap<number, number>): boolean {
+  for (const [merged, survivor] of before) {
+    const later = now.get(merged)
+    if (later !== survivor && (later === undefined || now.get(survivor) !== later)) return false
+  }
+  return true
+}
+
+/** Replaces the numbers of merged persons by those of their survivors, in place. */
+function resolver({ survivorOf }: Merges): (batch: EventBatch) => EventBatch {
+  if (survivorOf.size === 0) return (batch) => batch
+  let most = 0
+  for (const merged of survivorOf.keys()) most = Math.max(most, merged)
+  const survivors = Int32Array.from({ length: most + 1 }, (_, person) => person)
+  for (const [merged, survivor] of survivorOf) survivors[merged] = survivor
+  return (batch) => {
+    const { person } = batch
+    for (let i = 0; i < person.length; i++) if (person[i]! <= most) person[i] = survivors[person[i]!]!
+    return batch
+  }
+}

@@ -1,0 +1,39 @@
+import type { EngineChoice } from '../../engine.ts'
+import { type Values, wrongUsage } from './command.ts'
+
+const form = 'http://user:password@host:8123/database'
+
+export const clickhouseOption = {
+  value: 'URL',
+  summary: `events are on this ClickHouse server, ${form}; needs the package @clickhouse/client`,
+} as const
+
+const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${message}.`)
+
+/** The path of the URL is the database, its query string the server's settings for queries. */
+export function engineOf(values: Values): EngineChoice | undefined {
+  const text = values.text('clickhouse')
+  if (text === undefined) return undefined
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrong('this is no URL of http or https')
+  const { origin, pathname, searchParams, username, password } = new URL(text)
+  const [database = '', ...more] = pathname.slice(1).split('/')
+  if (more.some((part) => part !== '')) throw wrong(`the path is the name of a database, not ${pathname}`)
+  return {
+    clickhouse: {
+      url: origin,
+      database: part(database),
+      username: part(username),
+      password: part(password),
+      settings: Object.fromEntries(searchParams),
+    },
+  }
+}
+
+function part(text: string): string | undefined {
+  if (text === '') return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw wrong('a % in the user, the password or the database is written %25')
+  }
+}

@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
+import { type OpenOptions, open } from '../../engine.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { PluginOptions } from '../../service/plugins/open-plugins.ts'
+import {
+  type DirectoryCommandName,
+  type DirectoryDownload,
+  type DownloadInput,
+  directoryCommands,
+  downloadFrom,
+  type Input,
+  type Outcome,
+} from '../http/commands/directory-commands.ts'
+import { clickhouseOption, engineOf } from './clickhouse-option.ts'
+import { type Output, type Values, wrongUsage } from './command.ts'
+import { runningServer } from './running-server.ts'
+
+export const dataOption = { value: 'DIR', summary: 'the data directory', default: './data' } as const
+/** Options of commands that work in a directory. */
+export const directoryOptions = { data: dataOption, clickhouse: clickhouseOption } as const
+/** Also with a server: the operator limits the memory of a command. */
+export const memoryOption = {
+  value: 'SIZE',
+  summary: "memory limit of the store, such as 512MB; default: 40 % of the container's memory, at most 2 GiB",
+} as const
+export const recoveryOption = {
+  value: 'HOW',
+  summary: 'complete: refuse a project that has lost records; partial: open it without them and log which ones',
+  default: 'complete',
+} as const
+export const geoipOption = {
+  value: 'FILE',
+  summary: 'database of cities by address (MMDB), for the GeoIP plugin; default: addresses are unknown',
+} as const
+/** Scheduled tasks and jobs of plugins are left to the server. */
+export const pluginsOfCommand = (values: Values): PluginOptions => {
+  const geoip = values.text('geoip')
+  return { runs: false, ...(geoip !== undefined && { geoip }) }
+}
+export const projectOption = { value: 'ID', summary: 'ID of the project' } as const
+
+export function projectId(values: Values): number {
+  const text = values.required('project')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw wrongUsage(`--project must be the ID of a project (a number), but got ${text}.`)
+  return Number(text)
+}
+
+export function recoveryOf(values: Values): 'complete' | 'partial' {
+  const text = values.required('recovery')
+  if (text !== 'complete' && text !== 'partial') throw wrongUsage(`--recovery must be complete or partial, but got ${text}.`)
+  return text
+}
+
+/** A data directory that is open for the length of one command. */
+export interface Directory {
+  do<N extends DirectoryCommandName>(name: N, input: Input<N>): Promise<Outcome<N>>
+  download(input: DownloadInput, signal: AbortSignal): Promise<DirectoryDownload>
+}
+
+interface WorkOptions extends Pick<OpenOptions, 'memoryLimit' | 'recovery'> {
+  /** Called with messages beside the command's output. */
+  readonly err?: Output['err']
+}
+
+/** Runs work in an existing directory: through its server if one is running, else by opening it. */
+export async function withDirectory<T>(
+  values: Values,
+  work: (directory: Directory) => Promise<T>,
+  { err = () => undefined, ...options }: WorkOptions = {},
+): Promise<T> {
+  const dataDir = values.required('data')
+  const engine = engineOf(values)
+  await mustBeDataDirectory(dataDir)
+  const server = await runningServer(dataDir)
+  if (server) return work(server)
+  const waymark = await open({
+    dataDir,
+    engine,
+    exports: { runs: false },
+    plugins: pluginsOfCommand(values),
+    ...options,
+    onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
+    // An error that the caller can fix ends the command anyway, and is reported there.
+    onError: (error) => error instanceof WaymarkError || err(`waymark: ${error instanceof Error ? error.message : String(error)}`),
+  })
+  try {
+    return await work({
+      do: (name, input) => (directoryCommands[name] as (w: typeof waymark, i: unknown) => never)(waymark, input),
+      download: (input, signal) => downloadFrom(waymark, input, signal),
+    })
+  } finally {
+    await waymark.close()
+  }
+}
+
+/** A misspelled name must not create a directory. */
+export async function mustBeDataDirectory(dataDir: string): Promise<void> {
+  if (await stat(join(dataDir, 'control.duckdb')).catch(() => null)) return
+  throw new WaymarkError('command-failed', {
+    message: `${dataDir} is not a data directory. \`waymark init --data ${dataDir}\` creates one.`,
+  })
+}

@@ -1,0 +1,155 @@
+import { readTableFile } from '../../engine/storage/files/table-file.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { ImportFileError, type ImportFormat, importFormats } from '../../events/imports/format.ts'
+import { type ChosenColumns, fieldSource, type Mapping } from '../../events/imports/formats/mapped.ts'
+import { openSource, type SourceFile } from '../../events/imports/open.ts'
+import type { ImportedEvent } from '../../events/imports/record.ts'
+import { type BatchResult, type ImportSummary, runImport } from '../../events/imports/run.ts'
+import { type Command, type Output, type Values, wrongUsage } from './command.ts'
+import {
+  directoryOptions,
+  geoipOption,
+  memoryOption,
+  projectId,
+  projectOption,
+  recoveryOf,
+  recoveryOption,
+  withDirectory,
+} from './directory.ts'
+import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
+import { progressLine } from './progress.ts'
+
+export const importFiles: Command = {
+  takes: 'FILE…',
+  options: {
+    ...directoryOptions,
+    project: projectOption,
+    from: { value: 'FORMAT', summary: `format of the files, if it is not detected: ${importFormats.join(', ')}` },
+    map: {
+      value: 'FIELD=COLUMN,…',
+      summary:
+        'column for each field of a CSV, JSONL or Parquet file: event, distinct_id, timestamp, uuid, properties; FIELD==TEXT sets a constant',
+    },
+    url: { value: 'URL', summary: 'send events to this server instead of opening a directory; needs --key' },
+    key: { value: 'KEY', summary: "the project's API key, with --url" },
+    memory: memoryOption,
+    geoip: geoipOption,
+    recovery: recoveryOption,
+    'dry-run': { summary: 'store nothing; report what would be stored' },
+    json: { summary: 'print the summary as one line of JSON' },
+  },
+  run: async (values, output) => {
+    if (values.rest.length === 0) throw wrongUsage('import takes one or more files.')
+    const options = { format: formatOf(values.text('from')), mapping: mappingOf(values.text('map')), readTable: readTableFile }
+    const files: SourceFile[] = []
+    for (const path of values.rest) files.push(await openSource(path, options).catch(refused))
+    if (values.isOn('dry-run')) return report(await carry(files, nowhere), values, output, 'Would be stored')
+    const url = values.text('url')
+    if (url !== undefined) return report(await carry(files, toServer(url, values.required('key'))), values, output, 'Stored')
+    const dataDir = values.required('data')
+    const project = projectId(values)
+    await withDirectory(
+      values,
+      async (directory) => report(await carry(files, await toProject(directory, dataDir, project)), values, output, 'Stored'),
+      { memoryLimit: values.text('memory'), recovery: recoveryOf(values), err: output.err },
+    )
+  },
+}
+
+const isBadEvent = (error: unknown): error is WaymarkError<'bad-event'> => error instanceof WaymarkError && error.code === 'bad-event'
+
+const refused = (error: unknown): never => {
+  if (error instanceof ImportFileError) throw new WaymarkError('command-failed', { message: error.message }, { cause: error })
+  throw error
+}
+
+function formatOf(text: string | undefined): ImportFormat | undefined {
+  if (text === undefined || (importFormats as readonly string[]).includes(text)) return text as ImportFormat | undefined
+  throw wrongUsage(`--from must be one of ${importFormats.join(', ')}, but got ${text}.`)
+}
+
+const fields = ['event', 'distinct_id', 'timestamp', 'uuid', 'properties'] as const
+
+function mappingOf(text: string | undefined): Mapping {
+  const mapping: Record<string, ReturnType<typeof fieldSource>> = {}
+  for (const part of text?.split(',') ?? []) {
+    const at = part.indexOf('=')
+    const field = part.slice(0, at).trim()
+    if (at < 0 || !(fields as readonly string[]).includes(field))
+      throw wrongUsage(`--map expects FIELD=COLUMN, where FIELD is one of ${fields.join(', ')}, but got ${part}.`)
+    mapping[field] = fieldSource(part.slice(at + 1))
+  }
+  return mapping
+}
+
+async function carry(files: readonly SourceFile[], { store, checkpoints }: Target): Promise<ImportSummary> {
+  const line = progressLine(process.stderr)
+  const stop = new AbortController()
+  const interrupt = () => stop.abort()
+  process.once('SIGINT', interrupt)
+  process.once('SIGTERM', interrupt)
+  const refusedRows: string[] = []
+  // One invalid event must not stop the others of its batch.
+  const send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
+    for (let left = batch; ; ) {
+      if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+      try {
+        return await store(left)
+      } catch (error) {
+        if (!isBadEvent(error) || error.data.index === null) throw error
+        refusedRows.push(error.data.message)
+        left = left.filter((_, i) => i !== error.data.index)
+      }
+    }
+  }
+  try {
+    const summary = await runImport({ files, send, checkpoints, signal: stop.signal, onProgress: (progress) => line.show(progress) })
+    for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
+    summary.unreadable += refusedRows.length
+    return summary
+  } catch (error) {
+    return refused(error)
+  } finally {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+    line.end()
+  }
+}
+
+/** In the format of `--map`. */
+const named = (columns: ChosenColumns): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([field, from]) => (from ? [[field, 'column' in from ? from.column : `=${from.constant}`]] : [])),
+  )
+const columnText = (columns: ChosenColumns): string =>
+  `${Object.entries(named(columns))
+    .map(([field, from]) => `${field}=${from}`)
+    .join(', ')}; other columns are properties`
+
+const shownEvents = 10
+
+function report(summary: ImportSummary, values: Values, { out }: Output, done: string): void {
+  const events = [...summary.events].sort((a, b) => b[1] - a[1])
+  if (values.isOn('json')) {
+    const { warnings, events: _, files, ...rest } = summary
+    const read = files.map(({ file, format, columns }) => ({ file, format, columns: columns && named(columns) }))
+    out(JSON.stringify({ ...rest, files: read, warnings: Object.fromEntries(warnings), events: Object.fromEntries(events) }))
+    return
+  }
+  const number = (value: number) => value.toLocaleString('en')
+  out(`${done.padEnd(16)} ${number(summary.stored)} events of ${number(summary.rows)} rows`)
+  if (values.isOn('dry-run'))
+    for (const { file, format, columns } of summary.files)
+      out(`Read as          ${format}${columns ? `: ${columnText(columns)}` : ''}  (${file})`)
+  if (summary.skipped > 0) out(`Stored before    ${number(summary.skipped)} rows`)
+  if (summary.duplicates > 0) out(`Already there    ${number(summary.duplicates)}`)
+  if (summary.dropped > 0) out(`Dropped          ${number(summary.dropped)}`)
+  if (summary.earliest !== null) out(`Time             ${summary.earliest} to ${summary.latest}`)
+  for (const [name, count] of events.slice(0, shownEvents)) out(`  ${name.padEnd(30)} ${number(count)}`)
+  if (events.length > shownEvents) out(`  and ${number(events.length - shownEvents)} more names`)
+  for (const [kind, count] of summary.warnings) out(`Warning          ${kind}: ${number(count)}`)
+  if (summary.unreadable > 0) out(`Not readable     ${number(summary.unreadable)} rows, such as:`)
+  for (const { file, row, problem } of summary.problems.slice(0, 5)) out(`  ${file ? `${file} row ${row}: ` : ''}${problem}`)
+  if (summary.isAborted)
+    throw new WaymarkError('command-failed', { message: 'Interrupted. Run the command again to resume; no event is stored twice.' })
+}

@@ -1,0 +1,277 @@
+import { basename, join, relative, resolve } from 'node:path'
+import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
+import { open, type Waymark } from '../../engine.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { otherLimits } from '../../limits/limits.ts'
+import type { FirstStart } from '../../service/accounts/accounts.ts'
+import { type AccountSettings, defaultSettings, type Surroundings } from '../../service/accounts/context.ts'
+import { newSecret } from '../../service/directory/announcement.ts'
+import type { ExportOptions } from '../../service/exports/open-exports.ts'
+import { createCnameLookup, createTxtLookup } from '../../service/network/dns.ts'
+import { createMailer } from '../../service/network/smtp.ts'
+import type { PluginOptions } from '../../service/plugins/open-plugins.ts'
+import { type DownloadInput, directoryCommands, downloadFrom } from '../http/commands/directory-commands.ts'
+import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../http/commands/local-commands.ts'
+import { createHandler } from '../http/server/create-handler.ts'
+import { type RunningServer, startServer } from '../http/server/node-server.ts'
+import { createSites, type SiteOptions } from '../http/site.ts'
+import { clickhouseOption, engineOf } from './clickhouse-option.ts'
+import { type Command, type Values, wrongUsage } from './command.ts'
+import { makeDemo } from './demo.ts'
+import { dataOption, geoipOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
+import { bootstrapKeys, shown } from './init.ts'
+import { countOf, limitOptions, requestLimits } from './request-limits.ts'
+import { listenForStop } from './stopping.ts'
+
+const portOf = (text: string): number => {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port must be a number from 0 to 65535, but got ${text}.`)
+  return Number(text)
+}
+
+type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
+
+const surroundingsOf = async (values: Values, site: () => string, log: Line): Promise<Surroundings> => {
+  const smtp = values.text('smtp')
+  const mailer = smtp === undefined ? null : await createMailer(smtp, values.text('mail-from') ?? 'Waymark <waymark@localhost>')
+  const servers = listOf(values.text('dns'))
+  return {
+    settings: (): AccountSettings => ({
+      ...defaultSettings,
+      isHosted: values.isOn('hosted'),
+      siteUrl: values.text('public-url') ?? site(),
+      proxyBase: values.text('proxy-base') ?? defaultSettings.proxyBase,
+      eventsPerDay: countOf(values, 'events-per-day') || null,
+    }),
+    mailer: () => mailer,
+    lookupTxt: createTxtLookup(servers),
+    lookupCname: createCnameLookup(servers),
+    report: (message, error) => log('warn', message, { error: error instanceof Error ? error.message : String(error) }),
+  }
+}
+
+const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
+
+/** The time for closing, after running requests have had theirs. */
+const closeMs = 10_000
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+/** For errors that the operator can fix, the message is enough. */
+const stackOf = (error: unknown) => (error instanceof WaymarkError || !(error instanceof Error) ? {} : { error: error.stack })
+
+const localWork = (waymark: Waymark): LocalCommands =>
+  Object.fromEntries(Object.entries(directoryCommands).map(([name, command]) => [name, (input) => command(waymark, input as never)]))
+
+const siteOf = (values: Values): SiteOptions => {
+  const site = { publicUrl: values.text('public-url'), trustedProxies: listOf(values.text('trusted-proxies')) }
+  try {
+    createSites(site)
+    return site
+  } catch (error) {
+    throw error instanceof WaymarkError ? wrongUsage(error.detail) : error
+  }
+}
+
+const downloadsOf = (values: Values): 'on' | 'off' | null => {
+  const text = values.text('downloads')
+  if (text === undefined) return null
+  if (text !== 'on' && text !== 'off') throw wrongUsage(`--downloads must be on or off, but got ${text}.`)
+  return text
+}
+
+/** In a terminal, lines of requests would push away the link and the key that are shown once. */
+const logsRequests = (values: Values): boolean => {
+  const text = values.text('log')
+  if (text !== undefined && text !== 'all' && text !== 'quiet') throw wrongUsage(`--log must be all or quiet, but got ${text}.`)
+  return text === undefined ? !process.stderr.isTTY : text === 'all'
+}
+
+/** Keys are separated by commas, the newest first: they never appear among the arguments of a process. */
+const exportOptions = (values: Values): ExportOptions => {
+  const keys = listOf(values.env.WAYMARK_SECRET_KEY)
+  const folder = values.text('export-folder')
+  return {
+    ...(keys.length > 0 && { secretKeys: keys }),
+    ...(folder !== undefined && { folder: resolve(folder) }),
+    ...(values.isOn('private-destinations') && { allowsPrivateAddresses: true }),
+  }
+}
+
+const pluginOptions = (values: Values): PluginOptions => {
+  const [folder, geoip] = [values.text('plugin-folder'), values.text('geoip')]
+  return {
+    ...(folder !== undefined && { folder: resolve(folder) }),
+    ...(geoip !== undefined && { geoip: resolve(geoip) }),
+    ...(values.isOn('private-plugin-requests') && { allowsPrivateRequests: true }),
+  }
+}
+
+/** The shell command that starts this program again. */
+const calledAs = (called = process.argv[1] ?? ''): string => {
+  if (called.includes(join('node_modules', '.bin'))) return 'npx waymark'
+  return basename(called) === 'waymark' ? 'waymark' : `node ${relative(process.cwd(), called)}`
+}
+
+const newKeyCommand = ({ user }: FirstStart, dataDir: string) =>
+  `${calledAs()} keys create --data ${dataDir} --user ${user.email} --label mine --scopes '*'`
+
+/** Three commands to copy. */
+function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: string): readonly string[] {
+  const body = JSON.stringify({ api_key: project.api_token, event: 'hello', distinct_id: 'me' })
+  const query = JSON.stringify({ query: { kind: 'SqlLikeQuery', query: 'select event, count() from events group by event' } })
+  return [
+    '',
+    'Send an event:',
+    `  curl ${url}/capture/ -H 'content-type: application/json' -d '${body}'`,
+    'Ask a question:',
+    `  curl ${url}/api/projects/${project.id}/query/ -H 'authorization: Bearer ${personalKey ?? '<PERSONAL KEY>'}' -H 'content-type: application/json' -d '${query}'`,
+    'Import what you have (exports, JSON lines, CSV, Parquet, access logs):',
+    `  ${calledAs()} import FILE --data ${dataDir} --project ${project.id}`,
+    '',
+  ]
+}
+
+export const serve: Command = {
+  options: {
+    data: dataOption,
+    host: { value: 'H', summary: 'the address to listen on', default: '127.0.0.1' },
+    port: { value: 'N', summary: 'the port to listen on; 0 picks a free one', default: '8000' },
+    demo: { summary: 'create a demo project at the first start' },
+    json: { summary: 'print one line of JSON when ready' },
+    log: {
+      value: 'HOW',
+      summary: 'all: a line for each request too; quiet: none for requests that succeed; default: quiet in a terminal, otherwise all',
+    },
+    memory: memoryOption,
+    'list-memory': {
+      value: 'SIZE',
+      summary: 'memory for the events that trends and funnels are answered from; 0: none; default: a quarter of --memory',
+    },
+    clickhouse: clickhouseOption,
+    'one-process': {
+      summary: 'run the engine inside the server process: uses less memory, but a query that crashes the engine stops the server',
+    },
+    recovery: recoveryOption,
+    ...limitOptions,
+    'drain-seconds': { value: 'N', summary: 'on shutdown, how long to wait for running requests and queries', default: '20' },
+    'public-url': {
+      value: 'URL',
+      summary: 'public URL of the server: base of links in e-mails and pages; with https, cookies are Secure',
+    },
+    'trusted-proxies': {
+      value: 'LIST',
+      summary: 'proxies whose X-Forwarded-Proto, -Host and -For headers are trusted, as addresses or CIDR networks (default: none)',
+    },
+    'stop-seconds': {
+      value: 'N',
+      summary: 'on shutdown, exit with code 1 after this time, whatever is still open (default: --drain-seconds plus 10)',
+    },
+    smtp: { value: 'URL', summary: 'mail server, smtp://user:password@host:587; needs the package nodemailer' },
+    'mail-from': { value: 'ADDRESS', summary: 'sender address of e-mails' },
+    dns: { value: 'SERVERS', summary: "name servers that verify domains and proxy records, address:port,… (default: the system's)" },
+    'proxy-base': { value: 'NAME', summary: 'base domain for the CNAME targets of proxy records' },
+    downloads: {
+      value: 'HOW',
+      summary: 'on or off: downloads of all rows of a query over HTTP, without the row limit of an answer; default: on, off with --hosted',
+    },
+    'export-folder': {
+      value: 'DIR',
+      summary: 'where batch exports to local files are written (default: exports in the data directory; with --hosted nowhere)',
+    },
+    'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
+    geoip: geoipOption,
+    'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may reach addresses of private networks' },
+    'private-destinations': { summary: 'with --hosted: batch exports may be sent to addresses of private networks' },
+    'events-per-day': {
+      value: 'N',
+      summary: 'events of clients that each project takes on one day; 0: no limit; `waymark projects limit` sets that of one project',
+      default: String(otherLimits.eventsPerDay.number),
+    },
+    hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
+  },
+  run: async (values, { out, err }) => {
+    const port = portOf(values.required('port'))
+    const { limits, concurrency } = requestLimits(values)
+    const site = siteOf(values)
+    const downloading = downloadsOf(values)
+    const isVerbose = logsRequests(values)
+    const drainMs = countOf(values, 'drain-seconds') * 1000
+    const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
+    const recovery = recoveryOf(values)
+    const clock = () => new Date()
+    const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
+    let url = ''
+    let waymark: Waymark | null = null
+    let server: RunningServer | null = null
+    const stopping = listenForStop(stopMs, () => {
+      const still_open = [
+        ...(server?.running ? [`${server.running} requests`] : []),
+        ...(waymark ? waymark.stillOpen : ['the data directory']),
+      ]
+      log('error', `shutdown did not finish within ${stopMs / 1000} seconds of the signal`, { still_open })
+    })
+    try {
+      const surroundings = await surroundingsOf(values, () => url, log)
+      waymark = await open({
+        dataDir: values.required('data'),
+        memoryLimit: values.text('memory'),
+        listMemory: values.text('list-memory'),
+        engine: engineOf(values),
+        isolate: !values.isOn('one-process'),
+        clock,
+        surroundings,
+        recovery,
+        exports: exportOptions(values),
+        plugins: pluginOptions(values),
+        onError: (error) => log('error', messageOf(error), stackOf(error)),
+        onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
+      })
+      const start = await waymark.accounts.firstStart(bootstrapKeys(values))
+      const demoId = values.isOn('demo') && start.personalKey !== null ? await makeDemo(waymark, start) : null
+      const handler = createHandler(waymark, {
+        limits: () => limits,
+        concurrency: () => concurrency,
+        ...(downloading === null ? {} : { allowsDownloads: () => downloading === 'on' }),
+        ...site,
+        takesCommands: false, // through the server itself
+        sendsCompressed: true,
+        log: ({ level, message, ...fields }) => {
+          if (isVerbose || message !== 'request') log(level, message, fields)
+        },
+      })
+      const owner = waymark
+      const downloads: LocalDownloads = {
+        start: (input, signal) => downloadFrom(owner, input as DownloadInput, signal),
+        onError: (error) => log('error', messageOf(error), stackOf(error)),
+      }
+      const [secret, ownerSecret] = [newSecret(), newSecret()]
+      const isWithoutOwner = await waymark.accounts.firstOwner.allow(ownerSecret)
+      server = await startServer(withLocalCommands(handler, localWork(waymark), downloads, secret), { host: values.required('host'), port })
+      url = server.url
+      const retract = await waymark.announce({ url, secret })
+      // For people only: what --json prints may end in a log.
+      const setupUrl = isWithoutOwner ? `${url}/#/setup?secret=${ownerSecret}` : null
+      const facts = { url, ...shown(start) }
+      if (values.isOn('json')) out(JSON.stringify(facts))
+      else {
+        out(`Waymark          ${url}`)
+        if (demoId !== null) out(`Demo project     ${demoId}`)
+        out(`Project key      ${start.project.api_token}`)
+        out(`Owner            ${start.user.email}`)
+        if (setupUrl !== null) {
+          out(`Choose a password ${setupUrl}`)
+          out(`                 print another link: ${calledAs()} users link --data ${values.required('data')} --user ${start.user.email}`)
+        }
+        if (start.personalKey !== null) out(`Personal key     ${start.personalKey}   (shown this once)`)
+        else out(`Personal key     was shown at the first start; create another: ${newKeyCommand(start, values.required('data'))}`)
+        for (const line of firstSteps(url, start, values.required('data'))) out(line)
+      }
+      await stopping.asked
+      log('info', 'draining')
+      await retract()
+      await Promise.all([server.drain(drainMs), handler.drain(drainMs)])
+    } finally {
+      await waymark?.close()
+      stopping.end()
+    }
+  },
+}

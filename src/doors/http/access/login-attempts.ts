@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { failures } from '../errors.ts'
+import { networkOf } from '../requests/client-address.ts'
+
+// Limits of password attempts. An attacker cannot lock another user out: failures of an account count per network that they come
+// from, and a browser in which its user has signed in before has a limit of its own.
+
+export interface Attempt {
+  readonly email: string
+  /** The caller's address; null if unknown. */
+  readonly address: string | null
+  /** Identifies a browser in which the user has signed in before. */
+  readonly device: string | null
+}
+
+/** This many failures in a row are allowed, and one more after each period of so many seconds. */
+interface Allowance {
+  readonly failures: number
+  readonly seconds: number
+}
+type Allowances = Readonly<Record<'account' | 'address' | 'network', Allowance>>
+export const loginAllowances = {
+  account: { failures: 10, seconds: 30 },
+  address: { failures: 30, seconds: 10 },
+  network: { failures: 100, seconds: 3 },
+} as const satisfies Allowances
+/** Requests for a link by mail: every one counts. */
+export const mailedLinkAllowances = {
+  account: { failures: 3, seconds: 600 },
+  address: { failures: 10, seconds: 120 },
+  network: { failures: 30, seconds: 60 },
+} as const satisfies Allowances
+
+interface Failures {
+  /** As of `at`; decreases over time. */
+  count: number
+  at: number
+}
+const maxKept = 100_000
+
+const short = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 16)
+
+export const createLoginAttempts = (clock: () => Date, allowances: Allowances = loginAllowances) => {
+  const known = new Map<string, Failures>()
+
+  const failuresOf = (key: string, { seconds }: Allowance, now: number): Failures => {
+    const found = known.get(key) ?? { count: 0, at: now }
+    known.delete(key)
+    known.set(key, found)
+    if (known.size > maxKept) known.delete(known.keys().next().value!)
+    found.count = Math.max(0, found.count - Math.max(0, now - found.at) / (seconds * 1000))
+    found.at = now
+    return found
+  }
+
+  const counted = ({ email, address, device }: Attempt): [key: string, allowance: Allowance][] => {
+    const account = short(email.toLowerCase())
+    if (device !== null) return [[`${account} device ${short(device)}`, allowances.account]]
+    if (address === null) return [[account, allowances.account]]
+    const { host, network } = networkOf(address)
+    return [
+      [`${account} ${network}`, allowances.account],
+      [host, allowances.address],
+      [network, allowances.network],
+    ]
+  }
+
+  return {
+    /** Counts a failure, or refuses; the returned function reverts the count after a success, or if the password was not checked. */
+    begin(attempt: Attempt): () => void {
+      const now = clock().getTime()
+      const all = counted(attempt).map(([key, allowance]) => ({ allowance, found: failuresOf(key, allowance, now) }))
+      const waits = all.map(({ allowance, found }) => Math.ceil((found.count + 1 - allowance.failures) * allowance.seconds))
+      const longest = Math.max(...waits)
+      if (longest > 0) throw failures.throttled(longest, {})
+      for (const { found } of all) found.count++
+      return () => {
+        for (const { found } of all) found.count = Math.max(0, found.count - 1)
+      }
+    },
+  }
+}
+export type LoginAttempts = ReturnType<typeof createLoginAttempts>

@@ -1,0 +1,286 @@
+import { WaymarkError } from '../../../errors/errors.ts'
+import type { Sender } from '../../../events/ingestion/cookieless/visitor.ts'
+import type { EventSource } from '../../../events/ingestion/decoding/event-source.ts'
+import type { BatchFacts, IngestAnswer } from '../../../events/ingestion/intake.ts'
+import { withoutTrailingSlashes } from '../../../lib/text/without-trailing-slashes.ts'
+import type { Json } from '../../../service/accounts/store.ts'
+import type { Scope } from '../../../service/accounts/users/personal-keys.ts'
+import type { SiteApps } from '../../../service/plugins/site-apps.ts'
+import { failureBody, failureOf } from '../errors.ts'
+import type { Body, RequestBodies } from '../requests/request-bodies.ts'
+import type { CaptureRequest } from './body.ts'
+import { clientConfigAnswer, configScript, decoded } from './client-config.ts'
+import { forwardedFor, readCapture } from './events.ts'
+import { mustBeKnown, mustBeWhole, readFlagsRequest } from './flags-request.ts'
+import { type EventResults, ingestEach, limitEach, readPerEventBatch, summaryOf } from './per-event.ts'
+import { CaptureRefusal, type RefusalReason, unknownProject } from './refusal.ts'
+import type { Scripts } from './scripts.ts'
+
+// The routes of client libraries. They are separate from the API for people: no permission rows, no schemas, the same parser for every path.
+
+export interface CaptureTarget {
+  ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer>
+}
+
+export interface Refused {
+  readonly reason: RefusalReason
+  readonly path: string
+  /** The request's, if it was parsed. */
+  readonly token: string | null
+}
+
+export interface Quota {
+  readonly refused: { readonly detail: string; readonly retryAfterSeconds: number } | null
+  count(events: number): Promise<void>
+}
+
+export interface CaptureServices {
+  /** The project with this key; null if there is none. */
+  projectOf(token: string): Promise<CaptureTarget | null>
+  clock(): Date
+  /** The address of the caller, from the connection or a trusted proxy; null: unknown. */
+  callerOf(request: Request, address: string | null): string | null
+  readonly intake: RequestBodies
+  /** Refuses an import beyond the approved limits; null if it may continue. */
+  importLimit?(token: string, events: number): Promise<{ detail: string; retryAfterSeconds: number } | null>
+  /** What is left of the project's events of today, and how to count those that are taken; null: they are not counted. */
+  quota?(token: string, events: number, isHistorical: boolean): Promise<Quota | null>
+  /** Called with every refusal, for metrics and log. */
+  onRefused?(refused: Refused): void
+  /** Scripts that plugins add to the pages of a project. */
+  readonly siteApps?: SiteApps
+  /** Scripts that pages load. */
+  readonly scripts: Scripts
+  /** Whether a project has this key; does not open it. */
+  knows(token: string): Promise<boolean>
+  /** Settings of the project with a key. */
+  settingsOf?(token: string): Promise<Readonly<Record<string, Json>>>
+  /** Throws unless the request has a personal key with the scope. */
+  mustBeAllowed(request: Request, url: URL, scope: Scope): Promise<void>
+}
+
+const megabyte = 1024 * 1024
+/** The maximum size of a body by path, in bytes. */
+export const bodyLimits: Readonly<Record<string, number>> = {
+  '/batch': 20 * megabyte,
+  '/i/v1/analytics/events': 20 * megabyte,
+  '/capture': 2 * megabyte,
+  '/e': 2 * megabyte,
+  '/i/v0/e': 2 * megabyte,
+  '/track': 2 * megabyte,
+  '/engage': 2 * megabyte,
+}
+/** The limit after decompression, on every path. */
+export const unpackedLimit = 20 * megabyte
+/** Paths for flags, with the distinct id in the body. */
+const askingPaths: ReadonlySet<string> = new Set(['/decide', '/flags'])
+const askingLimit = 2 * megabyte
+const perEventPath = '/i/v1/analytics/events'
+
+/** The pattern of a client library's path, with names instead of the caller's values. */
+export function captureRoute({ url }: Request): string {
+  const path = withoutTrailingSlashes(new URL(url).pathname)
+  if (bodyLimits[path] !== undefined || askingPaths.has(path)) return path
+  const ofProject = /^\/array\/[^/]+\/(config|config\.js|array\.js)$/.exec(path)
+  if (ofProject) return `/array/:token/${ofProject[1]}`
+  return path.startsWith('/site_app/') ? '/site_app/:id/:token/:hash' : 'client library'
+}
+
+/** Null if the path is not one of client libraries. `address`: of the connection. */
+export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
+  const url = new URL(request.url)
+  const path = withoutTrailingSlashes(url.pathname)
+  const limit = bodyLimits[path]
+  if (limit === undefined) {
+    return answerExpected(request, services, url, path)
+  }
+  if (request.method === 'OPTIONS') return preflight(request)
+  if (request.method !== 'GET' && request.method !== 'POST')
+    return json(
+      request,
+      405,
+      { type: 'invalid_request', code: 'method_not_allowed', detail: `Method "${request.method}" not allowed.`, attr: null },
+      { allow: 'GET, POST, OPTIONS' },
+    )
+
+  let body: Body | null = null
+  try {
+    body = await services.intake.read(request, limit, tooLarge(limit))
+    const capture = captureOf(request, url, body, unpackedLimit)
+    if (path === perEventPath) return await takeEach(request, capture, services, address)
+    return await takeAll(request, capture, services, { isEngage: path === '/engage', address, path })
+  } catch (error) {
+    return refusal(request, path, services, error)
+  } finally {
+    body?.release()
+  }
+}
+
+const captureOf = (request: Request, { searchParams }: URL, body: Body, limit: number): CaptureRequest => ({
+  method: request.method,
+  query: searchParams,
+  headers: request.headers,
+  body: body.bytes,
+  limit,
+  hold: (bytes) => body.hold(bytes),
+})
+
+/** Routes besides capture. */
+async function answerExpected(request: Request, services: CaptureServices, url: URL, path: string): Promise<Response | null> {
+  const script = await scriptAnswer(request, services, url, path)
+  if (script) return script
+  const query = url.searchParams
+  let token = query.get('token') ?? ''
+  let body: Body | null = null
+  try {
+    if (request.method === 'POST' && askingPaths.has(path)) {
+      body = await services.intake.read(request, askingLimit, tooLarge(askingLimit))
+      const asker = await readFlagsRequest(captureOf(request, url, body, askingLimit))
+      const isProject = async (key: string) => (await services.projectOf(key)) !== null
+      if (path === '/decide') await mustBeWhole(asker, isProject)
+      else await mustBeKnown(asker, isProject)
+      token = asker.token
+    }
+  } catch (error) {
+    return refusal(request, path, services, error)
+  } finally {
+    body?.release()
+  }
+  const config = await clientConfigAnswer({
+    method: request.method,
+    path,
+    query,
+    token,
+    siteApps: services.siteApps,
+    settingsOf: services.settingsOf,
+  })
+  if (!config) return null
+  if (request.method === 'OPTIONS') return preflight(request)
+  if (config.scope) await services.mustBeAllowed(request, url, config.scope)
+  return new Response(config.body, { status: config.status, headers: { ...cors(request), ...config.headers, 'content-type': config.type } })
+}
+
+const scriptPath = /^\/static\/(?:(\d[\w.-]{0,40})\/)?([a-z][a-z0-9-]{0,60}\.js)$/
+const libraryPath = /^\/array\/([^/]+)\/array\.js$/
+
+/** Scripts for the pages of other sites. Null: the path is not one of them. */
+async function scriptAnswer(request: Request, services: CaptureServices, { searchParams }: URL, path: string): Promise<Response | null> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return null
+  const [, version, name] = scriptPath.exec(path) ?? []
+  if (name !== undefined) return services.scripts.file(request, name, version ?? searchParams.get('v'))
+  const [, key] = libraryPath.exec(path) ?? []
+  if (key === undefined) return null
+  const token = decoded(key)
+  if (await services.knows(token)) return services.scripts.library(request, await configScript(services, token))
+  services.onRefused?.({ reason: 'unknown-project', path: '/array/:token/array.js', token })
+  return json(request, 404, unknownProject(token).body)
+}
+
+async function takeAll(
+  request: Request,
+  capture: CaptureRequest,
+  services: CaptureServices,
+  { path, ...options }: { isEngage: boolean; address: string | null; path: string },
+): Promise<Response> {
+  const { token, events, ...read } = await readCapture(capture, services.clock(), options)
+  const facts = { ...read, sender: senderOf(request, services, options.address) }
+  const project = await services.projectOf(token)
+  if (!project) throw unknownProject(token)
+  const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
+  if (limited) return throttled(request, limited)
+  const quota = await services.quota?.(token, events.count, facts.isHistorical === true)
+  if (quota?.refused) return overQuota(request, path, services, token, quota.refused)
+  await project.ingestEvents(events, facts)
+  await quota?.count(events.count)
+  return capture.query.get('beacon') === '1'
+    ? new Response(null, { status: 204, headers: cors(request) })
+    : json(request, 200, { status: 1 })
+}
+
+async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
+  const { token, items, ...said } = await readPerEventBatch(capture)
+  const project = await services.projectOf(token)
+  if (!project) throw unknownProject(token)
+  const results: EventResults = {}
+  const limited = said.isHistorical ? await services.importLimit?.(token, items.count) : null
+  if (limited) {
+    await limitEach(items, results, limited.detail)
+    return json(request, 200, { results }, { 'retry-after': String(limited.retryAfterSeconds) })
+  }
+  const quota = await services.quota?.(token, items.count, said.isHistorical === true)
+  if (quota?.refused) {
+    services.onRefused?.({ reason: 'over-quota', path: perEventPath, token })
+    await limitEach(items, results, quota.refused.detail)
+    return json(request, 200, { results, quota_limited: ['events'] }, { 'retry-after': String(quota.refused.retryAfterSeconds) })
+  }
+  const countsDuplicates = capture.query.get('summary') === '1'
+  const about = { ...said, ip: address, countsDuplicates, sender: senderOf(request, services, address) }
+  const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
+  await quota?.count(items.count)
+  return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
+}
+
+/** For visitors without cookies. An address that only the caller names is no proof, and better than one address for all visitors behind a proxy. */
+function senderOf(request: Request, services: CaptureServices, address: string | null): Sender {
+  const seen = services.callerOf(request, address)
+  const claimedAddress = seen === null ? (forwardedFor(request.headers) ?? address) : null
+  const isUnconfirmed = request.headers.has('x-forwarded-for') && (seen === null || seen === address)
+  return { address: seen, claimedAddress, isUnconfirmed, userAgent: request.headers.get('user-agent') }
+}
+
+const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)
+
+function refusal(request: Request, path: string, services: CaptureServices, error: unknown): Response {
+  if (error instanceof CaptureRefusal) {
+    services.onRefused?.({ reason: error.reason, path, token: error.token })
+    return json(request, error.status, error.body)
+  }
+  if (!(error instanceof WaymarkError)) throw error
+  if (error.status === 413) return json(request, error.status, new CaptureRefusal('too-large', error.detail).body)
+  const failure = failureOf(error)
+  const { status, headers } = failure
+  // Clients know few codes: they check the status, and show the text.
+  const isOfEvents = error.code === 'bad-event' || status === 503
+  const code = status === 503 ? 'server_error' : 'invalid_payload'
+  return json(request, status, isOfEvents ? { ...failureBody(failure), code, attr: null } : failureBody(failure), headers)
+}
+
+const throttled = (request: Request, limited: { detail: string; retryAfterSeconds: number }) =>
+  json(
+    request,
+    429,
+    { type: 'throttled_error', code: 'throttled', detail: limited.detail, attr: null },
+    { 'retry-after': String(limited.retryAfterSeconds) },
+  )
+
+/** Browsers read `quota_limited` and pause; servers read the status, and wait as the header says. */
+function overQuota(
+  request: Request,
+  path: string,
+  services: CaptureServices,
+  token: string,
+  { detail, retryAfterSeconds }: NonNullable<Quota['refused']>,
+): Response {
+  const refused = new CaptureRefusal('over-quota', detail, token)
+  services.onRefused?.({ reason: refused.reason, path, token })
+  return json(request, refused.status, { ...refused.body, quota_limited: ['events'] }, { 'retry-after': String(retryAfterSeconds) })
+}
+
+const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
+  new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })
+
+/** Any page may send events, with cookies if it wants: the allowed origin is the one that the request names. */
+function cors(request: Request): Record<string, string> {
+  const origin = request.headers.get('origin')
+  return origin === null ? {} : { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' }
+}
+
+const preflight = (request: Request) =>
+  new Response(null, {
+    headers: {
+      ...cors(request),
+      'access-control-allow-methods': 'GET, POST, OPTIONS',
+      'access-control-allow-headers': request.headers.get('access-control-request-headers') ?? 'content-type',
+      'access-control-max-age': '86400',
+    },
+  })

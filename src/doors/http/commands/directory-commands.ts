@@ -1,0 +1,249 @@
+import type { Waymark } from '../../../engine.ts'
+import { WaymarkError } from '../../../errors/errors.ts'
+import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
+import { asideText } from '../../../lib/text/aside-text.ts'
+import type { DownloadFormat, IngestAnswer } from '../../../project.ts'
+import type { AnswerWarning } from '../../../queries/query-types.ts'
+import { limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
+import { type HistoricalImport, type LevelName, level } from '../../../service/accounts/records.ts'
+
+// Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
+// arguments and results must be JSON.
+
+interface NewUser {
+  readonly organization: string
+  readonly email: string
+  readonly level: LevelName
+}
+interface NewLink {
+  readonly email: string
+  /** Null: as the server is configured. */
+  readonly public_url: string | null
+  /** The user is who has used the account so far, although nobody has proven the address. */
+  readonly keeps_access: boolean
+}
+interface NewKey {
+  readonly user: string
+  readonly label: string
+  readonly scopes: readonly string[]
+}
+export interface Approval {
+  readonly project: number
+  readonly is_approved: boolean
+  /** Null: no limit. */
+  readonly total_events: number | null
+  readonly events_per_minute: number | null
+}
+const levelName = (value: number): string => Object.entries(level).find(([, at]) => at === value)?.[0] ?? String(value)
+
+export type ImportState = Pick<HistoricalImport, 'is_approved' | 'approved_by' | 'imported_events'> & {
+  readonly project: number
+  readonly name: string
+  readonly approved_at: string | null
+  readonly total_events: number | null
+  readonly events_per_minute: number | null
+}
+
+export const directoryCommands = {
+  query: async (waymark: Waymark, input: { readonly project: number; readonly query: unknown }): Promise<object> =>
+    (await waymark.project(input.project)).answer(input.query),
+
+  ingest: async (waymark: Waymark, input: { readonly project: number; readonly body: unknown }): Promise<IngestAnswer> =>
+    (await waymark.project(input.project)).take(input.body),
+
+  'create-user': async ({ accounts }: Waymark, { organization, email, level: at }: NewUser) => {
+    const user = await accounts.createUser(organization, { email }, at)
+    const { value } = await accounts.personalKeys.create(user, { label: 'First key', scopes: ['*'] })
+    return { user_id: user.id, user_uuid: user.uuid, email: user.email, level: level[at], personal_api_key: value }
+  },
+
+  'create-password-link': async ({ accounts }: Waymark, { email, public_url, keeps_access }: NewLink) => {
+    const { user, url, expires_at, ends } = await accounts.passwordLinks.create(email, public_url ?? undefined, keeps_access)
+    return { user_id: user.id, email: user.email, url, expires_at: expires_at.toISOString(), ends }
+  },
+
+  'confirm-address': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+    const user = await accounts.emailLinks.confirmFor(email)
+    return { user_id: user.id, email: user.email }
+  },
+
+  'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {
+    const user = await accounts.users.byEmail(email)
+    if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}.` })
+    const { key, value } = await accounts.personalKeys.create(user, { label, scopes })
+    return { id: key.id, label: key.label, scopes: key.scopes, personal_api_key: value }
+  },
+
+  'approve-imports': async ({ accounts }: Waymark, { project: id, is_approved, ...limits }: Approval): Promise<object> => {
+    const project = await accounts.projects.byId(id)
+    if (!project) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    await accounts.historicalImports.update(null, project, { is_approved, ...(is_approved && limits) })
+    return {}
+  },
+
+  'limit-project': async (
+    { accounts }: Waymark,
+    { project: id, events_per_day }: { readonly project: number; readonly events_per_day: number | null },
+  ): Promise<object> => {
+    if (!(await accounts.projects.byId(id))) throw new WaymarkError('not-found', { what: 'project', id: String(id) })
+    await accounts.eventQuotas.setByOperator(id, events_per_day)
+    return {}
+  },
+
+  'list-projects': async ({ accounts }: Waymark, _: object) => {
+    const { projects, organizations } = accounts.context.store.read
+    const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))
+    return [...(await projects.find({}))]
+      .sort((a, b) => a.id - b.id)
+      .map(({ id, name, organization_id, timezone, api_token }) => ({
+        id,
+        name,
+        organization: names.get(organization_id) ?? organization_id,
+        timezone,
+        project_api_key: api_token,
+      }))
+  },
+
+  'list-users': async ({ accounts }: Waymark, _: object) => {
+    const { users, memberships, organizations } = accounts.context.store.read
+    const [everybody, allMemberships, names] = await Promise.all([
+      users.find({}),
+      memberships.find({}),
+      organizations.find({}).then((all) => new Map(all.map(({ id, name }) => [id, name]))),
+    ])
+    return everybody.map(({ id, email, is_active }) => ({
+      id,
+      email,
+      is_active,
+      organizations: allMemberships
+        .filter(({ user_id }) => user_id === id)
+        .map((one) => `${names.get(one.organization_id)} (${levelName(one.level)})`)
+        .join(', '),
+    }))
+  },
+
+  'list-domains': async ({ accounts }: Waymark, _: object) => {
+    const { domains, organizations } = accounts.context.store.read
+    const names = new Map((await organizations.find({})).map(({ id, name }) => [id, name]))
+    return [...(await domains.find({}))]
+      .sort((a, b) => (a.domain < b.domain ? -1 : 1))
+      .map((one) => ({
+        domain: one.domain,
+        organization_id: one.organization_id,
+        organization: names.get(one.organization_id) ?? null,
+        is_verified: accounts.domains.isProven(one),
+        verified_at: accounts.domains.isProven(one) ? (one.verified_at?.toISOString() ?? null) : null,
+        created_at: one.created_at.toISOString(),
+      }))
+  },
+
+  'verify-domain': async (
+    { accounts }: Waymark,
+    { domain, organization }: { readonly domain: string; readonly organization: string | null },
+  ) => {
+    const proven = await accounts.domains.vouch(domain, organization)
+    return {
+      domain: proven.domain,
+      organization_id: proven.organization_id,
+      is_verified: true,
+      verified_at: proven.verified_at?.toISOString() ?? null,
+    }
+  },
+
+  'list-organizations': async ({ accounts }: Waymark, _: object) => {
+    const { organizations, memberships, projects } = accounts.context.store.read
+    const all = [...(await organizations.find({}))].sort((a, b) => a.created_at.getTime() - b.created_at.getTime())
+    return Promise.all(
+      all.map(async ({ id, name, plugins_access_level, created_at }) => ({
+        id,
+        name,
+        plugins_level: plugins_access_level,
+        members: await memberships.count({ organization_id: id }),
+        projects: await projects.count({ organization_id: id }),
+        created_at: created_at.toISOString(),
+      })),
+    )
+  },
+
+  'set-organization': async (
+    { accounts }: Waymark,
+    { organization, plugins_level }: { readonly organization: string | null; readonly plugins_level: number },
+  ) => {
+    const changed = await accounts.organizations.setPluginsLevel(organization, plugins_level)
+    return { organization_id: changed.id, name: changed.name, plugins_level: changed.plugins_access_level }
+  },
+
+  'list-keys': async ({ accounts }: Waymark, _: object) => {
+    const { personal_keys, users } = accounts.context.store.read
+    const emails = new Map((await users.find({})).map(({ id, email }) => [id, email]))
+    return (await personal_keys.find({}, { newestFirst: 'created_at' })).map((key) => ({
+      id: key.id,
+      user: emails.get(key.user_id) ?? null,
+      label: key.label,
+      key: key.mask_value,
+      scopes: ((key.scopes as readonly string[] | null) ?? ['*']).join(','),
+      created_at: key.created_at.toISOString(),
+      last_used_at: key.last_used_at?.toISOString() ?? null,
+    }))
+  },
+
+  'list-properties': async (waymark: Waymark, { project }: { readonly project: number }) =>
+    (await (await waymark.project(project)).properties()).map(({ scope, name, property_type, counts }) => ({
+      scope,
+      name,
+      property_type,
+      counts,
+    })),
+
+  'define-property': async (waymark: Waymark, { project, row }: { readonly project: number; readonly row: PropertyTypeInput }) => {
+    await (await waymark.project(project)).definePropertyTypes([row])
+    return {}
+  },
+
+  /** Projects that were requested and failed to open, with the reason. */
+  failures: async (waymark: Waymark, _: object): Promise<readonly { readonly project: number; readonly message: string }[]> => {
+    const { failures, aside } = await waymark.condition()
+    return [
+      ...failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` })),
+      ...aside.map(({ project, records }) => ({ project, message: asideText(records) })),
+    ]
+  },
+
+  imports: async ({ accounts }: Pick<Waymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {
+    const projects = [...(await accounts.context.store.read.projects.find({}))].sort((a, b) => a.id - b.id)
+    return Promise.all(
+      projects.map(async ({ id, name }) => {
+        const record = await accounts.historicalImports.of(id)
+        return {
+          project: id,
+          name,
+          is_approved: record.is_approved,
+          approved_by: record.approved_by,
+          approved_at: record.approved_at?.toISOString() ?? null,
+          imported_events: record.imported_events,
+          ...limitsOf(record),
+        }
+      }),
+    )
+  },
+}
+
+export interface DownloadInput {
+  readonly project: number
+  readonly query: unknown
+  readonly format: DownloadFormat
+}
+
+export interface DirectoryDownload {
+  readonly warnings: readonly Pick<AnswerWarning, 'message'>[]
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** All rows of a query. The user of a command ends it when it takes too long. */
+export const downloadFrom = async (waymark: Waymark, { project, query, format }: DownloadInput, signal: AbortSignal) =>
+  (await waymark.project(project)).download(query, format, { project, caller: 'command line', signal })
+
+export type DirectoryCommands = typeof directoryCommands
+export type DirectoryCommandName = keyof DirectoryCommands
+export type Input<N extends DirectoryCommandName> = Parameters<DirectoryCommands[N]>[1]
+export type Outcome<N extends DirectoryCommandName> = Awaited<ReturnType<DirectoryCommands[N]>>

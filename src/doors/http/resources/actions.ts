@@ -1,0 +1,176 @@
+import * as z from 'zod'
+import { withinJson } from '../../../limits/bounds.ts'
+import { actionStepSchema } from '../../../queries/filters/action-definition.ts'
+import { check, flag, listOf, time as moment, text } from '../../../service/accounts/fields.ts'
+import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { failures } from '../errors.ts'
+import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { searched, searchParameter } from '../requests/search.ts'
+import { defineResource, type ProjectVisit } from '../resource.ts'
+
+const tag = text({ max: 255 })
+const actionInput = z.object({
+  name: text({ max: 400 }),
+  description: text({ blank: true }).nullish(),
+  steps: withinJson(z.array(actionStepSchema, { error: 'Expected a list of items.' }), 'definition').optional(),
+  tags: listOf(tag).max(100).optional(),
+  pinned_at: moment().nullish().meta({ description: 'Shown first by clients that pin actions' }),
+})
+const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
+/** How client tools delete definitions. */
+export const deletedField = { deleted: flag().optional().meta({ description: '`true` removes it, for good' }) }
+const changing = actionInput.partial().extend(deletedField)
+
+const stepFields = [
+  ...['event', 'properties', 'selector', 'tag_name', 'text', 'text_matching', 'href', 'href_matching', 'url', 'url_matching'],
+]
+const stepSchema = z.object(Object.fromEntries(stepFields.map((name) => [name, freeSchema])))
+/** An URL is matched by a part of it if the step does not say how. */
+const stepDefaults: Readonly<Record<string, unknown>> = { url_matching: 'contains' }
+const wholeStep = (step: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]]))
+
+const actionSchema = z.object({
+  id: z.int(),
+  name: z.string(),
+  description: z.string(),
+  steps: z.array(stepSchema).meta({ description: 'Each with all fields: null where the step says nothing' }),
+  tags: z.array(z.string()),
+  pinned_at: timeSchema.nullable(),
+  is_calculating: z.literal(false).meta({ description: 'Queries match the steps, nothing is computed before' }),
+  is_action: z.literal(true),
+  team_id: z.int(),
+  deleted: z.boolean(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  created_by: userSchema.nullable(),
+})
+
+/** Definitions are stored as JSON. */
+const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ pinned_at, ...fields }: F) => ({
+  ...fields,
+  ...(pinned_at === undefined ? {} : { pinned_at: pinned_at?.toISOString() ?? null }),
+})
+
+const service = async ({ app, project }: ProjectVisit) => (await app.project(project.id)).actions
+type Stored = Awaited<ReturnType<Awaited<ReturnType<typeof service>>['retrieve']>>
+
+const present = async ({ app: { accounts }, project }: ProjectVisit, action: Stored): Promise<z.infer<typeof actionSchema>> => ({
+  id: action.id,
+  name: action.name,
+  description: action.description ?? '',
+  steps: action.steps.map(wholeStep),
+  tags: [...(action.tags ?? [])],
+  pinned_at: maybeTime(action.pinned_at ? new Date(action.pinned_at) : null),
+  is_calculating: false,
+  is_action: true,
+  team_id: project.id,
+  deleted: false,
+  created_at: time(new Date(action.created_at)),
+  updated_at: time(new Date(action.updated_at)),
+  created_by: await presentAuthor(accounts, action.created_by_id ?? null),
+})
+
+const noted = ({ id, name, description, steps, tags }: Stored): DefinitionState => ({
+  id,
+  name,
+  fields: { name, description: description ?? '', steps, tags: tags ?? [] },
+})
+
+const change = async (visit: ProjectVisit, fields: object) => {
+  const actions = await service(visit)
+  const before = await actions.retrieve(definitionId(visit.params.id))
+  const after = await actions.update(before.id, fields)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
+  return present(visit, after)
+}
+
+const remove = async (visit: ProjectVisit) => {
+  const actions = await service(visit)
+  const gone = await actions.retrieve(definitionId(visit.params.id))
+  await actions.remove(gone.id)
+  await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(gone), null)
+  return gone
+}
+
+/** Ids of definitions are numbers. */
+export const definitionId = (text: string | undefined): number => {
+  if (text === undefined || !/^\d{1,10}$/.test(text)) throw failures.notFound()
+  return Number(text)
+}
+
+export const actions = defineResource({
+  name: 'actions',
+  summary: 'Names for events: those that fit one of the steps ([cohorts.md](cohorts.md))',
+  path: '/api/projects/:project_id/actions',
+  reach: 'project',
+  object: 'action',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Actions in order of their ids',
+      answer: pageSchema(actionSchema),
+      isPaged: true,
+      queryParameters: searchParameter,
+      handle: async (visit) => Promise.all(searched(visit, await (await service(visit)).list()).map((one) => present(visit, one))),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new action',
+      body: creating,
+      status: 201,
+      answer: actionSchema,
+      handle: async (visit) => {
+        const made = await (await service(visit)).create(storable(check(creating, visit.body)), visit.caller.user.id)
+        await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', null, noted(made))
+        return present(visit, made)
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One action',
+      answer: actionSchema,
+      handle: async (visit) => present(visit, await (await service(visit)).retrieve(definitionId(visit.params.id))),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes the fields that are given; queries see it at once',
+      body: changing,
+      answer: actionSchema,
+      handle: async (visit) => {
+        const { deleted, ...fields } = storable(check(changing, visit.body))
+        if (!deleted) return change(visit, fields)
+        return { ...(await present(visit, await remove(visit))), deleted: true }
+      },
+    }),
+    row({
+      method: 'PUT',
+      path: ':id',
+      name: 'replace',
+      summary: 'The same, and what is not named goes back to its default',
+      body: actionInput,
+      answer: actionSchema,
+      handle: async (visit) =>
+        change(visit, { description: null, steps: [], tags: [], pinned_at: null, ...storable(check(actionInput, visit.body)) }),
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: async (visit) =>
+        activityPage(visit, { project_id: visit.project.id, scope: 'Action', item_id: String(definitionId(visit.params.id)) }),
+    }),
+  ],
+})

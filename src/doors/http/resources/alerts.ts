@@ -1,0 +1,201 @@
+import type { Alert } from '../../../service/accounts/records.ts'
+import { invalid } from '../../../service/accounts/refusals.ts'
+import { alertChange, alertInput } from '../../../service/notifications/fields.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
+import {
+  alertSchema,
+  checkSchema,
+  deliveryParameters,
+  deliverySchema,
+  presentAlert,
+  presentCheck,
+  presentDelivery,
+  statesIn,
+  testSchema,
+} from './notification-format.ts'
+
+/** Checks shown with an alert. */
+const shownChecks = 5
+
+const service = ({ app }: ProjectVisit) => app.notifications.alerts
+const find = (visit: ProjectVisit) => service(visit).find(visit.project, visit.params.id ?? '')
+
+const present = async (visit: ProjectVisit, alerts: readonly Alert[], most: number, secret: string | null = null) => {
+  const { accounts } = visit.app
+  const insights = await accounts.context.store.read.insights.find({
+    id: alerts.map((one) => one.insight_id),
+    project_id: visit.project.id,
+  })
+  const checks = most > 0 ? await service(visit).checks(alerts, most) : []
+  const lastErrors = new Map<string, string | null>()
+  for (const alert of alerts)
+    if (alert.state === 'Errored') lastErrors.set(alert.id, (await service(visit).checks([alert], 1))[0]?.[0]?.error ?? null)
+  const { deliveries } = visit.app.notifications
+  const undelivered = await deliveries.undelivered(checks.flat())
+  const latest = await deliveries.latestOf(alerts.map((alert) => ({ alert })))
+  return Promise.all(
+    alerts.map(async (alert, i) =>
+      presentAlert(accounts, alert, {
+        insight: insights.find(({ id }) => id === alert.insight_id),
+        users: await service(visit).users(alert),
+        checks: checks[i] ?? [],
+        undelivered,
+        lastError: lastErrors.get(alert.id) ?? null,
+        latest: latest.get(alert.id) ?? null,
+        secret,
+        showsAddress: seesAddresses(visit, alert.created_by_id),
+      }),
+    ),
+  )
+}
+const presentOne = async (visit: ProjectVisit, { alert, secret = null }: { readonly alert: Alert; readonly secret?: string | null }) =>
+  (await present(visit, [alert], shownChecks, secret))[0]!
+
+/** An id in the URL. Null: not given. */
+export const numberIn = (query: URLSearchParams, name: string): number | null => {
+  const given = query.get(name)
+  if (given === null || given === '') return null
+  if (!/^\d{1,9}$/.test(given)) throw invalid(`${name} must be the number of a record.`, name)
+  return Number(given)
+}
+
+export const alerts = defineResource({
+  name: 'alerts',
+  summary: 'Alerts: checks of a saved trend against a threshold ([sharing.md](sharing.md))',
+  path: '/api/projects/:project_id/alerts',
+  reach: 'project',
+  object: 'alert',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Alerts, newest first, without their checks; `last_delivery` says whether the newest notice has arrived',
+      answer: pageSchema(alertSchema),
+      queryParameters: { ...paging, insight_id: 'Only those of this insight', insight: 'The same' },
+      handle: async (visit) => {
+        const insight = numberIn(visit.query, 'insight_id') ?? numberIn(visit.query, 'insight')
+        const { rows, count } = await service(visit).list(visit.project, insight, pageBounds(visit.query))
+        return pageWith(await present(visit, rows, 0), count, visit)
+      },
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new alert, checked at once and then at its interval. The secret of its webhook is returned once',
+      body: alertInput,
+      status: 201,
+      secrets: ['webhook_secret'],
+      answer: alertSchema,
+      handle: async (visit) => presentOne(visit, await service(visit).create(visit, visit.body)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One alert with its newest checks',
+      answer: alertSchema,
+      handle: async (visit) => presentOne(visit, { alert: await find(visit) }),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes the given fields. With another rule it is checked at once; `snoozed_until` pauses it',
+      body: alertChange,
+      answer: alertSchema,
+      handle: async (visit) => presentOne(visit, await service(visit).update(visit, visit.params.id ?? '', visit.body)),
+    }),
+    row({
+      method: 'PUT',
+      path: ':id',
+      name: 'replace',
+      summary: 'The same, with insight, condition and threshold required; users and webhook that are not named are removed',
+      body: alertInput,
+      answer: alertSchema,
+      handle: async (visit) => presentOne(visit, await service(visit).update(visit, visit.params.id ?? '', visit.body, true)),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Removes an alert with its checks; what is not delivered yet is not sent any more',
+      handle: async (visit) => service(visit).remove(visit, visit.params.id ?? ''),
+    }),
+    row({
+      method: 'GET',
+      path: ':id/checks',
+      name: 'checks',
+      summary: 'Its checks of the last 90 days, newest first',
+      answer: pageSchema(checkSchema),
+      queryParameters: paging,
+      handle: async (visit) => {
+        const { rows, count } = await service(visit).checkPage(await find(visit), pageBounds(visit.query))
+        const undelivered = await visit.app.notifications.deliveries.undelivered(rows)
+        return pageWith(
+          rows.map((one) => presentCheck(one, undelivered)),
+          count,
+          visit,
+        )
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id/deliveries',
+      name: 'deliveries',
+      summary: 'What was sent, waits for another attempt or failed, newest first',
+      answer: pageSchema(deliverySchema),
+      queryParameters: { ...paging, ...deliveryParameters },
+      handle: async (visit) => {
+        const alert = await find(visit)
+        const { rows, count } = await visit.app.notifications.deliveries.list({ alert }, statesIn(visit.query), pageBounds(visit.query))
+        return pageWith(
+          rows.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))),
+          count,
+          visit,
+        )
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id/deliveries/:delivery_id/retry',
+      name: 'retry_delivery',
+      summary: 'Sends a delivery that has failed again',
+      limits: ['api', 'test'],
+      answer: deliverySchema,
+      handle: async (visit) => {
+        const alert = await find(visit)
+        const again = await visit.app.notifications.deliveries.retry(visit.by, { alert }, visit.params.delivery_id ?? '')
+        return presentDelivery(again, seesAddresses(visit, alert.created_by_id))
+      },
+    }),
+    row({
+      method: 'POST',
+      path: ':id/test-delivery',
+      name: 'test_delivery',
+      summary:
+        'Sends a notice that says it is a test (`alert.test`) to everybody whom the alert tells, and answers what became of it: one attempt for each',
+      limits: ['api', 'test'],
+      answer: testSchema,
+      handle: async (visit) => {
+        const alert = await find(visit)
+        const deliveries = await visit.app.notifications.deliveries.test({ alert }, visit.request.signal)
+        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))) }
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) => {
+        const item_id = (visit.params.id ?? '').toLowerCase()
+        return activityPage(visit, { project_id: visit.project.id, scope: 'AlertConfiguration', item_id })
+      },
+    }),
+  ],
+})

@@ -1,0 +1,166 @@
+import * as z from 'zod'
+import { nameUuid } from '../../../lib/ids/name-uuid.ts'
+import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
+import type { KnownEvent, NamesAsked } from '../../../project.ts'
+import { check } from '../../../service/accounts/fields.ts'
+import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
+import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { failures } from '../errors.ts'
+import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
+import { pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { repeatable } from '../requests/query-parameter.ts'
+import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
+import {
+  askedOne,
+  askedPage,
+  givenNames,
+  ignoredIn,
+  listParameters,
+  type Noted,
+  type Notes,
+  notesInput,
+  notesOf,
+  notesSchema,
+  presentNote,
+  removeDefinition,
+  writeNote,
+} from './definition-fields.ts'
+
+const namespace = '5f1f0d5e-6d39-4a0c-9d53-1f6b4f4c8f2a'
+const idOf = (projectId: number, name: string): string => nameUuid(namespace, `${projectId}:${name}`)
+
+const definitionSchema = z.object({
+  id: uuidSchema,
+  name: z.string(),
+  ...notesSchema,
+  count: z.int().meta({ description: 'How many such events have arrived' }),
+  created_at: timeSchema.nullable().meta({ description: 'The time of the earliest one' }),
+  last_seen_at: timeSchema.nullable(),
+  is_action: z.literal(false),
+  owner: z.null(),
+})
+
+interface Definition {
+  readonly id: string
+  readonly name: string
+  readonly count: number
+  readonly first: Date | null
+  readonly last: Date | null
+}
+
+const present = async (visit: ProjectVisit, { definition, note }: Noted<Definition>): Promise<z.infer<typeof definitionSchema>> => {
+  const { id, name, count, first, last } = definition
+  return {
+    id,
+    name,
+    ...(await presentNote(visit, note)),
+    count,
+    created_at: maybeTime(first),
+    last_seen_at: maybeTime(last),
+    is_action: false,
+    owner: null,
+  }
+}
+
+const idsOf = (projectId: number): NamesAsked['ids'] => ({ namespace, prefix: `${projectId}:` })
+
+const known = (projectId: number, notes: Notes, { name, count, first_seen, last_seen }: KnownEvent): Noted<Definition> => {
+  const id = idOf(projectId, name)
+  return { definition: { id, name, count, first: first_seen, last: last_seen }, note: notes.get(id) ?? noNote }
+}
+
+const one = async (visit: ProjectVisit): Promise<Noted<Definition>> => {
+  const { app, project } = visit
+  const wanted = visit.params.id ?? ''
+  const notes = await notesOf(visit)
+  const data = await app.project(project.id)
+  const find = async (by: Pick<NamesAsked, 'names' | 'onlyIds'>) =>
+    (await data.eventNames(askedOne(notes, { ids: idsOf(project.id), ...by }))).page[0]
+  const found = (await find({ names: [wanted] })) ?? (isUuid(wanted) ? await find({ onlyIds: [wanted] }) : undefined)
+  if (!found) throw failures.notFound()
+  return known(project.id, notes, found)
+}
+
+const types: Readonly<Record<string, Pick<NamesAsked, 'begins' | 'beginsNot'>>> = {
+  all: {},
+  event: {},
+  event_custom: { beginsNot: ['$'] },
+  event_posthog: { begins: ['$'] },
+}
+const typeIn = ({ query }: ProjectVisit): Pick<NamesAsked, 'begins' | 'beginsNot'> => {
+  const given = query.get('event_type') || 'all'
+  if (!Object.hasOwn(types, given)) throw failures.invalid(`event_type must be one of ${Object.keys(types).join(', ')}.`, 'event_type')
+  return types[given]!
+}
+
+const update = async (visit: ProjectVisit) => {
+  await writeNote(visit, 'EventDefinition', await one(visit), check(notesInput, visit.body))
+  return present(visit, await one(visit))
+}
+
+export const eventDefinitions = defineResource({
+  name: 'event_definitions',
+  summary: 'The names of events that have been seen: how often, since when, and what somebody wrote about them',
+  path: '/api/projects/:project_id/event_definitions',
+  reach: 'project',
+  object: 'event_definition',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Event names, the most frequent first',
+      queryParameters: {
+        ...listParameters,
+        event_type: '`event_custom`: names without `$`; `event_posthog`: names with it; `all`, or `event`: any',
+        names: repeatable('A JSON list of names, or names with commas between them'),
+        ...paging,
+      },
+      answer: pageSchema(definitionSchema),
+      handle: async (visit) => {
+        const { app, project } = visit
+        const ofType = typeIn(visit)
+        const names = givenNames(visit, 'names')
+        const notes = await notesOf(visit)
+        const given = { ids: idsOf(project.id), ...ofType, ...(names ? { names } : {}) }
+        const asked = askedPage(visit, notes, { by: 'count', isDescending: true }, given)
+        const { count, page } = await (await app.project(project.id)).eventNames(asked)
+        const shown = await Promise.all(page.map((each) => present(visit, known(project.id, notes, each))))
+        return new Reply(200, pageWith(shown, count, visit), ignoredIn(visit))
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One event name, by its id or by the name itself',
+      answer: definitionSchema,
+      handle: async (visit) => present(visit, await one(visit)),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes the description, the tags, and whether it is verified or hidden',
+      body: notesInput,
+      answer: definitionSchema,
+      handle: update,
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Forgets what was written about it, and lists it again once such an event arrives; stored events stay',
+      handle: async (visit) => removeDefinition(visit, 'EventDefinition', await one(visit)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary: 'Who changed it and how, the newest first; also of one that was removed, by its id',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'EventDefinition', item_id: visit.params.id ?? '' }),
+    }),
+  ],
+})

@@ -1,0 +1,51 @@
+import * as z from 'zod'
+import { type WarningSummary, warningKinds } from '../../../events/ingestion/warnings.ts'
+import { holds } from '../access/access.ts'
+import { freeSchema, time, timeSchema } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { defineResource } from '../resource.ts'
+
+const warningSchema = z.object({
+  type: z.string(),
+  effect: z.enum(['altered', 'in part', 'dropped']).meta({ description: 'What became of the events' }),
+  description: z.string(),
+  count: z.int().meta({ description: 'Exact, since the project was made' }),
+  last_seen_at: timeSchema,
+  samples: z
+    .array(z.object({ timestamp: timeSchema, details: z.record(z.string(), freeSchema) }))
+    .nullable()
+    .meta({ description: 'The ten latest ones, the latest first; null for keys without `query:read`' }),
+})
+
+const momentOf = (micros: number) => time(new Date(micros / 1000))
+
+const present = ({ type, count, lastSeen, samples }: WarningSummary): z.infer<typeof warningSchema> => ({
+  type,
+  effect: warningKinds[type].effect,
+  description: warningKinds[type].means,
+  count,
+  last_seen_at: momentOf(lastSeen),
+  samples: samples.map((sample) => ({ timestamp: momentOf(sample.time), details: { ...sample.details } })).reverse(),
+})
+
+export const ingestionWarnings = defineResource({
+  name: 'ingestion_warnings',
+  summary: 'What was altered or left out of the events of a project, although their batches were accepted',
+  path: '/api/projects/:project_id/ingestion_warnings',
+  reach: 'project',
+  object: 'project',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'The kinds of warnings with their counts, the latest first; of everything acknowledged before the request',
+      answer: pageSchema(warningSchema),
+      isPaged: true,
+      handle: async (visit) => {
+        const data = await visit.app.project(visit.project.id)
+        const found = [...(await data.warnings())].sort((a, b) => b.lastSeen - a.lastSeen || a.type.localeCompare(b.type))
+        return found.map(present).map((warning) => (holds(visit, 'query:read') ? warning : { ...warning, samples: null }))
+      },
+    }),
+  ],
+})

@@ -1,0 +1,121 @@
+import * as z from 'zod'
+import { fieldLimits } from '../../../limits/limits.ts'
+import type { Inviter, Sent } from '../../../service/accounts/organizations/invites.ts'
+import { inviteInput } from '../../../service/accounts/organizations/invites.ts'
+import type { Invite } from '../../../service/accounts/records.ts'
+import { hasAllScopes } from '../../../service/accounts/users/personal-keys.ts'
+import type { App } from '../app.ts'
+import { failures } from '../errors.ts'
+import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { defineResource, type OrganizationVisit } from '../resource.ts'
+
+const inviteSchema = z.object({
+  id: uuidSchema,
+  target_email: z.string().meta({ format: 'email' }),
+  first_name: z.string(),
+  emailing_attempt_made: z.boolean(),
+  level: z.int(),
+  is_expired: z.boolean(),
+  created_by: userSchema.nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  message: z.string().nullable(),
+  private_project_access: z.array(z.object({ id: z.int(), level: z.string() })),
+})
+const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeof inviteSchema>> => ({
+  id: invite.id,
+  target_email: invite.target_email,
+  first_name: invite.first_name,
+  emailing_attempt_made: invite.emailing_attempt_made,
+  level: invite.level,
+  is_expired: accounts.invites.isExpired(invite),
+  created_by: await presentAuthor(accounts, invite.created_by_id),
+  created_at: time(invite.created_at),
+  updated_at: time(invite.updated_at),
+  message: invite.message,
+  private_project_access: invite.private_project_access as { id: number; level: string }[],
+})
+
+const sentSchema = inviteSchema.extend({
+  secret: z.string().nullable().meta({
+    description:
+      'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
+  }),
+})
+const presentSent = async (app: App, { invite, secret }: Sent): Promise<z.infer<typeof sentSchema>> => ({
+  ...(await present(app, invite)),
+  secret,
+})
+/** A key for everything is as much as a login. */
+const inviter = ({ by, caller }: OrganizationVisit): Inviter => ({
+  ...by,
+  hidesSecrets: caller.via === 'key' && !hasAllScopes(caller.key),
+})
+const find = async ({ app, organization, params }: OrganizationVisit): Promise<Invite> => {
+  const invite = await app.accounts.invites.byId(organization.id, params.id!)
+  if (!invite) throw failures.notFound()
+  return invite
+}
+
+export const invites = defineResource({
+  name: 'invites',
+  summary: 'Invitations to an organization, good for three days',
+  path: '/api/organizations/:organization_id/invites',
+  reach: 'organization',
+  object: 'organization_member',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Invitations, the newest first',
+      answer: pageSchema(inviteSchema),
+      isPaged: true,
+      handle: async ({ app, organization }) =>
+        Promise.all((await app.accounts.invites.list(organization.id)).map((one) => present(app, one))),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'Invites somebody by e-mail, with a level not above the own one',
+      body: inviteInput,
+      status: 201,
+      answer: sentSchema,
+      secrets: ['secret'],
+      handle: async (visit) => {
+        const { app, organization, body } = visit
+        return presentSent(app, await app.accounts.invites.create(inviter(visit), organization, body))
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'bulk',
+      name: 'create_many',
+      summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
+      body: z.array(inviteInput).max(fieldLimits.list.most),
+      isCreating: true,
+      answer: z.array(sentSchema),
+      secrets: ['secret'],
+      handle: async (visit) => {
+        const { app, organization, body } = visit
+        return Promise.all((await app.accounts.invites.createMany(inviter(visit), organization, body)).map((one) => presentSent(app, one)))
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Takes an invitation back',
+      handle: async (visit) => visit.app.accounts.invites.remove(visit.by, await find(visit)),
+    }),
+    row({
+      method: 'POST',
+      path: ':id/resend',
+      name: 'resend',
+      summary: 'Sends an invitation again, good for three days from now; what was sent before accepts it no more',
+      answer: sentSchema,
+      handle: async (visit) =>
+        presentSent(visit.app, await visit.app.accounts.invites.resend(inviter(visit), visit.organization, await find(visit))),
+    }),
+  ],
+})

@@ -1,0 +1,91 @@
+import * as z from 'zod'
+import { type Member, memberInput } from '../../../service/accounts/organizations/members.ts'
+import { sameEmail } from '../../../service/accounts/users/users.ts'
+import { failures } from '../errors.ts'
+import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { defineResource, type OrganizationVisit } from '../resource.ts'
+
+const memberSchema = z.object({
+  id: uuidSchema,
+  user: userSchema,
+  level: z.int(),
+  joined_at: timeSchema,
+  updated_at: timeSchema,
+  is_2fa_enabled: z.boolean(),
+  has_social_auth: z.boolean(),
+})
+const present = ({ membership, user }: Member): z.infer<typeof memberSchema> => ({
+  id: membership.id,
+  user: presentUser(user),
+  level: membership.level,
+  joined_at: time(membership.joined_at),
+  updated_at: time(membership.updated_at),
+  is_2fa_enabled: user.has_second_factor,
+  has_social_auth: user.has_social_login,
+})
+
+const find = async ({ app, caller, organization, params }: OrganizationVisit): Promise<Member> => {
+  const uuid = params.user__uuid === '@me' ? caller.user.uuid : params.user__uuid!
+  const member = await app.accounts.members.byUserUuid(organization.id, uuid)
+  if (!member) throw failures.notFound()
+  return member
+}
+
+const orders: Readonly<Record<string, (member: Member) => string | number>> = {
+  joined_at: ({ membership }) => membership.joined_at.getTime(),
+  level: ({ membership }) => membership.level,
+  user__email: ({ user }) => user.email.toLowerCase(),
+  user__first_name: ({ user }) => user.first_name,
+}
+/** An invalid order does not change the list. */
+const inOrder = (list: readonly Member[], order: string | null): readonly Member[] => {
+  const by = order === null ? undefined : Object.entries(orders).find(([name]) => name === order.replace(/^-/, ''))?.[1]
+  if (!by) return list
+  const sign = order!.startsWith('-') ? -1 : 1
+  return [...list].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0))
+}
+
+export const members = defineResource({
+  name: 'members',
+  summary: 'Who belongs to an organization, and with which level: 1 member, 8 administrator, 15 owner',
+  path: '/api/organizations/:organization_id/members',
+  reach: 'organization',
+  object: 'organization_member',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Members by first name, then the newest first',
+      answer: pageSchema(memberSchema),
+      isPaged: true,
+      queryParameters: {
+        email: 'Only the member with this address',
+        order: `One of ${Object.keys(orders).join(', ')}; with a minus, the other way round`,
+      },
+      handle: async ({ app, organization, query }) => {
+        const email = query.get('email')
+        const all = await app.accounts.members.list(organization.id)
+        return inOrder(email === null ? all : all.filter(({ user }) => sameEmail(user.email, email)), query.get('order')).map(present)
+      },
+    }),
+    row({
+      method: 'PATCH',
+      path: ':user__uuid',
+      name: 'update',
+      summary: 'Changes the level of another member; passing on ownership makes the giver an administrator',
+      needsRecentLogin: true,
+      body: memberInput.partial(),
+      answer: memberSchema,
+      handle: async (visit) => present(await visit.app.accounts.members.update(visit.by, await find(visit), visit.body)),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':user__uuid',
+      name: 'remove',
+      summary: 'Removes a member; everybody may leave',
+      needsRecentLogin: true,
+      handle: async (visit) => visit.app.accounts.members.remove(visit.by, await find(visit)),
+    }),
+  ],
+})

@@ -1,0 +1,78 @@
+import type { ScopeObject } from '../../../service/accounts/users/personal-keys.ts'
+import { failures } from '../errors.ts'
+import { notKept } from '../not-kept.ts'
+import { freeSchema } from '../present.ts'
+import { pageOf, pageSchema } from '../requests/pages.ts'
+import { defineResource, Reply, type Resource } from '../resource.ts'
+
+interface NotKept {
+  readonly path: string
+  readonly object: ScopeObject
+  readonly words: string
+  readonly instead: string
+  /** Clients request this list for every project, and treat a 404 as an error: it is empty, and marked by a header. */
+  readonly hasEmptyList?: true
+}
+
+const none = 'There is nothing like it here.'
+const refused = 'The answer is a refusal anyway'
+
+/** Resources of PostHog that Waymark does not support. */
+const resources: readonly NotKept[] = [
+  { path: 'early_access_feature', object: 'early_access_feature', words: 'early access features', instead: none },
+  { path: 'experiments', object: 'experiment', words: 'experiments', instead: none },
+  {
+    path: 'feature_flags',
+    object: 'feature_flag',
+    words: 'feature flags',
+    instead: 'Flags that are decided elsewhere can be sent as properties of events.',
+    hasEmptyList: true,
+  },
+  { path: 'notebooks', object: 'notebook', words: 'notebooks', instead: none },
+  { path: 'session_recordings', object: 'session_recording', words: 'session recordings', instead: none },
+  { path: 'surveys', object: 'survey', words: 'surveys', instead: 'Answers of surveys can be sent as events.' },
+]
+
+export const notKeptResources: readonly Resource[] = resources.map(({ path, object, words, instead, hasEmptyList }) => {
+  const missing = `Waymark does not keep ${words}. ${instead}`
+  const refuse = async () => {
+    throw failures.notFound(missing)
+  }
+  return defineResource({
+    name: path,
+    summary: missing.replace(/\.$/, ''),
+    path: `/api/projects/:project_id/${path}`,
+    reach: 'project',
+    object,
+    missing,
+    rows: (row) => [
+      hasEmptyList
+        ? row({
+            method: 'GET',
+            name: 'list',
+            summary: 'An empty list for clients that ask, with the header `X-Waymark-Not-Kept`',
+            answer: pageSchema(freeSchema),
+            isPaged: true,
+            ignoresParameters: 'There is nothing that a filter could leave out',
+            handle: async (visit) => new Reply(200, pageOf([], visit), notKept(path)),
+          })
+        : row({
+            method: 'GET',
+            name: 'list',
+            summary: 'Says that there are none',
+            status: 404,
+            ignoresParameters: refused,
+            handle: refuse,
+          }),
+      row({
+        method: 'GET',
+        path: ':id',
+        name: 'retrieve',
+        summary: 'Says that there are none',
+        status: 404,
+        ignoresParameters: refused,
+        handle: refuse,
+      }),
+    ],
+  })
+})

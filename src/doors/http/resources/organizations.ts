@@ -1,0 +1,71 @@
+import { newOrganizationInput, organizationInput } from '../../../service/accounts/organizations/organizations.ts'
+import { organizationSchema, presentOrganization } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { defineResource } from '../resource.ts'
+
+export const organizations = defineResource({
+  name: 'organizations',
+  summary: 'The organizations of the caller',
+  path: '/api/organizations',
+  reach: 'organization record',
+  object: 'organization',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'The organizations that the caller belongs to; a limited key sees only its own',
+      reach: 'user',
+      limitedKeys: 'organization',
+      answer: pageSchema(organizationSchema),
+      isPaged: true,
+      handle: async ({ app, caller }) => {
+        const own = (await app.accounts.organizations.of(caller.user)).filter(({ id }) => caller.limits.reachesOrganization(id))
+        return Promise.all(
+          own.map(async (one) => presentOrganization(app.accounts, one, await app.accounts.organizations.membership(one.id, caller.user))),
+        )
+      },
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new organization with a first project; the caller owns it and works in it from now on',
+      reach: 'user',
+      body: newOrganizationInput,
+      status: 201,
+      answer: organizationSchema,
+      handle: async ({ app, caller, body }) => {
+        const made = await app.accounts.organizations.create(caller.user, body)
+        return presentOrganization(app.accounts, made, await app.accounts.organizations.membership(made.id, caller.user))
+      },
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One organization',
+      answer: organizationSchema,
+      handle: ({ app, organization, membership }) => presentOrganization(app.accounts, organization, membership),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes an organization',
+      level: 'admin',
+      needsRecentLogin: true,
+      body: organizationInput.partial(),
+      answer: organizationSchema,
+      handle: async ({ app, by, membership, body }) =>
+        presentOrganization(app.accounts, await app.accounts.organizations.update(by, body), membership),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Deletes an organization with its projects and all their data',
+      level: 'owner',
+      needsRecentLogin: true,
+      handle: ({ app, by }) => app.accounts.organizations.remove(by),
+    }),
+  ],
+})

@@ -1,0 +1,89 @@
+import * as z from 'zod'
+import { type ProjectMember, projectMemberChange, projectMemberInput } from '../../../service/accounts/projects/project-members.ts'
+import { failures } from '../errors.ts'
+import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { defineResource, type ProjectVisit } from '../resource.ts'
+
+const projectMemberSchema = z.object({
+  id: uuidSchema,
+  user: userSchema,
+  level: z.int(),
+  parent_level: z.int().meta({ description: 'The level in the organization' }),
+  parent_membership_id: uuidSchema,
+  effective_level: z.int(),
+  joined_at: timeSchema,
+  updated_at: timeSchema,
+})
+const present = ({ access, membership, user }: ProjectMember): z.infer<typeof projectMemberSchema> => ({
+  id: access.id,
+  user: presentUser(user),
+  level: access.level,
+  parent_level: membership.level,
+  parent_membership_id: membership.id,
+  effective_level: Math.max(access.level, membership.level),
+  joined_at: time(access.joined_at),
+  updated_at: time(access.updated_at),
+})
+
+const find = async ({ app, project, params, caller }: ProjectVisit): Promise<ProjectMember> => {
+  const uuid = params.user__uuid === '@me' ? caller.user.uuid : params.user__uuid!
+  const member = await app.accounts.projectMembers.byUserUuid(project, uuid)
+  if (!member) throw failures.notFound()
+  return member
+}
+
+export const projectMembers = defineResource({
+  name: 'project_members',
+  summary:
+    'Who has access to a private project, besides administrators of the organization. Level 1: member, 8: administrator of the project',
+  path: '/api/projects/:project_id/explicit_members',
+  reach: 'project',
+  object: 'project',
+  write: 'admin',
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Those with access, the newest first',
+      answer: pageSchema(projectMemberSchema),
+      isPaged: true,
+      handle: async ({ app, project }) => (await app.accounts.projectMembers.list(project)).map(present),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'Gives a member of the organization access',
+      body: projectMemberInput,
+      status: 201,
+      answer: projectMemberSchema,
+      handle: async ({ app, by, project, body }) => present(await app.accounts.projectMembers.add(by, project, body)),
+    }),
+    row({
+      method: 'GET',
+      path: ':user__uuid',
+      name: 'retrieve',
+      summary: 'The access of one user, under their uuid or `@me`',
+      answer: projectMemberSchema,
+      handle: async (visit) => present(await find(visit)),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':user__uuid',
+      name: 'update',
+      summary: 'Changes the level of another user',
+      body: projectMemberChange,
+      answer: projectMemberSchema,
+      handle: async (visit) =>
+        present(await visit.app.accounts.projectMembers.update(visit.by, visit.project, await find(visit), visit.body)),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':user__uuid',
+      name: 'remove',
+      summary: 'Takes the access away; every user may give up their own',
+      level: 'member',
+      handle: async (visit) => visit.app.accounts.projectMembers.remove(visit.by, visit.project, await find(visit)),
+    }),
+  ],
+})

@@ -1,0 +1,149 @@
+import * as z from 'zod'
+import { withinJson } from '../../../limits/bounds.ts'
+import { statusBody } from '../../../service/asking/asking.ts'
+import { failures } from '../errors.ts'
+import { freeSchema, timeSchema } from '../present.ts'
+import { ask, askRows, download } from '../queries/ask.ts'
+import { downloadForms, wantedDownload } from '../queries/download-forms.ts'
+import { draftSql } from '../queries/draft-sql.ts'
+import { inForm, wantedForm, warningHeaders } from '../queries/forms.ts'
+import { queryCallerOf } from '../queries/query-caller.ts'
+import { downloadRequestSchema, queryRequestSchema, readDownloadRequest, readQueryRequest } from '../queries/request.ts'
+import { defineResource, Reply } from '../resource.ts'
+
+const statusSchema = z.looseObject({
+  id: z.string(),
+  team_id: z.int(),
+  query_async: z.boolean(),
+  complete: z.boolean().meta({ description: 'The query has succeeded: `results` has its answer. Poll until this or `error` is true' }),
+  error: z.boolean().meta({ description: 'The query has failed: `error_message` gives the reason' }),
+  error_message: z.string().nullable(),
+  results: freeSchema,
+  start_time: timeSchema.nullable(),
+  end_time: timeSchema.nullable(),
+  expiration_time: timeSchema.nullable(),
+  task_id: z.string().nullable(),
+  labels: freeSchema,
+  query_progress: freeSchema,
+})
+
+const downloadsAreOff =
+  'Downloads without a row limit are turned off on this server. Read the rows in parts with LIMIT and OFFSET, or create a batch export.'
+
+const isTrue = (text: string | null) => text?.toLowerCase() === 'true'
+
+export const query = defineResource({
+  name: 'query',
+  summary: 'Asking a project',
+  path: '/api/projects/:project_id/query',
+  reach: 'project',
+  object: 'query',
+  limits: ['api', 'query'],
+  rows: (row) => [
+    row({
+      method: 'POST',
+      name: 'create',
+      summary:
+        'Answers a query, also as `text/csv` or `application/vnd.apache.arrow.stream`; in the background when `async` or `refresh` says so',
+      scope: 'query:read',
+      body: queryRequestSchema,
+      answer: z.looseObject({}),
+      handle: async (visit) => {
+        const { app, project, body, request, breakOff } = visit
+        const asker = queryCallerOf(visit)
+        const form = wantedForm(request.headers.get('accept'))
+        const asked = readQueryRequest(body)
+        if (form !== 'json' && !asked.refresh.includes('async')) {
+          const rows = await askRows(app, project, asked, asker, { form, breakOff })
+          if (rows) return new Reply(200, rows.body, rows.headers)
+        }
+        const outcome = await ask(app, project, asked, asker)
+        if ('status' in outcome) return statusBody(outcome.status)
+        if (form === 'json') return outcome.answer.body()
+        const other = inForm(outcome.answer.object, form)
+        return new Reply(200, other.body, other.headers)
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'export',
+      name: 'export',
+      summary:
+        'All rows of a query as a file, without the row limit of an answer: `csv`, `jsonl`, `parquet`, `arrow` or `spreadsheet` (CSV in which no text is a formula), by `format` or `Accept`',
+      scope: 'query:read',
+      body: downloadRequestSchema,
+      handle: async (visit) => {
+        const { app, project, body, request, breakOff } = visit
+        if (!app.allowsDownloads()) throw failures.denied(downloadsAreOff)
+        const asked = readDownloadRequest(body)
+        const format = asked.format ?? wantedDownload(request.headers.get('accept'))
+        const { warnings, body: bytes } = await download(app, project, asked, queryCallerOf(visit), { format, breakOff })
+        const { media, extension } = downloadForms[format]
+        return new Reply(200, bytes, {
+          'content-type': media,
+          'content-disposition': `attachment; filename="rows.${extension}"`,
+          ...warningHeaders(warnings),
+        })
+      },
+    }),
+    row({
+      method: 'GET',
+      path: 'draft_sql',
+      name: 'draft_sql',
+      summary: 'A statement for a few understood phrasings of `prompt`',
+      limits: ['api', 'draft'],
+      queryParameters: { prompt: 'What is asked, up to 400 characters', current_query: 'The statement that is there already' },
+      answer: z.object({ sql: z.string() }),
+      handle: async ({ query: parameters }) => ({ sql: draftSql(parameters.get('prompt')) }),
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'Status of a background query, with its result when complete; kept for ten minutes',
+      limits: ['api'],
+      queryParameters: { show_progress: '`true`: with `query_progress` while it runs' },
+      answer: z.object({ query_status: statusSchema }),
+      handle: async ({ app, project, params, query: parameters }) => {
+        const run = await app.asking.runs.poll(project.id, params.id!)
+        const isAsked = isTrue(parameters.get('show_progress'))
+        return statusBody(run, isAsked ? app.asking.runs.progress(run) : null)
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'upgrade',
+      name: 'upgrade',
+      summary: 'A query as the newest version of its kind: there has been one version of each, so it comes back as it is',
+      scope: 'query:read',
+      limits: ['api'],
+      body: z.object({ query: withinJson(z.record(z.string(), z.unknown()), 'body') }),
+      answer: z.object({ query: z.looseObject({ kind: z.string() }) }),
+      handle: async ({ body }) => {
+        readQueryRequest(body)
+        return { query: (body as { query: { kind: string } }).query }
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'check_auth_for_async',
+      name: 'check_auth_for_async',
+      summary: 'Whether the caller may ask the project, before it waits for answers in another way',
+      scope: 'query:read',
+      limits: ['api'],
+      answer: z.object({ user: z.literal('ok') }),
+      handle: async () => ({ user: 'ok' }),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'cancel',
+      summary: 'Stops a query and forgets it',
+      scope: 'query:read',
+      limits: ['api'],
+      queryParameters: { dequeue_only: '`true`: only when it still waits for its turn; what has begun goes on' },
+      handle: ({ app, project, params, query: parameters }) =>
+        app.asking.runs.cancel(project.id, params.id!, isTrue(parameters.get('dequeue_only'))),
+    }),
+  ],
+})

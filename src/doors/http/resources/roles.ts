@@ -1,0 +1,150 @@
+import * as z from 'zod'
+import { roleInput, roleMembershipInput } from '../../../service/accounts/organizations/roles.ts'
+import type { Role, RoleMembership } from '../../../service/accounts/records.ts'
+import type { App } from '../app.ts'
+import { failures } from '../errors.ts'
+import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { pageSchema } from '../requests/pages.ts'
+import { defineResource, type OrganizationVisit } from '../resource.ts'
+
+const membershipSchema = z.object({
+  id: uuidSchema,
+  role_id: uuidSchema,
+  user: userSchema.nullable(),
+  joined_at: timeSchema,
+  updated_at: timeSchema,
+})
+const roleSchema = z.object({
+  id: uuidSchema,
+  name: z.string(),
+  feature_flags_access_level: z.int(),
+  created_at: timeSchema,
+  created_by: userSchema.nullable(),
+  members: z.array(membershipSchema),
+  associated_flags: z.array(z.object({ id: z.int(), key: z.string() })),
+})
+
+const presentMembership = async ({ accounts }: App, membership: RoleMembership): Promise<z.infer<typeof membershipSchema>> => ({
+  id: membership.id,
+  role_id: membership.role_id,
+  user: await presentAuthor(accounts, membership.user_id),
+  joined_at: time(membership.joined_at),
+  updated_at: time(membership.updated_at),
+})
+const membersOf = async (app: App, role: Role) =>
+  Promise.all((await app.accounts.roles.membershipsOf(role)).map((one) => presentMembership(app, one)))
+const present = async (app: App, role: Role): Promise<z.infer<typeof roleSchema>> => ({
+  id: role.id,
+  name: role.name,
+  feature_flags_access_level: role.feature_flags_access_level,
+  created_at: time(role.created_at),
+  created_by: await presentAuthor(app.accounts, role.created_by_id),
+  members: await membersOf(app, role),
+  associated_flags: [],
+})
+
+const find = async ({ app, organization }: OrganizationVisit, id: string | undefined): Promise<Role> => {
+  const role = await app.accounts.roles.byId(organization.id, id ?? '')
+  if (!role) throw failures.notFound()
+  return role
+}
+const tooLow = 'You need to have admin level or higher.'
+
+export const roles = defineResource({
+  name: 'roles',
+  summary: 'Roles of an organization',
+  path: '/api/organizations/:organization_id/roles',
+  reach: 'organization',
+  object: 'organization',
+  write: 'admin',
+  tooLow,
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'Roles in order of making',
+      answer: pageSchema(roleSchema),
+      isPaged: true,
+      handle: async ({ app, organization }) =>
+        Promise.all((await app.accounts.roles.list(organization.id)).map((one) => present(app, one))),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'A new role; names are unique whatever their case',
+      body: roleInput,
+      status: 201,
+      answer: roleSchema,
+      handle: async ({ app, by, body }) => present(app, await app.accounts.roles.create(by, body)),
+    }),
+    row({
+      method: 'GET',
+      path: ':id',
+      name: 'retrieve',
+      summary: 'One role with its members',
+      answer: roleSchema,
+      handle: async (visit) => present(visit.app, await find(visit, visit.params.id)),
+    }),
+    row({
+      method: 'PATCH',
+      path: ':id',
+      name: 'update',
+      summary: 'Changes a role',
+      body: roleInput.partial(),
+      answer: roleSchema,
+      handle: async (visit) =>
+        present(visit.app, await visit.app.accounts.roles.update(visit.by, await find(visit, visit.params.id), visit.body)),
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Removes a role',
+      handle: async (visit) => visit.app.accounts.roles.remove(visit.by, await find(visit, visit.params.id)),
+    }),
+  ],
+})
+
+export const roleMemberships = defineResource({
+  name: 'role_memberships',
+  summary: 'Who has a role',
+  path: '/api/organizations/:organization_id/roles/:role_id/role_memberships',
+  reach: 'organization',
+  object: 'organization',
+  write: 'admin',
+  tooLow,
+  rows: (row) => [
+    row({
+      method: 'GET',
+      name: 'list',
+      summary: 'The members of a role',
+      answer: pageSchema(membershipSchema),
+      isPaged: true,
+      handle: async (visit) => membersOf(visit.app, await find(visit, visit.params.role_id)),
+    }),
+    row({
+      method: 'POST',
+      name: 'create',
+      summary: 'Gives a member of the organization the role',
+      body: roleMembershipInput,
+      status: 201,
+      answer: membershipSchema,
+      handle: async (visit) => {
+        const role = await find(visit, visit.params.role_id)
+        return presentMembership(visit.app, await visit.app.accounts.roles.addMember(visit.by, role, visit.body))
+      },
+    }),
+    row({
+      method: 'DELETE',
+      path: ':id',
+      name: 'remove',
+      summary: 'Takes the role from a member',
+      handle: async (visit) => {
+        const role = await find(visit, visit.params.role_id)
+        const membership = await visit.app.accounts.roles.membershipById(role, visit.params.id!)
+        if (!membership) throw failures.notFound()
+        await visit.app.accounts.roles.removeMember(visit.by, role, membership)
+      },
+    }),
+  ],
+})

@@ -1,0 +1,195 @@
+import { onAbort } from '../../lib/flow/on-abort.ts'
+import { createShares, organizationOf, type Sharer } from './shares.ts'
+import { createWaitQueue } from './wait-queue.ts'
+
+// Schedules statements into execution slots. Statements come from many projects, and their cost is not known in advance: each counts as light until it
+// has run for a while, or its query is known to be heavy. Any statement may take a free slot. When a statement with a higher claim waits, the youngest
+// running one that has had its minimum time is interrupted and restarted later, twice at most: then it waits for a slot that it may keep. Statements that
+// keep their slots never take the last one, nor more than half of the slots for one project.
+
+/** Until it has run this long, a statement counts as light and is not interrupted. */
+export const lightMs = 500
+const maxInterruptions = 2
+
+/** A query, or other work of a project, with its statements. */
+export interface Claim extends Sharer {
+  readonly isBackground: boolean
+  /** The query took long when it last ran. */
+  readonly isKnownHeavy: () => boolean
+  /** The time its statements have taken so far. */
+  spentMs: number
+  interruptions: number
+}
+
+export interface Slot {
+  /** Aborts when another statement needs the slot. */
+  readonly interrupted: AbortSignal
+  /** The engine has produced all rows. The slot is free for another statement; until `leave` there are at most as many such readers as slots. */
+  read(): void
+  leave(): void
+}
+
+interface Waiter {
+  readonly claim: Claim
+  readonly canRestart: boolean
+  /** Number of its arrival. */
+  readonly turn: number
+  start(slot: Slot): void
+}
+interface Runner {
+  readonly claim: Claim
+  readonly canRestart: boolean
+  readonly since: number
+  readonly interrupt: AbortController
+}
+
+const level = { light: 0, heavy: 1, background: 2 } as const
+
+export const createLanes = (slots: number) => {
+  const shares = createShares()
+  const waiting = createWaitQueue<Claim, Waiter>()
+  let turns = 0
+  const running = new Set<Runner>()
+  const reading = new Set<Runner>()
+  const mostKept = Math.max(1, slots - 1)
+  const mostKeptOfProject = Math.max(1, Math.floor(slots / 2))
+  let timer: NodeJS.Timeout | undefined
+
+  const now = () => performance.now()
+  const spent = (claim: Claim): number => {
+    let ms = claim.spentMs
+    for (const one of [...running, ...reading]) if (one.claim === claim) ms += now() - one.since
+    return ms
+  }
+  const isHeavy = (claim: Claim) => spent(claim) >= lightMs || claim.isKnownHeavy()
+  const levelOf = (claim: Claim) => (!isHeavy(claim) ? level.light : claim.isBackground ? level.background : level.heavy)
+  const isKept = ({ claim, canRestart }: Waiter | Runner) => !canRestart || claim.interruptions >= maxInterruptions
+  const count = (holds: (one: Runner) => boolean) => [...running].filter(holds).length
+
+  const mayStart = (waiter: Waiter): boolean => {
+    if (!isKept(waiter)) return true
+    const isOfProject = ({ claim }: Runner) => claim.project === waiter.claim.project
+    return count(isKept) < mostKept && count((one) => isKept(one) && isOfProject(one)) < mostKeptOfProject
+  }
+  /** Candidates for a slot, by their claim. */
+  const inOrder = (): Waiter[] => {
+    const held = new Map<Runner, number>([...running, ...reading].map((one) => [one, now() - one.since]))
+    const rank = (waiter: Waiter) => {
+      const used = shares.used(waiter.claim)
+      let { organization, project, caller } = used
+      for (const [{ claim }, ms] of held) {
+        if (organizationOf(claim) !== organizationOf(waiter.claim)) continue
+        organization += ms
+        if (claim.project !== waiter.claim.project) continue
+        project += ms
+        if (claim.caller === waiter.claim.caller) caller += ms
+      }
+      return [organization, project, caller, levelOf(waiter.claim)] as const
+    }
+    return [...waiting.firsts()]
+      .filter(mayStart)
+      .map((waiter) => ({ waiter, rank: rank(waiter) }))
+      .sort(({ rank: a, waiter: one }, { rank: b, waiter: other }) => {
+        return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3] || one.turn - other.turn
+      })
+      .map(({ waiter }) => waiter)
+  }
+
+  const start = (waiter: Waiter) => {
+    waiting.delete(waiter)
+    const { claim, canRestart } = waiter
+    const runner: Runner = { claim, canRestart, since: now(), interrupt: new AbortController() }
+    running.add(runner)
+    waiter.start({
+      interrupted: runner.interrupt.signal,
+      read() {
+        if (!running.delete(runner)) return
+        reading.add(runner)
+        settle()
+      },
+      leave() {
+        if (!running.delete(runner) && !reading.delete(runner)) return
+        const ms = now() - runner.since
+        claim.spentMs += ms
+        shares.use(claim, ms)
+        shares.leave(claim)
+        settle()
+      },
+    })
+  }
+
+  /** The statement that yields to this one: the youngest of those below it, or of a project with two slots more. */
+  const whoYields = (waiter: Waiter): Runner | undefined => {
+    const own = levelOf(waiter.claim)
+    const slotsOf = (project: number) => count(({ claim }) => claim.project === project)
+    const fewer = slotsOf(waiter.claim.project)
+    const isBelow = (one: Runner) => levelOf(one.claim) > own
+    const areAllBelow = [...running].every(isBelow)
+    const lowest = Math.max(...[...running].map(({ claim }) => levelOf(claim)))
+    return [...running]
+      .filter((one) => !isKept(one) && isHeavy(one.claim))
+      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : slotsOf(claim.project) >= fewer + 2))
+      .sort((a, b) => a.since - b.since)
+      .at(-1)
+  }
+
+  const makeRoom = () => {
+    if (count(({ interrupt }) => interrupt.signal.aborted) > 0) return // the interrupted statement frees its slot first
+    for (const waiter of inOrder()) {
+      const runner = whoYields(waiter)
+      if (!runner) continue
+      runner.claim.interruptions++
+      runner.interrupt.abort()
+      return
+    }
+  }
+
+  const hasRoom = () => running.size < slots && running.size + reading.size < 2 * slots
+
+  const settle = () => {
+    clearTimeout(timer)
+    for (let next = inOrder()[0]; next && hasRoom(); next = inOrder()[0]) start(next)
+    if (waiting.size === 0 || running.size < slots) return
+    makeRoom()
+    // A statement that is light now becomes heavy after a while.
+    const left = [...running].map(({ claim }) => lightMs - spent(claim)).filter((ms) => ms > 0)
+    if (left.length === 0) return
+    timer = setTimeout(settle, Math.ceil(Math.min(...left)))
+    timer.unref()
+  }
+
+  return {
+    /** Resolves with a slot. An aborted signal removes the caller from the queue; its reason is thrown. */
+    enter(claim: Claim, canRestart: boolean, signal: AbortSignal): Promise<Slot> {
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason)
+        const giveUp = () => {
+          waiting.delete(waiter)
+          shares.leave(claim)
+          reject(signal.reason)
+          if (waiting.size === 0) settle()
+        }
+        const waiter: Waiter = {
+          claim,
+          canRestart,
+          turn: turns++,
+          start(slot) {
+            leave()
+            resolve(slot)
+          },
+        }
+        const leave = onAbort(signal, giveUp)
+        shares.join(claim)
+        waiting.add(waiter)
+        settle()
+      })
+    },
+    get waiting(): number {
+      return waiting.size
+    },
+    get running(): number {
+      return running.size
+    },
+  }
+}
+export type Lanes = ReturnType<typeof createLanes>

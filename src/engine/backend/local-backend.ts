@@ -1,0 +1,430 @@
+import { join } from 'node:path'
+import type { RecordBatch, Table } from 'apache-arrow'
+import type { ThreadPool } from '../../core/folds/thread-pool.ts'
+import type { ColumnSource } from '../../core/lists/ports.ts'
+import { ProjectLists } from '../../core/lists/project-lists.ts'
+import { QueryError } from '../../errors/errors.ts'
+import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
+import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
+import { Pipeline } from '../../events/ingestion/pipeline.ts'
+import type { Transform } from '../../events/ingestion/transforming/transform.ts'
+import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
+import { type StatementScheduler, unscheduled } from '../../lib/flow/statement-scheduler.ts'
+import { allRows } from '../../queries/answers/page-limit.ts'
+import type { ProjectSettings } from '../../queries/kind.ts'
+import { Refusal } from '../../queries/refusals.ts'
+import { viewsNamedIn } from '../../queries/views.ts'
+import { settingsWithDefaults, viewsOf } from '../../service/accounts/projects/project-fields.ts'
+import type { ProjectRecord } from '../../service/accounts/records.ts'
+import type { Computed, Computing } from '../../service/asking/asking.ts'
+import type { ExportRows } from '../../service/exports/ports.ts'
+import type { EventReader } from '../../service/plugins/delivery/ports.ts'
+import { type Admission, type Claim, ended, type Wanted } from '../admission/admission.ts'
+import { Answer } from '../admission/answer.ts'
+import { type ActionService, actionService } from '../definitions/actions.ts'
+import { type CohortService, cohortService, namesCohorts } from '../definitions/cohorts.ts'
+import { answerQuery } from '../execution/answer.ts'
+import { answerRows, type RowsAnswer } from '../execution/answer-rows.ts'
+import { queryArrow, queryArrowBatches } from '../execution/arrow.ts'
+import { definitionStore } from '../execution/definition-store.ts'
+import { type Download, type DownloadFormat, queryDownload } from '../execution/download.ts'
+import { exportColumns, firstArrival, firstTime, measureRows, stageRows } from '../execution/export-rows.ts'
+import type { Statements } from '../execution/ports.ts'
+import type { QueryProject } from '../execution/query-context.ts'
+import { eventsAt, eventsInRange } from '../execution/stored-events.ts'
+import { openAttempts } from '../storage/files/attempts-file.ts'
+import { listFiles } from '../storage/files/list-files.ts'
+import { openTransformFile } from '../storage/files/transform-file.ts'
+import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
+import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
+import type { Stores } from '../storage/stores.ts'
+import type { BackendHome, ProjectBackend, RowLimits } from './backend.ts'
+import type { KnownFacts, Records } from './calls.ts'
+import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
+
+export interface LocalHome extends BackendHome {
+  readonly stores: Stores
+  readonly admission: Pick<Admission, 'claim' | 'upkeep'>
+  /** For folds over large lists; absent: they run in this thread. */
+  readonly threads?: ThreadPool
+  /** For queries whose planning takes long; absent: they are answered in this thread. */
+  readonly longQueries?: LongQueries
+  /** Of a process that has the plugins. */
+  readonly transform?: Transform
+}
+
+/** A query that lacks more values of events than this is answered by statements, and the values are read meanwhile. */
+const mostRead = 500_000
+/** Columns are not reloaded within this time: if they did not fit or were evicted, they would be again. */
+const loadAgainMs = 60_000
+
+/** For each statement that computes members of a cohort. */
+const upkeepSeconds = 60
+
+/** Opens a project in this process. If the first read of rows meets a damaged block, it reads the whole store and recovers it. */
+export async function openLocalBackend(home: LocalHome): Promise<LocalBackend> {
+  try {
+    return await openOnce(home, false)
+  } catch (error) {
+    if (!home.stores.isDamage(error)) throw error
+    return openOnce(home, true)
+  }
+}
+
+async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBackend> {
+  const { clock, onError, signal, stores } = home
+  const started = performance.now()
+  const { id, ingested_event } = home.record()
+  const thoroughly = isThorough ? { isThorough } : home.wasClosed ? { isThorough: false } : {}
+  const storage = await stores.open(id, { hadEvents: ingested_event, ...thoroughly })
+  try {
+    const { recovery, engine, log, cacheFolder } = storage
+    for (const report of storage.reports) home.onRecovery(report)
+    if (recovery) home.onRecovery({ ...recovery, kind: 'store-recovering' })
+    const writer = await engine.openWriter()
+    try {
+      const settings = () => ({
+        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
+        timezone: home.record().timezone,
+      })
+      const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
+      const transform = home.transform ?? (await ownTransform(home, storage))
+      const attempts = cacheFolder === null ? undefined : openAttempts(cacheFolder)
+      const pipeline = await Pipeline.open({
+        log,
+        writer,
+        uuidFolder,
+        projectId: id,
+        clock,
+        settings,
+        salts: home.salts,
+        onError,
+        signal,
+        transform,
+        attempts,
+      })
+      const reports = [...storage.reports]
+      if (recovery) {
+        const report = { ...recovery, ...(await engine.count()), seconds: (performance.now() - started) / 1000 }
+        reports.push(report)
+        home.onRecovery(report)
+      }
+      return new LocalBackend(home, storage, reports, pipeline)
+    } catch (error) {
+      await writer.close()
+      throw error
+    }
+  } catch (error) {
+    await storage.abandon()
+    throw error
+  }
+}
+
+async function ownTransform({ transformations, record }: LocalHome, { cacheFolder, log }: ProjectStorage): Promise<Transform | undefined> {
+  if (!transformations) return undefined
+  const file = cacheFolder === null ? null : await openTransformFile(transformedIn(cacheFolder))
+  const transformer = new Transformer({ projectId: record().id, transformations, file })
+  transformer.started(log.lastSeq)
+  return transformer
+}
+
+export class LocalBackend implements ProjectBackend {
+  readonly actions: ActionService
+  readonly cohorts: CohortService
+  readonly reports: readonly RecoveryReport[]
+  readonly pipeline: Pipeline
+  private readonly home: LocalHome
+  private readonly storage: ProjectStorage
+  /** The events in memory, where the engine does not fold lists of events itself. */
+  private readonly lists: ProjectLists | null
+  private loading: Promise<void> | null = null
+  /** When it was loaded last, by what was loaded. */
+  private readonly loadedAt = new Map<string, number>()
+  private readonly closing = new AbortController()
+
+  constructor(home: LocalHome, storage: ProjectStorage, reports: readonly RecoveryReport[], pipeline: Pipeline) {
+    this.home = home
+    this.storage = storage
+    const { admission, clock } = home
+    const { id } = home.record()
+    const upkeep = admission.upkeep(id)
+    this.lists = storage.engine.lists
+      ? new ProjectLists(storage.engine.lists.memory, {
+          files: storage.cacheFolder === null ? null : listFiles(join(storage.cacheFolder, 'core', 'lists')),
+          fingerprint: (seq) => storage.engine.lists!.source(storage.engine.statements(upkeep)).fingerprint(seq),
+          release: () => {
+            home.threads?.release()
+            home.longQueries?.release()
+          },
+          report: home.onError,
+        })
+      : null
+    this.reports = reports
+    this.pipeline = pipeline
+    const definitions = definitionStore({
+      members: storage.engine.members(upkeep),
+      write: (records) => pipeline.writeRecords(records),
+      clock,
+      queries: () => this.forQueries(admission.upkeep(id, upkeepSeconds)),
+    })
+    this.actions = actionService(definitions)
+    this.cohorts = cohortService(definitions)
+  }
+
+  get position(): number {
+    return this.pipeline.position
+  }
+
+  get lag(): number {
+    return this.pipeline.lag
+  }
+
+  get failure(): unknown {
+    return this.pipeline.failure
+  }
+
+  ingest(body: unknown, about: Pick<BatchFacts, 'ip' | 'userAgent'>): Promise<IngestAnswer> {
+    return this.pipeline.ingest(body, about)
+  }
+
+  ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
+    return this.pipeline.ingestEvents(events, facts)
+  }
+
+  answer(query: unknown, { wanted, progress, rows }: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
+    const claim = this.home.admission.claim(wanted)
+    const options = { signal: claim.signal, checkpoint: claim.check, progress }
+    const here = async (project: QueryProject): Promise<Computed> => {
+      const answer = await answerQuery(query, project, options)
+      return { answer: Answer.of(answer), endsAt: endOf(answer) }
+    }
+    const work = async () => {
+      const project = limited(await this.readyFor(query, claim), rows)
+      const { longQueries } = this.home
+      if (!longQueries) return here(project)
+      const short = isLongRequest(query) ? null : await unlessLong(project, here)
+      if (short) return short
+      const long = await longQueries.answer(query, project, options)
+      return long ? { answer: Answer.ofText(long.text), endsAt: long.endsAt } : here(project)
+    }
+    return ended(claim, work())
+  }
+
+  async rows(query: unknown, wanted: Wanted, limits?: RowLimits): Promise<RowsAnswer | null> {
+    const claim = this.home.admission.claim(wanted)
+    try {
+      const project = limited(await this.readyFor(query, claim), limits)
+      const answer = await answerRows(query, project, { signal: claim.signal, checkpoint: claim.check })
+      if (!answer) claim.end()
+      return answer && { ...answer, batches: endingWith(claim, answer.batches) }
+    } catch (error) {
+      claim.end()
+      throw error
+    }
+  }
+
+  table(query: unknown, wanted: Wanted): Promise<Table> {
+    const claim = this.home.admission.claim(wanted)
+    const work = async () => queryArrow(query, await this.readyFor(query, claim), { signal: claim.signal, checkpoint: claim.check })
+    return ended(claim, work())
+  }
+
+  async download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download> {
+    const claim = this.home.admission.claim(wanted)
+    try {
+      const project = limited(await this.readyFor(query, claim), allRows)
+      const { parquetOf } = this.home.stores
+      const { warnings, bytes } = await queryDownload(query, format, project, { signal: claim.signal, checkpoint: claim.check, parquetOf })
+      return { warnings, bytes: endingWith(claim, bytes) }
+    } catch (error) {
+      claim.end()
+      throw error
+    }
+  }
+
+  async *batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined> {
+    const claim = this.home.admission.claim(wanted)
+    try {
+      yield* claim.paced(queryArrowBatches(query, await this.readyFor(query, claim), { signal: claim.signal, checkpoint: claim.check }))
+    } finally {
+      claim.end()
+    }
+  }
+
+  readonly records: Records = {
+    importPersons: (rows) => this.pipeline.importPersons(rows),
+    importGroups: (rows, options) => this.pipeline.importGroups(rows, options),
+    definePropertyTypes: (rows) => this.pipeline.definePropertyTypes(rows),
+    changePersons: (changes) => this.pipeline.changePersons(changes),
+    changeGroup: (change) => this.pipeline.changeGroup(change),
+  }
+
+  readonly known: KnownFacts = {
+    events: async () => {
+      await this.forQueries()
+      return this.storage.engine.events()
+    },
+    properties: async () => {
+      await this.forQueries()
+      return this.storage.engine.properties()
+    },
+    eventNames: async (asked) => {
+      await this.pipeline.caughtUp()
+      return this.storage.engine.eventNames(asked)
+    },
+    propertyNames: async (asked) => {
+      await this.pipeline.caughtUp()
+      return this.storage.engine.propertyNames(asked)
+    },
+    groupTypes: async () => (await (await this.forQueries()).facts()).groupTypes,
+    warnings: async () => {
+      await this.pipeline.caughtUp()
+      return this.pipeline.warnings()
+    },
+  }
+
+  /** The project as a query sees it, with everything acknowledged: while the query runs, only rows may change. */
+  async forQueries(turns: StatementScheduler = unscheduled()): Promise<QueryProject> {
+    await this.pipeline.caughtUp()
+    const { engine } = this.storage
+    const statements = engine.statements(turns)
+    return {
+      settings: settingsOf(this.home.record()),
+      now: this.home.clock(),
+      dialect: engine.dialect,
+      limits: engine.limits,
+      facts: () => engine.facts(),
+      isAlone: () => turns.isAlone(),
+      ...this.folding(statements),
+      ...statements,
+    }
+  }
+
+  /** What arrived before the call is applied before the rows are read. */
+  readonly exportRows: ExportRows = {
+    measure: (selection) => this.exporting((project, signal) => measureRows(project, selection, { signal })),
+    columns: (selection) => this.exporting((project) => exportColumns(project, selection)),
+    stage: (selection, part, file, signal) =>
+      this.exporting((project, stopped) => stageRows(project, selection, part, file, { signal: stopped }), signal),
+    positionAt: async (end, after) => {
+      const { position } = this
+      const later = await this.exporting((project) => firstArrival(project, end, after))
+      return later === null ? Math.max(after, position) : later - 1
+    },
+    firstTime: (model) => this.exporting((project) => firstTime(project, model)),
+  }
+
+  readonly storedEvents: EventReader = {
+    range: (range) => this.exporting((project, signal) => eventsInRange(project, range, { signal })),
+    at: (positions) => this.exporting((project, signal) => eventsAt(project, positions, { signal })),
+  }
+
+  private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const claim = this.home.admission.claim({ project: this.home.record().id, caller: 'export', isBackground: true, signal })
+    return ended(claim, (async () => work(await claim.awaits(this.forQueries(claim)), claim.signal))())
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort(new Error('The project is closed'))
+    await this.loading
+    await this.lists?.close()
+    try {
+      await this.pipeline.close()
+    } finally {
+      await this.storage.close()
+    }
+  }
+
+  private folding(statements: Statements): Pick<QueryProject, 'fold' | 'loads' | 'threads'> {
+    const { lists } = this
+    const source = this.storage.engine.lists?.source(statements)
+    if (!lists || !source) return {}
+    const { threads } = this.home
+    const fold: QueryProject['fold'] = async (seq, columns, loop) => (await lists.use(source, seq, columns, loop)) !== null
+    const loads: QueryProject['loads'] = (seq, columns, again) => {
+      if (lists.lacking(seq, columns) <= mostRead) return false
+      this.load(seq, columns, again)
+      return true
+    }
+    return { fold, loads, ...(threads && { threads }) }
+  }
+
+  /** One load at a time: what comes meanwhile is asked for again by the next query. */
+  private load(seq: number, { columns }: ColumnSource, sourceOf: Parameters<NonNullable<QueryProject['loads']>>[2]): void {
+    const key = JSON.stringify(columns.map((spec) => (spec.of === 'made' ? spec.make : spec.key)))
+    const now = performance.now()
+    for (const [one, at] of this.loadedAt) if (now - at > loadAgainMs) this.loadedAt.delete(one)
+    const { engine } = this.storage
+    const { signal } = this.closing
+    if (this.loading || this.loadedAt.has(key) || signal.aborted) return
+    const work = async () => {
+      const project = await this.forQueries(this.home.admission.upkeep(this.home.record().id))
+      const values = await sourceOf(project, signal)
+      if (values instanceof Refusal) return
+      const source = engine.lists!.source(project)
+      const events: typeof source.events = (...range) => {
+        signal.throwIfAborted()
+        return source.events(...range)
+      }
+      await this.lists!.load({ ...source, events }, seq, values)
+    }
+    this.loading = work()
+      .catch((error) => {
+        // The query was answered without it. What the engine refuses, it has refused then.
+        if (!signal.aborted && !(error instanceof QueryError)) this.home.onError(error)
+      })
+      .finally(() => {
+        this.loading = null
+        this.loadedAt.set(key, performance.now())
+      })
+  }
+
+  private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
+    const project = await claim.awaits(this.forQueries(claim))
+    const { testAccountFilters, views } = project.settings
+    const read = views && Object.keys(views).length > 0 ? viewsNamedIn(JSON.stringify(query) ?? '', views) : []
+    if (!namesCohorts([query, testAccountFilters, read])) return project
+    const failures = await claim.awaits(this.cohorts.refresh())
+    return failures.size > 0 ? { ...project, failedCohorts: failures } : project
+  }
+}
+
+/** Also releases claims whose rows are never read. */
+function endingWith<T, R>(claim: Claim, rows: AsyncGenerator<T, R, undefined>): AsyncGenerator<T, R, undefined> {
+  const paced = claim.paced(rows)
+  const ending = async (step: Promise<IteratorResult<T, R>>) => {
+    try {
+      const result = await step
+      if (result.done) claim.end()
+      return result
+    } catch (error) {
+      claim.end()
+      throw error
+    }
+  }
+  return {
+    next: () => ending(paced.next()),
+    return: (value) => ending(paced.return(value)),
+    throw: (error) => ending(paced.throw(error)),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    [Symbol.asyncDispose]: async () => claim.end(),
+  } as AsyncGenerator<T, R, undefined>
+}
+
+const settingsOf = (record: ProjectRecord): ProjectSettings => {
+  const settings = settingsWithDefaults(record.settings)
+  const list = <T>(name: string) => (settings[name] ?? []) as unknown as readonly T[]
+  return {
+    id: record.id,
+    timezone: record.timezone,
+    weekStartDay: record.week_start_day === 1 ? 1 : 0,
+    testAccountFilters: list<unknown>('test_account_filters'),
+    personDisplayNameProperties: list<string>('person_display_name_properties'),
+    pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
+    views: viewsOf(record.settings),
+  }
+}
+
+const limited = (project: QueryProject, rowLimits: RowLimits): QueryProject => (rowLimits ? { ...project, rowLimits } : project)

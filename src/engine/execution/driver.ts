@@ -1,0 +1,243 @@
+import { setTimeout } from 'node:timers/promises'
+import { Table } from 'apache-arrow'
+import { extentOf, type Fold, type ListView, listView } from '../../core/folds/fold.ts'
+import { selectable, selectionFold, selectionKey } from '../../core/folds/selection.ts'
+import { ThreadLost } from '../../core/folds/thread-pool.ts'
+import type { Listed } from '../../core/lists/project-lists.ts'
+import type { QueryError } from '../../errors/errors.ts'
+import type { Query } from '../../language/ast/nodes.ts'
+import type { StoreFacts } from '../../language/catalog/store-facts.ts'
+import type { Answer, FoldAsk, QueryContext, QueryRun, StatementAsk } from '../../queries/kind.ts'
+import { saidOf } from '../../queries/origin.ts'
+import { Refusal, refuse } from '../../queries/refusals.ts'
+import { blamed } from './blame.ts'
+import { type AnswerOptions, checkpointOf } from './checkpoint.ts'
+import type { Compiled } from './compile.ts'
+import type { Explainable } from './explain.ts'
+import { failingColumn } from './failing-column.ts'
+import { columnSource } from './list-columns.ts'
+import { letOthersRun, PlannedElsewhere, sliceMs } from './plan-in-slices.ts'
+import type { RunOptions, Statement } from './ports.ts'
+import { type QueryProject, queryContext, type StatementSettings } from './query-context.ts'
+import { explainedRefusal } from './refused-call.ts'
+import { settingsOf } from './request.ts'
+import { alongRoads, type FoldNote, type PlainAsk } from './roads.ts'
+import { compileFor, statementOf } from './statements.ts'
+
+/** Lists of fewer events are folded at once: to ask the threads takes longer. */
+const fewEvents = 200_000
+/** While threads work, this often it is checked whether the query was cancelled. */
+const checkEveryMs = 20
+
+type Threads = NonNullable<QueryProject['threads']>
+
+interface AskedStatement extends Explainable {
+  /** Index among the statements of the query. Long statements are planned later than short ones. */
+  readonly order: number
+  seconds: number
+}
+
+export interface Driver {
+  readonly context: QueryContext
+  /** The statements so far. */
+  readonly asked: readonly AskedStatement[]
+  /** What was folded from the lists of the core, and the reason for each fold that was not. */
+  readonly folds: readonly FoldNote[]
+  statementFor(ask: StatementAsk): Promise<{ readonly compiled: Compiled; readonly statement: Statement }>
+  /** The engine's error, with the field that caused it. */
+  explained(error: unknown, compiled: Compiled, query: Query): Promise<unknown>
+  /** Runs one generator to its end. */
+  complete<R>(generator: QueryRun<R>): Promise<R>
+}
+
+/** With a selection if one is kept; the second query with the same conditions makes one. `plain`: without one. */
+async function inThreads(
+  threads: Threads,
+  fold: Fold<unknown, unknown>,
+  plain: Fold<unknown, unknown>,
+  { selections }: Listed,
+  view: ListView,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const conditions = fold.conditions ? selectable(fold.conditions(params)) : null
+  if (!selections || !conditions) return threads.run(plain, view, params, signal)
+  const key = selectionKey(conditions, view)
+  const { selection, isWanted } = selections.find(key)
+  if (selection) return threads.run(fold, view, params, signal, selection)
+  if (!isWanted) return threads.run(plain, view, params, signal)
+  const made = await threads.run(selectionFold, view, conditions, signal)
+  if (!made) return null
+  selections.keep(key, made)
+  return threads.run(fold, view, params, signal, made)
+}
+
+/** Runs the statements that the generators of a query kind request. */
+export function driverOf(
+  project: QueryProject,
+  facts: StoreFacts,
+  options: AnswerOptions & Pick<RunOptions, 'mostBytes'>,
+  request: unknown,
+  settings: StatementSettings = settingsOf(request),
+): Driver {
+  const checkpoint = checkpointOf(options)
+  const context = queryContext(project, facts, settings, checkpoint)
+  const asked: AskedStatement[] = []
+  const folds: FoldNote[] = []
+  const choice = { road: settings.road, foldsInEngine: project.dialect.capabilities.foldsInEngine, notes: folds }
+  let count = 0
+  const statementFor = async ({ query }: Pick<StatementAsk, 'query'>): Promise<{ compiled: Compiled; statement: Statement }> => {
+    try {
+      const compiled = await compileFor(query, project, context, settings)
+      return { compiled, statement: statementOf(compiled.printed, context.project.timezone) }
+    } catch (error) {
+      throw blamed(error, request, query)
+    }
+  }
+  const explained = async (error: unknown, compiled: Compiled, query: Query): Promise<unknown> => {
+    const culprit = await failingColumn(error, query, async (one) => project.run((await statementFor({ query: one })).statement, options))
+    return explainedRefusal(
+      culprit ? saidOf(error as QueryError, culprit) : error,
+      { compiled, request, statement: query },
+      context,
+      project,
+      options,
+    )
+  }
+  const run = async (ask: StatementAsk): Promise<Table> => {
+    const order = count++
+    const { compiled, statement } = await statementFor(ask)
+    const started = performance.now()
+    const entry = { label: ask.label, query: ask.query, compiled, seconds: 0, order }
+    asked.splice(asked.findLastIndex((one) => one.order < order) + 1, 0, entry)
+    const { take } = ask
+    const work = take ? project.runInParts(statement, take, options).then(() => new Table()) : project.run(statement, options)
+    const table = await work.catch(async (error: unknown) => {
+      throw await explained(error, compiled, ask.query)
+    })
+    entry.seconds = (performance.now() - started) / 1000
+    return table
+  }
+  const foldLists = async ({ label, names, columns, actors = null, check, fold }: FoldAsk): Promise<unknown> => {
+    const started = performance.now()
+    if (!project.fold) return refuse('no-lists')
+    const failures = new Set<unknown>()
+    const compiled: Compiled[] = []
+    const failing = (error: unknown) => {
+      if (!(error instanceof PlannedElsewhere)) failures.add(error)
+      throw error
+    }
+    try {
+      const sourceOf = (of: QueryProject, { signal }: Pick<RunOptions, 'signal'> = options) =>
+        columnSource(columns, actors, {
+          async compile(query) {
+            const one = await compileFor(query, of, context).catch(failing)
+            compiled.push(one)
+            return one
+          },
+          run: (query, take) =>
+            compileFor(query, of, context, settings)
+              .then(({ printed }) => of.runInParts(statementOf(printed, context.project.timezone), take, { ...options, signal }))
+              .catch(failing),
+        })
+      if (check) await compileFor(check, project, context).catch(failing)
+      const source = await sourceOf(project)
+      if (source instanceof Refusal) return source
+      const seq = Number(facts.appliedSeq)
+      const isLoading = settings.road !== 'core' && project.loads?.(seq, source, (later, signal) => sourceOf(later, { signal }))
+      if (isLoading) return refuse('lists-loading')
+      let answer: unknown
+      const hasFolded = await project.fold(seq, source, async (listed) => {
+        const params = fold.params(listed)
+        const result = await folded(fold.fold, listed, params)
+        answer = await completed(fold.take(result, listed, params))
+        if (answer instanceof Refusal) return
+        const { events } = listed.lists
+        folds.push({ label, road: 'core', names, columns: compiled, events, seconds: (performance.now() - started) / 1000 })
+      })
+      return hasFolded ? answer : refuse('lists-too-large')
+    } catch (error) {
+      // The statement of the query reports it with its place, if it concerns the rows that the query asks for.
+      if (!failures.has(error)) throw error
+      return refuse('engine-refused')
+    }
+  }
+  /** In worker threads, or here if the lists are small. */
+  const folded = async (fold: Fold<unknown, unknown>, listed: Listed, params: unknown): Promise<unknown> => {
+    const { threads } = project
+    const view = listView(listed)
+    const plain = fold.fasterFor?.(params) ?? fold
+    const here = async () => plain.join([await completed(plain.run(view, params, 0, extentOf(plain, view)))], params)
+    if (!threads?.isUsable || listed.lists.events < fewEvents) return here()
+    const stopping = new AbortController()
+    const work = inThreads(threads, fold, plain, listed, view, params, stopping.signal)
+    try {
+      for (;;) {
+        const isDone = await Promise.race([work.then(() => true), setTimeout(checkEveryMs, false)])
+        checkpoint()
+        if (isDone) return await work
+      }
+    } catch (error) {
+      stopping.abort()
+      await work.catch(() => undefined) // the lists must not change while they are read
+      if (error instanceof ThreadLost) return here()
+      throw error
+    }
+  }
+  /** Runs a loop with pauses. */
+  const completed = async <R>(steps: Generator<void, R, void>): Promise<R> => {
+    for (;;) {
+      const since = performance.now()
+      let step = steps.next()
+      while (!step.done && performance.now() - since < sliceMs) step = steps.next()
+      if (step.done) return step.value
+      await pause(performance.now() - since)
+    }
+  }
+  const pause = async (heldMs: number) => {
+    await letOthersRun(heldMs, project.isAlone)
+    checkpoint()
+  }
+  /** `begunAt`: when the generator began the work that led to this. */
+  const answerTo = async (ask: PlainAsk, begunAt: number): Promise<Answer> => {
+    if ('query' in ask) return run(ask)
+    if ('kind' in ask && ask.kind === 'fold') return foldLists(ask)
+    if ('kind' in ask) {
+      await pause(performance.now() - begunAt)
+      return undefined
+    }
+    const running: Promise<Table>[] = []
+    let since = performance.now()
+    for (const one of ask) {
+      const table = run(one)
+      table.catch(() => undefined) // read below
+      running.push(table)
+      if (performance.now() - since < sliceMs) continue
+      await pause(performance.now() - since)
+      since = performance.now()
+    }
+    return Promise.all(running)
+  }
+  return {
+    context,
+    asked,
+    folds,
+    statementFor,
+    explained,
+    async complete<R>(asking: QueryRun<R>): Promise<R> {
+      try {
+        const generator = alongRoads(asking, choice)
+        let begunAt = performance.now()
+        let step = generator.next()
+        while (!step.done) {
+          const answer = await answerTo(step.value, begunAt)
+          begunAt = performance.now()
+          step = generator.next(answer)
+        }
+        return step.value
+      } catch (error) {
+        throw blamed(error, request)
+      }
+    },
+  }
+}

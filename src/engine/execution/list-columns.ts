@@ -1,0 +1,146 @@
+import type { Table } from 'apache-arrow'
+import type { ColumnPart, ColumnSource, ColumnSpec, ReadSpec } from '../../core/lists/ports.ts'
+import { alias, and, call, equals, field, from, isIn, join, literal, or, select, table } from '../../language/ast/build.ts'
+import type { Expr, Query } from '../../language/ast/nodes.ts'
+import { walk } from '../../language/resolver/typed-walk.ts'
+import { codesOf, doubles, integers, TextCodes } from '../../queries/answers/vectors.ts'
+import type { FoldAsk, KeyColumnAsk, ListColumnAsk, ReadColumnAsk } from '../../queries/kind.ts'
+import { type Refusal, refuse } from '../../queries/refusals.ts'
+import type { Compiled } from './compile.ts'
+import type { TakePart } from './ports.ts'
+
+// Columns for the lists of the core, as statements of the language.
+
+interface Runner {
+  compile(query: Query): Promise<Compiled>
+  /** Passes the rows part by part. */
+  run(query: Query, take: TakePart): Promise<void>
+}
+
+export async function columnSource(
+  asks: readonly ListColumnAsk[],
+  actors: FoldAsk['actors'] | null,
+  { compile, run }: Runner,
+): Promise<ColumnSource | Refusal> {
+  const bySpec = new Map<ColumnSpec, ListColumnAsk>()
+  const keyOf = ({ printed: { sql, params } }: Compiled, type: string) => JSON.stringify([type, sql, params.map(String)])
+  for (const ask of asks) {
+    if (ask.of === 'made') bySpec.set({ ...ask }, ask)
+    else if (ask.of === 'person') {
+      await compile(personQuery([ask]))
+      bySpec.set({ ...ask, of: 'person', key: '' }, ask)
+    } else if (ask.of === 'key') {
+      const compiled = await compile(keyQuery(ask, null))
+      if (!isStable(compiled)) return refuse('not-stable')
+      bySpec.set({ ...ask, isOfEvents: ask.table.isOfEvents, key: keyOf(compiled, ask.type) }, ask)
+    } else {
+      const compiled = await compile(eventQuery([ask], 0, 0))
+      if (!readsOnlyEvents(compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
+      bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type) }, ask)
+    }
+  }
+  const specs = [...bySpec.keys()]
+  const askOf = <A extends ListColumnAsk>(spec: ColumnSpec) => bySpec.get(spec) as A
+  return {
+    columns: specs,
+    actors: actors ? { column: specs[actors.column] as ReadSpec, except: actors.except } : null,
+    ofEvents(wanted, after, last, take) {
+      const asked = wanted.map((spec) => askOf<ReadColumnAsk>(spec))
+      return run(eventQuery(asked, after, last), (part) => take(...partsOf(part, asked)))
+    },
+    ofPersons(spec, take) {
+      const asked = [askOf<ReadColumnAsk>(spec)]
+      return run(personQuery(asked), (part) => take(...partsOf(part, asked)))
+    },
+    ofKeys(spec, asked, take) {
+      const ask = askOf<KeyColumnAsk>(spec)
+      return run(keyQuery(ask, asked), (part) =>
+        take(new Float64Array(0), [partOf(part, 'at', 'codes'), partOf(part, 'value_0', ask.type)]),
+      )
+    },
+  }
+}
+
+const columnsOf = (key: string, asks: readonly ReadColumnAsk[]) => [
+  alias(call('toFloat', field(key)), 'at'),
+  ...asks.map((ask, i) => alias(valueExpr(ask), `value_${i}`)),
+]
+
+function eventQuery(asks: readonly ReadColumnAsk[], after: number, last: number): Query {
+  const record = field('@log_seq')
+  const where = and(call('greater', record, literal(after)), call('lessOrEquals', record, literal(last)))
+  return select({ columns: columnsOf('@log_seq', asks), from: table('events'), where })
+}
+
+/** Persons who do not meet a condition are left out: most do not. */
+function personQuery(asks: readonly ReadColumnAsk[]): Query {
+  const where = asks.every(({ type }) => type === 'flags') ? or(...asks.map(({ expr }) => expr)) : null
+  return select({ columns: columnsOf('@person_no', asks), from: table('@people'), where })
+}
+
+/** Of all rows of the table, of some, or of a missing row: a join finds none. */
+function keyQuery(ask: KeyColumnAsk, asked: readonly string[] | 'absent' | null): Query {
+  const { name, key } = ask.table
+  const value = alias(valueExpr(ask), 'value_0')
+  if (asked !== 'absent') {
+    const where = asked && isIn(field(key), asked.map(literal))
+    return select({ columns: [alias(field(key), 'at'), value], from: table(name), where })
+  }
+  const nothing = from(select({ columns: [alias(literal(''), '@absent')] }), '@nothing')
+  const isAbsent = and(equals(field(key), field('@absent')), equals(field(key), literal('')))
+  return select({ columns: [alias(field('@absent'), 'at'), value], from: join(nothing, table(name), isAbsent, 'left') })
+}
+
+const valueExpr = ({ type, expr }: Pick<ReadColumnAsk, 'type' | 'expr'>): Expr =>
+  type === 'flags' ? call('if', expr, literal(1), literal(0)) : type === 'numbers' ? call('toFloat', expr) : expr
+
+/** Such a value does not change after the event is stored. */
+function readsOnlyEvents(compiled: Compiled): boolean {
+  let sources = 0
+  let isOfEvents = true
+  walk(compiled.planned, {
+    source(source) {
+      sources++
+      isOfEvents &&= source.kind === 'scan' && source.table === 'events' && !source.reads.some(({ field: name }) => name === '@person_no')
+    },
+  })
+  return isOfEvents && sources === 1 && isStable(compiled)
+}
+
+function isStable({ planned }: Compiled): boolean {
+  let found = true
+  walk(planned, {
+    expr(expr) {
+      if (expr.kind === 'call' && expr.row.isVolatile) found = false
+    },
+  })
+  return found
+}
+
+const partsOf = (part: Table, asks: readonly ReadColumnAsk[]): [keys: Float64Array, parts: ColumnPart[]] => [
+  doubles(part, 'at'),
+  asks.map(({ type }, i) => partOf(part, `value_${i}`, type)),
+]
+
+function partOf(part: Table, name: string, type: ListColumnAsk['type']): ColumnPart {
+  if (type === 'flags') return { values: integers(part, name) }
+  if (type === 'codes') {
+    const codes = new TextCodes()
+    return { values: codesOf(part, name, codes), texts: codes.values }
+  }
+  return { values: numbersOf(part, name) }
+}
+
+/** NaN where there is none. */
+function numbersOf(part: Table, name: string): Float64Array {
+  const vector = part.getChild(name)!
+  const values = doubles(part, name)
+  if (vector.nullCount === 0) return values
+  const numbers = values.slice()
+  let at = 0
+  for (const chunk of vector.data) {
+    if (chunk.nullCount > 0) for (let i = 0; i < chunk.length; i++) if (!chunk.getValid(i)) numbers[at + i] = Number.NaN
+    at += chunk.length
+  }
+  return numbers
+}

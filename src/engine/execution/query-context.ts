@@ -1,0 +1,154 @@
+import type { ThreadPool } from '../../core/folds/thread-pool.ts'
+import type { ColumnSource } from '../../core/lists/ports.ts'
+import type { Listed } from '../../core/lists/project-lists.ts'
+import type { WaymarkError } from '../../errors/errors.ts'
+import type { PlanningBudget } from '../../language/ast/planning-budget.ts'
+import { countAll, longestKey, numbersOf } from '../../language/catalog/property-counts.ts'
+import type { SessionSettings } from '../../language/catalog/sessions.ts'
+import { type PropertyKey, propertyKey, type StoreFacts } from '../../language/catalog/store-facts.ts'
+import type { JsonRead, Slot } from '../../language/resolver/typed.ts'
+import { actionCondition } from '../../queries/filters/property-filters.ts'
+import type { Action, CohortInfo, ProjectSettings, QueryContext } from '../../queries/kind.ts'
+import type { Refusal } from '../../queries/refusals.ts'
+import type { Road } from '../../queries/schemas.ts'
+import { viewTree } from '../../queries/views.ts'
+import type { Checkpoint } from './checkpoint.ts'
+import type { Engine, Statements } from './ports.ts'
+
+/** What queries need of a project. */
+export interface QueryProject extends Statements, Pick<Engine, 'dialect' | 'limits'> {
+  readonly settings: ProjectSettings
+  readonly now: Date
+  /** Read once per query, after everything acknowledged is applied. */
+  facts(): Promise<StoreFacts>
+  /** Runs a loop over the lists of the core, which include everything up to a record of the log. False if they do not fit into memory. */
+  fold?(seq: number, columns: ColumnSource, loop: (listed: Listed) => Promise<void>): Promise<boolean>
+  /** Loads what the lists lack in the background, if that takes long. True: the query is to be answered without them. */
+  loads?(
+    seq: number,
+    columns: ColumnSource,
+    again: (project: QueryProject, signal: AbortSignal) => Promise<ColumnSource | Refusal>,
+  ): boolean
+  /** Runs folds over large lists; absent: they run in this thread. */
+  readonly threads?: Pick<ThreadPool, 'run' | 'isUsable'>
+  /** As in `StatementScheduler`. */
+  isAlone(): boolean
+  /** Limits of the rows of an answer, if they are not the usual ones. */
+  readonly rowLimits?: QueryContext['limits']
+  /** Cohorts that cannot be refreshed, by id. They fail only the queries that use them. */
+  readonly failedCohorts?: ReadonlyMap<number, WaymarkError>
+  /** Called after each slice of planning a statement. May throw `PlannedElsewhere`. */
+  planned?(budget: PlanningBudget): void
+}
+
+/** Settings of one request that change the meaning of statements. */
+export interface StatementSettings {
+  /** Return times in UTC. */
+  readonly isUtc?: boolean
+  /** As in `CompileOptions`. */
+  readonly showsJson?: boolean
+  readonly sessions?: SessionSettings
+  /** Only this road, or an error with the reason. */
+  readonly road?: Road
+}
+
+const scopeOfTable: Readonly<Record<string, string>> = { events: 'event', persons: 'person', '@people': 'person' }
+
+/** The part of the store's facts that a query may use. */
+export function queryContext(
+  { settings, now, limits, rowLimits, failedCohorts }: QueryProject,
+  facts: StoreFacts,
+  { isUtc, sessions }: StatementSettings = {},
+  checkpoint?: Checkpoint,
+): QueryContext {
+  const action = actionsOf(facts)
+  const { views = {} } = settings
+  const context: QueryContext = {
+    now,
+    project: isUtc ? { ...settings, timezone: 'UTC' } : settings,
+    sessions,
+    checkpoint,
+    memoryLimit: limits.memoryLimit,
+    action,
+    actions: () => [...facts.actions.keys()].sort((a, b) => a - b).map((id) => action(id)!),
+    cohort: cohortsOf(facts, failedCohorts),
+    ...(rowLimits ? { limits: rowLimits } : {}),
+    propertyType: (scope, name) => facts.propertyKeys.get(propertyKey(scope, name))?.type ?? null,
+    propertyNumbers(scope, name) {
+      const known = facts.propertyKeys.get(propertyKey(scope, name))
+      if (known) return numbersOf(known.counts)
+      return name.length > longestKey || facts.fullScopes.has(scope) ? 'marked' : 'none'
+    },
+    knownProperties: namesOf(facts),
+    view: (name) => viewTree(views, name),
+    viewNames: Object.keys(views),
+    groupTypes: facts.groupTypes,
+    lastPersonNo: facts.lastPersonNo,
+    hasMerges: facts.hasMerges,
+    knownEvents: () => facts.eventIds.keys(),
+    eventId: (name) => facts.eventIds.get(name),
+    slot(table, field, key, as) {
+      const scope = field === 'properties' ? scopeOfTable[table] : undefined
+      const known = scope === undefined ? undefined : facts.propertyKeys.get(propertyKey(scope, key))
+      return known && slotFor(known, as)
+    },
+  }
+  return {
+    ...context,
+    actionCondition(which) {
+      const found = action(which)
+      return found && actionCondition(found, context)
+    },
+  }
+}
+
+/** Computed on demand: needed only for unknown names, which are rare. */
+const namesOf = ({ propertyKeys }: StoreFacts) => {
+  const found = new Map<string, readonly string[]>()
+  return (scope: string): readonly string[] => {
+    const known = found.get(scope) ?? [...propertyKeys.values()].filter((key) => key.scope === scope).map(({ name }) => name)
+    found.set(scope, known)
+    return known
+  }
+}
+
+const actionsOf =
+  ({ actions }: StoreFacts) =>
+  (idOrName: number | string): Action | undefined => {
+    for (const [id, definition] of actions) {
+      if (typeof idOrName === 'number' && id !== idOrName) continue
+      const action = { ...(JSON.parse(definition) as Omit<Action, 'id'>), id }
+      if (id === idOrName || action.name === idOrName) return action
+    }
+    return undefined
+  }
+
+const cohortsOf =
+  ({ cohorts }: StoreFacts, failed: QueryProject['failedCohorts']) =>
+  (idOrName: number | string): CohortInfo | undefined => {
+    for (const [id, definition] of cohorts) {
+      if (typeof idOrName === 'number' && id !== idOrName) continue
+      const { name, is_static } = JSON.parse(definition) as { name: string; is_static?: boolean }
+      if (id !== idOrName && name !== idOrName) continue
+      const failure = failed?.get(id)
+      if (failure) throw failure
+      return { id, name, isStatic: is_static === true }
+    }
+    return undefined
+  }
+
+/** Slot columns are named after the first letter of their reading. */
+const prefixes = { text: 's', number: 'n', boolean: 'b' } as const
+
+/** A slot with this reading, or all slots that it can be computed from. */
+function slotFor({ slots, counts }: PropertyKey, as: JsonRead): Slot | undefined {
+  const holding = (holds: Slot['holds']): Slot | undefined => {
+    const column = slots.find((name) => name.startsWith(prefixes[holds]))
+    return column === undefined ? undefined : { column, holds }
+  }
+  if (as === 'value') return undefined
+  const own = holding(as)
+  if (own || as !== 'text') return own ?? holding('text')
+  if (numbersOf(counts) === 'all') return holding('number')
+  return counts.Boolean === countAll(counts) ? holding('boolean') : undefined
+}

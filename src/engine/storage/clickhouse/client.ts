@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream'
+import { WaymarkError } from '../../../errors/errors.ts'
+import { reasonOf, serverCode } from './connection-errors.ts'
+
+export type Settings = Readonly<Record<string, string | number>>
+
+interface Request {
+  readonly query: string
+  readonly query_params?: Record<string, unknown>
+  readonly clickhouse_settings?: Settings
+  readonly abort_signal?: AbortSignal
+  readonly query_id?: string
+}
+
+/** The methods of a `@clickhouse/client` that are used. */
+export interface ClickHouseClient {
+  exec(
+    request: Request & { readonly values?: Readable; readonly http_headers?: Record<string, string> },
+  ): Promise<{ readonly stream: AsyncIterable<Uint8Array> }>
+  command(request: Request): Promise<unknown>
+  close(): Promise<void>
+}
+
+export interface ClickHouseServer {
+  /** `http://host:8123` */
+  readonly url: string
+  /** Created if it does not exist. Default: `waymark`. */
+  readonly database?: string
+  readonly username?: string
+  readonly password?: string
+}
+
+/** The oldest supported version: statements are written for its planner and functions. */
+const oldestVersion = [24, 3] as const
+/** One for each stream that is read slowly. */
+const mostConnections = 1_000
+/** For `@clickhouse/client`: Waymark reports errors itself, without the statement. */
+const logNothing = { level: 127 }
+
+/** Connects with the optional package `@clickhouse/client`. `mayCreate`: creates the database if it is missing. */
+export async function connectToClickHouse(
+  { url, database = 'waymark', username, password }: ClickHouseServer,
+  mayCreate = true,
+): Promise<ClickHouseClient> {
+  const name = '@clickhouse/client' // not an import that a bundler should look for
+  const module = (await import(name).catch((error: unknown) => {
+    const message = 'A ClickHouse server needs the package @clickhouse/client: npm install @clickhouse/client'
+    throw new WaymarkError('wrong-usage', { message }, { cause: error })
+  })) as { createClient(options: object): ClickHouseClient }
+  const options = {
+    url,
+    username,
+    password,
+    request_timeout: 3_600_000, // statements have limits of their own
+    max_open_connections: mostConnections,
+    log: logNothing,
+  }
+  const client = module.createClient(options)
+  try {
+    await mustBeUsable(client, database, mayCreate)
+  } catch (error) {
+    const message = `ClickHouse at ${new URL(url).host} cannot be used: ${error instanceof Unusable ? error.message : explained(error)}`
+    throw new WaymarkError('command-failed', { message }, { cause: error })
+  } finally {
+    await client.close()
+  }
+  return module.createClient({ ...options, database })
+}
+
+class Unusable extends Error {}
+
+async function mustBeUsable(client: ClickHouseClient, database: string, mayCreate: boolean): Promise<void> {
+  const version = await textOf(client, 'SELECT version() FORMAT TabSeparated')
+  const [, major, minor] = /^(\d+)\.(\d+)\.[\w.-]+$/.exec(version) ?? []
+  if (major === undefined) throw new Unusable(notClickHouse)
+  const [oldestMajor, oldestMinor] = oldestVersion
+  if (Number(major) < oldestMajor || (Number(major) === oldestMajor && Number(minor) < oldestMinor))
+    throw new Unusable(`it is version ${version}, and Waymark needs ${oldestVersion.join('.')} or later.`)
+  const quoted = (quote: string) => `${quote}${database.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`)}${quote}`
+  // A user who may not create databases may be given one.
+  if ((await textOf(client, `SELECT count() FROM system.databases WHERE name = ${quoted("'")} FORMAT TabSeparated`)) !== '0') return
+  if (!mayCreate) throw new Unusable(`it has no database ${database}.`)
+  await client.command({ query: `CREATE DATABASE IF NOT EXISTS ${quoted('`')}` })
+}
+
+async function textOf(client: ClickHouseClient, query: string): Promise<string> {
+  const { stream } = await client.exec({ query })
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString().trim()
+}
+
+const notClickHouse = 'what answers there is not ClickHouse. Check the URL: the port of its HTTP interface is 8123, or 8443 for https.'
+
+function explained(error: unknown): string {
+  if (serverCode(error) !== null) return `${reasonOf(error)}. Check the username and the password.`
+  const { code } = error as NodeJS.ErrnoException
+  return code === undefined ? notClickHouse : `${reasonOf(error)}. Check the URL, and that the server runs.`
+}

@@ -1,0 +1,37 @@
+import type { StoreFacts } from '../../../language/catalog/store-facts.ts'
+import { clickhouse } from '../../../language/dialects/clickhouse/dialect.ts'
+import type { Engine, EngineLimits } from '../../execution/ports.ts'
+import type { Settings } from './client.ts'
+import { cohortMembers } from './cohort-members.ts'
+import { openEventWriter } from './event-writer.ts'
+import { countRows, readFacts } from './facts.ts'
+import { findEvents, findProperties, readEvents, readProperties } from './known-names.ts'
+import type { ProjectStore } from './project-store.ts'
+import { statementRunner } from './run.ts'
+
+export interface EngineOptions {
+  readonly limits: EngineLimits
+  /** Server settings for all query statements. */
+  readonly settings: Settings
+}
+
+/** The engine for a project on a server. */
+export function clickHouseEngine(store: ProjectStore, { limits, settings }: EngineOptions): Engine {
+  let known: StoreFacts | undefined
+  return {
+    dialect: clickhouse,
+    limits,
+    async facts() {
+      known = await readFacts(store, known)
+      return known
+    },
+    events: () => store.alone(() => readEvents(store)),
+    properties: () => store.alone(() => readProperties(store)),
+    eventNames: (asked) => store.alone(() => findEvents(store, asked)),
+    propertyNames: (asked) => store.alone(() => findProperties(store, asked)),
+    count: () => countRows(store),
+    statements: (turns) => statementRunner(store, turns, settings),
+    members: (turns) => cohortMembers(store, turns),
+    openWriter: async () => openEventWriter(store),
+  }
+}

@@ -1,0 +1,126 @@
+import { type ChangedTable, type ColumnKind, changedTables } from '../../../language/catalog/changed-tables.ts'
+
+// The tables of all projects on a ClickHouse server. They correspond to the tables of a project's DuckDB store, without the parts that only serve a file:
+// event names are text here, and properties have no slots.
+
+interface ClickHouseTable {
+  readonly columns: readonly string[]
+  readonly engine: string
+}
+
+const time = "DateTime64(6, 'UTC')"
+const types: Readonly<Record<ColumnKind, string>> = {
+  text: 'String',
+  uuid: 'UUID',
+  time,
+  integer: 'Int32',
+  bigint: 'Int64',
+  boolean: 'Bool',
+}
+
+/** The columns that identify a row: the latest of equal rows counts. */
+const keys: Readonly<Record<ChangedTable, readonly string[]>> = {
+  persons: ['person_no'],
+  person_versions: ['person_no', 'log_seq'],
+  import_families: ['family'],
+  import_members: ['family', 'person_no'],
+  distinct_ids: ['distinct_id'],
+  person_merges: ['merged'],
+  merge_journal: ['seq', 'merged', 'survivor'],
+  groups: ['group_type_index', 'group_key'],
+  group_types: ['group_type_index'],
+  cookieless_visits: ['key'],
+  event_names: ['event_id'],
+  property_keys: ['scope', 'name'],
+  warnings: ['kind'],
+  actions: ['id'],
+  cohorts: ['id'],
+  cohort_members: ['cohort_id', 'person_no'],
+}
+
+const nullableColumns: ReadonlySet<string> = new Set([
+  'persons.imported_at',
+  'merge_journal.event_uuid',
+  'merge_journal.event',
+  'property_keys.property_type',
+])
+
+/** A table whose rows change: the row with the highest version counts, unless it is marked as deleted. */
+const changing = (columns: readonly string[], key: readonly string[]): ClickHouseTable => ({
+  columns: ['project_id UInt32', ...columns, 'row_version UInt64', 'row_deleted UInt8'],
+  engine: `ReplacingMergeTree(row_version, row_deleted) ORDER BY (${['project_id', ...key].join(', ')})`,
+})
+
+const stateTable = (table: ChangedTable): ClickHouseTable => {
+  const columns = Object.entries<ColumnKind>(changedTables[table].columns).map(([name, kind]) => {
+    const type = types[kind]
+    return `${name} ${nullableColumns.has(`${table}.${name}`) ? `Nullable(${type})` : type}`
+  })
+  return changing(columns, keys[table])
+}
+
+/** In the order in which the writer sends them. */
+export const eventColumns: readonly string[] = [
+  'event LowCardinality(String)',
+  'uuid UUID',
+  `timestamp ${time}`,
+  'person_no Int32',
+  'distinct_id String',
+  'session_id String',
+  'window_id String',
+  'group_0 String',
+  'group_1 String',
+  'group_2 String',
+  'group_3 String',
+  'group_4 String',
+  `created_at ${time}`,
+  'log_seq Int64',
+  'person_mode UInt8',
+  'elements_chain String',
+  'properties String',
+]
+
+export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
+  events: {
+    columns: ['project_id UInt32', ...eventColumns, 'INDEX by_log_seq log_seq TYPE minmax'],
+    engine: 'MergeTree ORDER BY (project_id, toDate(timestamp), event, log_seq)',
+  },
+  ...Object.fromEntries((Object.keys(keys) as ChangedTable[]).map((table) => [table, stateTable(table)])),
+  /** The same ones are not stored again. */
+  removed_events: {
+    columns: ['project_id UInt32', 'uuid UUID', 'log_seq Int64'],
+    engine: 'MergeTree ORDER BY (project_id, log_seq)',
+  },
+  meta: changing(['key String', 'value String'], ['key']),
+  /** The changes of a group, from before its commit until all are executed. A partition is dropped at once. */
+  journal: {
+    columns: ['project_id UInt32', 'group_no UInt64', 'step UInt32', 'query String', 'rows String'],
+    engine: 'MergeTree PARTITION BY project_id ORDER BY (project_id, group_no, step)',
+  },
+}
+
+/** Columns that older tables lack. */
+const addedColumns: readonly string[] = ['ALTER TABLE persons ADD COLUMN IF NOT EXISTS changed_seq Int64 AFTER imported_at']
+
+export const createClickHouseTables: readonly string[] = [
+  ...Object.entries(clickHouseTables).map(
+    ([name, { columns, engine }]) => `CREATE TABLE IF NOT EXISTS ${name} (${columns.join(', ')}) ENGINE = ${engine}`,
+  ),
+  ...addedColumns,
+]
+
+export const columnName = (column: string): string => column.slice(0, column.indexOf(' '))
+
+/** Settings that the language requires. */
+export const clickHouseSettings = {
+  /** For rows that change, the latest counts. */
+  final: 1,
+  /** Outer joins fill with nulls, as in SQL. */
+  join_use_nulls: 1,
+  /** Null matches null in sets. */
+  transform_null_in: 1,
+  /** Missing keys of ROLLUP and CUBE are null. */
+  group_by_use_nulls: 1,
+  /** Read-only, and statements cannot change settings. */
+  readonly: '2',
+} as const

@@ -1,0 +1,85 @@
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { DataType } from 'apache-arrow'
+import { WaymarkError } from '../../../errors/errors.ts'
+import { bytesOfRemoved } from '../../../lib/bytes/file-bytes.ts'
+import type { JsonRows, ParquetOfRows } from '../../execution/ports.ts'
+import { withinReserve } from '../files/disk-reserve.ts'
+import { downloadsFolder } from '../files/downloads-folder.ts'
+import { identifier, isDiskFull, text } from './instance.ts'
+
+/** For rows that are not those of one statement on files of this engine. A second instance converts them, which has access to nothing else. */
+export const parquetOfRows = (dataDir: string): ParquetOfRows =>
+  async function* ({ columns, lines }, signal) {
+    const folder = await mkdtemp(join(await downloadsFolder(dataDir), 'waymark-rows-'))
+    const [rows, file] = [join(folder, 'rows.jsonl'), join(folder, 'rows.parquet')]
+    try {
+      await withinReserve(folder, signal, async (within) => {
+        await pipeline(lines, createWriteStream(rows, { mode: 0o600 }), { signal: within })
+        await inOwnInstance(folder, within, (connection) =>
+          connection.run(`COPY (SELECT * FROM ${readOf(rows, columns)}) TO ${text(file)} (FORMAT parquet, COMPRESSION zstd)`),
+        )
+      })
+      await rm(rows)
+      yield* bytesOfRemoved(file)
+    } catch (error) {
+      throw isDiskFull(error) || (error as NodeJS.ErrnoException).code === 'ENOSPC'
+        ? new WaymarkError('no-space', {}, { cause: error })
+        : error
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+async function inOwnInstance(
+  folder: string,
+  signal: AbortSignal | undefined,
+  work: (connection: DuckDBConnection) => Promise<unknown>,
+): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const stop = () => connection.interrupt()
+  try {
+    const settings = [
+      "memory_limit = '256MB'",
+      'threads = 1',
+      "TimeZone = 'UTC'",
+      `temp_directory = ${text(folder)}`,
+      `allowed_directories = [${text(folder)}]`,
+      'enable_external_access = false',
+      'lock_configuration = true',
+    ]
+    for (const setting of settings) await connection.run(`SET GLOBAL ${setting}`)
+    signal?.throwIfAborted()
+    signal?.addEventListener('abort', stop, { once: true })
+    await work(connection)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** Bytes. A row with a large event may have its properties several times. */
+const longestRow = 32 * 1024 ** 2
+
+const readOf = (file: string, columns: JsonRows['columns']): string => {
+  const types = columns.map(({ name, type }) => `${identifier(name)}: ${text(typeOf(type))}`)
+  return `read_json(${text(file)}, format = 'newline_delimited', maximum_object_size = ${longestRow}, columns = {${types.join(', ')}})`
+}
+
+/** The type for the JSON form of such a value. */
+function typeOf(type: DataType): string {
+  if (DataType.isUtf8(type) || DataType.isDictionary(type)) return 'VARCHAR'
+  if (DataType.isBool(type)) return 'BOOLEAN'
+  if (DataType.isInt(type)) return type.bitWidth === 64 ? 'BIGINT' : 'INTEGER'
+  if (DataType.isFloat(type)) return 'DOUBLE'
+  if (DataType.isDate(type)) return 'DATE'
+  if (DataType.isTimestamp(type)) return 'TIMESTAMP'
+  if (DataType.isDecimal(type)) return type.bitWidth === 128 ? `DECIMAL(${type.precision}, ${type.scale})` : 'VARCHAR'
+  if (DataType.isList(type)) return `${typeOf(type.children[0]!.type)}[]`
+  return 'JSON'
+}

@@ -1,0 +1,2 @@
+/** Reads CSV, Parquet and JSON. */
+export { readTableFile } from '../duckdb/read-file.ts'

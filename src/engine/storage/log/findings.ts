@@ -1,0 +1,157 @@
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { WaymarkError } from '../../../errors/errors.ts'
+import { headerFormat, logFormat, segmentHeader } from './frame.ts'
+import type { LogDamage } from './log.ts'
+import { isFrame, listSegments, type Segment, scan, walkSegment } from './segment.ts'
+
+/** An incomplete end of a log, and what opening it does about it. */
+type Remains =
+  | { readonly action: 'write-header' | 'remove' | 'set-aside'; readonly path: string }
+  | { readonly action: 'cut'; readonly path: string; readonly bytes: number }
+
+/** The contents of a log's files. Reading them changes nothing. */
+export interface LogFindings {
+  readonly directory: string
+  /** Oldest first. The newest ends after its last complete batch. */
+  readonly segments: readonly Segment[]
+  readonly lastSeq: number
+  /** Damaged ranges in the newest segment, and the records up to `position` that are missing at the end. */
+  readonly damages: readonly LogDamage[]
+  readonly remains: readonly Remains[]
+}
+
+/** `position`: the last record that was certainly durable, 0 if unknown. */
+export async function inspectLog(directory: string, position = 0): Promise<LogFindings> {
+  const segments: Segment[] = []
+  const names = await listSegments(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  for (const { name, firstSeq } of names) {
+    const path = join(directory, name)
+    segments.push({ path, firstSeq, bytes: (await stat(path)).size })
+  }
+  const damages: LogDamage[] = []
+  const remains: Remains[] = []
+  let known = position
+  let lastSeq = 0
+  for (let newest = segments.at(-1); newest; newest = segments.at(-1)) {
+    const tail = await inspectTail(newest, known)
+    lastSeq = tail.lastSeq
+    damages.push(...tail.damages)
+    remains.push(...tail.remains)
+    if (tail.bytes > 0) {
+      newest.bytes = tail.bytes
+      break
+    }
+    segments.pop()
+    known = Math.max(known, newest.firstSeq - 1) // or it would have another name
+  }
+  if (known > lastSeq) {
+    const newest = segments.at(-1)
+    damages.push({ file: newest?.path ?? directory, offset: newest?.bytes ?? 0, fromSeq: lastSeq + 1, toSeq: known })
+  }
+  return { directory, segments, lastSeq, damages, remains }
+}
+
+/** The sequence number of the oldest record, `lastSeq + 1` if the log is empty. */
+export const firstSeqOf = ({ segments, lastSeq }: Pick<LogFindings, 'segments' | 'lastSeq'>): number => segments[0]?.firstSeq ?? lastSeq + 1
+
+/** Damage in the newest segment and at the end, and every older range that a reader from `fromSeq` on would meet: it reads everything from there. */
+export async function findDamages(findings: LogFindings, fromSeq: number): Promise<readonly LogDamage[]> {
+  const { segments, directory } = findings
+  const found: LogDamage[] = []
+  for (const [i, segment] of segments.slice(0, -1).entries()) {
+    const end = segments[i + 1]!.firstSeq
+    if (end <= fromSeq) continue
+    for await (const range of walkSegment(segment, directory, Math.max(fromSeq, segment.firstSeq), end))
+      if (!isFrame(range)) found.push(range)
+  }
+  return [...found, ...findings.damages]
+}
+
+/** Truncates what was never acknowledged. Without `isTorn` the end is damage: it is not changed, and the next segment's name shows where it ends. */
+export async function repairLog({ remains }: LogFindings, isTorn: boolean): Promise<void> {
+  const header = segmentHeader()
+  for (const one of remains) {
+    if (one.action === 'remove') await rm(one.path)
+    if (one.action === 'set-aside') await rename(one.path, `${one.path}.broken-${Date.now()}`)
+    if (one.action === 'write-header') await change(one.path, (handle) => handle.write(header, 0, header.length, 0))
+    if (one.action === 'cut' && isTorn) await change(one.path, (handle) => handle.truncate(one.bytes))
+  }
+}
+
+async function change(path: string, work: (handle: FileHandle) => Promise<unknown>): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    await work(handle)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+interface Tail {
+  readonly lastSeq: number
+  /** The end of its readable part; 0 if nothing is readable. */
+  readonly bytes: number
+  readonly damages: readonly LogDamage[]
+  readonly remains: readonly Remains[]
+}
+
+async function inspectTail(segment: Segment, position: number): Promise<Tail> {
+  const header = segmentHeader()
+  const { path, firstSeq } = segment
+  const handle = await open(path, 'r')
+  try {
+    const start = Buffer.alloc(Math.min(header.length, segment.bytes))
+    await handle.read(start, 0, start.length, 0)
+    const hasHeader = start.equals(header)
+    const format = hasHeader ? logFormat : headerFormat(start)
+    if (format !== null && format > logFormat) throw new WaymarkError('newer-format', { file: path, found: format, supported: logFormat })
+    const { lastSeq, bytes, damages } = await findBatches(handle, segment, hasHeader ? header.length : 0, position)
+    if (bytes === 0 && !hasHeader) return emptyTail(segment, position)
+    const end = bytes || header.length
+    const remains: Remains[] = hasHeader ? [] : [{ action: 'write-header', path }]
+    if (lastSeq < firstSeq && position >= firstSeq) return { lastSeq, bytes: 0, damages, remains: [{ action: 'set-aside', path }] }
+    if (end < segment.bytes) remains.push({ action: 'cut', path, bytes: end })
+    return { lastSeq, bytes: end, damages, remains }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Its header is incomplete. If it is this short, it was never acknowledged; if it is longer, that is unknown, so it is kept for inspection. */
+function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
+  const isShort = bytes <= segmentHeader().length
+  const damages = isShort || position > 0 ? [] : [{ file: path, offset: 0, fromSeq: firstSeq, toSeq: null }]
+  return { lastSeq: firstSeq - 1, bytes: 0, damages, remains: [{ action: isShort ? 'remove' : 'set-aside', path }] }
+}
+
+/**
+ * Groups are written in sequence. A gap followed only by its own group was left by a crash: that group was never
+ * acknowledged, and its rest is truncated. A gap followed by a later group, or by a record that was certainly durable, is damage: it is reported, and
+ * the data after it is kept.
+ */
+async function findBatches(handle: FileHandle, segment: Segment, start: number, position: number) {
+  const frames: { offset: number; end: number; firstSeq: number; nextSeq: number; groupSeq: number }[] = []
+  for await (const found of scan(handle, start, segment.bytes)) {
+    if (!isFrame(found)) continue
+    const { offset, firstSeq, rows, groupSeq, frameBytes } = found
+    frames.push({ offset, end: offset + frameBytes, firstSeq, nextSeq: firstSeq + rows, groupSeq })
+  }
+  const damages: LogDamage[] = []
+  const lastGroup = frames.at(-1)?.groupSeq ?? 0
+  let next = segment.firstSeq
+  let bytes = 0
+  for (const frame of frames) {
+    if (frame.firstSeq !== next) {
+      if (lastGroup <= next && frame.firstSeq > position) break
+      damages.push({ file: segment.path, offset: bytes, fromSeq: next, toSeq: frame.firstSeq - 1 })
+    }
+    next = frame.nextSeq
+    bytes = frame.end
+  }
+  return { lastSeq: next - 1, bytes, damages }
+}

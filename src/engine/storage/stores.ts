@@ -1,0 +1,54 @@
+import { WaymarkError } from '../../errors/errors.ts'
+import type { ParquetOfRows } from '../execution/ports.ts'
+import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
+import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
+
+export interface Opening {
+  readonly hadEvents: boolean
+  /** Everything is verified before it is used. */
+  readonly isThorough?: boolean
+  /** Another process writes the log. */
+  readonly tail?: LogTail
+}
+
+/** The memory of the engine did not suffice. */
+export const isMemoryShort = (error: unknown): boolean =>
+  (error instanceof WaymarkError && error.code === 'query-memory') ||
+  isOutOfMemory(error) ||
+  (error instanceof Error && error.cause !== undefined && isMemoryShort(error.cause))
+
+/** The engine refuses a store until it is opened again. */
+export const isStoreLost = isInvalidated
+
+/** Memory of the engine that an open project takes when it has been written to, whatever it holds. */
+const bytesOfOpen = 8 * 1024 ** 2
+/** Each takes a few files, too. */
+const mostFiles = 200
+
+/** Projects that may be open at a time: half of the memory is for what is done with them. */
+export const mostOpenProjects = (memoryLimit: number): number => Math.min(mostFiles, Math.max(4, Math.floor(memoryLimit / 2 / bytesOfOpen)))
+
+/** Where the projects of a directory store their events. */
+export interface Stores {
+  open(id: number, about: Opening): Promise<ProjectStorage>
+  /** Resolves when the contents of an open project's store are durable. */
+  makeDurable(id: number): Promise<void>
+  drop(id: number): Promise<void>
+  /** Whether an error means that a file is damaged, rather than not accessible. */
+  isDamage(error: unknown): boolean
+  readonly parquetOf: ParquetOfRows
+  /** Releases shared resources after all stores are closed. */
+  close(): Promise<void>
+}
+
+/** A file for each project, all on one instance of DuckDB. */
+export const duckdbStores = (instance: Instance, options: StorageOptions): Stores => ({
+  open: (id, { hadEvents, isThorough = options.isThorough, tail }) =>
+    openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}) }, hadEvents),
+  makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
+  drop: (id) => instance.dropProject(id),
+  isDamage: isCorruption,
+  parquetOf: parquetOfRows(instance.dataDir),
+  close: async () => undefined, // the owner of the instance closes it
+})

@@ -1,0 +1,71 @@
+import { type ChildTable, childFields } from '../../lib/tree.ts'
+import type { Node } from './nodes.ts'
+
+const table: ChildTable<Node> = {
+  // expressions
+  literal: {},
+  field: {},
+  access: { object: true, index: true },
+  call: { params: true, args: true, orderBy: true, filter: true, over: true },
+  cast: { expr: true },
+  lambda: { body: true },
+  array: { items: true },
+  tuple: { items: true },
+  dict: { entries: true },
+  dictEntry: { key: true, value: true },
+  star: { replace: true },
+  columns: { items: true },
+  placeholder: {},
+  alias: { expr: true },
+  between: { expr: true, low: true, high: true },
+  in: { expr: true, set: true },
+  subquery: { query: true },
+  namedArgument: { value: true },
+  positional: {},
+  tag: { values: true },
+  // parts of expressions
+  orderItem: { expr: true, fill: true },
+  orderFill: { from: true, to: true, step: true },
+  windowName: {},
+  frameBound: { offset: true },
+  window: { partitionBy: true, orderBy: true, frame: { start: true, end: true } },
+  namedWindow: { window: true },
+  // sources
+  sample: { size: true, offset: true },
+  table: { args: true, sample: true },
+  querySource: { query: true, sample: true },
+  values: { rows: true },
+  catalog: { described: true },
+  exprSource: { expr: true },
+  join: { left: true, right: true, on: true, using: true },
+  pivot: { source: true, aggregates: true, columns: { expr: true, values: true }, groupBy: true },
+  unpivot: { source: true, value: true, name: true, columns: true },
+  // queries
+  cte: { body: true },
+  arrayJoin: { items: true },
+  groupBy: { items: true, sets: true },
+  limitBy: { limit: true, offset: true, by: true },
+  limit: { limit: true, offset: true },
+  setting: { value: true },
+  select: {
+    with: true,
+    distinctOn: true,
+    columns: true,
+    from: true,
+    arrayJoin: true,
+    prewhere: true,
+    where: true,
+    groupBy: true,
+    having: true,
+    qualify: true,
+    windows: true,
+    orderBy: true,
+    limitBy: true,
+    limit: true,
+    settings: true,
+  },
+  set: { with: true, left: true, right: true, orderBy: true, limit: true },
+}
+
+/** The fields of each kind of node that hold nodes. */
+export const children = childFields(table)

@@ -1,0 +1,152 @@
+import { timeOrderedUuids } from '../../lib/ids/time-ordered-uuid.ts'
+import { type AccountContext, type AccountSettings, defaultSettings } from './context.ts'
+import { check } from './fields.ts'
+import { createDomains } from './organizations/domains.ts'
+import { createEventQuotas } from './organizations/event-quotas.ts'
+import { createFirstOwner } from './organizations/first-owner.ts'
+import { createHostUsers } from './organizations/host-users.ts'
+import { createInvites } from './organizations/invites.ts'
+import { createJoining } from './organizations/joining.ts'
+import { createMembers } from './organizations/members.ts'
+import { createOrganizations, insertMembership, insertOrganization, organizationInput } from './organizations/organizations.ts'
+import { createProxyRecords } from './organizations/proxy-records.ts'
+import { createRoles } from './organizations/roles.ts'
+import { createOutboundCalls } from './outbound-calls.ts'
+import { createDefinitionLog } from './projects/definition-log.ts'
+import { createDefinitionNotes } from './projects/definition-notes.ts'
+import { createHistoricalImports } from './projects/historical-imports.ts'
+import { createProjectMembers } from './projects/project-members.ts'
+import { createProjects, insertProject, type NewProject } from './projects/projects.ts'
+import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
+import { notFound } from './refusals.ts'
+import { createEmailLinks } from './users/email-links.ts'
+import { createPasswordLinks } from './users/password-links.ts'
+import { createPasswords } from './users/passwords.ts'
+import { createPersonalKeys } from './users/personal-keys.ts'
+import { createSessions } from './users/sessions.ts'
+import { createUsers, findUserByEmail, insertUser, type NewUser } from './users/users.ts'
+
+export interface AccountOptions extends Partial<Omit<AccountContext, 'store' | 'newId'>> {
+  readonly store: AccountStore
+}
+
+export interface FirstStart {
+  readonly organization: Organization
+  readonly user: User
+  readonly project: ProjectRecord
+  /** Null if the key existed already. */
+  readonly personalKey: string | null
+}
+
+const everything = { scopes: ['*'] }
+
+export const createAccounts = ({ store, clock = () => new Date(), ...options }: AccountOptions) => {
+  const context: AccountContext = {
+    store,
+    clock,
+    newId: timeOrderedUuids(clock),
+    settings: options.settings ?? ((): AccountSettings => defaultSettings),
+    mailer: options.mailer ?? (() => null),
+    lookupTxt: options.lookupTxt ?? (async () => []),
+    lookupCname: options.lookupCname ?? (async () => null),
+    passwords: options.passwords ?? createPasswords(),
+    outbound: options.outbound ?? createOutboundCalls(),
+    projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {}, pluginsRemoved: async () => {} },
+    report: options.report ?? (() => {}),
+  }
+  const personalKeys = createPersonalKeys(context)
+
+  /** The default organization of library users. */
+  const defaultOrganization = () =>
+    store.write(
+      async (tables) => (await tables.organizations.find({}))[0] ?? (await insertOrganization(context, tables, null, { name: 'Default' })),
+    )
+
+  return {
+    context,
+    users: createUsers(context),
+    sessions: createSessions(context),
+    organizations: createOrganizations(context),
+    members: createMembers(context),
+    invites: createInvites(context),
+    joining: createJoining(context),
+    firstOwner: createFirstOwner(context),
+    hostUsers: createHostUsers(context),
+    passwordLinks: createPasswordLinks(context),
+    emailLinks: createEmailLinks(context),
+    domains: createDomains(context),
+    roles: createRoles(context),
+    projects: createProjects(context),
+    projectMembers: createProjectMembers(context),
+    proxyRecords: createProxyRecords(context),
+    historicalImports: createHistoricalImports(context),
+    eventQuotas: createEventQuotas(context),
+    definitionLog: createDefinitionLog(context),
+    definitionNotes: createDefinitionNotes(context),
+    personalKeys,
+
+    async createProject(input: NewProject): Promise<ProjectRecord> {
+      const organization = await defaultOrganization()
+      const project = await store.write((tables) => insertProject(context, tables, null, organization.id, input))
+      await context.projectStores.create(project.id)
+      return project
+    },
+
+    /** Without members: those come by the host application, or by invitation. */
+    async createOrganization(body: unknown): Promise<Organization> {
+      const input = check(organizationInput, body)
+      const made = await store.write(async (tables) => {
+        const organization = await insertOrganization(context, tables, null, input)
+        return { organization, project: await insertProject(context, tables, null, organization.id, {}) }
+      })
+      await context.projectStores.create(made.project.id)
+      return made.organization
+    },
+
+    /** The operator says whose the address is. */
+    createUser: (organizationId: string | null, user: NewUser, at: LevelName): Promise<User> =>
+      store.write(async (tables) => {
+        const made = await insertUser(context, tables, { isProven: true, ...user })
+        if (organizationId === null) return made
+        if (!(await tables.organizations.first({ id: organizationId }))) throw notFound(`There is no organization ${organizationId}.`)
+        await insertMembership(context, tables, made, organizationId, level[at])
+        const project = await tables.projects.first({ organization_id: organizationId })
+        await tables.users.update({ id: made.id }, { current_organization_id: organizationId, current_project_id: project?.id ?? null })
+        return (await tables.users.first({ id: made.id }))!
+      }),
+
+    /** Creates what is missing of the first organization, owner, project and key. */
+    async firstStart(given: {
+      readonly projectKey?: string
+      readonly personalKey?: string
+      readonly email?: string
+      /** False: the first start creates no personal API key. */
+      readonly makesKey?: boolean
+    }): Promise<FirstStart> {
+      const { organization, user, project, isNew } = await store.write(async (tables) => {
+        const found = (await tables.organizations.find({}))[0]
+        const home = found ?? (await insertOrganization(context, tables, null, { name: 'Default' }))
+        const owned = await tables.memberships.first({ organization_id: home.id, level: level.owner })
+        const address = given.email ?? 'owner@waymark.local'
+        const owner =
+          (owned && (await tables.users.first({ id: owned.user_id }))) ??
+          (await findUserByEmail(tables, address)) ??
+          (await insertUser(context, tables, { email: address, first_name: 'Owner', isProven: true }))
+        if (!owned) await insertMembership(context, tables, owner, home.id, level.owner)
+        const first =
+          (await tables.projects.first({ organization_id: home.id })) ??
+          (await insertProject(context, tables, null, home.id, { api_token: given.projectKey }))
+        await tables.users.update({ id: owner.id }, { current_organization_id: home.id, current_project_id: first.id })
+        return { organization: home, user: owner, project: first, isNew: !owned }
+      })
+      await context.projectStores.create(project.id)
+      const wanted = given.personalKey
+      const isThere = wanted !== undefined && (await personalKeys.authenticate(wanted)) !== undefined
+      const makes = wanted === undefined ? isNew && given.makesKey !== false : !isThere
+      const made = makes ? await personalKeys.create(user, { label: 'First key', ...everything }, wanted) : null
+      return { organization, user, project, personalKey: made?.value ?? null }
+    },
+  }
+}
+
+export type Accounts = ReturnType<typeof createAccounts>

@@ -1,0 +1,164 @@
+import { type AccountContext, post } from '../context.ts'
+import { settingsWithDefaults } from '../projects/project-fields.ts'
+import { type AccountTables, type EventCount, level, type ProjectRecord } from '../records.ts'
+
+// How many events of clients a project takes on one day, in UTC. Its key is public, so anybody can send: the operator bounds every project, and the
+// owners theirs within that. What exceeds it is refused, and the owners get one mail a day.
+
+export interface EventQuota {
+  /** Null: no limit. */
+  readonly limit: number | null
+  readonly taken: number
+  readonly resets_at: string
+}
+
+export interface QuotaRefusal {
+  readonly detail: string
+  readonly retryAfterSeconds: number
+}
+
+interface Day {
+  readonly day: string
+  taken: number
+  /** Not stored yet. */
+  unstored: number
+  refused: number
+  isTold: boolean
+}
+
+const dayMs = 86_400_000
+const largestCount = 2_147_483_647
+/** After a crash the count may lack this many events, or a thousandth of the limit. */
+const countEvery = 1_000
+/** Clients retry after this time at most: some sleep as long as they are told. */
+const longestWaitSeconds = 3_600
+
+const dayOf = (now: Date): string => now.toISOString().slice(0, 10)
+const number = (value: number) => value.toLocaleString('en-US')
+
+export const createEventQuotas = (context: AccountContext) => {
+  const { store, clock } = context
+  const days = new Map<number, Day>()
+
+  const operatorLimit = ({ events_per_day: own }: ProjectRecord): number | null => {
+    const limit = own ?? context.settings().eventsPerDay
+    return limit === null || limit === 0 ? null : limit
+  }
+  const limitOf = (project: ProjectRecord): number | null => {
+    const limits = [operatorLimit(project), settingsWithDefaults(project.settings).daily_event_limit].filter(
+      (one) => typeof one === 'number',
+    )
+    return limits.length === 0 ? null : Math.min(...limits)
+  }
+
+  const loading = new Map<number, Promise<Day>>()
+  const load = async (id: number, day: string): Promise<Day> => {
+    const stored = await store.read.event_counts.first({ project_id: id })
+    const isToday = stored?.day === day
+    const loaded: Day = {
+      day,
+      taken: isToday ? stored.events : 0,
+      unstored: 0,
+      refused: isToday ? stored.refused : 0,
+      isTold: isToday && stored.is_told,
+    }
+    days.set(id, loaded)
+    return loaded
+  }
+  /** The day of a project. Requests that arrive together share it. */
+  const today = async (id: number): Promise<Day> => {
+    const day = dayOf(clock())
+    const known = days.get(id)
+    if (known?.day === day) return known
+    const key = loading.get(id) ?? load(id, day).finally(() => loading.delete(id))
+    loading.set(id, key)
+    return key
+  }
+
+  const write = async (id: number, known: Day): Promise<void> => {
+    known.unstored = 0
+    const row: EventCount = {
+      project_id: id,
+      day: known.day,
+      events: Math.min(known.taken, largestCount),
+      refused: Math.min(known.refused, largestCount),
+      is_told: known.isTold,
+    }
+    await store.write(async (tables: AccountTables) => {
+      if (!(await tables.projects.first({ id }))) return
+      if ((await tables.event_counts.update({ project_id: id }, row)) === 0) await tables.event_counts.insert(row)
+    })
+  }
+
+  const tell = async (project: ProjectRecord, limit: number): Promise<void> => {
+    const memberships = await store.read.memberships.find({ organization_id: project.organization_id, level: level.owner })
+    const owners = await store.read.users.find({ id: memberships.map(({ user_id }) => user_id) })
+    const text = [
+      `The project "${project.name}" has taken ${number(limit)} events today, its limit for one day. Further events are refused until 00:00 UTC.`,
+      '',
+      'The project key is public: if you did not send them, create a new key in the settings of the project. If you did, raise the limit there, or ask',
+      'the operator of the server.',
+      '',
+      `Settings: ${context.settings().siteUrl}/#/settings`,
+    ].join('\n')
+    const subject = `${project.name}: the limit of events for today is reached`
+    await post(
+      context,
+      project.organization_id,
+      owners.filter(({ is_active }) => is_active).map(({ email }) => ({ to: email, subject, text })),
+    )
+  }
+
+  return {
+    limitOf,
+    operatorLimit,
+    async of(project: ProjectRecord): Promise<EventQuota> {
+      const day = dayOf(clock())
+      const { taken } = await today(project.id)
+      return { limit: limitOf(project), taken, resets_at: new Date(Date.parse(`${day}T00:00:00Z`) + dayMs).toISOString() }
+    },
+
+    /** Null: the events are taken. A batch that begins within the limit is taken as a whole. */
+    async refusal(project: ProjectRecord, events: number): Promise<QuotaRefusal | null> {
+      const limit = limitOf(project)
+      if (limit === null) return null
+      const known = await today(project.id)
+      if (known.taken < limit) return null
+      const isFirst = !known.isTold
+      known.isTold = true
+      known.refused += events
+      if (isFirst) {
+        await write(project.id, known)
+        void tell(project, limit).catch((error: unknown) => context.report('failed to tell owners about the limit of events', error))
+      }
+      const untilMidnight = Math.ceil((dayMs - (clock().getTime() % dayMs)) / 1000)
+      return {
+        detail: `The project has taken ${number(limit)} events today, its limit. Events are taken again from 00:00 UTC; the owners can see and set the limit in the settings of the project.`,
+        retryAfterSeconds: Math.max(1, Math.min(longestWaitSeconds, untilMidnight)),
+      }
+    },
+
+    /** Counts what was taken: visible immediately, stored at intervals. */
+    async count(project: ProjectRecord, events: number): Promise<void> {
+      const limit = limitOf(project)
+      if (events === 0 || limit === null) return
+      const known = await today(project.id)
+      const before = known.taken
+      known.taken += events
+      known.unstored += events
+      const isOver = before < limit && known.taken >= limit
+      if (known.unstored >= Math.max(countEvery, Math.floor(limit / 1000)) || isOver) await write(project.id, known)
+    },
+
+    /** Stores the counts. */
+    async flush(): Promise<void> {
+      for (const [id, known] of days) if (known.unstored > 0) await write(id, known)
+    },
+
+    /** The operator's limit of one project: null is that of the server, 0 none. */
+    async setByOperator(id: number, limit: number | null): Promise<void> {
+      await store.write((tables) => tables.projects.update({ id }, { events_per_day: limit, updated_at: clock() }))
+    },
+  }
+}
+export type EventQuotas = ReturnType<typeof createEventQuotas>

@@ -1,0 +1,154 @@
+import * as z from 'zod'
+import { withoutTrailingSlashes } from '../../../lib/text/without-trailing-slashes.ts'
+import { tokenLength } from '../../../limits/bounds.ts'
+import { type AccountContext, type Mail, post } from '../context.ts'
+import { check } from '../fields.ts'
+import type { AccountTables, EmailLink, User } from '../records.ts'
+import { invalid, notFound } from '../refusals.ts'
+import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
+import { provenAddress } from './proof.ts'
+import { changesOfUser, logOwnChanges } from './user-log.ts'
+import { findUserByEmail, mustBeOwnAccount, normalEmail, sameEmail } from './users.ts'
+
+// Proofs of an address by the signed-in user: of the present one, or of the one that replaces it. The link is mailed to the address; without a mail server the operator confirms it.
+// A user has one at a time, and an address that belongs to another account is answered like any other: only its mailbox is told.
+
+const day = 86_400_000
+const emailLinkLifetime = { mail: day, operator: 7 * day }
+export const emailLinkInput = z.object({ token: z.string({ error: 'Not a valid string.' }).min(1).max(tokenLength) })
+
+const notUsable = () =>
+  invalid(
+    'This link is not valid: it was used, has expired, or belongs to another account. Ask for a new one in your settings.',
+    'token',
+    'invalid_token',
+  )
+const taken = () => invalid('There is already an account with this email address.', 'email', 'unique')
+
+export const createEmailLinks = (context: AccountContext) => {
+  const { store } = context
+  const site = () => withoutTrailingSlashes(context.settings().siteUrl)
+
+  const mailFor = (user: User, address: string, secret: string, isTaken: boolean): Mail => {
+    if (isTaken)
+      return {
+        to: address,
+        subject: 'You have a Waymark account already',
+        text: [
+          `Somebody who is signed in at ${site()} asked to use ${address} for their account.`,
+          'There is an account with this address already, and nothing was changed.',
+          '',
+          `If this was you, sign in with it, or choose a new password: ${site()}/#/forgot`,
+        ].join('\n'),
+      }
+    return {
+      to: address,
+      subject: 'Confirm your address for Waymark',
+      text: [
+        `Somebody who is signed in at ${site()} as ${user.email} says that ${address} is their address.`,
+        '',
+        `Confirm: ${site()}/#/confirm/${secret}`,
+        'The link works once, for 24 hours, where you are signed in to this account.',
+        '',
+        'If this was not you, ignore this mail.',
+      ].join('\n'),
+    }
+  }
+  const notice = (user: User, address: string, isDone: boolean): Mail => ({
+    to: user.email,
+    subject: isDone ? 'The address of your Waymark account was changed' : 'A new address for your Waymark account',
+    text: [
+      isDone
+        ? `The account at ${site()} that had the address ${user.email} has the address ${address} now.`
+        : `Somebody who is signed in at ${site()} as ${user.email} asked to change the address to ${address}. It changes when that address is confirmed.`,
+      '',
+      isDone
+        ? 'If this was not you, tell an administrator of your organization, or the operator of the server.'
+        : 'If this was not you, change your password, and sign out everywhere else.',
+    ].join('\n'),
+  })
+
+  const pending = async (user: User): Promise<EmailLink | undefined> => {
+    const link = await store.read.email_links.first({ user_id: user.id })
+    return link && link.expires_at > context.clock() && !sameEmail(link.email, user.email) ? link : undefined
+  }
+
+  const move = async (tables: AccountTables, user: User, address: string): Promise<User> => {
+    const other = await findUserByEmail(tables, address)
+    if (other && other.id !== user.id) throw taken()
+    const change = { ...(!sameEmail(address, user.email) && { email: address }), ...provenAddress }
+    await tables.users.update({ id: user.id }, change)
+    await tables.email_links.remove({ user_id: user.id })
+    // Mailed links prove access to the old mailbox only.
+    if (change.email !== undefined) await tables.password_links.remove({ user_id: user.id, is_mailed: true })
+    const { unproven_since: _, ...shown } = change
+    await logOwnChanges(context, tables, user, changesOfUser(user, shown))
+    return { ...user, ...change }
+  }
+  const tellOld = (before: User, after: User) => {
+    if (before.email !== after.email) void post(context, before.current_organization_id ?? '', [notice(before, after.email, true)])
+  }
+
+  return {
+    /** The address that replaces the present one as soon as it is confirmed. */
+    pending: async (user: User): Promise<string | null> => (await pending(user))?.email ?? null,
+
+    /** Asks for a proof of an address. Earlier links end. The mails are sent after the answer. */
+    async ask(user: User, given: string): Promise<void> {
+      mustBeOwnAccount(user)
+      const address = normalEmail(given)
+      const hasMail = context.mailer() !== null
+      const secret = randomToken()
+      const isTaken = await store.write(async (tables) => {
+        const now = context.clock()
+        const other = await findUserByEmail(tables, address)
+        await tables.email_links.remove({ user_id: user.id })
+        await tables.email_links.insert({
+          hash: hashKey(secret),
+          user_id: user.id,
+          email: address,
+          created_at: now,
+          expires_at: new Date(now.getTime() + emailLinkLifetime[hasMail ? 'mail' : 'operator']),
+        })
+        return other !== undefined && other.id !== user.id
+      })
+      const mails = [mailFor(user, address, secret, isTaken)]
+      if (!sameEmail(address, user.email)) mails.push(notice(user, address, false))
+      void post(context, user.current_organization_id ?? '', mails)
+    },
+
+    /** The holder of the mailed secret is signed in to the account. So it is the same person, and nothing ends. */
+    async confirm(user: User, body: unknown): Promise<User> {
+      mustBeOwnAccount(user)
+      const { token } = check(emailLinkInput, body)
+      if (token.length > longestSecret) throw notUsable()
+      const [before, after] = await store.write(async (tables) => {
+        const link = await tables.email_links.first({ hash: hashKey(token) })
+        const found = await tables.users.first({ id: user.id })
+        if (!found || link?.user_id !== user.id || link.expires_at <= context.clock()) throw notUsable()
+        return [found, await move(tables, found, link.email)]
+      })
+      tellOld(before, after)
+      return after
+    },
+
+    /** The operator vouches: for the new address that a user asked for, or for the present one. */
+    async confirmFor(given: string): Promise<User> {
+      const [before, after] = await store.write(async (tables) => {
+        const now = context.clock()
+        const own = await findUserByEmail(tables, given)
+        const asked = (await tables.email_links.find({})).filter((one) => sameEmail(one.email, given) && one.expires_at > now)
+        if (!own && asked.length > 1)
+          throw invalid(
+            `${asked.length} users ask for ${given}. Those who should not have it take it back by asking for another address.`,
+            'email',
+          )
+        const user = own ?? (asked[0] && (await tables.users.first({ id: asked[0].user_id })))
+        if (!user) throw notFound(`There is no user ${given}, and nobody asks for this address. \`waymark users list\` shows all users.`)
+        return [user, await move(tables, user, own?.email ?? asked[0]!.email)]
+      })
+      tellOld(before, after)
+      return after
+    },
+  }
+}

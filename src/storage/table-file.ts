@@ -1,2 +1,0 @@
-/** Reads CSV, Parquet and JSON. */
-export { readTableFile } from './duckdb/read-file.ts'

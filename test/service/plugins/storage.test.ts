@@ -1,0 +1,165 @@
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createBreaker } from '../../../src/service/plugins/breaker.ts'
+import { openFileStorage } from '../../../src/service/plugins/file-storage.ts'
+import { createMemoryCache } from '../../../src/service/plugins/memory-cache.ts'
+import { createMemoryStorage } from '../../../src/service/plugins/memory-storage.ts'
+
+let folder: string
+let files = 0
+const newFile = () => join(folder, `${++files}`, 'storage.jsonl')
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waymark-plugins-'))
+})
+afterAll(async () => rm(folder, { recursive: true }))
+
+type Command = readonly ['set', string, string, string | null] | readonly ['open']
+
+const name = fc.constantFrom('a', 'b', '__proto__', '', 'é"\n')
+const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(fc.constant('set' as const), name, name, fc.option(fc.json(), { nil: null })) },
+  { weight: 1, arbitrary: fc.constant(['open'] as const) },
+)
+
+test('a file keeps what memory keeps, across any number of restarts', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(command, { maxLength: 30 }), async (commands) => {
+      const file = newFile()
+      const model = createMemoryStorage()
+      let storage = await openFileStorage(file)
+      for (const one of [...commands, ['open'] as const]) {
+        if (one[0] === 'open') {
+          await storage.close()
+          storage = await openFileStorage(file)
+        } else {
+          const [, scope, key, json] = one
+          await Promise.all([storage.set(scope, key, json), model.set(scope, key, json)])
+        }
+        for (const scope of ['a', 'b', '__proto__', '', 'é"\n'])
+          for (const key of ['a', 'b', '__proto__', '', 'é"\n']) expect(await storage.get(scope, key)).toBe(await model.get(scope, key))
+      }
+      await storage.close()
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('an incomplete last line was not acknowledged, and is left out; damaged lines lose only themselves', async () => {
+  const file = newFile()
+  const storage = await openFileStorage(file)
+  await storage.set('1/1', 'k', '1')
+  await storage.close()
+  await appendFile(file, 'not JSON\n["1/1","l","2"]\n["1/1","k","3"')
+  const again = await openFileStorage(file)
+  expect([await again.get('1/1', 'k'), await again.get('1/1', 'l')]).toEqual(['1', '2'])
+  await again.set('1/1', 'm', '4')
+  await again.close()
+  expect(await readFile(file, 'utf8')).toBe('["1/1","k","1"]\n["1/1","l","2"]\n["1/1","m","4"]\n')
+})
+
+test('outdated lines are removed while the file is written', async () => {
+  const file = newFile()
+  const storage = await openFileStorage(file)
+  for (let round = 0; round < 30; round++)
+    await Promise.all(Array.from({ length: 100 }, (_, i) => storage.set('s', `k${i % 10}`, String(round * 100 + i))))
+  const lines = (await readFile(file, 'utf8')).split('\n').length
+  expect(lines).toBeLessThan(1_200)
+  expect(await storage.get('s', 'k3')).toBe('2993')
+  await storage.close()
+  const again = await openFileStorage(file)
+  expect(await again.get('s', 'k3')).toBe('2993')
+  await again.close()
+})
+
+test('a file that cannot be read is an error, not an empty storage', async () => {
+  await writeFile(join(folder, 'plain'), '')
+  await expect(openFileStorage(join(folder, 'plain', 'storage.jsonl'))).rejects.toThrow(/ENOTDIR|EEXIST/)
+})
+
+describe('cache', () => {
+  const start = () => {
+    let now = 0
+    const cache = createMemoryCache(() => new Date(now))
+    return { cache, pass: (seconds: number) => (now += seconds * 1000) }
+  }
+
+  test('a value ends with its time, and a longer time can be given', () => {
+    const { cache, pass } = start()
+    cache.set('s', 'a', '1', 10)
+    cache.set('s', 'b', '2')
+    pass(9)
+    expect(cache.get('s', 'a')).toBe('1')
+    cache.expire('s', 'a', 5)
+    pass(6)
+    expect([cache.get('s', 'a'), cache.get('s', 'b'), cache.expire('s', 'a', 5)]).toEqual([null, '2', false])
+  })
+
+  test('a counter keeps its time', () => {
+    const { cache, pass } = start()
+    expect([cache.incr('s', 'n'), cache.expire('s', 'n', 10), cache.incr('s', 'n')]).toEqual([1, true, 2])
+    pass(11)
+    expect(cache.incr('s', 'n')).toBe(1)
+  })
+
+  test('scopes do not meet, and a list is not a value', () => {
+    const { cache } = start()
+    cache.lpush('s', 'k', ['1', '2'])
+    expect([cache.get('t', 'k'), cache.llen('t', 'k'), cache.lrange('s', 'k', 0, 0), cache.lrange('s', 'k', -1, -1)]).toEqual([
+      null,
+      0,
+      ['2'],
+      ['1'],
+    ])
+    cache.set('s', 'v', '"x"')
+    expect(() => cache.lpush('s', 'v', ['1'])).toThrow('a value, not a list')
+    expect(() => cache.incr('s', 'v')).toThrow('no number')
+  })
+
+  test('lists and scopes have limits: the oldest go first', () => {
+    const { cache } = start()
+    expect(
+      cache.lpush(
+        's',
+        'l',
+        Array.from({ length: 1_500 }, (_, i) => String(i)),
+      ),
+    ).toBe(1_000)
+    expect(cache.lrange('s', 'l', 0, 0)).toEqual(['1499'])
+    for (let i = 0; i < 10_500; i++) cache.set('s', `k${i}`, '1')
+    expect([cache.get('s', 'k0'), cache.get('s', 'k10499')]).toEqual([null, '1'])
+    cache.set('t', 'small', '1')
+    for (let i = 0; i < 5; i++) cache.set('t', `big${i}`, 'x'.repeat(4 * 1024 * 1024))
+    expect([cache.get('t', 'small'), cache.get('t', 'big0'), cache.get('t', 'big4')?.length, cache.get('s', 'k10499')]).toEqual([
+      null,
+      null,
+      4 * 1024 * 1024,
+      '1',
+    ])
+  })
+})
+
+test('a breaker weighs failures against successes, and a limit like twenty failures', () => {
+  const at = (minutes: number) => new Date(minutes * 60_000)
+  const note = (breaker: ReturnType<typeof createBreaker>, what: 'success' | 'failure' | 'limit', count: number, minute = 0) =>
+    Array.from({ length: count }, () => breaker.note(what, at(minute))).includes(true)
+  const failing = createBreaker()
+  expect([note(failing, 'failure', 59), note(failing, 'failure', 1), failing.isClosed(at(9)), failing.isClosed(at(10))]).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ])
+  expect(note(failing, 'limit', 1, 10)).toBe(true)
+  const mixed = createBreaker()
+  for (let i = 0; i < 1_000; i++) expect([note(mixed, 'failure', 1), note(mixed, 'success', 1)]).toEqual([false, false])
+  const hanging = createBreaker()
+  expect([note(hanging, 'limit', 2), note(hanging, 'success', 20), note(hanging, 'limit', 1), note(hanging, 'limit', 1)]).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
+})

@@ -52,6 +52,7 @@ import {
   statusAnswer,
   waitedForSeconds,
 } from './service/asking/asking.ts'
+import { backendSettings } from './service/asking/backend-settings.ts'
 import { presentRun, type QueryStatus } from './service/asking/query-runs.ts'
 import { type RefreshMode, refreshMode } from './service/asking/refresh.ts'
 import type { ExportRows } from './service/exports/ports.ts'
@@ -113,7 +114,7 @@ export function newProject(home: ProjectHome, record: ProjectRecord, limit: Open
   const current = { record }
   const onRecovery = (notice: RecoveryNotice) => home.onRecovery(record.id, notice)
   const transformations = home.transformations?.(record.id)
-  const ofProject = { clock, onError, signal, onRecovery, transformations, salts, record: () => current.record }
+  const ofProject = { clock, onError, signal, onRecovery, transformations, salts, settings: () => backendSettings(current.record) }
   return new Project(home, new OnDemandBackend(ofProject, backends, limit, backends.positionOf(record.id)), current)
 }
 

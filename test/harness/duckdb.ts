@@ -21,6 +21,7 @@ import { closeProject, Project } from '../../src/project.ts'
 import { columnTypes, type JsonValue, tableRows } from '../../src/queries/answers/rows.ts'
 import type { QueryContext } from '../../src/queries/kind.ts'
 import type { ProjectRecord } from '../../src/service/accounts/records.ts'
+import { backendSettings } from '../../src/service/asking/backend-settings.ts'
 
 export interface TestProject extends QueryProject {
   /** Takes events and imports as for any caller. */
@@ -67,7 +68,7 @@ export async function openTestProject({
   const admission = { claim: refuse, upkeep: () => unscheduled() }
   const stores = duckdbStores(instance, storage)
   const onRecovery = () => {}
-  const backend = await openLocalBackend({ stores, admission, clock, record: () => record, onError, onRecovery })
+  const backend = await openLocalBackend({ stores, admission, clock, settings: () => backendSettings(record), onError, onRecovery })
   const opens = { open: async () => backend, isOutOfMemory: () => false, isLost: () => false }
   const home = {
     backends: {
@@ -89,7 +90,7 @@ export async function openTestProject({
     onError,
     onRecovery,
   }
-  const held = new OnDemandBackend({ clock, record: () => record, onError, onRecovery }, opens, new OpenLimit(1), 0)
+  const held = new OnDemandBackend({ clock, settings: () => backendSettings(record), onError, onRecovery }, opens, new OpenLimit(1), 0)
   const project = new Project(home, held, { record })
   const target = await backend.forQueries()
 

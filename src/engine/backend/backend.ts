@@ -3,11 +3,10 @@ import type { Salts } from '../../events/ingestion/cookieless/salts.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
 import type { Transformations } from '../../events/ingestion/transforming/ports.ts'
-import type { QueryContext } from '../../queries/kind.ts'
-import type { ProjectRecord } from '../../service/accounts/records.ts'
-import type { Computed, Computing, Load } from '../../service/asking/asking.ts'
+import type { ProjectSettings, QueryContext } from '../../queries/kind.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
+import type { Computed, Computing, Load } from '../admission/computing.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
@@ -43,11 +42,18 @@ export interface ProjectBackend extends ProjectCalls {
   close(): Promise<void>
 }
 
+/** The settings of a project that its backend needs. */
+export interface BackendSettings extends ProjectSettings {
+  readonly anonymizeIps: boolean
+  /** It has acknowledged events before. */
+  readonly hadEvents: boolean
+}
+
 /** The context that a backend gets from its project. */
 export interface BackendHome {
   readonly clock: () => Date
-  /** The current fields of the project. */
-  readonly record: () => ProjectRecord
+  /** The current settings of the project. */
+  readonly settings: () => BackendSettings
   /** Of its plugins; absent: events are stored as they were sent. */
   readonly transformations?: Transformations | undefined
   /** For visitors without cookies. Absent: they end with the process. */

@@ -14,13 +14,11 @@ import { allRows } from '../../queries/answers/page-limit.ts'
 import type { ProjectSettings } from '../../queries/kind.ts'
 import { Refusal } from '../../queries/refusals.ts'
 import { viewsNamedIn } from '../../queries/views.ts'
-import { settingsWithDefaults, viewsOf } from '../../service/accounts/projects/project-fields.ts'
-import type { ProjectRecord } from '../../service/accounts/records.ts'
-import type { Computed, Computing } from '../../service/asking/asking.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import { type Admission, type Claim, ended, type Wanted } from '../admission/admission.ts'
 import { Answer } from '../admission/answer.ts'
+import type { Computed, Computing } from '../admission/computing.ts'
 import { type ActionService, actionService } from '../definitions/actions.ts'
 import { type CohortService, cohortService, namesCohorts } from '../definitions/cohorts.ts'
 import { answerQuery } from '../execution/answer.ts'
@@ -74,19 +72,15 @@ export async function openLocalBackend(home: LocalHome): Promise<LocalBackend> {
 async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBackend> {
   const { clock, onError, signal, stores } = home
   const started = performance.now()
-  const { id, ingested_event } = home.record()
+  const { id, hadEvents } = home.settings()
   const thoroughly = isThorough ? { isThorough } : home.wasClosed ? { isThorough: false } : {}
-  const storage = await stores.open(id, { hadEvents: ingested_event, ...thoroughly })
+  const storage = await stores.open(id, { hadEvents, ...thoroughly })
   try {
     const { recovery, engine, log, cacheFolder } = storage
     for (const report of storage.reports) home.onRecovery(report)
     if (recovery) home.onRecovery({ ...recovery, kind: 'store-recovering' })
     const writer = await engine.openWriter()
     try {
-      const settings = () => ({
-        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
-        timezone: home.record().timezone,
-      })
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
       const transform = home.transform ?? (await ownTransform(home, storage))
       const attempts = cacheFolder === null ? undefined : openAttempts(cacheFolder)
@@ -96,7 +90,7 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
         uuidFolder,
         projectId: id,
         clock,
-        settings,
+        settings: home.settings,
         salts: home.salts,
         onError,
         signal,
@@ -120,10 +114,13 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
   }
 }
 
-async function ownTransform({ transformations, record }: LocalHome, { cacheFolder, log }: ProjectStorage): Promise<Transform | undefined> {
+async function ownTransform(
+  { transformations, settings }: LocalHome,
+  { cacheFolder, log }: ProjectStorage,
+): Promise<Transform | undefined> {
   if (!transformations) return undefined
   const file = cacheFolder === null ? null : await openTransformFile(transformedIn(cacheFolder))
-  const transformer = new Transformer({ projectId: record().id, transformations, file })
+  const transformer = new Transformer({ projectId: settings().id, transformations, file })
   transformer.started(log.lastSeq)
   return transformer
 }
@@ -146,7 +143,7 @@ export class LocalBackend implements ProjectBackend {
     this.home = home
     this.storage = storage
     const { admission, clock } = home
-    const { id } = home.record()
+    const { id } = home.settings()
     const upkeep = admission.upkeep(id)
     this.lists = storage.engine.lists
       ? new ProjectLists(storage.engine.lists.memory, {
@@ -289,7 +286,7 @@ export class LocalBackend implements ProjectBackend {
     const { engine } = this.storage
     const statements = engine.statements(turns)
     return {
-      settings: settingsOf(this.home.record()),
+      settings: this.home.settings(),
       now: this.home.clock(),
       dialect: engine.dialect,
       limits: engine.limits,
@@ -320,7 +317,7 @@ export class LocalBackend implements ProjectBackend {
   }
 
   private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const claim = this.home.admission.claim({ project: this.home.record().id, caller: 'export', isBackground: true, signal })
+    const claim = this.home.admission.claim({ project: this.home.settings().id, caller: 'export', isBackground: true, signal })
     return ended(claim, (async () => work(await claim.awaits(this.forQueries(claim)), claim.signal))())
   }
 
@@ -358,7 +355,7 @@ export class LocalBackend implements ProjectBackend {
     const { signal } = this.closing
     if (this.loading || this.loadedAt.has(key) || signal.aborted) return
     const work = async () => {
-      const project = await this.forQueries(this.home.admission.upkeep(this.home.record().id))
+      const project = await this.forQueries(this.home.admission.upkeep(this.home.settings().id))
       const values = await sourceOf(project, signal)
       if (values instanceof Refusal) return
       const source = engine.lists!.source(project)
@@ -411,20 +408,6 @@ function endingWith<T, R>(claim: Claim, rows: AsyncGenerator<T, R, undefined>): 
     },
     [Symbol.asyncDispose]: async () => claim.end(),
   } as AsyncGenerator<T, R, undefined>
-}
-
-const settingsOf = (record: ProjectRecord): ProjectSettings => {
-  const settings = settingsWithDefaults(record.settings)
-  const list = <T>(name: string) => (settings[name] ?? []) as unknown as readonly T[]
-  return {
-    id: record.id,
-    timezone: record.timezone,
-    weekStartDay: record.week_start_day === 1 ? 1 : 0,
-    testAccountFilters: list<unknown>('test_account_filters'),
-    personDisplayNameProperties: list<string>('person_display_name_properties'),
-    pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
-    views: viewsOf(record.settings),
-  }
 }
 
 const limited = (project: QueryProject, rowLimits: RowLimits): QueryProject => (rowLimits ? { ...project, rowLimits } : project)

@@ -3,10 +3,10 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
-import type { Computed, Computing } from '../../service/asking/asking.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
+import type { Computed, Computing } from '../admission/computing.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
@@ -231,7 +231,6 @@ export class OnDemandBackend implements ProjectBackend, Closable {
   private homeOfInner(): BackendHome {
     return {
       ...this.home,
-      record: this.home.record,
       wasClosed: this.hasBeenOpen,
       onError: (error) => {
         this.home.onError(error)

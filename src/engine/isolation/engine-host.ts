@@ -3,9 +3,8 @@ import { ThreadPool } from '../../core/folds/thread-pool.ts'
 import { InternalError } from '../../errors/errors.ts'
 import { arrowBytes } from '../../lib/bytes/arrow-bytes.ts'
 import { Progress } from '../../lib/flow/progress.ts'
-import type { ProjectRecord } from '../../service/accounts/records.ts'
 import { type Admission, createAdmission, type Wanted } from '../admission/admission.ts'
-import type { BackendHome } from '../backend/backend.ts'
+import type { BackendHome, BackendSettings } from '../backend/backend.ts'
 import { callOn } from '../backend/calls.ts'
 import { type LocalBackend, openLocalBackend } from '../backend/local-backend.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
@@ -38,7 +37,7 @@ interface Held {
   backend: LocalBackend
   readonly log: TailedLog
   readonly transform: EngineTransform
-  record: ProjectRecord
+  settings: BackendSettings
   offset: number
   transforms: boolean
 }
@@ -69,23 +68,23 @@ export function hostEngine(port: Port, onStart: () => void): void {
   }
   const notify = <N extends keyof EngineNotifications>(name: N, value: EngineNotifications[N]) => channel.notify(name, value)
 
-  const held = async ({ record, seq, offset, transforms }: OfProject): Promise<Held> => {
-    const opening = projects.get(record.id)
-    if (!opening) throw new InternalError(`Project ${record.id} is not open in the engine`)
+  const held = async ({ settings, seq, offset, transforms }: OfProject): Promise<Held> => {
+    const opening = projects.get(settings.id)
+    if (!opening) throw new InternalError(`Project ${settings.id} is not open in the engine`)
     const project = await opening
-    project.record = record
+    project.settings = settings
     project.offset = offset
     project.transforms = transforms
     project.log.reached(seq)
     return project
   }
 
-  const open = async ({ record, seq, offset, transforms, isLive, wasClosed }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
+  const open = async ({ settings, seq, offset, transforms, isLive, wasClosed }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
     const { stores, admission, threads, longQueries } = started()
-    const { id } = record
+    const { id } = settings
     let tailed: TailedLog | null = null
     let inOrder: Opened['log'] = null
-    const state = { record, offset, transforms }
+    const state = { settings, offset, transforms }
     const tail = {
       liveSeq: isLive ? seq : null,
       writer: {
@@ -104,7 +103,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     let made: Held | null = null
     const home: BackendHome = {
       clock: () => new Date(Date.now() + (made ?? state).offset),
-      record: () => (made ?? state).record,
+      settings: () => (made ?? state).settings,
       onError: (error) =>
         void setImmediate(() =>
           notify('problem', { project: id, error: writeError(error), isStuck: (made?.backend.failure ?? null) !== null }),
@@ -120,7 +119,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     const isThorough = isLive || wasClosed ? { isThorough: false } : {}
     const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
     const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries, transform })
-    made = { backend, log: tailed!, transform, record, offset, transforms }
+    made = { backend, log: tailed!, transform, settings, offset, transforms }
     return { held: made, opened: { log: inOrder, reports: backend.reports } }
   }
 
@@ -140,7 +139,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
     const { backend } = await held(args)
     const stop = new AbortController()
     called.signal.addEventListener('abort', () => stop.abort(called.signal.reason), { once: true })
-    const begun = await begin(backend, wantedOf(args.record.id, args.wanted, called, stop.signal))
+    const begun = await begin(backend, wantedOf(args.settings.id, args.wanted, called, stop.signal))
     if (!begun) return null
     const id = ++lastStream
     streams.set(id, { bytes: begun.bytes, stop })
@@ -166,7 +165,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       ping: () => started().opened.running,
 
       async open(args) {
-        const { id } = args.record
+        const { id } = args.settings
         await projects.get(id)?.catch(() => undefined)
         const opening = open(args)
         projects.set(
@@ -201,7 +200,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
         const progress = new Progress()
         const timer = setInterval(() => called.note(progress.rows satisfies QueryNote), progressMs)
         try {
-          const wanted = wantedOf(args.record.id, args.wanted, called)
+          const wanted = wantedOf(args.settings.id, args.wanted, called)
           const { answer, endsAt } = await backend.answer(args.query, { wanted, progress, ...(args.rows ? { rows: args.rows } : {}) })
           return { text: await answer.text(), endsAt }
         } finally {

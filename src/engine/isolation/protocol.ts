@@ -1,8 +1,7 @@
 import type { AnswerWarning } from '../../queries/query-types.ts'
-import type { ProjectRecord } from '../../service/accounts/records.ts'
 import type { RowPart, RowSelection } from '../../service/exports/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
-import type { RowLimits } from '../backend/backend.ts'
+import type { BackendSettings, RowLimits } from '../backend/backend.ts'
 import type { ProjectCall } from '../backend/calls.ts'
 import type { AnswerText } from '../backend/long-queries.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
@@ -30,8 +29,8 @@ export interface StartArgs {
 
 /** Sent with each call of a project. */
 export interface OfProject {
-  /** The current record. */
-  readonly record: ProjectRecord
+  /** The current settings. */
+  readonly settings: BackendSettings
   /** The last record of its log. */
   readonly seq: number
   /** The door's clock minus the system's, in milliseconds. */

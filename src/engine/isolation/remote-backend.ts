@@ -9,12 +9,11 @@ import { arrowBatches } from '../../lib/bytes/arrow-bytes.ts'
 import type { RowCount } from '../../lib/flow/progress.ts'
 import { Texts } from '../../lib/text/texts.ts'
 import { KeepAlive } from '../../lib/web/keep-alive.ts'
-import { settingsWithDefaults } from '../../service/accounts/projects/project-fields.ts'
-import type { Computed, Computing } from '../../service/asking/asking.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
 import { Answer } from '../admission/answer.ts'
+import type { Computed, Computing } from '../admission/computing.ts'
 import type { BackendHome, ProjectBackend, RowLimits } from '../backend/backend.ts'
 import { forwardedCalls, type KnownFacts, type ProjectCall, type Records } from '../backend/calls.ts'
 import type { ActionService } from '../definitions/actions.ts'
@@ -86,16 +85,13 @@ export class RemoteBackend implements ProjectBackend {
   private constructor(parts: Parts) {
     const { home, engine } = parts
     this.parts = parts
-    this.id = home.record().id
+    this.id = home.settings().id
     this.room = new LagBackpressure(defaultQueueBytes, () => engine.isUp, this.queries)
     this.intake = new Intake({
       log: { append: (batch) => this.mustHaveLog().append(batch) },
       backpressure: this.room,
       clock: home.clock,
-      settings: () => ({
-        anonymizeIps: settingsWithDefaults(home.record().settings).anonymize_ips === true,
-        timezone: home.record().timezone,
-      }),
+      settings: home.settings,
       projectId: this.id,
       salts: home.salts,
       mustBeOpen: () => this.mustBeOpen(),
@@ -256,8 +252,8 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   private ofProject(): OfProject {
-    const { record, clock } = this.parts.home
-    return { record: record(), seq: this.position, offset: clock().getTime() - Date.now(), transforms: this.transforms }
+    const { settings, clock } = this.parts.home
+    return { settings: settings(), seq: this.position, offset: clock().getTime() - Date.now(), transforms: this.transforms }
   }
 
   private get transforms(): boolean {

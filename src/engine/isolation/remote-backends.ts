@@ -19,9 +19,9 @@ const besideItsLimit = (memoryLimit: number) => memoryLimit / 2 + 1024 ** 3
 /** How long queries wait for other projects to be opened again. */
 const longestMs = 2_000
 
-const doorTransform = async ({ transformations, record }: BackendHome, folder: string): Promise<DoorTransform | null> =>
+const doorTransform = async ({ transformations, settings }: BackendHome, folder: string): Promise<DoorTransform | null> =>
   transformations
-    ? new DoorTransform({ projectId: record().id, transformations, file: await openTransformFile(transformedIn(folder)) })
+    ? new DoorTransform({ projectId: settings().id, transformations, file: await openTransformFile(transformedIn(folder)) })
     : null
 
 /** Projects whose logs belong to this process, and whose stores belong to an engine in another process. */
@@ -76,7 +76,7 @@ export class RemoteBackends implements Backends {
   private readonly notices = new Map<number, (notice: EngineNotifications['recovery']['notice']) => void>()
 
   async open(home: Parameters<Backends['open']>[0]): Promise<RemoteBackend> {
-    const { id } = home.record()
+    const { id } = home.settings()
     const { dataDir, storage } = this.start
     const files = filesOf(dataDir, id)
     const beforeForgetting = async () => {

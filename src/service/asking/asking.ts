@@ -1,7 +1,7 @@
 import type { Wanted } from '../../engine/admission/admission.ts'
 import type { Answer } from '../../engine/admission/answer.ts'
+import type { Computed, Computing, Load } from '../../engine/admission/computing.ts'
 import type { KeptAnswers } from '../../engine/execution/ports.ts'
-import type { Progress } from '../../lib/flow/progress.ts'
 import { rememberText } from '../../lib/text/json-text.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
@@ -39,18 +39,6 @@ export interface WaitingQuery {
   giveWay(error: Error): void
 }
 
-export interface Computing {
-  /** The claim for its statements. */
-  readonly wanted: Wanted
-  readonly progress?: Progress | undefined
-}
-
-export interface Computed {
-  readonly answer: Answer
-  /** The end of its date range, if it has one. */
-  readonly endsAt: string | null
-}
-
 /** The project that the query is for. */
 export interface Source {
   readonly project: ProjectRecord
@@ -69,11 +57,6 @@ export const waitedForSeconds = 60
 export const downloadSeconds = 3600
 /** The name of callers in this process. */
 export const library = 'library'
-
-export interface Load {
-  readonly waiting: number
-  readonly running: number
-}
 
 export interface Asking {
   readonly runs: QueryRuns

@@ -6,6 +6,7 @@ import { openInstance } from '../../../src/engine/storage/duckdb/instance.ts'
 import { duckdbStores } from '../../../src/engine/storage/stores.ts'
 import { type Deferred, deferred } from '../../../src/lib/flow/deferred.ts'
 import type { ProjectRecord } from '../../../src/service/accounts/records.ts'
+import { backendSettings } from '../../../src/service/asking/backend-settings.ts'
 
 const sql = (query: string) => ({ kind: 'SqlLikeQuery', query })
 const long = sql(`select length([${'1,'.repeat(10_000)}1])`)
@@ -26,7 +27,7 @@ test('short queries are answered while long ones are planned elsewhere, also in 
   const admission = createAdmission(2)
   const backendOf = (id: number) => {
     const record = { id, name: 'Test', timezone: 'UTC', week_start_day: 0, settings: {} } as unknown as ProjectRecord
-    const home = { clock: () => new Date(), record: () => record, onRecovery: () => {} }
+    const home = { clock: () => new Date(), settings: () => backendSettings(record), onRecovery: () => {} }
     return openLocalBackend({
       ...home,
       stores,

@@ -1,5 +1,5 @@
-import { WaymarkError } from '../../errors/errors.ts'
-import { closeProject, firstOpened, newProject, OpenLimit, openFailure, type Project, type ProjectHome } from '../../project.ts'
+import { WaymarkError } from './errors/errors.ts'
+import { closeProject, firstOpened, newProject, OpenLimit, openFailure, type Project, type ProjectHome } from './project.ts'
 
 /** A project that was requested and failed to open. */
 export interface ProjectFailure {

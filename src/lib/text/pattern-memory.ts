@@ -53,7 +53,7 @@ export function unfolded(pattern: string): { readonly steps: number; readonly op
     element.lastIndex = at
     const text = element.exec(pattern)![0]
     at += text.length
-    isAny = text === '..'
+    isAny = text === '.'
     if (text[0] === '(' && text !== '(') {
       if (!text.endsWith(':') && !text.endsWith('>')) continue // (?i): flags only, the bracket behind it is a letter at worst
     }
@@ -76,7 +76,7 @@ export function unfolded(pattern: string): { readonly steps: number; readonly op
     else if (text[0] === '[' && text.length > 1) {
       const unicode = text.match(/\\[pP]/g)?.length ?? 0
       add({ steps: steps.class + text.length * 4 + unicode * steps.unicodeClass, open: 1 })
-    } else if (text === '..' || /^\\[dDwWsSC]$/.test(text)) add({ steps: steps.class, open: 1 })
+    } else if (text === '.' || /^\\[dDwWsSC]$/.test(text)) add({ steps: steps.class, open: 1 })
     else add({ steps: steps.letter, open: 0 })
   }
   let all = part
@@ -95,7 +95,7 @@ export function patternMemory(pattern: string): number {
 
 /** Of a LIKE pattern that an engine cannot match by itself. */
 export const likeMemory = (pattern: string): number =>
-  pattern.split('%').length > 2 ? patternMemory(pattern.replace(/[^%_]/g, 'a').replaceAll('%', '.*').replaceAll('_', '..')) : 1
+  pattern.split('%').length > 2 ? patternMemory(pattern.replace(/[^%_]/g, 'a').replaceAll('%', '.*').replaceAll('_', '.')) : 1
 
 /** Of a text that is in a pattern, every letter for itself. */
 export const textMemory = (text: string): number =>

@@ -54,8 +54,8 @@ function groupsOf(address: string): number[] {
     part === ''
       ? []
       : part.split(':').flatMap((group) => {
-          if (!group.includes('..')) return [Number.parseInt(group, 16)]
-          const [a, b, c, d] = group.split('..').map(Number) as [number, number, number, number]
+          if (!group.includes('.')) return [Number.parseInt(group, 16)]
+          const [a, b, c, d] = group.split('.').map(Number) as [number, number, number, number]
           return [a * 256 + b, c * 256 + d]
         })
   const [first, last] = [numbers(head), tail === undefined ? [] : numbers(tail)]
@@ -66,7 +66,7 @@ function groupsOf(address: string): number[] {
 export function embeddedIpv4(address: string): readonly string[] {
   if (isIP(address) !== 6) return []
   const g = groupsOf(address)
-  const at = (i: number, flip = 0) => [g[i]! >> 8, g[i]! & 255, g[i + 1]! >> 8, g[i + 1]! & 255].map((byte) => byte ^ flip).join('..')
+  const at = (i: number, flip = 0) => [g[i]! >> 8, g[i]! & 255, g[i + 1]! >> 8, g[i + 1]! & 255].map((byte) => byte ^ flip).join('.')
   const isZero = (from: number, to: number) => g.slice(from, to).every((one) => one === 0)
   const found: string[] = []
   if (isZero(0, 6) || (isZero(0, 5) && g[5] === 0xffff) || (isZero(0, 4) && g[4] === 0xffff && g[5] === 0)) found.push(at(6))

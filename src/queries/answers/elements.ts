@@ -24,7 +24,7 @@ export function elementsOf(chain: string): Element[] {
 }
 
 function element(head: string, attributes: string, order: number): Element {
-  const [tag, ...classes] = head.split('..')
+  const [tag, ...classes] = head.split('.')
   const fields: Record<string, JsonValue> = {
     text: null,
     tag_name: tag || null,

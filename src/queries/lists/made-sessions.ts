@@ -89,7 +89,7 @@ export function madeEvents(columns: Readonly<Record<string, Expr>>, source: Tabl
     columns: [who, ...names.map((name) => field(name)), alias(callWith('sum', { args: [isFirst], over: over(null) }), '@made_number')],
     from: from(paused, 'made_paused'),
   })
-  const name = call('concat', call('toString', who), literal('..'), call('toString', field('@made_number')))
+  const name = call('concat', call('toString', who), literal('.'), call('toString', field('@made_number')))
   return select({
     columns: [alias(name, '@made_session'), ...names.map((column) => field(column))],
     from: from(numbered, 'made_numbered'),

@@ -87,7 +87,7 @@ export function partValue(part: BreakdownPart, env: QueryContext): Expr {
     case 'session':
       return named(field('session', part.property), part.property, part.attr, env)
     case 'event_metadata':
-      return named(field(...part.property.split('..')), part.property, part.attr, env)
+      return named(field(...part.property.split('.')), part.property, part.attr, env)
     case 'hogql':
       return eventExprOf(part.property, part.attr, env)
   }

@@ -39,7 +39,7 @@ describe.each(['the directory itself', 'its server'])('%s', (name) => {
     server?.process.kill('SIGTERM')
     expect((await server?.ended)?.code ?? 0).toBe(0)
   })
-  const out = (file: string) => join(data, '../..', `${name}-${file}`)
+  const out = (file: string) => join(data, '..', `${name}-${file}`)
   const query = (sql: string, ...more: string[]) => run(['query', '--data', data, '--project', '1', ...more, sql])
   const leftovers = async () => (await readdir(folder)).filter((one) => one.includes('.part'))
 

@@ -266,7 +266,7 @@ describe('what is refused', () => {
       'invalid_input',
       'destination__config__include_events',
     ],
-    ...['../..', '../other', 'a/../../b', '..\\b', '{table}/..', 'a\0b'].map((prefix): [string, object, number, string, string] => [
+    ...['..', '../other', 'a/../../b', '..\\b', '{table}/..', 'a\0b'].map((prefix): [string, object, number, string, string] => [
       `the prefix ${JSON.stringify(prefix)}`,
       { destination: { type: 'LocalFiles', config: { prefix } } },
       400,

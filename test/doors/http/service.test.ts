@@ -213,7 +213,7 @@ test('mail goes out over SMTP', async () => {
       'RCPT TO:<new@acme.test>',
       'Reply-To: boss@acme.test',
       'Line one',
-      '../..',
+      '..',
       'Line three',
     ]),
   )

@@ -9,7 +9,7 @@ describe('a pattern matches what RegExp matches', () => {
     const [ours, theirs] = [linearPattern(pattern), new RegExp(pattern, 'su')]
     assertGenerated(
       fc.property(
-        fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'k', 'x', '..', '1', '_', 'i', 'd', '\n', 'é'), maxLength: 12 }),
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'k', 'x', '.', '1', '_', 'i', 'd', '\n', 'é'), maxLength: 12 }),
         (text) => {
           expect([text, ours(text)]).toEqual([text, theirs.test(text)])
         },

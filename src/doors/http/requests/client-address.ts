@@ -30,7 +30,7 @@ const groups = (address: string): number[] => {
 
 /** Addresses that one caller may have many of count as one: an IPv6 address as its /64. And the network around it: /24, or /48. */
 export const networkOf = (address: string): { readonly host: string; readonly network: string } => {
-  if (isIP(address) !== 6) return { host: address, network: `${address.split('..').slice(0, 3).join('..')}.0/24` }
+  if (isIP(address) !== 6) return { host: address, network: `${address.split('.').slice(0, 3).join('.')}.0/24` }
   const hex = groups(address).map((part) => part.toString(16))
   return { host: `${hex.slice(0, 4).join(':')}::/64`, network: `${hex.slice(0, 3).join(':')}::/48` }
 }

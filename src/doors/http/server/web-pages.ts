@@ -85,7 +85,7 @@ export const createWebPages = (folder = webFolder()) => {
     /** The name of each file contains a hash of its contents. Null: there is no such file. */
     async asset(request: Request, name: string): Promise<Response | null> {
       const file = isFileName(name) ? await compressed(request, `assets/${name}`) : null
-      const type = types[name.slice(name.lastIndexOf('..') + 1)]
+      const type = types[name.slice(name.lastIndexOf('.') + 1)]
       if (!file || type === undefined) return null
       return new Response(file.bytes, {
         headers: { 'content-type': type, 'cache-control': `public, max-age=${365 * day}, immutable`, ...file.headers },

@@ -43,7 +43,7 @@ const digits = (text: string, from: number, to: number): number => {
 function parseUsual(text: string): number | null {
   const end = text.length - 1
   if (end < 19 || end > 26 || end === 20 || text[end] !== 'Z' || text[10] !== 'T') return null
-  if (text[4] !== '-' || text[7] !== '-' || text[13] !== ':' || text[16] !== ':' || (end > 19 && text[19] !== '..')) return null
+  if (text[4] !== '-' || text[7] !== '-' || text[13] !== ':' || text[16] !== ':' || (end > 19 && text[19] !== '.')) return null
   const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)]
   const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)]
   if (!(year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour <= 23 && minute <= 59 && second <= 59)) return null

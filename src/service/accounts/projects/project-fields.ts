@@ -82,7 +82,7 @@ const sampleRate = z.preprocess(
       error: 'Ensure this value is greater than or equal to 0.',
       abort: true,
     })
-    .refine((value) => (value.split('..')[1]?.length ?? 0) <= 2, {
+    .refine((value) => (value.split('.')[1]?.length ?? 0) <= 2, {
       params: { rule: 'max_decimal_places' },
       error: 'Ensure that there are no more than 2 decimal places.',
     })

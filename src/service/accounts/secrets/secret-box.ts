@@ -39,7 +39,7 @@ export function createSecretBox(keys: readonly string[]): SecretBox {
       return `v1.${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')}`
     },
     open(sealed, context) {
-      const [version, id, text = ''] = sealed.split('..')
+      const [version, id, text = ''] = sealed.split('.')
       const found = version === 'v1' ? all.find((one) => one.id === id) : undefined
       if (!found) throw new WaymarkError('unknown-secret-key', { id: id ?? '' })
       const bytes = Buffer.from(text, 'base64')
@@ -51,7 +51,7 @@ export function createSecretBox(keys: readonly string[]): SecretBox {
         throw new WaymarkError('damaged-secret', {}, { cause: error })
       }
     },
-    isCurrent: (sealed) => sealed.split('..')[1] === current.id,
+    isCurrent: (sealed) => sealed.split('.')[1] === current.id,
   }
 }
 

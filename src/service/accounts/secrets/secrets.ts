@@ -42,7 +42,7 @@ export const deviceToken = (userUuid: string, passwordHash: string): string => {
 }
 
 export const isDeviceToken = (token: string, userUuid: string, passwordHash: string): boolean => {
-  const [nonce = '', signature = ''] = token.split('..')
+  const [nonce = '', signature = ''] = token.split('.')
   const wanted = Buffer.from(deviceSignature(nonce, userUuid, passwordHash))
   const found = Buffer.from(signature)
   return found.length === wanted.length && timingSafeEqual(found, wanted)

@@ -2,6 +2,7 @@ import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
 import { build, stop } from 'esbuild'
+import { buildEmptyFiles } from './empty-files.mjs'
 import { removeOldParts } from './parts.mjs'
 import { preludeText } from './prelude.mjs'
 
@@ -42,6 +43,7 @@ export async function buildCli({ isAlone = false } = {}) {
     metafile: true,
   })
   await writeFile('dist/plugin-prelude.js', await preludeText())
+  await buildEmptyFiles('dist')
   await stop()
   await removeOldParts('dist', Object.keys(metafile.outputs).map((path) => basename(path)).filter((name) => name.startsWith('part-')), isAlone)
   await copyFile(resolve('@jitl/quickjs-wasmfile-release-sync/wasm'), 'dist/quickjs.wasm')

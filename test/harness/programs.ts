@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { buildClient } from '../../build/client.mjs'
+import { buildEmptyFiles } from '../../build/empty-files.mjs'
 import { preludeText } from '../../build/prelude.mjs'
 import { buildWeb } from '../../build/web.mjs'
 
@@ -64,6 +65,7 @@ export default async function buildPrograms(): Promise<void> {
     logLevel: 'warning',
   })
   writeFileSync(join(folder, 'plugin-prelude.js'), await preludeText())
+  await buildEmptyFiles(folder)
   await buildWeb(join(folder, 'web/'))
   await buildClient(join(folder, 'client/'))
   writeFileSync(madeOfFile, made)

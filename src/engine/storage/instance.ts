@@ -1,2 +1,5 @@
 /** The engine that stores accounts, and events unless they are on a server. */
+
+export { keepEmptyFile } from './duckdb/empty-files.ts'
 export { BrokenFileError, type Instance, isDiskFull, openInstance } from './duckdb/instance.ts'
+export { storeFile } from './duckdb/migrations.ts'

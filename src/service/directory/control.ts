@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTables, openControl } from '../../engine/storage/control/control-store.ts'
 import { controlFile } from '../../engine/storage/control/format.ts'
+import type { FileFormat } from '../../engine/storage/format.ts'
 import { type Instance, isDiskFull } from '../../engine/storage/instance.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
@@ -26,10 +27,14 @@ export async function accountsMemory(dataDir: string): Promise<number> {
   return Math.min(usualMemory + timesItsFiles * files, mostMemory)
 }
 
+export const accountsFile: FileFormat = {
+  ...controlFile,
+  create: (database) => [...controlFile.create(database), ...createTables(accountShapes)],
+}
+
 /** Account data of a directory, in its `control.duckdb`. */
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
-  const create = (database: string) => [...controlFile.create(database), ...createTables(accountShapes)]
-  const isNew = await instance.attach('control', 'control.duckdb', { ...controlFile, create })
+  const isNew = await instance.attach('control', 'control.duckdb', accountsFile)
   const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, {
     isNew,
     long: longTables,

@@ -13,6 +13,7 @@ import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
 import { boundDefinitions } from './bound-definitions.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
+import { copyEmptyFile } from './empty-files.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
@@ -252,6 +253,7 @@ export class Instance implements Sql {
   async attach(name: string, file: string, format: FileFormat): Promise<boolean> {
     const path = this.isInMemory ? ':memory:' : resolve(this.dataDir, file)
     let isNew = this.isInMemory || !(await exists(path))
+    const isCopied = isNew && !this.isInMemory && !this.isReadOnly && (await copyEmptyFile(format, path).catch(() => false))
     try {
       const mode = this.isReadOnly ? 'READ_ONLY' : `ROW_GROUP_SIZE ${rowGroupRows}`
       await this.run(`ATTACH ${text(path)} AS ${identifier(name)} (${mode})`)
@@ -264,7 +266,7 @@ export class Instance implements Sql {
     }
     try {
       if (this.isReadOnly) await mustBeReadable(this, name, path, format)
-      else isNew = await bringUpToDate(this, name, path, format, isNew)
+      else if (!isCopied) isNew = await bringUpToDate(this, name, path, format, isNew)
     } catch (error) {
       await this.abandon(name)
       throw isCorruption(error) ? new BrokenFileError(path, error) : error

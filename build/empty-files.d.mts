@@ -1,0 +1,1 @@
+export function buildEmptyFiles(folder: string): Promise<void>

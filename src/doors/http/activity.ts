@@ -1,47 +1,23 @@
-import * as z from 'zod'
 import type { ActivityEntry } from '../../service/accounts/records.ts'
 import type { Where } from '../../service/accounts/store.ts'
-import { time, timeSchema, uuidSchema } from './present.ts'
+import type { ActivityAnswer, ActivityEntryAnswer } from '../answers/activity.ts'
+import { time } from './present.ts'
 import type { Visit } from './resource.ts'
 import { pageLink } from './site.ts'
 
-const entrySchema = z.object({
-  id: uuidSchema,
-  user: z.object({ first_name: z.string(), email: z.string() }).nullable(),
-  activity: z.string(),
-  scope: z.string(),
-  item_id: z.string(),
-  detail: z.object({
-    name: z.string().nullable(),
-    short_id: z.string().nullable(),
-    type: z.string().nullable(),
-    changes: z.array(z.unknown()).nullable(),
-    trigger: z.unknown(),
-  }),
-  created_at: timeSchema,
-  unread: z.boolean(),
-  is_system: z.boolean(),
-  was_impersonated: z.boolean(),
-})
-export const activitySchema = z.object({
-  results: z.array(entrySchema),
-  next: z.string().nullable(),
-  previous: z.string().nullable(),
-  total_count: z.int(),
-})
 export const activityParameters = { page: 'Page number, from 1', limit: 'Entries per page (default 10)' }
 
 const whole = (text: string | null, fallback: number): number => (text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : fallback)
 
 /** Matching entries, newest first. */
-export const activityPage = async (visit: Visit, where: Where<ActivityEntry>): Promise<z.infer<typeof activitySchema>> => {
+export const activityPage = async (visit: Visit, where: Where<ActivityEntry>): Promise<ActivityAnswer> => {
   const { accounts } = visit.app
   const limit = Math.min(whole(visit.query.get('limit'), 10), 1000)
   const page = whole(visit.query.get('page'), 1)
   const { activity } = accounts.context.store.read
   const total = await activity.count(where)
   const entries = await activity.find(where, { newestFirst: 'created_at', limit, offset: (page - 1) * limit })
-  const present = async (entry: ActivityEntry): Promise<z.infer<typeof entrySchema>> => {
+  const present = async (entry: ActivityEntry): Promise<ActivityEntryAnswer> => {
     const user = entry.user_id === null ? undefined : await accounts.users.byId(entry.user_id)
     return {
       id: entry.id,
@@ -49,7 +25,7 @@ export const activityPage = async (visit: Visit, where: Where<ActivityEntry>): P
       activity: entry.activity,
       scope: entry.scope,
       item_id: entry.item_id,
-      detail: entry.detail as z.infer<typeof entrySchema>['detail'],
+      detail: entry.detail as ActivityEntryAnswer['detail'],
       created_at: time(entry.created_at),
       unread: false,
       is_system: entry.is_system,

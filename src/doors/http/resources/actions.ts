@@ -3,10 +3,12 @@ import { withinJson } from '../../../limits/bounds.ts'
 import { actionStepSchema } from '../../../queries/filters/action-definition.ts'
 import { check, flag, listOf, time as moment, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { type ActionAnswer, actionSchema, stepFields } from '../../answers/actions.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
 import { searched, searchParameter } from '../requests/search.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 
@@ -23,30 +25,10 @@ const creating = actionInput.extend({ id: z.int().positive().optional().meta({ d
 export const deletedField = { deleted: flag().optional().meta({ description: '`true` removes it, for good' }) }
 const changing = actionInput.partial().extend(deletedField)
 
-const stepFields = [
-  ...['event', 'properties', 'selector', 'tag_name', 'text', 'text_matching', 'href', 'href_matching', 'url', 'url_matching'],
-]
-const stepSchema = z.object(Object.fromEntries(stepFields.map((name) => [name, freeSchema])))
 /** An URL is matched by a part of it if the step does not say how. */
 const stepDefaults: Readonly<Record<string, unknown>> = { url_matching: 'contains' }
 const wholeStep = (step: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]]))
-
-const actionSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string(),
-  steps: z.array(stepSchema).meta({ description: 'Each with all fields: null where the step says nothing' }),
-  tags: z.array(z.string()),
-  pinned_at: timeSchema.nullable(),
-  is_calculating: z.literal(false).meta({ description: 'Queries match the steps, nothing is computed before' }),
-  is_action: z.literal(true),
-  team_id: z.int(),
-  deleted: z.boolean(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  created_by: userSchema.nullable(),
-})
 
 /** Definitions are stored as JSON. */
 const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ pinned_at, ...fields }: F) => ({
@@ -57,7 +39,7 @@ const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ 
 const service = async ({ app, project }: ProjectVisit) => (await app.project(project.id)).actions
 type Stored = Awaited<ReturnType<Awaited<ReturnType<typeof service>>['retrieve']>>
 
-const present = async ({ app: { accounts }, project }: ProjectVisit, action: Stored): Promise<z.infer<typeof actionSchema>> => ({
+const present = async ({ app: { accounts }, project }: ProjectVisit, action: Stored): Promise<ActionAnswer> => ({
   id: action.id,
   name: action.name,
   description: action.description ?? '',

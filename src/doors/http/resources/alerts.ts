@@ -1,20 +1,13 @@
 import type { Alert } from '../../../service/accounts/records.ts'
 import { invalid } from '../../../service/accounts/refusals.ts'
 import { alertChange, alertInput } from '../../../service/notifications/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { alertSchema, checkSchema, deliverySchema, testSchema } from '../../answers/notifications.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
-import {
-  alertSchema,
-  checkSchema,
-  deliveryParameters,
-  deliverySchema,
-  presentAlert,
-  presentCheck,
-  presentDelivery,
-  statesIn,
-  testSchema,
-} from './notification-format.ts'
+import { deliveryParameters, presentAlert, presentCheck, presentDelivery, statesIn } from './notification-format.ts'
 
 /** Checks shown with an alert. */
 const shownChecks = 5

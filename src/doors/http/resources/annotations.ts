@@ -1,34 +1,19 @@
-import * as z from 'zod'
 import { check } from '../../../service/accounts/fields.ts'
 import type { Annotation } from '../../../service/accounts/records.ts'
-import { annotationInput, annotationScopes, shownIn } from '../../../service/saved/annotations.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { annotationScopes } from '../../../service/saved/annotation-scopes.ts'
+import { annotationInput, shownIn } from '../../../service/saved/annotations.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { type AnnotationAnswer, annotationSchema } from '../../answers/annotations.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
 import { range } from '../requests/moment.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
 
-const annotationSchema = z.object({
-  id: z.int(),
-  content: z.string().nullable(),
-  date_marker: timeSchema.nullable(),
-  scope: z.enum(annotationScopes),
-  creation_type: z.string(),
-  dashboard_id: z.int().nullable(),
-  dashboard_name: z.string().nullable(),
-  dashboard_item: z.int().nullable(),
-  insight_short_id: z.string().nullable(),
-  insight_name: z.string().nullable(),
-  insight_derived_name: z.string().nullable(),
-  deleted: z.boolean(),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  updated_at: timeSchema,
-})
-
-const present = async ({ app, project }: ProjectVisit, annotations: readonly Annotation[]): Promise<z.infer<typeof annotationSchema>[]> => {
+const present = async ({ app, project }: ProjectVisit, annotations: readonly Annotation[]): Promise<AnnotationAnswer[]> => {
   const { dashboards, insights } = await app.saved.annotations.about(project, annotations)
   return Promise.all(
     annotations.map(async (one) => {
@@ -37,7 +22,7 @@ const present = async ({ app, project }: ProjectVisit, annotations: readonly Ann
         id: one.id,
         content: one.content,
         date_marker: maybeTime(one.date_marker),
-        scope: one.scope as z.infer<typeof annotationSchema>['scope'],
+        scope: one.scope as AnnotationAnswer['scope'],
         creation_type: one.creation_type,
         dashboard_id: one.dashboard_id,
         dashboard_name: dashboards.get(one.dashboard_id ?? 0)?.name ?? null,

@@ -8,24 +8,14 @@ import { logLevels } from '../../../service/exports/logs.ts'
 import { shownBackfillId } from '../../../service/exports/running/backfill-id.ts'
 import { describedDestinations } from '../../../service/exports/settings.ts'
 import { runTestStep, testSteps } from '../../../service/exports/test-steps.ts'
+import { backfillSchema, destinationSchema, exportSchema, logSchema, runSchema, stepSchema } from '../../answers/batch-exports.ts'
+import { cursorPageSchema, pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
-import { cursorPage, cursorPageSchema, cursorParameters } from '../requests/cursor-pages.ts'
+import { cursorPage, cursorParameters } from '../requests/cursor-pages.ts'
 import { range } from '../requests/moment.ts'
-import { pageSchema } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 import { defineResource, type OrganizationVisit, type ProjectVisit, type Resource } from '../resource.ts'
-import {
-  backfillSchema,
-  destinationSchema,
-  exportSchema,
-  logSchema,
-  presentBackfill,
-  presentExport,
-  presentExportRun,
-  presentLog,
-  runSchema,
-  stepSchema,
-} from './batch-export-format.ts'
+import { presentBackfill, presentExport, presentExportRun, presentLog } from './batch-export-format.ts'
 
 type ExportVisit = OrganizationVisit | ProjectVisit
 

@@ -5,10 +5,13 @@ import type { StoredCohort } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { check, flag, jsonList, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { type CohortAnswer, cohortSchema, personSchema } from '../../answers/cohorts.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
+import { presentAuthor, time } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { searched, searchParameter } from '../requests/search.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { definitionId, deletedField } from './actions.ts'
@@ -38,33 +41,10 @@ const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ d
 const changing = cohortInput.partial().extend(deletedField)
 const csvParameters = { name: 'The name, when the body is `text/csv`' }
 
-const cohortSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string(),
-  is_static: z.boolean(),
-  filters: z.record(z.string(), freeSchema).nullable(),
-  count: z.int(),
-  last_calculation: timeSchema.nullable(),
-  is_calculating: z.literal(false),
-  errors_calculating: z.int(),
-  deleted: z.boolean(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  created_by: userSchema.nullable(),
-})
-const personSchema = z.object({
-  id: uuidSchema,
-  distinct_ids: z.array(z.string()),
-  properties: z.record(z.string(), freeSchema),
-  created_at: timeSchema,
-  is_identified: z.boolean(),
-})
-
 const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
 
 /** Members are computed on demand, so the calculating state is never visible. */
-const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): Promise<z.infer<typeof cohortSchema>[]> => {
+const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): Promise<CohortAnswer[]> => {
   const states = await (await dataOf(visit)).cohorts.states(cohorts.map((one) => one.id))
   return Promise.all(
     cohorts.map(async (cohort) => {

@@ -8,57 +8,21 @@ import { dashboardChange, dashboardInput } from '../../../service/saved/dashboar
 import { type DashboardPage, isShown, type Tile, type WholeDashboard } from '../../../service/saved/dashboards.ts'
 import type { PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged, tagsOf } from '../../../service/saved/tags.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { type DashboardAnswer, dashboardSchema, type WholeDashboardAnswer, wholeSchema } from '../../answers/dashboards.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
-import { answeredInsightSchema, presentAnswer, presentInsight } from './insight-format.ts'
+import { presentAnswer, presentInsight } from './insight-format.ts'
 
-const dashboardSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string(),
-  pinned: z.boolean(),
-  deleted: z.boolean(),
-  tags: z.array(z.string()),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  last_modified_at: timeSchema.nullable(),
-  last_accessed_at: timeSchema.nullable(),
-  creation_mode: z.string(),
-  restriction_level: z.int(),
-  effective_restriction_level: z.int(),
-  effective_privilege_level: z.int(),
-})
-const tileSchema = z.object({
-  id: z.int(),
-  insight: answeredInsightSchema.nullable(),
-  text: z.object({ body: z.string(), last_modified_at: timeSchema.nullable(), last_modified_by: userSchema.nullable() }).nullable(),
-  layouts: z.record(z.string(), freeSchema),
-  color: z.string().nullable(),
-  order: z.int(),
-  show_description: z.boolean().nullable(),
-  filters_overrides: z.record(z.string(), freeSchema),
-  deleted: z.boolean(),
-  is_cached: z.boolean(),
-  last_refresh: timeSchema.nullable(),
-  error: z.object({ type: z.string(), message: z.string() }).nullable(),
-})
-const wholeSchema = dashboardSchema.extend({
-  filters: z.record(z.string(), freeSchema),
-  variables: z.record(z.string(), freeSchema),
-  persisted_filters: z.record(z.string(), freeSchema),
-  persisted_variables: z.record(z.string(), freeSchema),
-  breakdown_colors: z.array(freeSchema),
-  data_color_theme_id: z.int().nullable(),
-  tiles: z.array(tileSchema),
-})
 type Free = Record<string, unknown>
 
-const present = async ({ app, project }: ProjectVisit, dashboard: Dashboard): Promise<z.infer<typeof dashboardSchema>> => ({
+const present = async ({ app, project }: ProjectVisit, dashboard: Dashboard): Promise<DashboardAnswer> => ({
   id: dashboard.id,
   name: dashboard.name,
   description: dashboard.description ?? '',
@@ -100,7 +64,7 @@ const presentTile = async ({ app }: ProjectVisit, { tile, insight }: Tile, place
   }
 }
 
-const presentWhole = async (visit: ProjectVisit, { dashboard, tiles }: WholeDashboard): Promise<z.infer<typeof wholeSchema>> => {
+const presentWhole = async (visit: ProjectVisit, { dashboard, tiles }: WholeDashboard): Promise<WholeDashboardAnswer> => {
   const { app, project } = visit
   const insights = tiles.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
   const asking = readAsking(visit.query)

@@ -1,37 +1,16 @@
-import * as z from 'zod'
 import { domainChange, domainInput } from '../../../service/accounts/organizations/domains.ts'
 import type { Domain } from '../../../service/accounts/records.ts'
+import { type DomainAnswer, domainSchema } from '../../answers/domains.ts'
+import { pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, notEnforcedSchema, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { maybeTime } from '../present.ts'
 import { defineResource, type OrganizationVisit } from '../resource.ts'
 
-const domainSchema = z.object({
-  id: uuidSchema,
-  domain: z.string(),
-  is_verified: z.boolean().meta({ description: 'Proven by the TXT record or by the operator. Only then the domain gives rights' }),
-  verified_at: timeSchema
-    .nullable()
-    .meta({ description: 'When it was proven. On a server that is not hosted it is set when the domain is added, without a proof' }),
-  verification_challenge: z.string(),
-  jit_provisioning_enabled: z.boolean(),
-  sso_enforcement: z.string(),
-  has_saml: z.boolean(),
-  saml_entity_id: z.string().nullable(),
-  saml_acs_url: z.string().nullable(),
-  saml_x509_cert: z.string().nullable(),
-  pending: z
-    .object({ jit_provisioning_enabled: z.boolean().optional(), sso_enforcement: z.string().optional() })
-    .nullable()
-    .meta({ description: 'Settings that were sent when the domain was added. They take their places when it is proven' }),
-  not_enforced: notEnforcedSchema,
-})
-type PresentedDomain = z.infer<typeof domainSchema>
-const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): PresentedDomain => ({
+const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): DomainAnswer => ({
   ...shown(domain),
   is_verified: app.accounts.domains.isProven(domain),
 })
-const shown = (domain: Domain): Omit<PresentedDomain, 'is_verified'> => ({
+const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified'> => ({
   id: domain.id,
   domain: domain.domain,
   verified_at: maybeTime(domain.verified_at),
@@ -42,7 +21,7 @@ const shown = (domain: Domain): Omit<PresentedDomain, 'is_verified'> => ({
   saml_entity_id: domain.saml_entity_id,
   saml_acs_url: domain.saml_acs_url,
   saml_x509_cert: domain.saml_x509_cert,
-  pending: domain.pending as PresentedDomain['pending'],
+  pending: domain.pending as DomainAnswer['pending'],
   not_enforced: [
     ...(domain.jit_provisioning_enabled ? ['jit_provisioning_enabled'] : []),
     ...(domain.sso_enforcement === '' ? [] : ['sso_enforcement']),

@@ -1,13 +1,15 @@
-import * as z from 'zod'
 import { nameUuid } from '../../../lib/ids/name-uuid.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { KnownEvent, NamesAsked } from '../../../project.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { definitionSchema, type EventDefinitionAnswer } from '../../answers/event-definitions.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { maybeTime } from '../present.ts'
+import { pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
@@ -20,7 +22,6 @@ import {
   type Notes,
   notesInput,
   notesOf,
-  notesSchema,
   presentNote,
   removeDefinition,
   writeNote,
@@ -28,17 +29,6 @@ import {
 
 const namespace = '5f1f0d5e-6d39-4a0c-9d53-1f6b4f4c8f2a'
 const idOf = (projectId: number, name: string): string => nameUuid(namespace, `${projectId}:${name}`)
-
-const definitionSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  ...notesSchema,
-  count: z.int().meta({ description: 'How many such events have arrived' }),
-  created_at: timeSchema.nullable().meta({ description: 'The time of the earliest one' }),
-  last_seen_at: timeSchema.nullable(),
-  is_action: z.literal(false),
-  owner: z.null(),
-})
 
 interface Definition {
   readonly id: string
@@ -48,7 +38,7 @@ interface Definition {
   readonly last: Date | null
 }
 
-const present = async (visit: ProjectVisit, { definition, note }: Noted<Definition>): Promise<z.infer<typeof definitionSchema>> => {
+const present = async (visit: ProjectVisit, { definition, note }: Noted<Definition>): Promise<EventDefinitionAnswer> => {
   const { id, name, count, first, last } = definition
   return {
     id,

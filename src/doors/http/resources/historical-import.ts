@@ -1,22 +1,10 @@
-import * as z from 'zod'
 import { historicalImportInput, limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
 import type { HistoricalImport } from '../../../service/accounts/records.ts'
-import { maybeTime, timeSchema } from '../present.ts'
+import { type HistoricalImportAnswer, historicalImportSchema } from '../../answers/historical-import.ts'
+import { maybeTime } from '../present.ts'
 import { defineResource } from '../resource.ts'
 
-const amountSchema = z.int().nullable()
-const historicalImportSchema = z.object({
-  source: z.string(),
-  method: z.string(),
-  total_events: amountSchema,
-  events_per_minute: amountSchema,
-  is_approved: z.boolean(),
-  approved_by: z.string().nullable(),
-  approved_at: timeSchema.nullable(),
-  imported_events: z.int(),
-  limits: z.object({ total_events: amountSchema, events_per_minute: amountSchema }),
-})
-const present = (record: HistoricalImport): z.infer<typeof historicalImportSchema> => ({
+const present = (record: HistoricalImport): HistoricalImportAnswer => ({
   source: record.source,
   method: record.method,
   total_events: record.total_events,

@@ -6,14 +6,18 @@ import { invalid } from '../../../service/accounts/refusals.ts'
 import type { Where } from '../../../service/accounts/store.ts'
 import { type InsightPage, insightChange, insightInput, type PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged } from '../../../service/saved/tags.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { time, timeSchema } from '../present.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { timeSchema } from '../../answers/fields.ts'
+import { type AnsweredInsightAnswer, answeredInsightSchema, insightSchema } from '../../answers/insights.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
+import { time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
 import { range } from '../requests/moment.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
-import { answeredInsightSchema, insightSchema, presentAnswer, presentInsight } from './insight-format.ts'
+import { presentAnswer, presentInsight } from './insight-format.ts'
 
 const isTrue = (value: string) => /^(true|1|yes)$/i.test(value)
 
@@ -127,7 +131,7 @@ const around = async ({ app, project, query }: ProjectVisit, insight: Insight) =
 }
 type Around = Awaited<ReturnType<typeof around>>
 
-const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around): Promise<z.infer<typeof answeredInsightSchema>> => {
+const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around): Promise<AnsweredInsightAnswer> => {
   const { app, project } = visit
   const asking = readAsking(visit.query)
   const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit), on)

@@ -1,21 +1,12 @@
-import * as z from 'zod'
 import { type Member, memberInput } from '../../../service/accounts/organizations/members.ts'
 import { sameEmail } from '../../../service/accounts/users/users.ts'
+import { type MemberAnswer, memberSchema } from '../../answers/members.ts'
+import { pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
-import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentUser, time } from '../present.ts'
 import { defineResource, type OrganizationVisit } from '../resource.ts'
 
-const memberSchema = z.object({
-  id: uuidSchema,
-  user: userSchema,
-  level: z.int(),
-  joined_at: timeSchema,
-  updated_at: timeSchema,
-  is_2fa_enabled: z.boolean(),
-  has_social_auth: z.boolean(),
-})
-const present = ({ membership, user }: Member): z.infer<typeof memberSchema> => ({
+const present = ({ membership, user }: Member): MemberAnswer => ({
   id: membership.id,
   user: presentUser(user),
   level: membership.level,

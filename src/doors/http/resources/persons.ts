@@ -7,37 +7,24 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { tokenLength } from '../../../limits/bounds.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { doneSchema, idsShown, type PersonAnswer, personSchema } from '../../answers/persons.ts'
+import { valuesSchema } from '../../answers/property-values.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { byUuids, givenFilters } from '../queries/list-parameters.ts'
-import { recordValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { recordValues, valuesParameters } from '../queries/property-values.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 
 /** Persons of one request. */
 const mostDeleted = 1_000
 const mostMerged = 1_000
-const idsShown = 1_000
 const mostSplit = 10_000
 const cohortsOfStatement = 50
 const mostNames = 10_000
-
-const personSchema = z.object({
-  id: uuidSchema,
-  uuid: uuidSchema,
-  type: z.literal('person'),
-  name: z
-    .string()
-    .meta({ description: 'By `person_display_name_properties` of the project, else a distinct id, if possible one that is not anonymous' }),
-  distinct_ids: z.array(z.string()).meta({ description: `At most ${idsShown} in a list` }),
-  properties: z.record(z.string(), freeSchema),
-  created_at: timeSchema,
-  is_identified: z.boolean(),
-})
-type PresentedPerson = z.infer<typeof personSchema>
-const doneSchema = z.object({ success: z.literal(true), person: personSchema })
 
 /** An id that is looked up. */
 const givenId = z.string().max(tokenLength)
@@ -62,7 +49,7 @@ const bulkInput = z.object({
 })
 const eventsToo = { delete_events: '`true`: with all its events, which cannot be undone' }
 
-interface Actor extends Omit<PresentedPerson, 'uuid' | 'name' | 'type'> {}
+interface Actor extends Omit<PersonAnswer, 'uuid' | 'name' | 'type'> {}
 interface Shown {
   readonly display_name: string
 }
@@ -70,7 +57,7 @@ interface Shown {
 const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
 const isTrue = (text: string | null) => /^(true|1)$/i.test(text ?? '')
 
-const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PresentedPerson => {
+const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PersonAnswer => {
   const { id, properties, created_at, is_identified, ...rest } = actor as Actor
   const distinct_ids = namesFirst(rest.distinct_ids) // engines return them in any order
   return {
@@ -124,7 +111,7 @@ const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'disti
 const noPerson = 'There is no person with this uuid or distinct id.'
 
 /** By its uuid, or else by a distinct id. */
-const find = async (visit: ProjectVisit): Promise<PresentedPerson> => {
+const find = async (visit: ProjectVisit): Promise<PersonAnswer> => {
   const id = visit.params.id ?? ''
   const one = { limit: 1, offset: 0 }
   const [known] = isUuid(id) ? await personsOf(visit, { filters: [byUuids([id.toLowerCase()])] }, one) : []
@@ -151,13 +138,13 @@ const change = async (visit: ProjectVisit, changes: readonly PersonChange[]): Pr
   (await dataOf(visit)).changePersons(changes)
 
 /** Changes one person, which may be deleted or merged by somebody else meanwhile. */
-const changeOne = async (visit: ProjectVisit, changed: PersonChange): Promise<PresentedPerson> => {
+const changeOne = async (visit: ProjectVisit, changed: PersonChange): Promise<PersonAnswer> => {
   const [isThere] = await change(visit, [changed])
   if (!isThere) throw failures.notFound()
   return find({ ...visit, params: { ...visit.params, id: changed.person } })
 }
 
-const write = async (visit: ProjectVisit, person: PresentedPerson, set: Readonly<Record<string, unknown>>, unset: readonly string[]) => {
+const write = async (visit: ProjectVisit, person: PersonAnswer, set: Readonly<Record<string, unknown>>, unset: readonly string[]) => {
   const stored = propertiesOf(set, 'properties')
   const after = await changeOne(visit, { change: 'write', person: person.uuid, set: stored, unset })
   if (isTooLarge(stored, after.properties))
@@ -200,7 +187,7 @@ const chosen = async (visit: ProjectVisit): Promise<{ uuids: readonly string[]; 
   return { uuids: await uuidsOf(visit, byDistinctIds(distinct_ids), mostDeleted), withEvents }
 }
 
-const leaving = (person: PresentedPerson, body: unknown): readonly string[] | null => {
+const leaving = (person: PersonAnswer, body: unknown): readonly string[] | null => {
   const { main_distinct_id: main, distinct_ids_to_split: wanted } = check(splitInput, body ?? {})
   const own = new Set(person.distinct_ids)
   const named = new Set(wanted)

@@ -5,20 +5,14 @@ import { failedStates } from '../../../service/plugins/delivery/records.ts'
 import { type Family, isIn } from '../../../service/plugins/families.ts'
 import { agreementInput, configChange, configInput, jobInput, ordersInput } from '../../../service/plugins/fields.ts'
 import { logTypes } from '../../../service/plugins/log-entries.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { changedDeliveriesSchema, configSchema, failedDeliverySchema, pluginLogSchema } from '../../answers/plugins.ts'
 import { failures } from '../errors.ts'
 import { range } from '../requests/moment.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
-import {
-  changedDeliveriesSchema,
-  configSchema,
-  failedDeliverySchema,
-  pluginLogSchema,
-  presentConfig,
-  presentFailedDelivery,
-  presentPluginLog,
-} from './plugin-format.ts'
+import { presentConfig, presentFailedDelivery, presentPluginLog } from './plugin-format.ts'
 
 const seen = async ({ app, organization, project }: ProjectVisit, family: Family): Promise<readonly PluginConfig[]> => {
   if (!mayConfigure(organization)) throw failures.notFound()

@@ -3,11 +3,13 @@ import type { Plugin, ProjectRecord } from '../../../service/accounts/records.ts
 import { mustHave } from '../../../service/plugins/access.ts'
 import { type Family, isIn } from '../../../service/plugins/families.ts'
 import { pluginChange, pluginInput, sourceInput } from '../../../service/plugins/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { catalogueSchema, configSchema, pluginSchema } from '../../answers/plugins.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageSchema } from '../requests/pages.ts'
 import { defineResource, type OrganizationVisit, type Resource } from '../resource.ts'
-import { catalogueSchema, configSchema, pluginSchema, presentCatalogue, presentConfig, presentPlugin } from './plugin-format.ts'
+import { presentCatalogue, presentConfig, presentPlugin } from './plugin-format.ts'
 
 const seen = async ({ app, organization }: OrganizationVisit, family: Family): Promise<readonly Plugin[]> =>
   (await app.plugins.plugins.seenBy(organization)).filter((one) => isIn(family, one))

@@ -1,21 +1,11 @@
-import * as z from 'zod'
 import { type ProjectMember, projectMemberChange, projectMemberInput } from '../../../service/accounts/projects/project-members.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { type ProjectMemberAnswer, projectMemberSchema } from '../../answers/project-members.ts'
 import { failures } from '../errors.ts'
-import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentUser, time } from '../present.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 
-const projectMemberSchema = z.object({
-  id: uuidSchema,
-  user: userSchema,
-  level: z.int(),
-  parent_level: z.int().meta({ description: 'The level in the organization' }),
-  parent_membership_id: uuidSchema,
-  effective_level: z.int(),
-  joined_at: timeSchema,
-  updated_at: timeSchema,
-})
-const present = ({ access, membership, user }: ProjectMember): z.infer<typeof projectMemberSchema> => ({
+const present = ({ access, membership, user }: ProjectMember): ProjectMemberAnswer => ({
   id: access.id,
   user: presentUser(user),
   level: access.level,

@@ -5,11 +5,14 @@ import type { ActingMember } from '../../../service/accounts/acting-member.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../../service/accounts/projects/project-fields.ts'
 import { level, type ProjectRecord } from '../../../service/accounts/records.ts'
 import { invalid } from '../../../service/accounts/refusals.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { shortProjectSchema } from '../../answers/organizations.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { projectSchema } from '../../answers/projects.ts'
 import type { Caller } from '../access/authenticate.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import type { App } from '../app.ts'
-import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentShortProject, time } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
 
 /** Headers in which proxies name the country of a request. */
@@ -23,30 +26,6 @@ const withWeekStart = ({ headers }: Request, body: unknown): Record<string, unkn
   const guessed = country === undefined ? null : weekStartIn(country)
   return guessed === null || Array.isArray(body) ? (body as Record<string, unknown>) : { week_start_day: guessed, ...(body as object) }
 }
-
-const quotaSchema = z.object({
-  limit: z.int().nullable().meta({ description: 'Of the operator and the owner, the lower one; null: none' }),
-  taken: z.int(),
-  resets_at: timeSchema,
-})
-const projectSchema = z.looseObject({
-  id: z.int(),
-  organization: uuidSchema,
-  name: z.string(),
-  uuid: uuidSchema,
-  api_token: z.string(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  ingested_event: z.boolean(),
-  is_demo: z.boolean(),
-  timezone: z.string(),
-  week_start_day: z.int().nullable(),
-  access_control: z.boolean(),
-  effective_membership_level: z.int().nullable(),
-  has_group_types: z.boolean(),
-  group_types: z.array(freeSchema),
-  event_quota: quotaSchema.meta({ description: 'Events of clients on this day, in UTC' }),
-})
 
 const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membership'>, project: ProjectRecord) => {
   const groupTypes = await app.groupTypes(project)

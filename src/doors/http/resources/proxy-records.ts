@@ -1,26 +1,16 @@
-import * as z from 'zod'
 import { proxyRecordInput } from '../../../service/accounts/organizations/proxy-records.ts'
 import type { ProxyRecord } from '../../../service/accounts/records.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { type ProxyRecordAnswer, proxyRecordSchema } from '../../answers/proxy-records.ts'
 import { failures } from '../errors.ts'
-import { time, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { time } from '../present.ts'
 import { defineResource, type OrganizationVisit } from '../resource.ts'
 
-const proxyRecordSchema = z.object({
-  id: uuidSchema,
-  domain: z.string(),
-  target_cname: z.string(),
-  status: z.enum(['waiting', 'issuing', 'valid', 'warning', 'erroring', 'timed_out', 'deleting']),
-  message: z.string().nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  created_by: z.int().nullable(),
-})
-const present = (record: ProxyRecord): z.infer<typeof proxyRecordSchema> => ({
+const present = (record: ProxyRecord): ProxyRecordAnswer => ({
   id: record.id,
   domain: record.domain,
   target_cname: record.target_cname,
-  status: record.status as z.infer<typeof proxyRecordSchema>['status'],
+  status: record.status as ProxyRecordAnswer['status'],
   message: record.message,
   created_at: time(record.created_at),
   updated_at: time(record.updated_at),

@@ -1,30 +1,13 @@
-import * as z from 'zod'
 import { roleInput, roleMembershipInput } from '../../../service/accounts/organizations/roles.ts'
 import type { Role, RoleMembership } from '../../../service/accounts/records.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { membershipSchema, type RoleAnswer, type RoleMembershipAnswer, roleSchema } from '../../answers/roles.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
-import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentAuthor, time } from '../present.ts'
 import { defineResource, type OrganizationVisit } from '../resource.ts'
 
-const membershipSchema = z.object({
-  id: uuidSchema,
-  role_id: uuidSchema,
-  user: userSchema.nullable(),
-  joined_at: timeSchema,
-  updated_at: timeSchema,
-})
-const roleSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  feature_flags_access_level: z.int(),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  members: z.array(membershipSchema),
-  associated_flags: z.array(z.object({ id: z.int(), key: z.string() })),
-})
-
-const presentMembership = async ({ accounts }: App, membership: RoleMembership): Promise<z.infer<typeof membershipSchema>> => ({
+const presentMembership = async ({ accounts }: App, membership: RoleMembership): Promise<RoleMembershipAnswer> => ({
   id: membership.id,
   role_id: membership.role_id,
   user: await presentAuthor(accounts, membership.user_id),
@@ -33,7 +16,7 @@ const presentMembership = async ({ accounts }: App, membership: RoleMembership):
 })
 const membersOf = async (app: App, role: Role) =>
   Promise.all((await app.accounts.roles.membershipsOf(role)).map((one) => presentMembership(app, one)))
-const present = async (app: App, role: Role): Promise<z.infer<typeof roleSchema>> => ({
+const present = async (app: App, role: Role): Promise<RoleAnswer> => ({
   id: role.id,
   name: role.name,
   feature_flags_access_level: role.feature_flags_access_level,

@@ -2,37 +2,14 @@ import * as z from 'zod'
 import { check, integer } from '../../../service/accounts/fields.ts'
 import type { SavedQuery } from '../../../service/accounts/records.ts'
 import { columnsOf, viewChange, viewInput } from '../../../service/saved/views.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { type ViewAnswer, viewSchema } from '../../answers/saved-queries.ts'
+import { activityPage, activityParameters } from '../activity.ts'
+import { presentAuthor, time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
-
-const columnSchema = z.object({
-  key: z.string(),
-  name: z.string(),
-  type: z.string(),
-  sql_type: z.string(),
-  schema_valid: z.boolean(),
-  fields: freeSchema,
-  table: freeSchema,
-  chain: freeSchema,
-})
-const viewSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  query: z.object({ kind: z.literal('HogQLQuery'), query: z.string() }),
-  columns: z.array(columnSchema),
-  created_by: userSchema.nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  deleted: z.literal(false),
-  status: z.null(),
-  sync_frequency: z.null(),
-  last_run_at: z.null(),
-  latest_error: z.null(),
-  is_materialized: z.literal(false),
-})
 
 /** Clients tell these kinds of columns apart. */
 const kinds: readonly (readonly [RegExp, string])[] = [
@@ -50,7 +27,7 @@ const kindOf = (type: string): string => {
   return kinds.find(([pattern]) => pattern.test(bare))?.[1] ?? 'unknown'
 }
 
-const present = async ({ app }: ProjectVisit, view: SavedQuery): Promise<z.infer<typeof viewSchema>> => ({
+const present = async ({ app }: ProjectVisit, view: SavedQuery): Promise<ViewAnswer> => ({
   id: view.id,
   name: view.name,
   query: { kind: 'HogQLQuery', query: view.query },

@@ -1,8 +1,10 @@
 import * as z from 'zod'
-import { presentShortProject, shortProjectSchema } from '../present.ts'
+import { shortProjectSchema } from '../../answers/organizations.ts'
+import { meSchema } from '../../answers/users.ts'
+import { presentShortProject } from '../present.ts'
 import { defineResource } from '../resource.ts'
 import { projectsOf } from './projects.ts'
-import { meSchema, presentMe } from './users.ts'
+import { presentMe } from './users.ts'
 
 /** More projects are a question of their own. */
 const shownProjects = 200

@@ -1,20 +1,15 @@
 import type { Subscription } from '../../../service/accounts/records.ts'
 import { nameOf } from '../../../service/notifications/content.ts'
 import { subscriptionChange, subscriptionInput } from '../../../service/notifications/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { deliverySchema, subscriptionSchema, testSchema } from '../../answers/notifications.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
 import { numberIn } from './alerts.ts'
-import {
-  deliveryParameters,
-  deliverySchema,
-  presentDelivery,
-  presentSubscription,
-  statesIn,
-  subscriptionSchema,
-  testSchema,
-} from './notification-format.ts'
+import { deliveryParameters, presentDelivery, presentSubscription, statesIn } from './notification-format.ts'
 
 const service = ({ app }: ProjectVisit) => app.notifications.subscriptions
 

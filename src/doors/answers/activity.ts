@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import { timeSchema, uuidSchema } from './fields.ts'
+
+export const entrySchema = z.object({
+  id: uuidSchema,
+  user: z.object({ first_name: z.string(), email: z.string() }).nullable(),
+  activity: z.string(),
+  scope: z.string(),
+  item_id: z.string(),
+  detail: z.object({
+    name: z.string().nullable(),
+    short_id: z.string().nullable(),
+    type: z.string().nullable(),
+    changes: z.array(z.unknown()).nullable(),
+    trigger: z.unknown(),
+  }),
+  created_at: timeSchema,
+  unread: z.boolean(),
+  is_system: z.boolean(),
+  was_impersonated: z.boolean(),
+})
+export type ActivityEntryAnswer = z.output<typeof entrySchema>
+export const activitySchema = z.object({
+  results: z.array(entrySchema),
+  next: z.string().nullable(),
+  previous: z.string().nullable(),
+  total_count: z.int(),
+})
+export type ActivityAnswer = z.output<typeof activitySchema>

@@ -2,10 +2,21 @@ import * as z from 'zod'
 import { freeSchema, timeSchema } from './fields.ts'
 import { userSchema } from './users.ts'
 
-export const stepFields = [
-  ...['event', 'properties', 'selector', 'tag_name', 'text', 'text_matching', 'href', 'href_matching', 'url', 'url_matching'],
-]
-export const stepSchema = z.object(Object.fromEntries(stepFields.map((name) => [name, freeSchema])))
+const textSchema = z.string().nullable()
+const stepSchema = z.object({
+  event: textSchema,
+  properties: z.array(freeSchema).nullable(),
+  selector: textSchema,
+  tag_name: textSchema,
+  text: textSchema,
+  text_matching: textSchema,
+  href: textSchema,
+  href_matching: textSchema,
+  url: textSchema,
+  url_matching: textSchema,
+})
+export const stepFields = stepSchema.keyof().options
+export type StepAnswer = z.output<typeof stepSchema>
 export const actionSchema = z.object({
   id: z.int(),
   name: z.string(),

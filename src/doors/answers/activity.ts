@@ -1,7 +1,14 @@
 import * as z from 'zod'
-import { timeSchema, uuidSchema } from './fields.ts'
+import { freeSchema, timeSchema, uuidSchema } from './fields.ts'
 
-export const entrySchema = z.object({
+const changeSchema = z.object({
+  type: z.string(),
+  action: z.enum(['created', 'changed', 'deleted']),
+  field: z.string(),
+  before: freeSchema,
+  after: freeSchema,
+})
+const entrySchema = z.object({
   id: uuidSchema,
   user: z.object({ first_name: z.string(), email: z.string() }).nullable(),
   activity: z.string(),
@@ -11,7 +18,7 @@ export const entrySchema = z.object({
     name: z.string().nullable(),
     short_id: z.string().nullable(),
     type: z.string().nullable(),
-    changes: z.array(z.unknown()).nullable(),
+    changes: z.array(changeSchema).nullable(),
     trigger: z.unknown(),
   }),
   created_at: timeSchema,

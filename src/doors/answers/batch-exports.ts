@@ -69,7 +69,9 @@ export type ExportStepAnswer = z.output<typeof stepSchema>
 export const destinationSchema = z.object({
   type: z.string(),
   summary: z.string(),
-  config_schema: z.record(z.string(), freeSchema),
+  config_schema: z.object({ type: z.literal('object'), properties: z.record(z.string(), freeSchema), required: z.array(z.string()) }),
   secrets: z.array(z.string()),
 })
 export type DestinationAnswer = z.output<typeof destinationSchema>
+export const stepsSchema = z.object({ steps: z.array(stepSchema) })
+export type ExportStepsAnswer = z.output<typeof stepsSchema>

@@ -12,3 +12,4 @@ export const notesSchema = {
   updated_at: timeSchema.nullable().meta({ description: 'When somebody last changed one of these' }),
   updated_by: userSchema.nullable(),
 }
+export type NotesAnswer = { readonly [F in keyof typeof notesSchema]: z.output<(typeof notesSchema)[F]> }

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { freeSchema, timeSchema } from './fields.ts'
 import { userSchema } from './users.ts'
 
+export const storedQuerySchema = z.looseObject({ kind: z.string() })
 export const answerSchema = z.object({
   result: freeSchema,
   columns: freeSchema,
@@ -31,7 +32,7 @@ export const insightSchema = z.object({
   name: z.string().nullable(),
   derived_name: z.string().nullable(),
   description: z.string(),
-  query: z.record(z.string(), freeSchema),
+  query: storedQuerySchema,
   filters: z.record(z.string(), freeSchema),
   order: z.int().nullable(),
   favorited: z.boolean(),

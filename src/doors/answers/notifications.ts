@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { alertStates, deliveryStates } from '../../service/notifications/records.ts'
-import { freeSchema, timeSchema, uuidSchema } from './fields.ts'
+import { timeSchema, uuidSchema } from './fields.ts'
+import { storedQuerySchema } from './insights.ts'
 import { userSchema } from './users.ts'
 
 export const checkSchema = z.object({
@@ -18,7 +19,7 @@ export const shortInsightSchema = z.object({
   short_id: z.string(),
   name: z.string().nullable(),
   derived_name: z.string().nullable(),
-  query: z.record(z.string(), freeSchema),
+  query: storedQuerySchema,
 })
 export const lastDeliverySchema = z
   .object({
@@ -108,3 +109,4 @@ export const deliverySchema = z.object({
 export type DeliveryAnswer = z.output<typeof deliverySchema>
 /** What became of a test. */
 export const testSchema = z.object({ deliveries: z.array(deliverySchema) })
+export type TestAnswer = z.output<typeof testSchema>

@@ -16,3 +16,15 @@ export const personSchema = z.object({
 })
 export type PersonAnswer = z.output<typeof personSchema>
 export const doneSchema = z.object({ success: z.literal(true), person: personSchema })
+
+export const personCohortsSchema = z.object({
+  results: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      is_static: z.boolean(),
+      count: z.int().meta({ description: 'Members, as of its last calculation' }),
+    }),
+  ),
+})
+export type PersonCohortsAnswer = z.output<typeof personCohortsSchema>

@@ -66,6 +66,7 @@ export const failedDeliverySchema = z.object({
 })
 export type FailedDeliveryAnswer = z.output<typeof failedDeliverySchema>
 export const changedDeliveriesSchema = z.object({ count: z.int() })
+export type ChangedDeliveriesAnswer = z.output<typeof changedDeliveriesSchema>
 export const catalogueSchema = z.object({
   name: z.string(),
   url: z.string(),

@@ -1,6 +1,13 @@
 import * as z from 'zod'
-import { freeSchema, timeSchema } from './fields.ts'
+import { freeSchema, type Known, timeSchema } from './fields.ts'
 
+const progressSchema = z.object({
+  bytes_read: z.null(),
+  rows_read: z.int(),
+  estimated_rows_total: z.int(),
+  time_elapsed: z.number(),
+  active_cpu_time: z.null(),
+})
 export const statusSchema = z.looseObject({
   id: z.string(),
   team_id: z.int(),
@@ -14,6 +21,9 @@ export const statusSchema = z.looseObject({
   expiration_time: timeSchema.nullable(),
   task_id: z.string().nullable(),
   labels: freeSchema,
-  query_progress: freeSchema,
+  query_progress: progressSchema.nullable(),
 })
-export type QueryStatusAnswer = z.output<typeof statusSchema>
+export type QueryStatusAnswer = Known<z.output<typeof statusSchema>>
+
+export const runStatusSchema = z.object({ query_status: statusSchema })
+export type RunStatusAnswer = { readonly [F in keyof z.output<typeof runStatusSchema>]: QueryStatusAnswer }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { timeSchema, uuidSchema } from './fields.ts'
+import { freeSchema, type Known, timeSchema, uuidSchema } from './fields.ts'
 import { organizationSchema, shortProjectSchema } from './organizations.ts'
 
 export const userSchema = z.object({
@@ -29,11 +29,12 @@ export const meSchema = z.looseObject({
   team: shortProjectSchema.nullable(),
   organization: organizationSchema.nullable(),
   organizations: z.array(z.object({ id: uuidSchema, name: z.string(), slug: z.string(), membership_level: z.int().nullable() })),
+  scene_personalisation: z.array(freeSchema),
   is_2fa_enabled: z.boolean(),
   has_social_auth: z.boolean(),
   date_joined: timeSchema,
 })
-export type MeAnswer = z.output<typeof meSchema>
+export type MeAnswer = Known<z.output<typeof meSchema>>
 export const sessionSchema = z.object({
   id: z.string(),
   is_current: z.boolean(),
@@ -42,3 +43,10 @@ export const sessionSchema = z.object({
   expires_at: timeSchema,
 })
 export type SignInAnswer = z.output<typeof sessionSchema>
+
+export const currentSchema = z.object({
+  user: meSchema.nullable(),
+  projects: z.array(shortProjectSchema),
+  has_more_projects: z.boolean(),
+})
+export type SessionAnswer = z.output<typeof currentSchema>

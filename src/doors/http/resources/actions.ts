@@ -3,7 +3,7 @@ import { withinJson } from '../../../limits/bounds.ts'
 import { actionStepSchema } from '../../../queries/filters/action-definition.ts'
 import { check, flag, listOf, time as moment, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
-import { type ActionAnswer, actionSchema, stepFields } from '../../answers/actions.ts'
+import { type ActionAnswer, actionSchema, type StepAnswer, stepFields } from '../../answers/actions.ts'
 import { activitySchema } from '../../answers/activity.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { activityPage, activityParameters } from '../activity.ts'
@@ -28,7 +28,7 @@ const changing = actionInput.partial().extend(deletedField)
 /** An URL is matched by a part of it if the step does not say how. */
 const stepDefaults: Readonly<Record<string, unknown>> = { url_matching: 'contains' }
 const wholeStep = (step: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]]))
+  Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]])) as StepAnswer
 
 /** Definitions are stored as JSON. */
 const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ pinned_at, ...fields }: F) => ({

@@ -8,7 +8,15 @@ import { logLevels } from '../../../service/exports/logs.ts'
 import { shownBackfillId } from '../../../service/exports/running/backfill-id.ts'
 import { describedDestinations } from '../../../service/exports/settings.ts'
 import { runTestStep, testSteps } from '../../../service/exports/test-steps.ts'
-import { backfillSchema, destinationSchema, exportSchema, logSchema, runSchema, stepSchema } from '../../answers/batch-exports.ts'
+import {
+  backfillSchema,
+  destinationSchema,
+  exportSchema,
+  logSchema,
+  runSchema,
+  stepSchema,
+  stepsSchema,
+} from '../../answers/batch-exports.ts'
 import { cursorPageSchema, pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
 import { cursorPage, cursorParameters } from '../requests/cursor-pages.ts'
@@ -138,7 +146,7 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         scope: 'none',
         summary: 'The checks of a kind of destination',
         queryParameters: { destination: `One of ${[...destinations.keys()].join(', ')}` },
-        answer: z.object({ steps: z.array(stepSchema) }),
+        answer: stepsSchema,
         handle: async ({ app, query }) => {
           const type = query.get('destination') ?? ''
           if (!destinations.has(type)) throw failures.notFound()

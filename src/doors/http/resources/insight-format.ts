@@ -66,7 +66,7 @@ export const presentInsight = async (
   name: insight.name,
   derived_name: insight.derived_name,
   description: insight.description,
-  query: insight.query as Record<string, unknown>,
+  query: insight.query as SavedInsightAnswer['query'],
   filters: (insight.filters ?? {}) as Record<string, unknown>,
   order: insight.position,
   favorited: insight.favorited,

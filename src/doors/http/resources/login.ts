@@ -4,7 +4,7 @@ import { firstOwnerInput } from '../../../service/accounts/organizations/first-o
 import { signupInput } from '../../../service/accounts/organizations/joining.ts'
 import type { User } from '../../../service/accounts/records.ts'
 import { sessionLifetime } from '../../../service/accounts/users/sessions.ts'
-import { lookSchema } from '../../answers/login.ts'
+import { lookSchema, setupSchema } from '../../answers/login.ts'
 import { userSchema } from '../../answers/users.ts'
 import { cookieOf, sessionCookie } from '../access/authenticate.ts'
 import type { App } from '../app.ts'
@@ -97,7 +97,7 @@ export const setup = defineResource({
       path: '',
       name: 'retrieve',
       summary: 'Whether the first owner still has to choose a password, with the link that the server printed',
-      answer: z.object({ is_waiting: z.boolean() }),
+      answer: setupSchema,
       handle: async ({ app }) => ({ is_waiting: await app.accounts.firstOwner.isWaiting() }),
     }),
     row({

@@ -51,7 +51,7 @@ export const presentAlert = async (accounts: Accounts, alert: Alert, parts: Aler
           short_id: insight.short_id,
           name: insight.name,
           derived_name: insight.derived_name,
-          query: insight.query as Record<string, unknown>,
+          query: insight.query as SavedInsightAnswer['query'],
         }
       : null,
     name: alert.name,

@@ -9,7 +9,7 @@ import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import { activitySchema } from '../../answers/activity.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { doneSchema, idsShown, type PersonAnswer, personSchema } from '../../answers/persons.ts'
+import { doneSchema, idsShown, type PersonAnswer, personCohortsSchema, personSchema } from '../../answers/persons.ts'
 import { valuesSchema } from '../../answers/property-values.ts'
 import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
@@ -276,16 +276,7 @@ export const persons = defineResource({
       name: 'cohorts',
       summary: 'The cohorts that a person is in now',
       queryParameters: { person_id: 'Its uuid or a distinct id' },
-      answer: z.object({
-        results: z.array(
-          z.object({
-            id: z.int(),
-            name: z.string(),
-            is_static: z.boolean(),
-            count: z.int().meta({ description: 'Members, as of its last calculation' }),
-          }),
-        ),
-      }),
+      answer: personCohortsSchema,
       handle: async (visit) => {
         const id = visit.query.get('person_id')
         if (!id) throw failures.required('person_id')

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { withinJson } from '../../../limits/bounds.ts'
 import { statusBody } from '../../../service/asking/asking.ts'
-import { statusSchema } from '../../answers/query.ts'
+import { runStatusSchema } from '../../answers/query.ts'
 import { failures } from '../errors.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
 import { downloadForms, wantedDownload } from '../queries/download-forms.ts'
@@ -87,7 +87,7 @@ export const query = defineResource({
       summary: 'Status of a background query, with its result when complete; kept for ten minutes',
       limits: ['api'],
       queryParameters: { show_progress: '`true`: with `query_progress` while it runs' },
-      answer: z.object({ query_status: statusSchema }),
+      answer: runStatusSchema,
       handle: async ({ app, project, params, query: parameters }) => {
         const run = await app.asking.runs.poll(project.id, params.id!)
         const isAsked = isTrue(parameters.get('show_progress'))

@@ -4,6 +4,7 @@ import type { Alert, AlertCheck, Insight, NoticeDelivery, Subscription, User } f
 import type { LatestNotice } from '../../../service/notifications/deliveries.ts'
 import { type alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../../service/notifications/records.ts'
 import { summaryOf } from '../../../service/notifications/recurrence.ts'
+import type { SavedInsightAnswer } from '../../answers/insights.ts'
 import type { AlertAnswer, AlertCheckAnswer, DeliveryAnswer, LastDeliveryAnswer, SubscriptionAnswer } from '../../answers/notifications.ts'
 import { maybeTime, presentAuthor, presentUser, time } from '../present.ts'
 import { repeatable } from '../requests/query-parameter.ts'

@@ -1,8 +1,8 @@
 import type { ActivityEntry } from '../../service/accounts/records.ts'
 import type { Where } from '../../service/accounts/store.ts'
-import type { ActivityAnswer, ActivityEntryAnswer } from '../answers/activity.ts'
+import { type ActivityAnswer, type ActivityEntryAnswer, activitySchema } from '../answers/activity.ts'
 import { time } from './present.ts'
-import type { Visit } from './resource.ts'
+import type { ProjectVisit, Row, Visit } from './resource.ts'
 import { pageLink } from './site.ts'
 
 export const activityParameters = { page: 'Page number, from 1', limit: 'Entries per page (default 10)' }
@@ -39,3 +39,27 @@ export const activityPage = async (visit: Visit, where: Where<ActivityEntry>): P
     total_count: total,
   }
 }
+
+type More = Partial<Pick<Row, 'name' | 'limits'>>
+const rowOf = (path: string, summary: string, whereOf: (visit: ProjectVisit) => Promise<Where<ActivityEntry>>, more: More) => ({
+  method: 'GET' as const,
+  path,
+  name: 'activity',
+  summary,
+  scope: 'activity_log:read' as const,
+  queryParameters: activityParameters,
+  answer: activitySchema,
+  handle: async (visit: ProjectVisit) => activityPage(visit, { project_id: visit.project.id, ...(await whereOf(visit)) }),
+  ...more,
+})
+type Scope = ActivityEntry['scope']
+type Id = number | string
+
+/** The row of the changes of a record. `also`: of which others it answers. */
+export const activityOf = (scope: Scope, id: (visit: ProjectVisit) => Id | Promise<Id>, also = '', more: More = {}) => {
+  const summary = `Who changed it and how, the newest first${also && `; also ${also}`}`
+  return rowOf(':id/activity', summary, async (visit) => ({ scope, item_id: String(await id(visit)) }), more)
+}
+/** The row of the changes of all records of a kind. */
+export const activityOfAll = (scope: Scope, what: string, more: More = {}) =>
+  rowOf('activity', `Who changed ${what} and how, the newest first`, async () => ({ scope }), { name: 'activity_of_all', ...more })

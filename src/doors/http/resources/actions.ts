@@ -4,13 +4,12 @@ import { actionStepSchema } from '../../../queries/filters/action-definition.ts'
 import { check, flag, listOf, time as moment, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
 import { type ActionAnswer, actionSchema, type StepAnswer, stepFields } from '../../answers/actions.ts'
-import { activitySchema } from '../../answers/activity.ts'
-import { pageSchema } from '../../answers/pages.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { maybeTime, presentAuthor, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
 import { searched, searchParameter } from '../requests/search.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import type { ProjectVisit } from '../resource.ts'
 
 const tag = text({ max: 255 })
 const actionInput = z.object({
@@ -63,7 +62,7 @@ const noted = ({ id, name, description, steps, tags }: Stored): DefinitionState 
 
 const change = async (visit: ProjectVisit, fields: object) => {
   const actions = await service(visit)
-  const before = await actions.retrieve(definitionId(visit.params.id))
+  const before = await actions.retrieve(idOf(visit))
   const after = await actions.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
   return present(visit, after)
@@ -71,7 +70,7 @@ const change = async (visit: ProjectVisit, fields: object) => {
 
 const remove = async (visit: ProjectVisit) => {
   const actions = await service(visit)
-  const gone = await actions.retrieve(definitionId(visit.params.id))
+  const gone = await actions.retrieve(idOf(visit))
   await actions.remove(gone.id)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(gone), null)
   return gone
@@ -83,42 +82,34 @@ export const definitionId = (text: string | undefined): number => {
   return Number(text)
 }
 
-export const actions = defineResource({
+const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
+
+export const actions = defineRecords({
   name: 'actions',
   summary: 'Names for events: those that fit one of the steps ([cohorts.md](cohorts.md))',
   path: '/api/projects/:project_id/actions',
   reach: 'project',
   object: 'action',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: actionSchema,
+  present,
+  rows: ({ row, list, create, retrieve }) => [
+    list({
       summary: 'Actions in order of their ids',
-      answer: pageSchema(actionSchema),
-      isPaged: true,
       queryParameters: searchParameter,
-      handle: async (visit) => Promise.all(searched(visit, await (await service(visit)).list()).map((one) => present(visit, one))),
+      handle: async (visit) => searched(visit, await (await service(visit)).list()),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new action',
       body: creating,
-      status: 201,
-      answer: actionSchema,
       handle: async (visit) => {
         const made = await (await service(visit)).create(storable(check(creating, visit.body)), visit.caller.user.id)
         await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', null, noted(made))
-        return present(visit, made)
+        return made
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One action',
-      answer: actionSchema,
-      handle: async (visit) => present(visit, await (await service(visit)).retrieve(definitionId(visit.params.id))),
+      handle: async (visit) => (await service(visit)).retrieve(idOf(visit)),
     }),
     row({
       method: 'PATCH',
@@ -143,16 +134,6 @@ export const actions = defineResource({
       handle: async (visit) =>
         change(visit, { description: null, steps: [], tags: [], pinned_at: null, ...storable(check(actionInput, visit.body)) }),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Action', item_id: String(definitionId(visit.params.id)) }),
-    }),
+    row(activityOf('Action', idOf, 'of one that was removed')),
   ],
 })

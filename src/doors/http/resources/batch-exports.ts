@@ -19,10 +19,11 @@ import {
 } from '../../answers/batch-exports.ts'
 import { cursorPageSchema, pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
+import { defineRecords } from '../records.ts'
 import { cursorPage, cursorParameters } from '../requests/cursor-pages.ts'
 import { range } from '../requests/moment.ts'
 import { repeatable } from '../requests/query-parameter.ts'
-import { defineResource, type OrganizationVisit, type ProjectVisit, type Resource } from '../resource.ts'
+import type { OrganizationVisit, ProjectVisit, Resource } from '../resource.ts'
 import { presentBackfill, presentExport, presentExportRun, presentLog } from './batch-export-format.ts'
 
 type ExportVisit = OrganizationVisit | ProjectVisit
@@ -103,33 +104,23 @@ const logParameters = {
 const stepInput = z.object({ step: integer(0) })
 
 const exportResource = (name: string, path: string, reach: 'organization' | 'project', words: string): Resource =>
-  defineResource({
+  defineRecords({
     name,
     summary: `Batch exports ${words}`,
     path,
     reach: reach as 'organization',
     object: 'batch_export',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
+    answer: exportSchema,
+    present,
+    rows: ({ row, list, create, retrieve, update, replace, remove, one }) => [
+      list({
         summary: 'Batch exports, newest first',
-        answer: pageSchema(exportSchema),
-        isPaged: true,
-        handle: async (visit) => {
-          const records = await visit.app.exports.service.list(await idsOf(visit))
-          return Promise.all(records.map((record) => present(visit, record)))
-        },
+        handle: async (visit) => visit.app.exports.service.list(await idsOf(visit)),
       }),
-      row({
-        method: 'POST',
-        name: 'create',
+      create({
         summary: 'A new batch export. Its first run covers the interval that has just begun. Secrets of the destination are never returned',
         body: batchExportInput,
-        status: 201,
-        answer: exportSchema,
-        handle: async (visit) =>
-          present(visit, await visit.app.exports.service.create(visit.by, await projectToCreateIn(visit), visit.body)),
+        handle: async (visit) => visit.app.exports.service.create(visit.by, await projectToCreateIn(visit), visit.body),
       }),
       row({
         method: 'GET',
@@ -163,55 +154,38 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         answer: stepSchema,
         handle: async (visit) => runStep(visit, null),
       }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
+      retrieve({
         summary: 'One batch export with its ten newest runs',
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await find(visit)),
+        handle: find,
       }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
+      update({
         summary: 'Changes a batch export. Settings of the destination that are not sent keep their values, secrets too',
         body: batchExportChange,
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.update(visit.by, await find(visit), visit.body)),
+        handle: async (visit) => visit.app.exports.service.update(visit.by, await find(visit), visit.body),
       }),
-      row({
-        method: 'PUT',
-        path: ':id',
-        name: 'replace',
+      replace({
         summary: 'The same, with name, destination and interval required',
         body: batchExportInput,
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.replace(visit.by, await find(visit), visit.body)),
+        handle: async (visit) => visit.app.exports.service.replace(visit.by, await find(visit), visit.body),
       }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
+      remove({
         summary: 'Removes a batch export, and cancels its runs and backfills',
         handle: async (visit) => visit.app.exports.service.remove(visit.by, await find(visit)),
       }),
-      row({
+      one({
         method: 'POST',
         path: ':id/pause',
         name: 'pause',
         summary: 'Pauses a batch export: no new runs',
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.pause(visit.by, await find(visit))),
+        handle: async (visit) => visit.app.exports.service.pause(visit.by, await find(visit)),
       }),
-      row({
+      one({
         method: 'POST',
         path: ':id/unpause',
         name: 'unpause',
         summary: 'Continues a batch export; with `backfill`, the paused time is exported too and runs that failed before it are retried',
         body: unpauseInput,
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.unpause(visit.by, await find(visit), visit.body)),
+        handle: async (visit) => visit.app.exports.service.unpause(visit.by, await find(visit), visit.body),
       }),
       row({
         method: 'POST',

@@ -5,15 +5,15 @@ import type { StoredCohort } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { check, flag, jsonList, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { type CohortAnswer, cohortSchema, personSchema } from '../../answers/cohorts.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf } from '../activity.ts'
 import { presentAuthor, time } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
+import { defineRecords } from '../records.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { searched, searchParameter } from '../requests/search.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import type { ProjectVisit } from '../resource.ts'
 import { definitionId, deletedField } from './actions.ts'
 
 const memberId = z.string().max(tokenLength)
@@ -69,7 +69,8 @@ const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): P
 }
 const presentOne = async (visit: ProjectVisit, cohort: StoredCohort) => (await present(visit, [cohort]))[0]!
 
-const find = async (visit: ProjectVisit) => (await dataOf(visit)).cohorts.retrieve(definitionId(visit.params.id))
+const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
+const find = async (visit: ProjectVisit) => (await dataOf(visit)).cohorts.retrieve(idOf(visit))
 
 const noted = ({ id, name, description, is_static, filters, members_at }: StoredCohort): DefinitionState => ({
   id,
@@ -83,7 +84,7 @@ const change = async (visit: ProjectVisit, before: StoredCohort, fields: object)
   return presentOne(visit, after)
 }
 
-const remove = async (visit: ProjectVisit) => {
+const removeOne = async (visit: ProjectVisit) => {
   const gone = await find(visit)
   await (await dataOf(visit)).cohorts.remove(gone.id)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(gone), null)
@@ -97,13 +98,16 @@ const written = (visit: ProjectVisit): unknown => {
   return { ...(name === null ? {} : { name }), is_static: true, ...fields }
 }
 
-export const cohorts = defineResource({
+export const cohorts = defineRecords({
   name: 'cohorts',
   summary: 'Sets of persons, by a list or by a condition ([cohorts.md](cohorts.md))',
   path: '/api/projects/:project_id/cohorts',
   reach: 'project',
   object: 'cohort',
-  rows: (row) => [
+  answer: cohortSchema,
+  present: presentOne,
+  presentAll: present,
+  rows: ({ row, create, retrieve, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -116,29 +120,21 @@ export const cohorts = defineResource({
         return pageWith(await present(visit, all.slice(offset, offset + limit)), all.length, visit)
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary:
         'A new cohort: dynamic by `filters`; static by `person_ids`, `distinct_ids`, `query` or `csv`, which may be a file of a form or the whole body',
       body: creating,
       takesCsv: true,
       queryParameters: csvParameters,
-      status: 201,
-      answer: cohortSchema,
       handle: async (visit) => {
         const made = await (await dataOf(visit)).cohorts.create(check(creating, written(visit)), visit.caller.user.id)
         await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', null, noted(made))
-        return presentOne(visit, made)
+        return made
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One cohort; `errors_calculating` is 1 when its condition names something that is gone',
-      answer: cohortSchema,
-      handle: async (visit) => presentOne(visit, await find(visit)),
+      handle: find,
     }),
     row({
       method: 'PATCH',
@@ -153,7 +149,7 @@ export const cohorts = defineResource({
         const { deleted, ...fields } = check(changing, written(visit))
         if (!deleted) return change(visit, await find(visit), fields)
         const gone = await presentOne(visit, await find(visit))
-        await remove(visit)
+        await removeOne(visit)
         return { ...gone, deleted: true }
       },
     }),
@@ -172,24 +168,11 @@ export const cohorts = defineResource({
         return change(visit, before, { description: null, filters: null, is_static: before.is_static, ...given })
       },
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a cohort; its members stay persons',
-      handle: remove,
+      handle: removeOne,
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Cohort', item_id: String(definitionId(visit.params.id)) }),
-    }),
+    row(activityOf('Cohort', idOf, 'of one that was removed')),
     row({
       method: 'GET',
       path: ':id/persons',

@@ -8,15 +8,15 @@ import { dashboardChange, dashboardInput } from '../../../service/saved/dashboar
 import { type DashboardPage, isShown, type Tile, type WholeDashboard } from '../../../service/saved/dashboards.ts'
 import type { PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged, tagsOf } from '../../../service/saved/tags.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { type DashboardAnswer, dashboardSchema, type WholeDashboardAnswer, wholeSchema } from '../../answers/dashboards.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf, activityOfAll } from '../activity.ts'
 import { maybeTime, presentAuthor, time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
+import { defineRecords } from '../records.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import type { ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
 import { presentAnswer, presentInsight } from './insight-format.ts'
 
@@ -127,13 +127,15 @@ const orderInput = z.object({ tile_order: listOf(integer(1)).max(1000) })
 const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
 const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
 
-export const dashboards = defineResource({
+export const dashboards = defineRecords({
   name: 'dashboards',
   summary: 'Insights and texts on one page, with filters for all of them ([saved.md](saved.md))',
   path: '/api/projects/:project_id/dashboards',
   reach: 'project',
   object: 'dashboard',
-  rows: (row) => [
+  answer: wholeSchema,
+  present: presentWhole,
+  rows: ({ row, create, retrieve, update, one }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -151,102 +153,68 @@ export const dashboards = defineResource({
         return pageWith(await Promise.all(rows.map((one) => present(visit, one))), count, visit)
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new dashboard, empty or as a copy of another one',
       body: dashboardInput,
-      status: 201,
       queryParameters: askingParameters,
-      answer: wholeSchema,
-      handle: async (visit) => presentWhole(visit, await visit.app.saved.dashboards.create(placeOf(visit), visit.body)),
+      handle: async (visit) => visit.app.saved.dashboards.create(placeOf(visit), visit.body),
     }),
-    row({
-      method: 'GET',
-      path: 'activity',
-      name: 'activity_of_all',
-      summary: 'Who changed dashboards and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Dashboard' }),
-    }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    row(activityOfAll('Dashboard', 'dashboards')),
+    retrieve({
       summary: 'One dashboard, with its tiles and their answers',
       queryParameters: askingParameters,
       limits: ['api', 'query'],
-      answer: wholeSchema,
       handle: async (visit) => {
         const { dashboards } = visit.app.saved
         const found = await dashboards.find(visit.project, idOf(visit))
         await dashboards.accessed(found)
-        return presentWhole(visit, await dashboards.whole(found))
+        return dashboards.whole(found)
       },
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the fields and the tiles that are given; `deleted` hides it, and shows it again',
       body: dashboardChange,
       queryParameters: askingParameters,
-      answer: wholeSchema,
-      handle: async (visit) => presentWhole(visit, await visit.app.saved.dashboards.update(placeOf(visit), idOf(visit), visit.body)),
+      handle: async (visit) => visit.app.saved.dashboards.update(placeOf(visit), idOf(visit), visit.body),
     }),
-    row({
+    one({
       method: 'PATCH',
       path: ':id/move_tile',
       name: 'move_tile',
       summary: 'Moves a tile to another dashboard, and shows that one',
       body: moveInput,
       queryParameters: askingParameters,
-      answer: wholeSchema,
       handle: async (visit) => {
         const { tile, to_dashboard, toDashboard } = check(moveInput, visit.body)
         const to = to_dashboard ?? toDashboard
         if (to === undefined) throw invalid('This field is required.', 'to_dashboard', 'required')
-        return presentWhole(visit, await visit.app.saved.dashboards.moveTile(placeOf(visit), idOf(visit), numberOf(tile), to))
+        return visit.app.saved.dashboards.moveTile(placeOf(visit), idOf(visit), numberOf(tile), to)
       },
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/copy_tile',
       name: 'copy_tile',
       summary: 'Shows a tile of another dashboard here too',
       body: copyInput,
       queryParameters: askingParameters,
-      answer: wholeSchema,
       handle: async (visit) => {
         const { fromDashboardId, tileId } = check(copyInput, visit.body)
-        return presentWhole(visit, await visit.app.saved.dashboards.copyTile(placeOf(visit), idOf(visit), tileId, fromDashboardId))
+        return visit.app.saved.dashboards.copyTile(placeOf(visit), idOf(visit), tileId, fromDashboardId)
       },
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/reorder_tiles',
       name: 'reorder_tiles',
       summary: 'Puts its tiles in another order; those that are not named come last',
       body: orderInput,
       queryParameters: askingParameters,
-      answer: wholeSchema,
       handle: async (visit) => {
         const { tile_order } = check(orderInput, visit.body)
-        return presentWhole(visit, await visit.app.saved.dashboards.reorderTiles(placeOf(visit), idOf(visit), tile_order))
+        return visit.app.saved.dashboards.reorderTiles(placeOf(visit), idOf(visit), tile_order)
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Dashboard', item_id: String(definitionId(visit.params.id)) }),
-    }),
+    row(activityOf('Dashboard', idOf)),
   ],
 })

@@ -1,10 +1,10 @@
 import { domainChange, domainInput } from '../../../service/accounts/organizations/domains.ts'
 import type { Domain } from '../../../service/accounts/records.ts'
 import { type DomainAnswer, domainSchema } from '../../answers/domains.ts'
-import { pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
 import { maybeTime } from '../present.ts'
-import { defineResource, type OrganizationVisit } from '../resource.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
 const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): DomainAnswer => ({
   ...shown(domain),
@@ -35,7 +35,7 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<D
   return domain
 }
 
-export const domains = defineResource({
+export const domains = defineRecords({
   name: 'domains',
   summary:
     'Internet domains of an organization, proven by a TXT record or by the operator (`waymark domains verify`), and what signing in from them means',
@@ -43,57 +43,39 @@ export const domains = defineResource({
   reach: 'organization',
   object: 'organization',
   write: 'admin',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: domainSchema,
+  present,
+  rows: ({ list, create, retrieve, update, remove, one }) => [
+    list({
       summary: 'Domains by name',
-      answer: pageSchema(domainSchema),
-      isPaged: true,
-      handle: async ({ app, organization }) => (await app.accounts.domains.list(organization.id)).map((one) => present({ app }, one)),
+      handle: async ({ app, organization }) => app.accounts.domains.list(organization.id),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary:
         'Adds a domain; its challenge is the text that the TXT record must hold. Provisioning and enforcement wait in `pending` until it is proven',
       body: domainInput,
-      status: 201,
-      answer: domainSchema,
-      handle: async ({ app, by, body }) => present({ app }, await app.accounts.domains.create(by, body)),
+      handle: async ({ app, by, body }) => app.accounts.domains.create(by, body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One domain',
-      answer: domainSchema,
-      handle: async (visit) => present(visit, await find(visit)),
+      handle: find,
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes a domain; enforcement and provisioning only once it is verified',
       body: domainChange,
-      answer: domainSchema,
-      handle: async (visit) => present(visit, await visit.app.accounts.domains.update(visit.by, await find(visit), visit.body)),
+      handle: async (visit) => visit.app.accounts.domains.update(visit.by, await find(visit), visit.body),
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a domain',
       handle: async (visit) => visit.app.accounts.domains.remove(visit.by, await find(visit)),
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/verify',
       name: 'verify',
       summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; not found leaves the domain unverified',
       body: domainChange,
-      answer: domainSchema,
-      handle: async (visit) => present(visit, await visit.app.accounts.domains.verify(visit.by, await find(visit))),
+      handle: async (visit) => visit.app.accounts.domains.verify(visit.by, await find(visit)),
     }),
   ],
 })

@@ -3,15 +3,15 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { KnownEvent, NamesAsked } from '../../../project.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { definitionSchema, type EventDefinitionAnswer } from '../../answers/event-definitions.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { maybeTime } from '../present.ts'
+import { defineRecords } from '../records.ts'
 import { pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
-import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
+import { type ProjectVisit, Reply } from '../resource.ts'
 import {
   askedOne,
   askedPage,
@@ -88,13 +88,15 @@ const update = async (visit: ProjectVisit) => {
   return present(visit, await one(visit))
 }
 
-export const eventDefinitions = defineResource({
+export const eventDefinitions = defineRecords({
   name: 'event_definitions',
   summary: 'The names of events that have been seen: how often, since when, and what somebody wrote about them',
   path: '/api/projects/:project_id/event_definitions',
   reach: 'project',
   object: 'event_definition',
-  rows: (row) => [
+  answer: definitionSchema,
+  present,
+  rows: ({ row, retrieve, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -118,13 +120,9 @@ export const eventDefinitions = defineResource({
         return new Reply(200, pageWith(shown, count, visit), ignoredIn(visit))
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One event name, by its id or by the name itself',
-      answer: definitionSchema,
-      handle: async (visit) => present(visit, await one(visit)),
+      handle: async (visit) => one(visit),
     }),
     row({
       method: 'PATCH',
@@ -135,22 +133,10 @@ export const eventDefinitions = defineResource({
       answer: definitionSchema,
       handle: update,
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Forgets what was written about it, and lists it again once such an event arrives; stored events stay',
       handle: async (visit) => removeDefinition(visit, 'EventDefinition', await one(visit)),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed, by its id',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'EventDefinition', item_id: visit.params.id ?? '' }),
-    }),
+    row(activityOf('EventDefinition', ({ params }) => params.id ?? '', 'of one that was removed, by its id')),
   ],
 })

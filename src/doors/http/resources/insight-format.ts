@@ -1,7 +1,6 @@
 import { chartFields } from '../../../queries/answers/answer-fields.ts'
 import type { Accounts } from '../../../service/accounts/accounts.ts'
-import type { QueryStatus } from '../../../service/asking/query-runs.ts'
-import { presentRun } from '../../../service/asking/query-runs.ts'
+import { presentRun, type QueryStatus } from '../../../service/asking/query-runs.ts'
 import type { InsightAnswer } from '../../../service/saved/answers.ts'
 import type { PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagsOf } from '../../../service/saved/tags.ts'

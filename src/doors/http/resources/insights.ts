@@ -6,11 +6,10 @@ import { invalid } from '../../../service/accounts/refusals.ts'
 import type { Where } from '../../../service/accounts/store.ts'
 import { type InsightPage, insightChange, insightInput, type PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged } from '../../../service/saved/tags.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { timeSchema } from '../../answers/fields.ts'
 import { type AnsweredInsightAnswer, answeredInsightSchema, insightSchema } from '../../answers/insights.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf, activityOfAll } from '../activity.ts'
 import { time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
@@ -234,16 +233,7 @@ export const insights = defineResource({
       status: 204,
       handle: async ({ app, project, body }) => app.asking.runs.cancel(project.id, check(cancelInput, body).client_query_id),
     }),
-    row({
-      method: 'GET',
-      path: 'activity',
-      name: 'activity_of_all',
-      summary: 'Who changed insights and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Insight' }),
-    }),
+    row(activityOfAll('Insight', 'insights')),
     row({
       method: 'GET',
       path: ':id',
@@ -277,18 +267,6 @@ export const insights = defineResource({
       handle: async ({ app, project, caller, params }) =>
         app.saved.insights.viewed(project, [await app.saved.insights.find(project, params.id!)], caller.user),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => {
-        const { id } = await visit.app.saved.insights.findAny(visit.project, visit.params.id!)
-        return activityPage(visit, { project_id: visit.project.id, scope: 'Insight', item_id: String(id) })
-      },
-    }),
+    row(activityOf('Insight', async ({ app, project, params }) => (await app.saved.insights.findAny(project, params.id!)).id)),
   ],
 })

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { fieldLimits } from '../../../limits/limits.ts'
-import type { Inviter, Sent } from '../../../service/accounts/organizations/invites.ts'
-import { inviteInput } from '../../../service/accounts/organizations/invites.ts'
+import { type Inviter, inviteInput, type Sent } from '../../../service/accounts/organizations/invites.ts'
 import type { Invite } from '../../../service/accounts/records.ts'
 import { hasAllScopes } from '../../../service/accounts/users/personal-keys.ts'
 import { type InviteAnswer, inviteSchema, type SentInviteAnswer, sentSchema } from '../../answers/invites.ts'

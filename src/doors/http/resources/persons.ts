@@ -7,11 +7,10 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { tokenLength } from '../../../limits/bounds.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { doneSchema, idsShown, type PersonAnswer, personCohortsSchema, personSchema } from '../../answers/persons.ts'
 import { valuesSchema } from '../../answers/property-values.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf, activityOfAll } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { answerTo } from '../queries/ask.ts'
 import { byUuids, givenFilters } from '../queries/list-parameters.ts'
@@ -297,17 +296,7 @@ export const persons = defineResource({
         return { results: found }
       },
     }),
-    row({
-      method: 'GET',
-      path: 'activity',
-      name: 'all_activity',
-      summary: 'Who changed persons and how, the newest first',
-      scope: 'activity_log:read',
-      limits: ['api'],
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Person' }),
-    }),
+    row(activityOfAll('Person', 'persons', { name: 'all_activity', limits: ['api'] })),
     row({
       method: 'POST',
       path: 'bulk_delete',
@@ -416,17 +405,6 @@ export const persons = defineResource({
         await remove(visit, [await findUuid(visit)], isTrue(visit.query.get('delete_events')))
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was deleted, by its uuid',
-      scope: 'activity_log:read',
-      limits: ['api'],
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Person', item_id: (visit.params.id ?? '').toLowerCase() }),
-    }),
+    row(activityOf('Person', ({ params }) => (params.id ?? '').toLowerCase(), 'of one that was deleted, by its uuid', { limits: ['api'] })),
   ],
 })

@@ -8,10 +8,11 @@ import { logTypes } from '../../../service/plugins/log-entries.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { changedDeliveriesSchema, configSchema, failedDeliverySchema, pluginLogSchema } from '../../answers/plugins.ts'
 import { failures } from '../errors.ts'
+import { defineRecords } from '../records.ts'
 import { range } from '../requests/moment.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
-import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
+import { type ProjectVisit, Reply, type Resource } from '../resource.ts'
 import { presentConfig, presentFailedDelivery, presentPluginLog } from './plugin-format.ts'
 
 const seen = async ({ app, organization, project }: ProjectVisit, family: Family): Promise<readonly PluginConfig[]> => {
@@ -47,33 +48,27 @@ const frontend = async (visit: ProjectVisit, family: Family): Promise<Reply> => 
 }
 
 const configResource = (name: string, path: string, family: Family, words: string, isOfCurrentProject = false): Resource =>
-  defineResource({
+  defineRecords({
     name,
     summary: words,
     path,
     reach: 'project',
     isOfCurrentProject,
     object: 'plugin',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
+    answer: configSchema,
+    present: ({ app }, config: PluginConfig) => presentConfig(app, config, false),
+    presentAll: ({ app }, configs) => Promise.all(configs.map((one) => presentConfig(app, one, true))),
+    rows: ({ row, list, create, retrieve, update, remove, one }) => [
+      list({
         summary: 'Plugin configs by order, without deleted ones',
-        answer: pageSchema(configSchema),
-        isPaged: true,
-        handle: async (visit) => Promise.all((await seen(visit, family)).map((one) => presentConfig(visit.app, one, true))),
+        handle: async (visit) => seen(visit, family),
       }),
-      row({
-        method: 'POST',
-        name: 'create',
+      create({
         summary:
           'Uses a plugin in the project. A project has one config of a plugin: creating it again changes it. Forms may carry files as `add_attachment[key]`',
         body: configInput,
         takesFiles: true,
-        status: 201,
-        answer: configSchema,
-        handle: async ({ app, by, project, body }) =>
-          presentConfig(app, await app.plugins.configs.create(by, project, (plugin) => isIn(family, plugin), body), false),
+        handle: async ({ app, by, project, body }) => app.plugins.configs.create(by, project, (plugin) => isIn(family, plugin), body),
       }),
       row({
         method: 'PATCH',
@@ -87,42 +82,28 @@ const configResource = (name: string, path: string, family: Family, words: strin
           return Promise.all((await seen(visit, family)).map((one) => presentConfig(visit.app, one, true)))
         },
       }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
+      retrieve({
         summary: 'One plugin config, with its plugin. Secrets are masked',
-        answer: configSchema,
-        handle: async (visit) => presentConfig(visit.app, await find(visit, family), false),
+        handle: async (visit) => find(visit, family),
       }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
+      update({
         summary: 'Changes a plugin config. `config` is replaced, except secrets that are not sent; `deleted` also disables it',
         body: configChange,
         takesFiles: true,
-        answer: configSchema,
-        handle: async (visit) =>
-          presentConfig(visit.app, await visit.app.plugins.configs.update(visit.by, await find(visit, family), visit.body), false),
+        handle: async (visit) => visit.app.plugins.configs.update(visit.by, await find(visit, family), visit.body),
       }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
+      remove({
         summary: 'Disables a plugin config; its settings are kept',
         handle: async (visit) => visit.app.plugins.configs.remove(visit.by, await find(visit, family)),
       }),
-      row({
+      one({
         method: 'POST',
         path: ':id/agree',
         name: 'agree',
         summary: 'Agrees to the code of the plugin as it is now: from then on this version runs in the project',
         level: 'admin',
         body: agreementInput,
-        answer: configSchema,
-        handle: async (visit) =>
-          presentConfig(visit.app, await visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body), false),
+        handle: async (visit) => visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body),
       }),
       row({
         method: 'POST',

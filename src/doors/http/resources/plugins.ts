@@ -4,11 +4,11 @@ import { mustHave } from '../../../service/plugins/access.ts'
 import { type Family, isIn } from '../../../service/plugins/families.ts'
 import { pluginChange, pluginInput, sourceInput } from '../../../service/plugins/fields.ts'
 import { activitySchema } from '../../answers/activity.ts'
-import { pageSchema } from '../../answers/pages.ts'
 import { catalogueSchema, configSchema, pluginSchema } from '../../answers/plugins.ts'
 import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { defineResource, type OrganizationVisit, type Resource } from '../resource.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit, Resource } from '../resource.ts'
 import { presentCatalogue, presentConfig, presentPlugin } from './plugin-format.ts'
 
 const seen = async ({ app, organization }: OrganizationVisit, family: Family): Promise<readonly Plugin[]> =>
@@ -27,31 +27,24 @@ const projectsOf = async ({ app, organization, membership, caller }: Organizatio
 const sourceSchema = z.record(z.string(), z.string())
 
 const pluginResource = (family: Family, words: string): Resource =>
-  defineResource({
+  defineRecords({
     name: family,
     summary: words,
     path: `/api/organizations/:organization_id/${family}`,
     reach: 'organization',
     object: 'plugin',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
+    answer: pluginSchema,
+    present: ({ app }, plugin: Plugin) => presentPlugin(app, plugin),
+    rows: ({ row, list, create, retrieve, update, remove, one }) => [
+      list({
         summary: 'Plugins of the organization, global ones, and those that one of its projects uses',
-        answer: pageSchema(pluginSchema),
-        isPaged: true,
-        handle: async (visit) => Promise.all((await seen(visit, family)).map((one) => presentPlugin(visit.app, one))),
+        handle: async (visit) => seen(visit, family),
       }),
-      row({
-        method: 'POST',
-        name: 'create',
+      create({
         summary:
           'Installs a plugin: from a GitHub, GitLab or npm URL, from a folder of the operator, or one that is edited in place: `source` begins empty, `local` without a URL with the least code of its family',
         body: pluginInput,
-        status: 201,
-        answer: pluginSchema,
-        handle: async ({ app, by, organization, body }) =>
-          presentPlugin(app, await app.plugins.plugins.create(by, organization, body, family)),
+        handle: async ({ app, by, organization, body }) => app.plugins.plugins.create(by, organization, body, family),
       }),
       row({
         method: 'GET',
@@ -116,28 +109,16 @@ const pluginResource = (family: Family, words: string): Resource =>
           })
         },
       }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
+      retrieve({
         summary: 'One plugin',
-        answer: pluginSchema,
-        handle: async (visit) => presentPlugin(visit.app, await find(visit, family)),
+        handle: async (visit) => find(visit, family),
       }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
+      update({
         summary: 'Changes a plugin',
         body: pluginChange,
-        answer: pluginSchema,
-        handle: async (visit) =>
-          presentPlugin(visit.app, await visit.app.plugins.plugins.update(visit.by, await find(visit, family), visit.body)),
+        handle: async (visit) => visit.app.plugins.plugins.update(visit.by, await find(visit, family), visit.body),
       }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
+      remove({
         summary: 'Uninstalls a plugin, and removes its configs in all projects. A global plugin must be made local first',
         handle: async (visit) => visit.app.plugins.plugins.remove(visit.by, await find(visit, family)),
       }),
@@ -171,15 +152,13 @@ const pluginResource = (family: Family, words: string): Resource =>
         handle: async (visit) =>
           visit.app.plugins.plugins.updateSource(visit.by, visit.organization, await find(visit, family), visit.body),
       }),
-      row({
+      one({
         method: 'POST',
         path: ':id/upgrade',
         name: 'upgrade',
         summary: 'Installs the newest version. Plugins that are edited in place, and local ones, stay as they are',
         body: pluginChange,
-        answer: pluginSchema,
-        handle: async (visit) =>
-          presentPlugin(visit.app, await visit.app.plugins.plugins.upgrade(visit.by, visit.organization, await find(visit, family))),
+        handle: async (visit) => visit.app.plugins.plugins.upgrade(visit.by, visit.organization, await find(visit, family)),
       }),
     ],
   })

@@ -6,11 +6,10 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { KnownProperty, NamesAsked } from '../../../project.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { definitionSchema, detailSchema, kinds, type PropertyDefinitionAnswer, propertyTypes } from '../../answers/property-definitions.ts'
 import { holds } from '../access/access.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { maybeTime } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
@@ -238,15 +237,6 @@ export const propertyDefinitions = defineResource({
       summary: 'Forgets what was written about it, and lists it again once another value arrives; stored values and the type stay',
       handle: async (visit) => removeDefinition(visit, 'PropertyDefinition', await one(visit)),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'PropertyDefinition', item_id: visit.params.id ?? '' }),
-    }),
+    row(activityOf('PropertyDefinition', ({ params }) => params.id ?? '', 'of one that was removed')),
   ],
 })

@@ -5,7 +5,8 @@ import { membershipSchema, type RoleAnswer, type RoleMembershipAnswer, roleSchem
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
 import { presentAuthor, time } from '../present.ts'
-import { defineResource, type OrganizationVisit } from '../resource.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
 const presentMembership = async ({ accounts }: App, membership: RoleMembership): Promise<RoleMembershipAnswer> => ({
   id: membership.id,
@@ -33,7 +34,7 @@ const find = async ({ app, organization }: OrganizationVisit, id: string | undef
 }
 const tooLow = 'You need to have admin level or higher.'
 
-export const roles = defineResource({
+export const roles = defineRecords({
   name: 'roles',
   summary: 'Roles of an organization',
   path: '/api/organizations/:organization_id/roles',
@@ -41,54 +42,35 @@ export const roles = defineResource({
   object: 'organization',
   write: 'admin',
   tooLow,
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: roleSchema,
+  present: ({ app }, role: Role) => present(app, role),
+  rows: ({ list, create, retrieve, update, remove }) => [
+    list({
       summary: 'Roles in order of making',
-      answer: pageSchema(roleSchema),
-      isPaged: true,
-      handle: async ({ app, organization }) =>
-        Promise.all((await app.accounts.roles.list(organization.id)).map((one) => present(app, one))),
+      handle: async ({ app, organization }) => app.accounts.roles.list(organization.id),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new role; names are unique whatever their case',
       body: roleInput,
-      status: 201,
-      answer: roleSchema,
-      handle: async ({ app, by, body }) => present(app, await app.accounts.roles.create(by, body)),
+      handle: async ({ app, by, body }) => app.accounts.roles.create(by, body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One role with its members',
-      answer: roleSchema,
-      handle: async (visit) => present(visit.app, await find(visit, visit.params.id)),
+      handle: async (visit) => find(visit, visit.params.id),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes a role',
       body: roleInput.partial(),
-      answer: roleSchema,
-      handle: async (visit) =>
-        present(visit.app, await visit.app.accounts.roles.update(visit.by, await find(visit, visit.params.id), visit.body)),
+      handle: async (visit) => visit.app.accounts.roles.update(visit.by, await find(visit, visit.params.id), visit.body),
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a role',
       handle: async (visit) => visit.app.accounts.roles.remove(visit.by, await find(visit, visit.params.id)),
     }),
   ],
 })
 
-export const roleMemberships = defineResource({
+export const roleMemberships = defineRecords({
   name: 'role_memberships',
   summary: 'Who has a role',
   path: '/api/organizations/:organization_id/roles/:role_id/role_memberships',
@@ -96,7 +78,9 @@ export const roleMemberships = defineResource({
   object: 'organization',
   write: 'admin',
   tooLow,
-  rows: (row) => [
+  answer: membershipSchema,
+  present: ({ app }, membership: RoleMembership) => presentMembership(app, membership),
+  rows: ({ row, create, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -105,22 +89,15 @@ export const roleMemberships = defineResource({
       isPaged: true,
       handle: async (visit) => membersOf(visit.app, await find(visit, visit.params.role_id)),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'Gives a member of the organization the role',
       body: roleMembershipInput,
-      status: 201,
-      answer: membershipSchema,
       handle: async (visit) => {
         const role = await find(visit, visit.params.role_id)
-        return presentMembership(visit.app, await visit.app.accounts.roles.addMember(visit.by, role, visit.body))
+        return visit.app.accounts.roles.addMember(visit.by, role, visit.body)
       },
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Takes the role from a member',
       handle: async (visit) => {
         const role = await find(visit, visit.params.role_id)

@@ -1,13 +1,13 @@
 import type { Subscription } from '../../../service/accounts/records.ts'
 import { nameOf } from '../../../service/notifications/content.ts'
 import { subscriptionChange, subscriptionInput } from '../../../service/notifications/fields.ts'
-import { activitySchema } from '../../answers/activity.ts'
 import { deliverySchema, subscriptionSchema, testSchema } from '../../answers/notifications.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { activityPage, activityParameters } from '../activity.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
+import { defineRecords } from '../records.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
+import { type ProjectVisit, seesAddresses } from '../resource.ts'
 import { numberIn } from './alerts.ts'
 import { deliveryParameters, presentDelivery, presentSubscription, statesIn } from './notification-format.ts'
 
@@ -42,60 +42,48 @@ const presentAll = async (visit: ProjectVisit, records: readonly Subscription[],
 const present = async (visit: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
   (await presentAll(visit, [record], secret))[0]!
 
-export const subscriptions = defineResource({
+export const subscriptions = defineRecords({
   name: 'subscriptions',
   summary: 'Subscriptions: an insight or a dashboard, sent on a schedule ([sharing.md](sharing.md))',
   path: '/api/projects/:project_id/subscriptions',
   reach: 'project',
   object: 'subscription',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: subscriptionSchema,
+  present,
+  presentAll: (visit, shown) =>
+    presentAll(
+      visit,
+      shown.map(({ record }) => record),
+    ),
+  rows: ({ row, page, create, retrieve, update, replace }) => [
+    page({
       summary: 'Subscriptions that are not deleted, newest first',
-      answer: pageSchema(subscriptionSchema),
-      queryParameters: { ...paging, insight: 'Only those of this insight', dashboard: 'Only those of this dashboard' },
+      queryParameters: { insight: 'Only those of this insight', dashboard: 'Only those of this dashboard' },
       handle: async (visit) => {
         const of = { insight: numberIn(visit.query, 'insight'), dashboard: numberIn(visit.query, 'dashboard') }
         const { rows, count } = await service(visit).list(visit.project, of, pageBounds(visit.query))
-        return pageWith(await presentAll(visit, rows), count, visit)
+        return { rows: rows.map((record) => ({ record, secret: null })), count }
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new subscription. The secret of a webhook is returned once',
       body: subscriptionInput,
-      status: 201,
       secrets: ['webhook_secret'],
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, await service(visit).create(visit, visit.body)),
+      handle: async (visit) => service(visit).create(visit, visit.body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One subscription, also a deleted one',
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, { record: await find(visit), secret: null }),
+      handle: async (visit) => ({ record: await find(visit), secret: null }),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the given fields; `{"deleted": true}` ends it',
       body: subscriptionChange,
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, await service(visit).update(visit, idIn(visit), visit.body)),
+      handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body),
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default',
       body: subscriptionInput,
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, await service(visit).update(visit, idIn(visit), visit.body, true)),
+      handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body, true),
     }),
     row({
       method: 'GET',
@@ -142,15 +130,6 @@ export const subscriptions = defineResource({
         return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))) }
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Subscription', item_id: String(idIn(visit)) }),
-    }),
+    row(activityOf('Subscription', idIn)),
   ],
 })

@@ -11,7 +11,7 @@ type Given<D extends Reach, R> = Partial<Omit<Row<D>, 'summary' | 'handle' | 're
   handle(visit: Visits[D]): Promise<R>
 }
 
-interface RecordRows<D extends Reach, T> {
+export interface RecordRows<D extends Reach, T> {
   readonly row: RowMaker<D>
   /** The handler returns all records, callers get a page. */
   list(given: Given<D, readonly T[]>): Row

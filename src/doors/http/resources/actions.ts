@@ -65,7 +65,7 @@ const change = async (visit: ProjectVisit, fields: object) => {
   const before = await actions.retrieve(idOf(visit))
   const after = await actions.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
-  return present(visit, after)
+  return after
 }
 
 const remove = async (visit: ProjectVisit) => {
@@ -92,7 +92,7 @@ export const actions = defineRecords({
   object: 'action',
   answer: actionSchema,
   present,
-  rows: ({ row, list, create, retrieve }) => [
+  rows: ({ row, list, create, retrieve, replace }) => [
     list({
       summary: 'Actions in order of their ids',
       queryParameters: searchParameter,
@@ -120,17 +120,13 @@ export const actions = defineRecords({
       answer: actionSchema,
       handle: async (visit) => {
         const { deleted, ...fields } = storable(check(changing, visit.body))
-        if (!deleted) return change(visit, fields)
+        if (!deleted) return present(visit, await change(visit, fields))
         return { ...(await present(visit, await remove(visit))), deleted: true }
       },
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default',
       body: actionInput,
-      answer: actionSchema,
       handle: async (visit) =>
         change(visit, { description: null, steps: [], tags: [], pinned_at: null, ...storable(check(actionInput, visit.body)) }),
     }),

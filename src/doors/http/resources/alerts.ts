@@ -1,13 +1,14 @@
 import type { Alert } from '../../../service/accounts/records.ts'
 import { invalid } from '../../../service/accounts/refusals.ts'
 import { alertChange, alertInput } from '../../../service/notifications/fields.ts'
-import { alertSchema, checkSchema, deliverySchema, testSchema } from '../../answers/notifications.ts'
+import { alertSchema, checkSchema } from '../../answers/notifications.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { activityOf } from '../activity.ts'
 import { defineRecords } from '../records.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { type ProjectVisit, seesAddresses } from '../resource.ts'
-import { deliveryParameters, presentAlert, presentCheck, presentDelivery, statesIn } from './notification-format.ts'
+import { deliveryRows } from './delivery-rows.ts'
+import { presentAlert, presentCheck } from './notification-format.ts'
 
 /** Checks shown with an alert. */
 const shownChecks = 5
@@ -119,49 +120,10 @@ export const alerts = defineRecords({
         )
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/deliveries',
-      name: 'deliveries',
-      summary: 'What was sent, waits for another attempt or failed, newest first',
-      answer: pageSchema(deliverySchema),
-      queryParameters: { ...paging, ...deliveryParameters },
-      handle: async (visit) => {
-        const alert = await find(visit)
-        const { rows, count } = await visit.app.notifications.deliveries.list({ alert }, statesIn(visit.query), pageBounds(visit.query))
-        return pageWith(
-          rows.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))),
-          count,
-          visit,
-        )
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/deliveries/:delivery_id/retry',
-      name: 'retry_delivery',
-      summary: 'Sends a delivery that has failed again',
-      limits: ['api', 'test'],
-      answer: deliverySchema,
-      handle: async (visit) => {
-        const alert = await find(visit)
-        const again = await visit.app.notifications.deliveries.retry(visit.by, { alert }, visit.params.delivery_id ?? '')
-        return presentDelivery(again, seesAddresses(visit, alert.created_by_id))
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/test-delivery',
-      name: 'test_delivery',
+    ...deliveryRows(row, async (visit) => ({ alert: await find(visit) }), {
       summary:
         'Sends a notice that says it is a test (`alert.test`) to everybody whom the alert tells, and answers what became of it: one attempt for each',
       limits: ['api', 'test'],
-      answer: testSchema,
-      handle: async (visit) => {
-        const alert = await find(visit)
-        const deliveries = await visit.app.notifications.deliveries.test({ alert }, visit.request.signal)
-        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))) }
-      },
     }),
     row(activityOf('AlertConfiguration', ({ params }) => (params.id ?? '').toLowerCase(), 'of one that was removed')),
   ],

@@ -81,7 +81,7 @@ const noted = ({ id, name, description, is_static, filters, members_at }: Stored
 const change = async (visit: ProjectVisit, before: StoredCohort, fields: object) => {
   const after = await (await dataOf(visit)).cohorts.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(before), noted(after))
-  return presentOne(visit, after)
+  return after
 }
 
 const removeOne = async (visit: ProjectVisit) => {
@@ -107,7 +107,7 @@ export const cohorts = defineRecords({
   answer: cohortSchema,
   present: presentOne,
   presentAll: present,
-  rows: ({ row, create, retrieve, remove }) => [
+  rows: ({ row, create, retrieve, replace, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -147,21 +147,17 @@ export const cohorts = defineRecords({
       answer: cohortSchema,
       handle: async (visit) => {
         const { deleted, ...fields } = check(changing, written(visit))
-        if (!deleted) return change(visit, await find(visit), fields)
+        if (!deleted) return presentOne(visit, await change(visit, await find(visit), fields))
         const gone = await presentOne(visit, await find(visit))
         await removeOne(visit)
         return { ...gone, deleted: true }
       },
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default; a static cohort keeps its members unless others are given',
       body: cohortInput,
       takesCsv: true,
       queryParameters: csvParameters,
-      answer: cohortSchema,
       handle: async (visit) => {
         const before = await find(visit)
         const given = check(cohortInput, written(visit))

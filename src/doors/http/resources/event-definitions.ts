@@ -83,9 +83,9 @@ const typeIn = ({ query }: ProjectVisit): Pick<NamesAsked, 'begins' | 'beginsNot
   return types[given]!
 }
 
-const update = async (visit: ProjectVisit) => {
+const change = async (visit: ProjectVisit) => {
   await writeNote(visit, 'EventDefinition', await one(visit), check(notesInput, visit.body))
-  return present(visit, await one(visit))
+  return one(visit)
 }
 
 export const eventDefinitions = defineRecords({
@@ -96,7 +96,7 @@ export const eventDefinitions = defineRecords({
   object: 'event_definition',
   answer: definitionSchema,
   present,
-  rows: ({ row, retrieve, remove }) => [
+  rows: ({ row, retrieve, update, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -124,14 +124,10 @@ export const eventDefinitions = defineRecords({
       summary: 'One event name, by its id or by the name itself',
       handle: async (visit) => one(visit),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the description, the tags, and whether it is verified or hidden',
       body: notesInput,
-      answer: definitionSchema,
-      handle: update,
+      handle: change,
     }),
     remove({
       summary: 'Forgets what was written about it, and lists it again once such an event arrives; stored events stay',

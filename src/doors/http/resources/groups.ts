@@ -19,7 +19,7 @@ import { answerTo } from '../queries/ask.ts'
 import { byUuids } from '../queries/list-parameters.ts'
 import { recordValues, valuesParameters } from '../queries/property-values.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { defineResource, type ProjectVisit, type Row, type RowMaker } from '../resource.ts'
 
 const namespace = '4d0e3f1b-0f0f-4b8e-9b51-7a5a5f0b8c61'
 const groupTypeLimit = 5
@@ -139,8 +139,8 @@ const rowsOf = async <R extends readonly unknown[]>(visit: ProjectVisit, query: 
   ((await answerTo(visit, { kind: 'HogQLQuery', query, values })) as { results: readonly R[] }).results
 
 const columns = 'index, key, toString(properties), created_at'
-type Row = readonly [index: number, key: string, properties: string, createdAt: string]
-const present = ([index, key, properties, created_at]: Row): GroupAnswer => ({
+type GroupRow = readonly [index: number, key: string, properties: string, createdAt: string]
+const present = ([index, key, properties, created_at]: GroupRow): GroupAnswer => ({
   group_type_index: Number(index),
   group_key: key,
   group_properties: JSON.parse(properties || '{}') as GroupAnswer['group_properties'],
@@ -148,7 +148,7 @@ const present = ([index, key, properties, created_at]: Row): GroupAnswer => ({
 })
 
 const find = async (visit: ProjectVisit, index: number, key: string): Promise<GroupAnswer> => {
-  const [row] = await rowsOf<Row>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
+  const [row] = await rowsOf<GroupRow>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
   if (!row) throw failures.notFound('There is no group with this key.')
   return present(row)
 }
@@ -197,7 +197,7 @@ const relatedPersons = async (visit: ProjectVisit, index: number, key: string): 
 
 const relatedGroups = async (visit: ProjectVisit, of: number, where: string, values: object): Promise<RelatedAnswer[]> => {
   const keys = `select distinct $group_${of} from events where ${recent} and $group_${of} != '' and ${where} limit ${mostRelated}`
-  const rows = await rowsOf<Row>(
+  const rows = await rowsOf<GroupRow>(
     visit,
     `select ${columns} from groups where index = ${of} and key in (${keys}) order by created_at desc, key`,
     values,
@@ -220,7 +220,7 @@ const create = async (visit: ProjectVisit): Promise<GroupAnswer> => {
       `The project has no group type ${index}: types come with the first event or group of theirs.`,
       'group_type_index',
     )
-  const [known] = await rowsOf<Row>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
+  const [known] = await rowsOf<GroupRow>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
   if (known) throw failures.invalid('A group with this key already exists', 'group_key')
   const stored = propertiesOf(group_properties ?? {}, 'group_properties')
   await (await visit.app.project(visit.project.id)).changeGroup({ group_type_index: index, group_key: key, set: stored, unset: [] })
@@ -233,6 +233,110 @@ const create = async (visit: ProjectVisit): Promise<GroupAnswer> => {
   return made
 }
 
+const recordRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'GET',
+    name: 'list',
+    summary: 'Groups of a type, the newest first',
+    queryParameters: {
+      ...typeParameter,
+      search: 'Part of the key or of the name, in any case',
+      ...paging,
+    },
+    answer: pageSchema(groupSchema),
+    handle: async (visit) => {
+      const index = indexIn(visit)
+      const { limit, offset } = pageBounds(visit.query)
+      const search = visit.query.get('search') ?? ''
+      const contains = (value: string) => `positionCaseInsensitiveUTF8(toString(${value}), {search}) > 0`
+      const conditions = ['index = {index}', ...(search ? [`(${contains('key')} or ${contains('properties.name')})`] : [])]
+      const where = conditions.join(' and ')
+      const values = { index, search }
+      const rows = await rowsOf<GroupRow>(
+        visit,
+        `select ${columns} from groups where ${where} order by created_at desc, index, key limit ${limit} offset ${offset}`,
+        values,
+      )
+      const isAll = offset === 0 && rows.length < limit
+      const count = isAll
+        ? rows.length
+        : Number((await rowsOf<[number]>(visit, `select count() from groups where ${where}`, values))[0]![0])
+      return pageWith(rows.map(present), count, visit)
+    },
+  }),
+  row({
+    method: 'POST',
+    name: 'create',
+    summary: 'A new group of a known type; 400 if there is one with this key',
+    body: groupInput,
+    status: 201,
+    answer: groupSchema,
+    handle: create,
+  }),
+  row({
+    method: 'GET',
+    path: 'find',
+    name: 'find',
+    summary: 'One group by its key',
+    queryParameters: groupParameters,
+    answer: groupSchema,
+    handle: (visit) => find(visit, indexIn(visit), keyIn(visit)),
+  }),
+]
+
+const propertyRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: 'property_definitions',
+    name: 'property_definitions',
+    summary: `The names of properties by group type, the most frequent first, at most ${mostProperties} of a type`,
+    limits: ['api'],
+    answer: z.record(z.string(), z.array(z.object({ name: z.string(), count: z.int() }))),
+    handle: async ({ app, project }) => {
+      const found: Record<string, { name: string; count: number }[]> = {}
+      const data = await app.project(project.id)
+      for (let index = 0; index < groupTypeLimit; index++) {
+        const { page } = await data.propertyNames(mostFrequent(project.id, index))
+        if (page.length === 0) continue
+        found[index] = page.map(({ name, counts }) => ({ name, count: Object.values(counts).reduce((sum, one) => sum + one, 0) }))
+      }
+      return found
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'property_values',
+    name: 'property_values',
+    summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+    queryParameters: { ...typeParameter, ...valuesParameters },
+    answer: valuesSchema,
+    handle: (visit) => recordValues(visit, `(select * from groups where index = ${indexIn(visit)})`),
+  }),
+  row({
+    method: 'POST',
+    path: 'update_property',
+    name: 'update_property',
+    summary: 'Sets one property',
+    queryParameters: groupParameters,
+    body: setInput,
+    answer: groupSchema,
+    handle: (visit) => {
+      const { key, value = null } = check(setInput, visit.body)
+      return write(visit, { [key]: value }, [])
+    },
+  }),
+  row({
+    method: 'POST',
+    path: 'delete_property',
+    name: 'delete_property',
+    summary: 'Removes one property',
+    queryParameters: groupParameters,
+    body: unsetInput,
+    answer: groupSchema,
+    handle: (visit) => write(visit, {}, [check(unsetInput, visit.body).$unset]),
+  }),
+]
+
 const groups = defineResource({
   name: 'groups',
   summary: 'Groups and their properties ([records.md](records.md#groups))',
@@ -241,54 +345,7 @@ const groups = defineResource({
   object: 'group',
   limits: ['api', 'query'],
   rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
-      summary: 'Groups of a type, the newest first',
-      queryParameters: {
-        ...typeParameter,
-        search: 'Part of the key or of the name, in any case',
-        ...paging,
-      },
-      answer: pageSchema(groupSchema),
-      handle: async (visit) => {
-        const index = indexIn(visit)
-        const { limit, offset } = pageBounds(visit.query)
-        const search = visit.query.get('search') ?? ''
-        const contains = (value: string) => `positionCaseInsensitiveUTF8(toString(${value}), {search}) > 0`
-        const conditions = ['index = {index}', ...(search ? [`(${contains('key')} or ${contains('properties.name')})`] : [])]
-        const where = conditions.join(' and ')
-        const values = { index, search }
-        const rows = await rowsOf<Row>(
-          visit,
-          `select ${columns} from groups where ${where} order by created_at desc, index, key limit ${limit} offset ${offset}`,
-          values,
-        )
-        const isAll = offset === 0 && rows.length < limit
-        const count = isAll
-          ? rows.length
-          : Number((await rowsOf<[number]>(visit, `select count() from groups where ${where}`, values))[0]![0])
-        return pageWith(rows.map(present), count, visit)
-      },
-    }),
-    row({
-      method: 'POST',
-      name: 'create',
-      summary: 'A new group of a known type; 400 if there is one with this key',
-      body: groupInput,
-      status: 201,
-      answer: groupSchema,
-      handle: create,
-    }),
-    row({
-      method: 'GET',
-      path: 'find',
-      name: 'find',
-      summary: 'One group by its key',
-      queryParameters: groupParameters,
-      answer: groupSchema,
-      handle: (visit) => find(visit, indexIn(visit), keyIn(visit)),
-    }),
+    ...recordRows(row),
     row({
       method: 'GET',
       path: 'related',
@@ -313,56 +370,7 @@ const groups = defineResource({
         return found
       },
     }),
-    row({
-      method: 'GET',
-      path: 'property_definitions',
-      name: 'property_definitions',
-      summary: `The names of properties by group type, the most frequent first, at most ${mostProperties} of a type`,
-      limits: ['api'],
-      answer: z.record(z.string(), z.array(z.object({ name: z.string(), count: z.int() }))),
-      handle: async ({ app, project }) => {
-        const found: Record<string, { name: string; count: number }[]> = {}
-        const data = await app.project(project.id)
-        for (let index = 0; index < groupTypeLimit; index++) {
-          const { page } = await data.propertyNames(mostFrequent(project.id, index))
-          if (page.length === 0) continue
-          found[index] = page.map(({ name, counts }) => ({ name, count: Object.values(counts).reduce((sum, one) => sum + one, 0) }))
-        }
-        return found
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'property_values',
-      name: 'property_values',
-      summary: 'The values of a property, the most frequent first; elements of lists count one by one',
-      queryParameters: { ...typeParameter, ...valuesParameters },
-      answer: valuesSchema,
-      handle: (visit) => recordValues(visit, `(select * from groups where index = ${indexIn(visit)})`),
-    }),
-    row({
-      method: 'POST',
-      path: 'update_property',
-      name: 'update_property',
-      summary: 'Sets one property',
-      queryParameters: groupParameters,
-      body: setInput,
-      answer: groupSchema,
-      handle: (visit) => {
-        const { key, value = null } = check(setInput, visit.body)
-        return write(visit, { [key]: value }, [])
-      },
-    }),
-    row({
-      method: 'POST',
-      path: 'delete_property',
-      name: 'delete_property',
-      summary: 'Removes one property',
-      queryParameters: groupParameters,
-      body: unsetInput,
-      answer: groupSchema,
-      handle: (visit) => write(visit, {}, [check(unsetInput, visit.body).$unset]),
-    }),
+    ...propertyRows(row),
     row({
       method: 'GET',
       path: 'activity',

@@ -16,7 +16,7 @@ import { answerTo } from '../queries/ask.ts'
 import { byUuids, givenFilters } from '../queries/list-parameters.ts'
 import { recordValues, valuesParameters } from '../queries/property-values.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { defineResource, type ProjectVisit, type Row, type RowMaker } from '../resource.ts'
 
 /** Persons of one request. */
 const mostDeleted = 1_000
@@ -205,6 +205,177 @@ const leaving = (person: PersonAnswer, body: unknown): readonly string[] | null 
   return ids
 }
 
+const listRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'GET',
+    name: 'list',
+    summary: 'Persons, the newest first',
+    queryParameters: {
+      search: 'Part of the email, the name, the uuid or a distinct id, in any case',
+      distinct_id: 'Only the person of this distinct id',
+      email: 'Only persons with this email',
+      properties: 'A JSON list of filters, as in queries',
+      cohort: 'Only members of the cohort with this id',
+      ...paging,
+    },
+    answer: pageSchema(personSchema),
+    handle: async (visit) => {
+      const { query } = visit
+      const bounds = pageBounds(query)
+      const [distinctId, email] = [query.get('distinct_id'), query.get('email')]
+      const filters: object[] = [
+        ...(distinctId ? [byDistinctIds([distinctId])] : []),
+        ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
+      ]
+      const cohort = query.get('cohort')
+      if (cohort) filters.push(await membersOf(visit, cohort))
+      const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
+      const rows = await personsOf(visit, selection, bounds)
+      const isAll = bounds.offset === 0 && rows.length < bounds.limit
+      const count = isAll ? rows.length : await countOf(visit, selection)
+      return pageWith(
+        rows.map((one) => present(one, idsShown)),
+        count,
+        visit,
+      )
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'values',
+    name: 'values',
+    summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+    queryParameters: valuesParameters,
+    answer: valuesSchema,
+    handle: (visit) => recordValues(visit, 'persons'),
+  }),
+  row({
+    method: 'GET',
+    path: 'properties',
+    name: 'properties',
+    summary: `The names of the properties that persons have, and how many persons have each: the most frequent ones first, at most ${mostNames}`,
+    answer: z.array(z.object({ name: z.string(), count: z.int() })),
+    handle: async (visit) => {
+      const keys = 'select arrayJoin(JSONExtractKeys(toString(properties))) as name from persons'
+      const query = `select name, count() as n from (${keys}) group by name order by n desc, name limit ${mostNames}`
+      const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query })) as { results: [string, number][] }
+      return results.map(([name, count]) => ({ name, count: Number(count) }))
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'cohorts',
+    name: 'cohorts',
+    summary: 'The cohorts that a person is in now',
+    queryParameters: { person_id: 'Its uuid or a distinct id' },
+    answer: personCohortsSchema,
+    handle: async (visit) => {
+      const id = visit.query.get('person_id')
+      if (!id) throw failures.required('person_id')
+      const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
+      const { cohorts } = await dataOf(visit)
+      const all = await cohorts.list()
+      const states = await cohorts.states(all.map((cohort) => cohort.id))
+      const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
+      const found = []
+      for (let at = 0; at < sound.length; at += cohortsOfStatement) {
+        const some = sound.slice(at, at + cohortsOfStatement)
+        const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
+        const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
+        const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
+        for (const [i, { id, name, is_static }] of some.entries())
+          if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
+      }
+      return { results: found }
+    },
+  }),
+  row(activityOfAll('Person', 'persons', { name: 'all_activity', limits: ['api'] })),
+]
+
+/** Changes of properties. */
+const propertyRows = (row: RowMaker<'project'>): readonly Row[] => [
+  ...(['PATCH', 'POST'] as const).map((method) =>
+    row({
+      method,
+      path: ':id',
+      name: method === 'PATCH' ? 'update' : 'update_by_post',
+      summary: 'Sets properties; those that are not named stay',
+      body: propertiesInput,
+      answer: personSchema,
+      handle: async (visit) => write(visit, await find(visit), check(propertiesInput, visit.body).properties, []),
+    }),
+  ),
+  row({
+    method: 'POST',
+    path: ':id/update_property',
+    name: 'update_property',
+    summary: 'Sets one property',
+    body: propertyInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const { key, value = null } = check(propertyInput, visit.body)
+      return { success: true, person: await write(visit, await find(visit), { [key]: value }, []) }
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/delete_property',
+    name: 'delete_property',
+    summary: 'Removes one property',
+    body: unsetInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const { $unset } = check(unsetInput, visit.body)
+      return { success: true, person: await write(visit, await find(visit), {}, [$unset]) }
+    },
+  }),
+]
+
+/** Which distinct ids a person has. */
+const identityRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'POST',
+    path: ':id/split',
+    name: 'split',
+    summary: 'Makes persons of distinct ids that belong to others: they take their events with them',
+    body: splitInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const person = await find(visit)
+      const ids = leaving(person, visit.body)
+      const after = await changeOne(visit, { change: 'split', person: person.uuid, ids })
+      await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+        activity: 'split',
+        persons: [person.uuid],
+        changes: [{ field: 'distinct_ids', after: after.distinct_ids }],
+      })
+      return { success: true, person: after }
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/merge',
+    name: 'merge',
+    summary: 'Makes other persons part of this one, whose properties win',
+    body: mergeInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const person = await find(visit)
+      const sources = uuidsIn(check(mergeInput, visit.body).ids, mostMerged)
+      if (sources.includes(person.uuid)) throw failures.invalid('A person cannot be merged into itself.', 'ids')
+      const found = sources.length > 0 ? await countOf(visit, { filters: [byUuids(sources)] }) : 0
+      if (found < sources.length) throw failures.invalid('Some of these persons do not exist.', 'ids')
+      const after = await changeOne(visit, { change: 'merge', person: person.uuid, sources })
+      await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+        activity: 'merged',
+        persons: [person.uuid],
+        changes: [{ field: 'persons', after: sources }],
+      })
+      return { success: true, person: after }
+    },
+  }),
+]
+
 export const persons = defineResource({
   name: 'persons',
   summary: 'The persons of a project ([records.md](records.md))',
@@ -213,90 +384,7 @@ export const persons = defineResource({
   object: 'person',
   limits: ['api', 'query'],
   rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
-      summary: 'Persons, the newest first',
-      queryParameters: {
-        search: 'Part of the email, the name, the uuid or a distinct id, in any case',
-        distinct_id: 'Only the person of this distinct id',
-        email: 'Only persons with this email',
-        properties: 'A JSON list of filters, as in queries',
-        cohort: 'Only members of the cohort with this id',
-        ...paging,
-      },
-      answer: pageSchema(personSchema),
-      handle: async (visit) => {
-        const { query } = visit
-        const bounds = pageBounds(query)
-        const [distinctId, email] = [query.get('distinct_id'), query.get('email')]
-        const filters: object[] = [
-          ...(distinctId ? [byDistinctIds([distinctId])] : []),
-          ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
-        ]
-        const cohort = query.get('cohort')
-        if (cohort) filters.push(await membersOf(visit, cohort))
-        const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
-        const rows = await personsOf(visit, selection, bounds)
-        const isAll = bounds.offset === 0 && rows.length < bounds.limit
-        const count = isAll ? rows.length : await countOf(visit, selection)
-        return pageWith(
-          rows.map((one) => present(one, idsShown)),
-          count,
-          visit,
-        )
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'values',
-      name: 'values',
-      summary: 'The values of a property, the most frequent first; elements of lists count one by one',
-      queryParameters: valuesParameters,
-      answer: valuesSchema,
-      handle: (visit) => recordValues(visit, 'persons'),
-    }),
-    row({
-      method: 'GET',
-      path: 'properties',
-      name: 'properties',
-      summary: `The names of the properties that persons have, and how many persons have each: the most frequent ones first, at most ${mostNames}`,
-      answer: z.array(z.object({ name: z.string(), count: z.int() })),
-      handle: async (visit) => {
-        const keys = 'select arrayJoin(JSONExtractKeys(toString(properties))) as name from persons'
-        const query = `select name, count() as n from (${keys}) group by name order by n desc, name limit ${mostNames}`
-        const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query })) as { results: [string, number][] }
-        return results.map(([name, count]) => ({ name, count: Number(count) }))
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'cohorts',
-      name: 'cohorts',
-      summary: 'The cohorts that a person is in now',
-      queryParameters: { person_id: 'Its uuid or a distinct id' },
-      answer: personCohortsSchema,
-      handle: async (visit) => {
-        const id = visit.query.get('person_id')
-        if (!id) throw failures.required('person_id')
-        const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
-        const { cohorts } = await dataOf(visit)
-        const all = await cohorts.list()
-        const states = await cohorts.states(all.map((cohort) => cohort.id))
-        const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
-        const found = []
-        for (let at = 0; at < sound.length; at += cohortsOfStatement) {
-          const some = sound.slice(at, at + cohortsOfStatement)
-          const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
-          const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
-          const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
-          for (const [i, { id, name, is_static }] of some.entries())
-            if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
-        }
-        return { results: found }
-      },
-    }),
-    row(activityOfAll('Person', 'persons', { name: 'all_activity', limits: ['api'] })),
+    ...listRows(row),
     row({
       method: 'POST',
       path: 'bulk_delete',
@@ -318,82 +406,8 @@ export const persons = defineResource({
       answer: personSchema,
       handle: find,
     }),
-    ...(['PATCH', 'POST'] as const).map((method) =>
-      row({
-        method,
-        path: ':id',
-        name: method === 'PATCH' ? 'update' : 'update_by_post',
-        summary: 'Sets properties; those that are not named stay',
-        body: propertiesInput,
-        answer: personSchema,
-        handle: async (visit) => write(visit, await find(visit), check(propertiesInput, visit.body).properties, []),
-      }),
-    ),
-    row({
-      method: 'POST',
-      path: ':id/update_property',
-      name: 'update_property',
-      summary: 'Sets one property',
-      body: propertyInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const { key, value = null } = check(propertyInput, visit.body)
-        return { success: true, person: await write(visit, await find(visit), { [key]: value }, []) }
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/delete_property',
-      name: 'delete_property',
-      summary: 'Removes one property',
-      body: unsetInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const { $unset } = check(unsetInput, visit.body)
-        return { success: true, person: await write(visit, await find(visit), {}, [$unset]) }
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/split',
-      name: 'split',
-      summary: 'Makes persons of distinct ids that belong to others: they take their events with them',
-      body: splitInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const person = await find(visit)
-        const ids = leaving(person, visit.body)
-        const after = await changeOne(visit, { change: 'split', person: person.uuid, ids })
-        await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
-          activity: 'split',
-          persons: [person.uuid],
-          changes: [{ field: 'distinct_ids', after: after.distinct_ids }],
-        })
-        return { success: true, person: after }
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/merge',
-      name: 'merge',
-      summary: 'Makes other persons part of this one, whose properties win',
-      body: mergeInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const person = await find(visit)
-        const sources = uuidsIn(check(mergeInput, visit.body).ids, mostMerged)
-        if (sources.includes(person.uuid)) throw failures.invalid('A person cannot be merged into itself.', 'ids')
-        const found = sources.length > 0 ? await countOf(visit, { filters: [byUuids(sources)] }) : 0
-        if (found < sources.length) throw failures.invalid('Some of these persons do not exist.', 'ids')
-        const after = await changeOne(visit, { change: 'merge', person: person.uuid, sources })
-        await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
-          activity: 'merged',
-          persons: [person.uuid],
-          changes: [{ field: 'persons', after: sources }],
-        })
-        return { success: true, person: after }
-      },
-    }),
+    ...propertyRows(row),
+    ...identityRows(row),
     row({
       method: 'DELETE',
       path: ':id',

@@ -1,6 +1,5 @@
 import { roleInput, roleMembershipInput } from '../../../service/accounts/organizations/roles.ts'
 import type { Role, RoleMembership } from '../../../service/accounts/records.ts'
-import { pageSchema } from '../../answers/pages.ts'
 import { membershipSchema, type RoleAnswer, type RoleMembershipAnswer, roleSchema } from '../../answers/roles.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
@@ -80,14 +79,10 @@ export const roleMemberships = defineRecords({
   tooLow,
   answer: membershipSchema,
   present: ({ app }, membership: RoleMembership) => presentMembership(app, membership),
-  rows: ({ row, create, remove }) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  rows: ({ list, create, remove }) => [
+    list({
       summary: 'The members of a role',
-      answer: pageSchema(membershipSchema),
-      isPaged: true,
-      handle: async (visit) => membersOf(visit.app, await find(visit, visit.params.role_id)),
+      handle: async (visit) => visit.app.accounts.roles.membershipsOf(await find(visit, visit.params.role_id)),
     }),
     create({
       summary: 'Gives a member of the organization the role',

@@ -1,15 +1,15 @@
 import type { Subscription } from '../../../service/accounts/records.ts'
 import { nameOf } from '../../../service/notifications/content.ts'
 import { subscriptionChange, subscriptionInput } from '../../../service/notifications/fields.ts'
-import { deliverySchema, subscriptionSchema, testSchema } from '../../answers/notifications.ts'
-import { pageSchema } from '../../answers/pages.ts'
+import { subscriptionSchema } from '../../answers/notifications.ts'
 import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { defineRecords } from '../records.ts'
-import { pageBounds, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds } from '../requests/pages.ts'
 import { type ProjectVisit, seesAddresses } from '../resource.ts'
 import { numberIn } from './alerts.ts'
-import { deliveryParameters, presentDelivery, presentSubscription, statesIn } from './notification-format.ts'
+import { deliveryRows } from './delivery-rows.ts'
+import { presentSubscription } from './notification-format.ts'
 
 const service = ({ app }: ProjectVisit) => app.notifications.subscriptions
 
@@ -85,50 +85,10 @@ export const subscriptions = defineRecords({
       body: subscriptionInput,
       handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body, true),
     }),
-    row({
-      method: 'GET',
-      path: ':id/deliveries',
-      name: 'deliveries',
-      summary: 'What was sent, waits for another attempt or failed, newest first',
-      answer: pageSchema(deliverySchema),
-      queryParameters: { ...paging, ...deliveryParameters },
-      handle: async (visit) => {
-        const subscription = await find(visit)
-        const page = pageBounds(visit.query)
-        const { rows, count } = await visit.app.notifications.deliveries.list({ subscription }, statesIn(visit.query), page)
-        return pageWith(
-          rows.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))),
-          count,
-          visit,
-        )
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/deliveries/:delivery_id/retry',
-      name: 'retry_delivery',
-      summary: 'Sends a delivery that has failed again',
-      limits: ['api', 'test'],
-      answer: deliverySchema,
-      handle: async (visit) => {
-        const subscription = await find(visit)
-        const again = await visit.app.notifications.deliveries.retry(visit.by, { subscription }, visit.params.delivery_id ?? '')
-        return presentDelivery(again, seesAddresses(visit, subscription.created_by_id))
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/test-delivery',
-      name: 'test_delivery',
+    ...deliveryRows(row, async (visit) => ({ subscription: await find(visit) }), {
       summary: 'Sends it now, beside its schedule, and answers what became of it: one attempt for each address. The schedule stays',
       status: 202,
       limits: ['api', 'query', 'test'],
-      answer: testSchema,
-      handle: async (visit) => {
-        const subscription = await find(visit)
-        const deliveries = await visit.app.notifications.deliveries.test({ subscription }, visit.request.signal)
-        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))) }
-      },
     }),
     row(activityOf('Subscription', idIn)),
   ],

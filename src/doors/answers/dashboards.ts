@@ -20,7 +20,7 @@ export const dashboardSchema = z.object({
   effective_privilege_level: z.int(),
 })
 export type DashboardAnswer = z.output<typeof dashboardSchema>
-export const tileSchema = z.object({
+const tileSchema = z.object({
   id: z.int(),
   insight: answeredInsightSchema.nullable(),
   text: z.object({ body: z.string(), last_modified_at: timeSchema.nullable(), last_modified_by: userSchema.nullable() }).nullable(),

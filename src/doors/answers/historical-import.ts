@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { timeSchema } from './fields.ts'
 
-export const amountSchema = z.int().nullable()
+const amountSchema = z.int().nullable()
 export const historicalImportSchema = z.object({
   source: z.string(),
   method: z.string(),

@@ -3,7 +3,7 @@ import { freeSchema, timeSchema } from './fields.ts'
 import { userSchema } from './users.ts'
 
 export const storedQuerySchema = z.looseObject({ kind: z.string() })
-export const answerSchema = z.object({
+const answerSchema = z.object({
   result: freeSchema,
   columns: freeSchema,
   types: freeSchema,

@@ -14,14 +14,14 @@ export const checkSchema = z.object({
   targets_notified: z.boolean().meta({ description: 'Somebody was told. False while all deliveries wait or have failed' }),
 })
 export type AlertCheckAnswer = z.output<typeof checkSchema>
-export const shortInsightSchema = z.object({
+const shortInsightSchema = z.object({
   id: z.int(),
   short_id: z.string(),
   name: z.string().nullable(),
   derived_name: z.string().nullable(),
   query: storedQuerySchema,
 })
-export const lastDeliverySchema = z
+const lastDeliverySchema = z
   .object({
     created_at: timeSchema,
     status: z.enum(deliveryStates).meta({ description: '`failed` if one receiver did not get it, `waiting` if one has not got it yet' }),
@@ -36,7 +36,7 @@ export const lastDeliverySchema = z
   .nullable()
   .meta({ description: 'What became of the newest notice, tests left out; null: there was none in 30 days' })
 export type LastDeliveryAnswer = z.output<typeof lastDeliverySchema>
-export const secretField = z.string().nullable().meta({ description: 'Only in the answer to the request that made it' })
+const secretField = z.string().nullable().meta({ description: 'Only in the answer to the request that made it' })
 export const alertSchema = z.object({
   id: uuidSchema,
   created_by: userSchema.nullable(),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { freeSchema, type Known, timeSchema, uuidSchema } from './fields.ts'
 
-export const quotaSchema = z.object({
+const quotaSchema = z.object({
   limit: z.int().nullable().meta({ description: 'Of the operator and the owner, the lower one; null: none' }),
   taken: z.int(),
   resets_at: timeSchema,

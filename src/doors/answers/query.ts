@@ -8,7 +8,7 @@ const progressSchema = z.object({
   time_elapsed: z.number(),
   active_cpu_time: z.null(),
 })
-export const statusSchema = z.looseObject({
+const statusSchema = z.looseObject({
   id: z.string(),
   team_id: z.int(),
   query_async: z.boolean(),

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { freeSchema, timeSchema, uuidSchema } from './fields.ts'
 import { userSchema } from './users.ts'
 
-export const columnSchema = z.object({
+const columnSchema = z.object({
   key: z.string(),
   name: z.string(),
   type: z.string(),

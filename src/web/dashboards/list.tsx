@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { DashboardAnswer } from '../../doors/answers/dashboards.ts'
+import type { DashboardAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { patch, post } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -21,7 +21,7 @@ export function DashboardList({ place }: { place: Place }) {
   const { act, failure } = useAction()
   const change = (work: () => Promise<unknown>) => act(() => work().then(list.reload))
   const create = async (name: string) => {
-    const made = await post<DashboardAnswer>(api('dashboards/'), { name })
+    const made = await post<WholeDashboardAnswer>(api('dashboards/'), { name })
     go(linkTo(link(`dashboards/${made.id}`)))
   }
   return (

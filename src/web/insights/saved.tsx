@@ -1,4 +1,4 @@
-import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { patch, post, type Query } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -14,7 +14,7 @@ export const shownName = ({ name, derived_name, query }: SavedInsightAnswer): st
 export function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {
   const { api, link } = useProject()
   const save = async (form: HTMLFormElement) => {
-    const made = await post<SavedInsightAnswer>(api('insights/'), {
+    const made = await post<AnsweredInsightAnswer>(api('insights/'), {
       name: textOf(form, 'name'),
       query: { kind: 'InsightVizNode', source: query },
       saved: true,

@@ -31,7 +31,7 @@ export const query = defineResource({
         'Answers a query, also as `text/csv` or `application/vnd.apache.arrow.stream`; in the background when `async` or `refresh` says so',
       scope: 'query:read',
       body: queryRequestSchema,
-      answer: z.looseObject({}),
+      answer: z.union([runStatusSchema, z.looseObject({})]),
       handle: async (visit) => {
         const { app, project, body, request, breakOff } = visit
         const asker = queryCallerOf(visit)

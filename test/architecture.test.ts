@@ -37,6 +37,12 @@ test('the floors stand in the order of their imports', () => {
   expect(wrong).toEqual([])
 })
 
+test('pages take types from the schemas of answers, and no code', () => {
+  const ofDoors = files.filter((file) => file.startsWith('web/') && importsOf(file).some(({ target }) => target.startsWith('doors/')))
+  expect(ofDoors.length).toBeGreaterThan(30)
+  expect(ofDoors.filter((file) => /^import (?!type )[^']*'[^']*\/doors\/|import\('[^']*\/doors\//m.test(sourceOf(file)))).toEqual([])
+})
+
 test('siblings do not know each other', () => {
   const wrong: string[] = []
   for (const { folder, except = [] } of strangers) {

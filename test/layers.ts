@@ -96,12 +96,27 @@ export const floors: readonly Floor[] = [
     name: 'doors',
     summary: 'what programs and people reach',
     rooms: {
-      'doors/http': [...ground, 'language', 'queries', 'events', 'engine/admission', 'engine/execution', 'service', 'root'],
+      'doors/answers': [...ground, 'service/saved', 'service/notifications'],
+      'doors/http': [
+        ...ground,
+        'language',
+        'queries',
+        'events',
+        'engine/admission',
+        'engine/execution',
+        'service',
+        'root',
+        'doors/answers',
+      ],
       'doors/cli': [...ground, 'language', 'queries', 'events', 'engine/storage', 'service', 'root', 'doors/http'],
     },
   },
-  // A program of the browser: the API's client, and the drawings that mails have too.
-  { name: 'web', summary: 'pages, a program of the browser', rooms: { web: ['lib', 'events/imports', 'service/pictures'] } },
+  // A program of the browser: the API's client, with the types of its answers, and the drawings that mails have too.
+  {
+    name: 'web',
+    summary: 'pages, a program of the browser',
+    rooms: { web: ['lib', 'events/imports', 'service/pictures', 'doors/answers'] },
+  },
   {
     name: 'index.ts',
     summary: 'the public door',

@@ -1,7 +1,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
+import type { ShortProjectAnswer } from '../doors/answers/organizations.ts'
+import type { MeAnswer } from '../doors/answers/users.ts'
 import { ApiError, whenSignedOut } from './lib/api.ts'
 import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
-import { loadSession, type Project, type Session, SessionProvider, type User } from './lib/session.ts'
+import { loadSession, type Session, SessionProvider } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
 import { pages } from './pages/all.ts'
 import { ConfirmAddress } from './pages/confirm-address.tsx'
@@ -19,7 +21,7 @@ function fetchAhead({ parts: [first, , name] }: Place): void {
 }
 fetchAhead(current())
 
-type Known = { readonly user: User; readonly projects: readonly Project[] }
+type Known = { readonly user: MeAnswer; readonly projects: readonly ShortProjectAnswer[] }
 
 export function App() {
   const { place, isLeaving, stay, leave } = usePlace()

@@ -1,30 +1,17 @@
-import * as z from 'zod'
 import { maybeTime, time } from '../../lib/time/wire-time.ts'
 import type { Accounts } from '../../service/accounts/accounts.ts'
 import { featureKeys } from '../../service/accounts/organizations/features.ts'
 import { settingsWithDefaults } from '../../service/accounts/projects/project-fields.ts'
 import type { Membership, Organization, ProjectRecord, User } from '../../service/accounts/records.ts'
 import { preferenceDefaults } from '../../service/accounts/users/users.ts'
+import type { OrganizationAnswer, ShortProjectAnswer } from '../answers/organizations.ts'
+import type { UserAnswer } from '../answers/users.ts'
 
 // The format of records that several resources share.
 
 export { maybeTime, time }
-export const timeSchema = z.string().meta({ format: 'date-time' })
-export const uuidSchema = z.string().meta({ format: 'uuid' })
-export const freeSchema = z.unknown()
-export const notEnforcedSchema = z.array(z.string()).meta({ description: 'Settings of this record that are stored but not enforced yet' })
 
-export const userSchema = z.object({
-  id: z.int(),
-  uuid: uuidSchema,
-  distinct_id: z.string(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string().meta({ format: 'email' }),
-  is_email_verified: z.boolean().nullable(),
-  mascot_config: z.null().meta({ description: 'Always null: there are no mascots here' }),
-})
-export const presentUser = (user: User): z.infer<typeof userSchema> => ({
+export const presentUser = (user: User): UserAnswer => ({
   id: user.id,
   uuid: user.uuid,
   distinct_id: user.distinct_id,
@@ -39,21 +26,7 @@ export const presentAuthor = async (accounts: Accounts, id: number | null) => {
   return user ? presentUser(user) : null
 }
 
-export const shortProjectSchema = z.object({
-  id: z.int(),
-  uuid: uuidSchema,
-  organization: uuidSchema,
-  project_id: z.int(),
-  api_token: z.string(),
-  name: z.string(),
-  completed_snippet_onboarding: z.boolean(),
-  has_completed_onboarding_for: freeSchema,
-  ingested_event: z.boolean(),
-  is_demo: z.boolean(),
-  timezone: z.string(),
-  access_control: z.boolean(),
-})
-export const presentShortProject = (project: ProjectRecord): z.infer<typeof shortProjectSchema> => {
+export const presentShortProject = (project: ProjectRecord): ShortProjectAnswer => {
   const settings = settingsWithDefaults(project.settings)
   return {
     id: project.id,
@@ -71,30 +44,11 @@ export const presentShortProject = (project: ProjectRecord): z.infer<typeof shor
   }
 }
 
-export const organizationSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  slug: z.string(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  membership_level: z.int().nullable(),
-  plugins_access_level: z.int(),
-  teams: z.array(shortProjectSchema),
-  projects: z.array(z.object({ id: z.int(), organization_id: uuidSchema, name: z.string() })),
-  available_product_features: z.array(freeSchema).nullable(),
-  available_features: z.array(z.string()),
-  is_member_join_email_enabled: z.boolean(),
-  metadata: z.object({ instance_tag: z.string() }),
-  customer_id: z.null().meta({ description: 'Always null: nothing is sold here, so there are no customers' }),
-  enforce_2fa: z.boolean().nullable(),
-  member_count: z.int(),
-  not_enforced: notEnforcedSchema,
-})
 export const presentOrganization = async (
   accounts: Accounts,
   organization: Organization,
   membership: Membership | undefined,
-): Promise<z.infer<typeof organizationSchema>> => {
+): Promise<OrganizationAnswer> => {
   const projects = await accounts.projects.visible(organization.id, membership)
   const features = organization.available_product_features
   return {

@@ -113,7 +113,7 @@ type Given<R extends Reach> = Pick<Row<R>, 'method' | 'summary' | 'handle'> & { 
     Omit<Row<R>, 'name' | 'reach' | 'handle'>
   >
 /** Takes the row of one route and adds defaults from the resource. */
-type RowMaker<D extends Reach> = <R extends Reach = D>(
+export type RowMaker<D extends Reach> = <R extends Reach = D>(
   row: Given<R> & (R extends D ? { readonly reach?: R } : { readonly reach: R }),
 ) => Row
 
@@ -133,7 +133,7 @@ export interface Resource {
   readonly rows: readonly Row[]
 }
 
-interface Definition<D extends Reach> {
+export interface Definition<D extends Reach> {
   readonly name: string
   readonly summary: string
   readonly path: string

@@ -4,11 +4,10 @@ import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
 import type { AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
 import { invalid, notFound } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
+import { annotationScopes } from './annotation-scopes.ts'
 import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 // Notes on the time axis of charts.
-
-export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const
 
 export const annotationInput = z.object({
   content: text({ max: 8192, blank: true }).nullable().optional(),

@@ -1,22 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
 import { patch, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { ConfirmButton, useAction } from '../ui/forms.tsx'
 import { Deliveries, useTest } from './deliveries.tsx'
-import {
-  type Alert,
-  boundsText,
-  checkIntervals,
-  conditions,
-  isWrong,
-  lastDeliveryText,
-  type Subscription,
-  sendingOf,
-  stateOf,
-} from './notified.ts'
+import { boundsText, checkIntervals, conditions, isWrong, lastDeliveryText, sendingOf, stateOf } from './notified.ts'
 
 /** `hasLink`: where it is not seen which insight or dashboard it is about. */
 interface CardProps {
@@ -31,7 +22,7 @@ interface SharedProps {
   readonly bounds?: string
   /** Of its record, below the project. */
   readonly path: string
-  readonly latest: Alert['last_delivery']
+  readonly latest: AlertAnswer['last_delivery']
   readonly failure: ComponentChildren
   /** What it is about. */
   readonly children: ComponentChildren
@@ -66,7 +57,7 @@ function Card({ name, state, bounds, path, latest, failure, children, actions }:
   )
 }
 
-export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { alert: Alert }) {
+export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { alert: AlertAnswer }) {
   const { api, link, timezone } = useProject()
   const path = `alerts/${alert.id}/`
   const { act, isBusy, failure } = useAction()
@@ -133,7 +124,7 @@ export function AlertCard({ alert, hasLink = false, onChanged }: CardProps & { a
   )
 }
 
-export function SubscriptionCard({ subscription: one, hasLink = false, onChanged }: CardProps & { subscription: Subscription }) {
+export function SubscriptionCard({ subscription: one, hasLink = false, onChanged }: CardProps & { subscription: SubscriptionAnswer }) {
   const { api, link, timezone } = useProject()
   const path = `subscriptions/${one.id}/`
   const { act, isBusy, failure } = useAction()

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { DeliveryAnswer, TestAnswer } from '../../doors/answers/notifications.ts'
 import { get, type Page, post } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
@@ -6,7 +7,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { useAction } from '../ui/forms.tsx'
 import { Scroll } from '../ui/list-table.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
-import { type Delivery, outcomes } from './notified.ts'
+import { outcomes } from './notified.ts'
 
 /** The newest deliveries of an alert or a subscription, opened on demand. `of`: its path in the API. `version`: they are read again when it changes. */
 export function Deliveries({ of, version }: { of: string; version: number }) {
@@ -22,7 +23,7 @@ export function Deliveries({ of, version }: { of: string; version: number }) {
 function DeliveryTable({ of, version }: { of: string; version: number }) {
   const { api, timezone } = useProject()
   const path = api(`${of}deliveries/`)
-  const { value, error, reload } = useLoaded((signal) => get<Page<Delivery>>(`${path}?limit=20`, signal), [path, version])
+  const { value, error, reload } = useLoaded((signal) => get<Page<DeliveryAnswer>>(`${path}?limit=20`, signal), [path, version])
   const { act, isBusy, failure } = useAction()
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading deliveries" />
@@ -83,12 +84,12 @@ function DeliveryTable({ of, version }: { of: string; version: number }) {
 /** Sends a notice that is marked as a test, and says what became of it. */
 export function useTest(of: string, onDone: () => void) {
   const { api } = useProject()
-  const [sent, setSent] = useState<readonly Delivery[] | null>(null)
+  const [sent, setSent] = useState<readonly DeliveryAnswer[] | null>(null)
   const { act, isBusy, failure } = useAction()
   const test = () => {
     setSent(null)
     act(async () => {
-      const { deliveries } = await post<{ deliveries: readonly Delivery[] }>(api(`${of}test-delivery/`))
+      const { deliveries } = await post<TestAnswer>(api(`${of}test-delivery/`))
       setSent(deliveries)
       onDone()
     })

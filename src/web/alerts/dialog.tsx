@@ -1,4 +1,7 @@
 import { useState } from 'preact/hooks'
+import type { MemberAnswer } from '../../doors/answers/members.ts'
+import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
+import type { UserAnswer } from '../../doors/answers/users.ts'
 import { get, type Page, post, type Query } from '../lib/api.ts'
 import { sendsMail } from '../lib/mail.ts'
 import { useProject, useSession } from '../lib/session.ts'
@@ -9,16 +12,9 @@ import { CheckField, ChoiceField, Form, isChecked, TextField, TimeField, textOf,
 import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Dialog, ErrorBox, Working } from '../ui/parts.tsx'
 import { AlertCard, SubscriptionCard } from './cards.tsx'
-import { type Alert, checkIntervals, conditions, type Subscription } from './notified.ts'
+import { checkIntervals, conditions } from './notified.ts'
 
 // What a saved insight sends by itself: alerts when a number leaves its bounds, and itself on a schedule.
-
-interface Person {
-  readonly id: number
-  readonly uuid: string
-  readonly first_name: string
-  readonly email: string
-}
 
 export interface NotifiedInsight {
   readonly id: number
@@ -84,7 +80,7 @@ export function NotificationsDialog({ insight, isTrend, onClose }: { insight: No
 function Alerts({ insight, onSecret }: { insight: NotifiedInsight; onSecret: (secret: string | null) => void }) {
   const { api } = useProject()
   const { value, error, reload } = useLoaded(
-    (signal) => get<Page<Alert>>(api(`alerts/?insight_id=${insight.id}&limit=50`), signal),
+    (signal) => get<Page<AlertAnswer>>(api(`alerts/?insight_id=${insight.id}&limit=50`), signal),
     [insight.id],
   )
   return (
@@ -109,10 +105,10 @@ function Alerts({ insight, onSecret }: { insight: NotifiedInsight; onSecret: (se
 }
 
 /** Members, of whom some get the mail. */
-function useMembers(): readonly Person[] {
+function useMembers(): readonly UserAnswer[] {
   const { project } = useSession()
   const { value } = useLoaded(
-    (signal) => get<Page<{ user: Person }>>(`api/organizations/${project.organization}/members/?limit=200`, signal),
+    (signal) => get<Page<MemberAnswer>>(`api/organizations/${project.organization}/members/?limit=200`, signal),
     [project.organization],
   )
   return value?.results.map(({ user }) => user) ?? []
@@ -123,7 +119,7 @@ const bounds = ['threshold.configuration.bounds', 'threshold.configuration', 'th
 
 const numberIn = (form: HTMLFormElement, name: string): number | null => (textOf(form, name) === '' ? null : Number(textOf(form, name)))
 
-function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (alert: Alert) => void }) {
+function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (alert: AlertAnswer) => void }) {
   const { api } = useProject()
   const { user } = useSession()
   const members = useMembers()
@@ -137,7 +133,7 @@ function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (aler
       const given = numberIn(form, name)
       return given === null ? null : percent ? given / 100 : given
     }
-    const made = await post<Alert>(api('alerts/'), {
+    const made = await post<AlertAnswer>(api('alerts/'), {
       insight: insight.id,
       name: textOf(form, 'name'),
       condition: { type: condition },
@@ -215,14 +211,14 @@ function Subscriptions({ of, onSecret }: { of: Subscribed; onSecret: (secret: st
   const { api } = useProject()
   const { user } = useSession()
   const { value, error, reload } = useLoaded(
-    (signal) => get<Page<Subscription>>(api(`subscriptions/?${parameters({ ...of, limit: 50 })}`), signal),
+    (signal) => get<Page<SubscriptionAnswer>>(api(`subscriptions/?${parameters({ ...of, limit: 50 })}`), signal),
     [JSON.stringify(of)],
   )
   const { value: hasMail } = useLoaded(sendsMail, [])
   const [chosen, setTarget] = useState<string | null>(null)
   const target = chosen ?? (hasMail === false ? 'webhook' : 'email')
   const send = async (form: HTMLFormElement) => {
-    const made = await post<Subscription>(api('subscriptions/'), {
+    const made = await post<SubscriptionAnswer>(api('subscriptions/'), {
       ...of,
       title: textOf(form, 'title'),
       target_type: target,

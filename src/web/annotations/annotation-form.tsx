@@ -1,7 +1,8 @@
+import type { AnnotationAnswer } from '../../doors/answers/annotations.ts'
 import { patch, post } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { ChoiceField, Form, TextField, TimeField, textOf, timeOf } from '../ui/forms.tsx'
-import type { Annotation, ChartPlace } from './annotation.ts'
+import type { ChartPlace } from './annotation.ts'
 import { annotationsChanged } from './read-annotations.ts'
 
 const everywhere = [
@@ -16,7 +17,7 @@ export function AnnotationForm({
   place = {},
   onSaved,
 }: {
-  annotation: Annotation | null
+  annotation: AnnotationAnswer | null
   at?: string
   place?: ChartPlace
   onSaved: () => void

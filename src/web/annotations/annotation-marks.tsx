@@ -1,13 +1,14 @@
 import { useContext, useState } from 'preact/hooks'
+import type { AnnotationAnswer } from '../../doors/answers/annotations.ts'
 import { useProject } from '../lib/session.ts'
 import { Dialog } from '../ui/parts.tsx'
-import { type Annotation, isShownOn } from './annotation.ts'
+import { isShownOn } from './annotation.ts'
 import { AnnotationForm } from './annotation-form.tsx'
 import { ChartPlaceContext } from './chart-place.ts'
 import { beginOf, byInterval, rangeOf, spansOf, type TimeChart } from './on-axis.ts'
 import { useAnnotations } from './read-annotations.ts'
 
-export type Notes = ReadonlyMap<number, readonly Annotation[]>
+export type Notes = ReadonlyMap<number, readonly AnnotationAnswer[]>
 
 /** The annotations of a chart by the index of their interval. Null: its axis is not time. */
 export function useNotes(chart: TimeChart): Notes | null {
@@ -26,7 +27,7 @@ export function useNotes(chart: TimeChart): Notes | null {
   )
 }
 
-export const notesText = (notes: readonly Annotation[]): string => notes.map(({ content }) => content ?? '').join('; ')
+export const notesText = (notes: readonly AnnotationAnswer[]): string => notes.map(({ content }) => content ?? '').join('; ')
 
 const axisHeight = 24
 
@@ -122,7 +123,7 @@ export function AnnotationMarks({ chart, notes, width, bottom, at }: Props) {
   )
 }
 
-export const NoteList = ({ notes }: { notes: readonly Annotation[] }) => (
+export const NoteList = ({ notes }: { notes: readonly AnnotationAnswer[] }) => (
   <ul class="notes">
     {notes.map(({ id, content, created_by }) => (
       <li key={id}>

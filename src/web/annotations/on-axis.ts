@@ -1,7 +1,7 @@
+import type { AnnotationAnswer } from '../../doors/answers/annotations.ts'
 import type { Chart } from '../../service/pictures/chart.ts'
 import { zoneText } from '../../service/pictures/zone-text.ts'
 import { instantOf } from '../lib/moments.ts'
-import type { Annotation } from './annotation.ts'
 
 // Which interval of a chart a time belongs to. Intervals begin on the clock of the project.
 
@@ -58,10 +58,10 @@ export const beginOf = (span: Span, timezone: string): string => instant(span.be
 /** The annotations by the index of their interval, the earliest first. */
 export function byInterval(
   spans: readonly (Span | null)[],
-  annotations: readonly Annotation[],
+  annotations: readonly AnnotationAnswer[],
   timezone: string,
-): ReadonlyMap<number, readonly Annotation[]> {
-  const found = new Map<number, Annotation[]>()
+): ReadonlyMap<number, readonly AnnotationAnswer[]> {
+  const found = new Map<number, AnnotationAnswer[]>()
   for (const one of [...annotations].reverse()) {
     if (one.date_marker === null) continue
     const at = whole(zoneText(new Date(one.date_marker), timezone))

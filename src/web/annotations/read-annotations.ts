@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { AnnotationAnswer } from '../../doors/answers/annotations.ts'
 import { get, type Page } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
-import type { Annotation } from './annotation.ts'
 
 // The annotations of a range, read once for all charts of a page that show it.
 
 const most = 200
 const keptMs = 5_000
 const mostKept = 50
-const kept = new Map<string, { readonly since: number; readonly value: Promise<readonly Annotation[]> }>()
+const kept = new Map<string, { readonly since: number; readonly value: Promise<readonly AnnotationAnswer[]> }>()
 const listeners = new Set<() => void>()
 
 /** After one was written: charts read them again. */
@@ -17,10 +17,10 @@ export function annotationsChanged(): void {
   for (const listener of listeners) listener()
 }
 
-function read(path: string): Promise<readonly Annotation[]> {
+function read(path: string): Promise<readonly AnnotationAnswer[]> {
   const known = kept.get(path)
   if (known && Date.now() - known.since < keptMs) return known.value
-  const value = get<Page<Annotation>>(path).then(({ results }) => results)
+  const value = get<Page<AnnotationAnswer>>(path).then(({ results }) => results)
   kept.delete(path)
   kept.set(path, { since: Date.now(), value })
   const [oldest] = kept.keys()
@@ -30,10 +30,10 @@ function read(path: string): Promise<readonly Annotation[]> {
 }
 
 /** Those from one instant to another. A chart without them is still a chart: what fails shows none. */
-export function useAnnotations(range: { readonly from: string; readonly to: string } | null): readonly Annotation[] {
+export function useAnnotations(range: { readonly from: string; readonly to: string } | null): readonly AnnotationAnswer[] {
   const { api } = useProject()
   const [round, setRound] = useState(0)
-  const [found, setFound] = useState<readonly Annotation[]>([])
+  const [found, setFound] = useState<readonly AnnotationAnswer[]>([])
   const path = range && api(`annotations/?${new URLSearchParams({ date_from: range.from, date_to: range.to, limit: String(most) })}`)
   useEffect(() => {
     const again = () => setRound((before) => before + 1)

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import { patch, post } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { useProject } from '../lib/session.ts'
@@ -7,19 +8,6 @@ import { Form, linesOf, RadioField, TextField, textOf } from '../ui/forms.tsx'
 import { Field } from '../ui/parts.tsx'
 import { complete, conditionsOf, emptyConditions } from './condition.ts'
 import { ConditionEditor } from './condition-editor.tsx'
-
-export interface Cohort {
-  readonly id: number
-  readonly name: string
-  readonly description: string
-  readonly is_static: boolean
-  readonly filters: Readonly<Record<string, unknown>> | null
-  readonly count: number
-  readonly errors_calculating: number
-  readonly last_calculation: string | null
-  readonly created_at: string
-  readonly created_by: { readonly first_name: string; readonly email: string } | null
-}
 
 const kinds = [
   { value: 'dynamic', label: 'Dynamic', about: 'Everybody who matches conditions, as of now.' },
@@ -30,7 +18,7 @@ const isCsv = (name: string) => /\.(csv|txt|tsv)$/i.test(name)
 const mostBytes = 20 * 1024 * 1024
 
 /** Of a new cohort, or of one that exists: its kind stays. */
-export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved: (cohort: Cohort) => void }) {
+export function CohortForm({ cohort, onSaved }: { cohort: CohortAnswer | null; onSaved: (cohort: CohortAnswer) => void }) {
   const { api } = useProject()
   const [isStatic, setStatic] = useState(cohort?.is_static ?? false)
   const known = cohort === null || cohort.is_static ? emptyConditions : conditionsOf(cohort.filters)
@@ -69,8 +57,8 @@ export function CohortForm({ cohort, onSaved }: { cohort: Cohort | null; onSaved
     }
     onSaved(
       cohort === null
-        ? await post<Cohort>(api('cohorts/'), { ...body, is_static: isStatic })
-        : await patch<Cohort>(api(`cohorts/${cohort.id}/`), body),
+        ? await post<CohortAnswer>(api('cohorts/'), { ...body, is_static: isStatic })
+        : await patch<CohortAnswer>(api(`cohorts/${cohort.id}/`), body),
     )
   }
   return (

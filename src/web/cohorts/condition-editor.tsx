@@ -1,3 +1,4 @@
+import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
 import { isWithoutValue, operators, takesMany } from '../insights/choices.ts'
 import { get, type Page } from '../lib/api.ts'
 import { useEventNames, usePropertyNames } from '../lib/names.ts'
@@ -248,7 +249,7 @@ function OfEvent({ condition, path, onChange }: RowProps<DoneCondition>) {
 
 function OfCohort({ condition, path, onChange }: RowProps<CohortCondition>) {
   const { api } = useProject()
-  const { value } = useLoaded((signal) => get<Page<{ id: number; name: string }>>(api('cohorts/?limit=200'), signal), [])
+  const { value } = useLoaded((signal) => get<Page<CohortAnswer>>(api('cohorts/?limit=200'), signal), [])
   const options = (value?.results ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
   return (
     <At of={wholeOf(path, 'value')}>

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
 import { Confirm, FormDialog, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListState, Search, useList } from '../ui/list-table.tsx'
 import { Dialog } from '../ui/parts.tsx'
-import type { TileInsight } from './model.ts'
 import { insightName } from './tile.tsx'
 
 /** Chooses a saved insight. */
@@ -21,7 +21,7 @@ export function AddInsight({
   const { api, link } = useProject()
   const [search, setSearch] = useState('')
   const { act, failure } = useAction()
-  const list = useList<TileInsight>(
+  const list = useList<SavedInsightAnswer>(
     api(`insights/?${parameters({ basic: 'true', saved: 'true', limit: 50, order: '-last_modified_at', search })}`),
   )
   const build = <a href={linkTo(link('insights'))}>Build one</a>

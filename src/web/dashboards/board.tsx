@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
 import type { Placed } from '../../service/pictures/grid.ts'
 import type { Layout } from '../../service/pictures/tile-places.ts'
 import { SubscriptionsDialog } from '../alerts/dialog.tsx'
@@ -13,14 +14,14 @@ import { AddInsight, DeleteDialog, EditText, RenameDialog } from './add-tile.tsx
 import { BoardFiltersBar } from './board-filters.tsx'
 import { createQueue, type Queue } from './loading.ts'
 import { Menu } from './menu.tsx'
-import { type BoardFilters, changesOf, type DashboardTile, type WholeDashboard } from './model.ts'
+import { type BoardFilters, changesOf } from './model.ts'
 import { TextTile } from './text-tile.tsx'
 import { InsightTile, insightLink, insightName } from './tile.tsx'
 import { Tiles } from './tiles.tsx'
 
 type Open =
   | { readonly what: 'insight' | 'text' | 'rename' | 'share' | 'subscribe' | 'delete' }
-  | { readonly what: 'edit' | 'name'; readonly tile: DashboardTile }
+  | { readonly what: 'edit' | 'name'; readonly tile: TileAnswer }
 
 const filtersOf = (text: string | null): BoardFilters | null => {
   try {
@@ -33,8 +34,11 @@ const filtersOf = (text: string | null): BoardFilters | null => {
 
 export function Board({ id, place }: { id: string; place: Address }) {
   const { api } = useProject()
-  const { value, error, reload } = useLoaded((signal) => get<WholeDashboard>(api(`dashboards/${encodeURIComponent(id)}/`), signal), [id])
-  const [changed, setChanged] = useState<WholeDashboard | null>(null)
+  const { value, error, reload } = useLoaded(
+    (signal) => get<WholeDashboardAnswer>(api(`dashboards/${encodeURIComponent(id)}/`), signal),
+    [id],
+  )
+  const [changed, setChanged] = useState<WholeDashboardAnswer | null>(null)
   if (error instanceof ApiError && error.status === 404) return <Missing />
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the dashboard" />
@@ -57,14 +61,14 @@ function OpenBoard({
   onChanged,
   place,
 }: {
-  dashboard: WholeDashboard
-  onChanged: (dashboard: WholeDashboard) => void
+  dashboard: WholeDashboardAnswer
+  onChanged: (dashboard: WholeDashboardAnswer) => void
   place: Address
 }) {
   const { api, link } = useProject()
   const [open, setOpen] = useState<Open | null>(null)
   const [failure, setFailure] = useState<Error | null>(null)
-  const [removed, setRemoved] = useState<DashboardTile | null>(null)
+  const [removed, setRemoved] = useState<TileAnswer | null>(null)
   const [asking, setAsking] = useState({ round: 0, isForced: false })
   const [isArranging, setArranging] = useState(false)
   const queue = useMemo(createQueue, [])
@@ -82,7 +86,7 @@ function OpenBoard({
   // As it is stored; drawn a little later.
   const stored = useRef(dashboard)
   const change = async (body: unknown) => {
-    stored.current = await patch<WholeDashboard>(path, body)
+    stored.current = await patch<WholeDashboardAnswer>(path, body)
     onChanged(stored.current)
   }
   const tryTo = (work: Promise<unknown>) => {
@@ -96,10 +100,10 @@ function OpenBoard({
         setAsking((before) => ({ round: before.round + 1, isForced: false }))
       }),
     )
-  const removeTile = (tile: DashboardTile) => tryTo(change({ tiles: [{ id: tile.id, deleted: true }] }).then(() => setRemoved(tile)))
+  const removeTile = (tile: TileAnswer) => tryTo(change({ tiles: [{ id: tile.id, deleted: true }] }).then(() => setRemoved(tile)))
   const undo = () => removed && tryTo(change({ tiles: [{ id: removed.id, deleted: false }] }).then(() => setRemoved(null)))
   const duplicate = async () => {
-    const made = await post<WholeDashboard>(api('dashboards/'), { name: `${dashboard.name} (copy)`, use_dashboard: dashboard.id })
+    const made = await post<WholeDashboardAnswer>(api('dashboards/'), { name: `${dashboard.name} (copy)`, use_dashboard: dashboard.id })
     go(linkTo(link(`dashboards/${made.id}`)))
   }
 
@@ -247,7 +251,7 @@ function OpenBoard({
           name={insightName(open.tile.insight!)}
           onSave={async (name) => {
             await patch(api(`insights/${open.tile.insight!.id}/`), { name })
-            onChanged(await get<WholeDashboard>(path))
+            onChanged(await get<WholeDashboardAnswer>(path))
           }}
           onClose={() => setOpen(null)}
         />

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { DashboardAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { patch, post } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -9,19 +10,18 @@ import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, PageHead } from '../ui/parts.tsx'
 import { DeleteDialog, RenameDialog } from './add-tile.tsx'
 import { Menu } from './menu.tsx'
-import type { DashboardRow } from './model.ts'
 
 export function DashboardList({ place }: { place: Place }) {
   const { api, link } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
   const [isNew, setNew] = useState(false)
-  const [removed, setRemoved] = useState<DashboardRow | null>(null)
-  const list = useList<DashboardRow>(api(`dashboards/?${parameters({ search, limit: 50 })}`))
+  const [removed, setRemoved] = useState<DashboardAnswer | null>(null)
+  const list = useList<DashboardAnswer>(api(`dashboards/?${parameters({ search, limit: 50 })}`))
   const { act, failure } = useAction()
   const change = (work: () => Promise<unknown>) => act(() => work().then(list.reload))
   const create = async (name: string) => {
-    const made = await post<DashboardRow>(api('dashboards/'), { name })
+    const made = await post<WholeDashboardAnswer>(api('dashboards/'), { name })
     go(linkTo(link(`dashboards/${made.id}`)))
   }
   return (

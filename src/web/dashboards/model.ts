@@ -1,3 +1,4 @@
+import type { TileAnswer } from '../../doors/answers/dashboards.ts'
 import type { Placed } from '../../service/pictures/grid.ts'
 import { type Layout, placeOf, type Tile, placesOf as tilePlaces } from '../../service/pictures/tile-places.ts'
 import type { Filter } from '../insights/query.ts'
@@ -5,26 +6,6 @@ import type { Query } from '../lib/api.ts'
 
 // Dashboards as the API answers them.
 
-export interface DashboardRow {
-  readonly id: number
-  readonly name: string
-  readonly description: string
-  readonly pinned: boolean
-  readonly last_modified_at: string | null
-}
-export interface TileInsight {
-  readonly id: number
-  readonly short_id: string
-  readonly name: string | null
-  readonly derived_name: string | null
-  readonly query: Query
-}
-export interface DashboardTile {
-  readonly id: number
-  readonly insight: TileInsight | null
-  readonly text: { readonly body: string } | null
-  readonly layouts: Readonly<Record<string, unknown>>
-}
 export interface BoardFilters {
   readonly date_from?: string | null
   readonly date_to?: string | null
@@ -32,17 +13,13 @@ export interface BoardFilters {
   readonly interval?: string | null
   readonly properties?: readonly Filter[]
 }
-export interface WholeDashboard extends DashboardRow {
-  readonly filters: BoardFilters
-  readonly tiles: readonly DashboardTile[]
-}
 
-const asTile = ({ id, layouts, insight, text }: DashboardTile): Tile => ({ id, layouts, text: insight ? null : (text?.body ?? '') })
+const asTile = ({ id, layouts, insight, text }: TileAnswer): Tile => ({ id, layouts, text: insight ? null : (text?.body ?? '') })
 
-export const placesOf = (tiles: readonly DashboardTile[], layout: Layout): readonly Placed[] => tilePlaces(tiles.map(asTile), layout)
+export const placesOf = (tiles: readonly TileAnswer[], layout: Layout): readonly Placed[] => tilePlaces(tiles.map(asTile), layout)
 
 /** The tiles of an arrangement whose place has changed, as the API takes them. */
-export const changesOf = (tiles: readonly DashboardTile[], layout: Layout, places: readonly Placed[]) =>
+export const changesOf = (tiles: readonly TileAnswer[], layout: Layout, places: readonly Placed[]) =>
   places.flatMap(({ id, x, y, w, h }) => {
     const tile = tiles.find((one) => one.id === id)
     const before = tile && placeOf(tile, layout)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { readChart } from '../../service/pictures/read-chart.ts'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { ChartView } from '../charts/chart-view.tsx'
@@ -12,16 +13,10 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { busy } from '../ui/answer-of.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
 import type { Progress, Queue } from './loading.ts'
-import { type BoardFilters, type TileInsight, unfiltered } from './model.ts'
-
-interface Answered extends TileInsight {
-  readonly result: unknown
-  readonly columns?: readonly string[] | null
-  readonly last_refresh: string | null
-}
+import { type BoardFilters, unfiltered } from './model.ts'
 
 interface Props {
-  readonly insight: TileInsight
+  readonly insight: SavedInsightAnswer
   readonly dashboard: number
   /** Of this look only; null: those that the dashboard has for everybody. */
   readonly override: BoardFilters | null
@@ -33,11 +28,11 @@ interface Props {
   readonly height: number
 }
 
-export const insightName = ({ name, derived_name, query }: TileInsight): string =>
+export const insightName = ({ name, derived_name, query }: SavedInsightAnswer): string =>
   name || derived_name || unwrapped(query).kind.replace(/Query$/, '')
 
 /** Where the question of a tile can be changed. */
-export const insightLink = (link: (path: string) => string, { short_id, query }: TileInsight): string =>
+export const insightLink = (link: (path: string) => string, { short_id, query }: SavedInsightAnswer): string =>
   unwrapped(query).kind === 'HogQLQuery' ? linkTo(link('sql'), { insight: short_id }) : linkTo(link(`insights/${short_id}`))
 
 /** The answer of an insight where it is shown. It is asked for when it comes into view, or when nothing else is to be asked. */
@@ -51,10 +46,10 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
     ...(override && { filters_override: JSON.stringify(override) }),
   })
   const { value, error, isLoading, reload, cancel } = useLoaded(
-    async (signal): Promise<Answered | null> => {
+    async (signal): Promise<AnsweredInsightAnswer | null> => {
       if (!isSeen) return null
       setProgress('waiting')
-      const ask = () => get<Answered>(api(`insights/${insight.id}/?${parameters}`), signal)
+      const ask = () => get<AnsweredInsightAnswer>(api(`insights/${insight.id}/?${parameters}`), signal)
       return queue.run(ask, signal, () => setProgress('computing'))
     },
     [isSeen, insight.id, JSON.stringify(override), round],
@@ -91,7 +86,7 @@ export function InsightTile({ insight, dashboard, override, filters, round, isFo
   )
 }
 
-function Drawn({ query, answered, title, height }: { query: Query; answered: Answered; title: string; height: number }) {
+function Drawn({ query, answered, title, height }: { query: Query; answered: AnsweredInsightAnswer; title: string; height: number }) {
   const { timezone } = useProject()
   const answer: Answer = { ...(answered as unknown as Answer), results: answered.result }
   const shown = unwrapped(query)

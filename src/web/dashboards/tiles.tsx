@@ -1,19 +1,20 @@
 import type { ComponentChild } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
+import type { TileAnswer } from '../../doors/answers/dashboards.ts'
 import { columnCount, inOrder, moved, nudged, type Placed, resized } from '../../service/pictures/grid.ts'
 import { chartHeight, type Layout, rowHeight, tileGap, wideBoard } from '../../service/pictures/tile-places.ts'
 import { useWidth } from '../charts/chart-view.tsx'
 import { useProject } from '../lib/session.ts'
 import { Menu } from './menu.tsx'
-import { type DashboardTile, placesOf } from './model.ts'
+import { placesOf } from './model.ts'
 import { insightLink, insightName } from './tile.tsx'
 
 interface Props {
-  readonly tiles: readonly DashboardTile[]
+  readonly tiles: readonly TileAnswer[]
   readonly isArranging: boolean
   onSave(layout: Layout, places: readonly Placed[]): Promise<unknown>
-  render(tile: DashboardTile, height: number): ComponentChild
-  menu(tile: DashboardTile): ComponentChild
+  render(tile: TileAnswer, height: number): ComponentChild
+  menu(tile: TileAnswer): ComponentChild
 }
 
 /** A drag by the pointer, from where it began. */

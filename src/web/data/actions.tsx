@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ActionAnswer } from '../../doors/answers/actions.ts'
 import { Filters } from '../insights/filters.tsx'
 import { type Filter, withField } from '../insights/query.ts'
 import { patch, post } from '../lib/api.ts'
@@ -17,13 +18,8 @@ interface Step {
   readonly properties?: readonly Filter[] | null
   readonly [field: string]: unknown
 }
-interface ActionDefinition {
-  readonly id: number
-  readonly name: string
-  readonly description: string
-  readonly steps: readonly Step[]
-  readonly updated_at: string
-}
+
+const stepsOf = ({ steps }: ActionAnswer) => steps as readonly Step[]
 
 /** Conditions of a click, or of the page. */
 const elementFields = [
@@ -52,8 +48,8 @@ export function Actions({ place }: { place: Place }) {
   const { api, link } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
-  const list = useList<ActionDefinition>(api(`actions/?${parameters({ search, limit: 50 })}`))
-  const form = (action: ActionDefinition | null) => (close: () => void) => (
+  const list = useList<ActionAnswer>(api(`actions/?${parameters({ search, limit: 50 })}`))
+  const form = (action: ActionAnswer | null) => (close: () => void) => (
     <ActionForm
       action={action}
       onSaved={() => {
@@ -95,7 +91,7 @@ export function Actions({ place }: { place: Place }) {
               {one.description !== '' && <div class="note">{one.description}</div>}
             </td>
             <td class="wrap">
-              {one.steps.map((step, i) => (
+              {stepsOf(one).map((step, i) => (
                 <div key={i}>{stepText(step)}</div>
               ))}
             </td>
@@ -123,9 +119,9 @@ export function Actions({ place }: { place: Place }) {
   )
 }
 
-function ActionForm({ action, onSaved }: { action: ActionDefinition | null; onSaved: () => void }) {
+function ActionForm({ action, onSaved }: { action: ActionAnswer | null; onSaved: () => void }) {
   const { api } = useProject()
-  const [steps, setSteps] = useState<readonly Step[]>(action?.steps ?? [{ event: '' }])
+  const [steps, setSteps] = useState(action ? stepsOf(action) : [{ event: '' }])
   const send = async (form: HTMLFormElement) => {
     const body = {
       name: textOf(form, 'name'),

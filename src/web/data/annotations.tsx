@@ -1,4 +1,4 @@
-import type { Annotation } from '../annotations/annotation.ts'
+import type { AnnotationAnswer } from '../../doors/answers/annotations.ts'
 import { AnnotationForm } from '../annotations/annotation-form.tsx'
 import { annotationsChanged } from '../annotations/read-annotations.ts'
 import { patch } from '../lib/api.ts'
@@ -15,8 +15,8 @@ export function Annotations({ place }: { place: Place }) {
   const { api, link, timezone } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
-  const list = useList<Annotation>(api(`annotations/?${parameters({ search, limit: 50 })}`))
-  const placeOf = (one: Annotation) =>
+  const list = useList<AnnotationAnswer>(api(`annotations/?${parameters({ search, limit: 50 })}`))
+  const placeOf = (one: AnnotationAnswer) =>
     one.scope === 'dashboard_item' && one.insight_short_id ? (
       <a href={linkTo(link(`insights/${one.insight_short_id}`))}>{one.insight_name || one.insight_derived_name || 'an insight'}</a>
     ) : one.scope === 'dashboard' && one.dashboard_id ? (
@@ -26,7 +26,7 @@ export function Annotations({ place }: { place: Place }) {
     ) : (
       'this project'
     )
-  const form = (annotation: Annotation | null) => (close: () => void) => (
+  const form = (annotation: AnnotationAnswer | null) => (close: () => void) => (
     <AnnotationForm
       annotation={annotation}
       onSaved={() => {

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { EventDefinitionAnswer } from '../../doors/answers/event-definitions.ts'
 import { patch } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
@@ -7,14 +8,6 @@ import { parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, Select } from '../ui/parts.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
-
-interface EventDefinition extends Notes {
-  readonly id: string
-  readonly name: string
-  readonly count: number
-  readonly created_at: string | null
-  readonly last_seen_at: string | null
-}
 
 const kinds = [
   { value: '', label: 'All events' },
@@ -33,7 +26,7 @@ export function EventDefinitions({ place }: { place: Place }) {
   const { of, set } = useAddress(place)
   const [open, setOpen] = useState<string | null>(null)
   const [search, type, ordering] = [of('search'), of('type'), of('order')]
-  const list = useList<EventDefinition>(api(`event_definitions/?${parameters({ search, event_type: type, ordering, limit: 50 })}`))
+  const list = useList<EventDefinitionAnswer>(api(`event_definitions/?${parameters({ search, event_type: type, ordering, limit: 50 })}`))
   const save = async (id: string, notes: Notes) => {
     await patch(api(`event_definitions/${id}/`), notes)
     setOpen(null)

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { HistoricalImportAnswer } from '../../doors/answers/historical-import.ts'
 import type { Mapping } from '../../events/imports/formats/mapped.ts'
 import { get } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
@@ -10,13 +11,6 @@ import { importFile, type Progress } from './import-file.ts'
 import { ImportPreview } from './import-preview.tsx'
 import { type OpenedFile, openFile } from './read-file.ts'
 
-interface Agreed {
-  readonly imported_events: number
-  readonly is_approved: boolean
-  readonly approved_at: string | null
-  readonly limits: { readonly total_events: number | null; readonly events_per_minute: number | null }
-}
-
 interface Run {
   readonly is: 'running' | 'done' | 'stopped'
   readonly opened: OpenedFile
@@ -27,7 +21,11 @@ interface Run {
 /** Events of the past: a file from here, or the command. */
 export function Import() {
   const { api, api_token, link, timezone } = useProject()
-  const { value: agreed, error: agreedError, reload } = useLoaded((signal) => get<Agreed>(api('historical_import/'), signal), [])
+  const {
+    value: agreed,
+    error: agreedError,
+    reload,
+  } = useLoaded((signal) => get<HistoricalImportAnswer>(api('historical_import/'), signal), [])
   const [opened, setOpened] = useState<OpenedFile | null>(null)
   const [run, setRun] = useState<Run | null>(null)
   const [error, setError] = useState<Error | null>(null)

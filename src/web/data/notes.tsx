@@ -1,14 +1,10 @@
 import type { ComponentChildren } from 'preact'
+import type { NotesAnswer } from '../../doors/answers/definition-fields.ts'
 import { CheckField, Form, isChecked, linesOf, TextField, textOf } from '../ui/forms.tsx'
 
 // What somebody wrote about an event or a property.
 
-export interface Notes {
-  readonly description: string
-  readonly tags: readonly string[]
-  readonly verified: boolean
-  readonly hidden: boolean
-}
+export type Notes = Pick<NotesAnswer, 'description' | 'tags' | 'verified' | 'hidden'>
 
 export const Marks = ({ of }: { of: Notes }) => (
   <>

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
+import type { PropertyDefinitionAnswer, PropertyDetailAnswer } from '../../doors/answers/property-definitions.ts'
 import { get, patch } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
@@ -20,20 +22,6 @@ const valueKinds = [
   ['other', 'lists and objects'],
 ] as const
 
-interface PropertyDefinition extends Notes {
-  readonly id: string
-  readonly name: string
-  readonly type: 'event' | 'person' | 'group'
-  readonly group_type_index: number | null
-  readonly property_type: string | null
-  readonly count: number
-  readonly counts: Readonly<Record<(typeof valueKinds)[number][0], number>>
-  readonly last_seen_at: string | null
-}
-interface Detail extends PropertyDefinition {
-  readonly top_values: readonly { readonly value: unknown; readonly count: number }[] | null
-}
-
 const kinds = [
   { value: 'event', label: 'Of events' },
   { value: 'person', label: 'Of people' },
@@ -49,7 +37,7 @@ const types = [
 const labelOf = (type: string): string => types.find(({ value }) => value === type)?.label ?? type
 
 /** What was sent: one kind, or the shares of several. */
-function sentText({ counts, count }: PropertyDefinition): string {
+function sentText({ counts, count }: PropertyDefinitionAnswer): string {
   const sent = valueKinds.filter(([kind]) => counts[kind] > 0)
   if (sent.length === 0) return '–'
   if (sent.length === 1) return sent[0]![1]
@@ -63,13 +51,10 @@ export function PropertyDefinitions({ place }: { place: Place }) {
   const [open, setOpen] = useState<string | null>(null)
   const [search, whose] = [of('search'), of('whose') || 'event']
   const [type, group] = whose.split(' ')
-  const list = useList<PropertyDefinition>(
+  const list = useList<PropertyDefinitionAnswer>(
     api(`property_definitions/?${parameters({ type, group_type_index: group, search, ordering: '-count', limit: 50 })}`),
   )
-  const { value: groupTypes } = useLoaded(
-    (signal) => get<readonly { group_type: string; group_type_index: number }[]>(api('groups_types/'), signal),
-    [],
-  )
+  const { value: groupTypes } = useLoaded((signal) => get<readonly GroupTypeAnswer[]>(api('groups_types/'), signal), [])
   const options = kinds.flatMap((one) => {
     const index = one.value.startsWith('group ') ? Number(one.value.slice(6)) : null
     const known = groupTypes?.find(({ group_type_index }) => group_type_index === index)
@@ -135,10 +120,10 @@ export function PropertyDefinitions({ place }: { place: Place }) {
   )
 }
 
-function PropertyForm({ property, onSaved }: { property: PropertyDefinition; onSaved: () => void }) {
+function PropertyForm({ property, onSaved }: { property: PropertyDefinitionAnswer; onSaved: () => void }) {
   const { api } = useProject()
   const path = api(`property_definitions/${property.id}/`)
-  const { value: detail, error, reload, cancel } = useLoaded((signal) => get<Detail>(path, signal), [path])
+  const { value: detail, error, reload, cancel } = useLoaded((signal) => get<PropertyDetailAnswer>(path, signal), [path])
   const save = (notes: Notes, form: HTMLFormElement) => {
     const type = textOf(form, 'property_type')
     return patch(path, { ...notes, ...(type !== '' && type !== property.property_type && { property_type: type }) }).then(onSaved)

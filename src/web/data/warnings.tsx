@@ -1,18 +1,10 @@
 import { useState } from 'preact/hooks'
+import type { WarningAnswer } from '../../doors/answers/ingestion-warnings.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { Properties } from '../people/properties.tsx'
 import { ListTable, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty } from '../ui/parts.tsx'
-
-interface Warning {
-  readonly type: string
-  readonly effect: 'altered' | 'in part' | 'dropped'
-  readonly description: string
-  readonly count: number
-  readonly last_seen_at: string
-  readonly samples: readonly { readonly timestamp: string; readonly details: Readonly<Record<string, unknown>> }[] | null
-}
 
 const effects = { altered: 'stored, altered', 'in part': 'stored in part', dropped: 'not stored' } as const
 
@@ -20,7 +12,7 @@ const effects = { altered: 'stored, altered', 'in part': 'stored in part', dropp
 export function Warnings() {
   const { api, timezone } = useProject()
   const [open, setOpen] = useState<string | null>(null)
-  const list = useList<Warning>(api('ingestion_warnings/?limit=50'))
+  const list = useList<WarningAnswer>(api('ingestion_warnings/?limit=50'))
   return (
     <ListTable
       list={list}
@@ -52,7 +44,7 @@ export function Warnings() {
   )
 }
 
-function Samples({ of: { samples } }: { of: Warning }) {
+function Samples({ of: { samples } }: { of: WarningAnswer }) {
   const { timezone } = useProject()
   if (samples === null) return <p class="note">Samples are shown to those who may query.</p>
   return (

@@ -1,27 +1,24 @@
 import { useState } from 'preact/hooks'
+import type { DashboardAnswer } from '../../doors/answers/dashboards.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters } from '../lib/use-address.ts'
 import { Search, useList } from '../ui/list-table.tsx'
 import { ErrorBox } from '../ui/parts.tsx'
 
-interface Dashboard {
-  readonly id: number
-  readonly name: string
-}
 const pageSize = 50
-const nameOf = ({ id, name }: Dashboard): string => name || `Dashboard ${id}`
+const nameOf = ({ id, name }: DashboardAnswer): string => name || `Dashboard ${id}`
 
 /** A checkbox for each dashboard; none if there are none. Those that are chosen stay while others are searched. */
 export function DashboardChoice({ chosen }: { chosen: readonly number[] }) {
   const { api } = useProject()
   const [search, setSearch] = useState('')
-  const list = useList<Dashboard>(api(`dashboards/?${parameters({ search, limit: pageSize })}`))
-  const [picked, setPicked] = useState<ReadonlyMap<number, Dashboard | null>>(new Map(chosen.map((id) => [id, null])))
+  const list = useList<DashboardAnswer>(api(`dashboards/?${parameters({ search, limit: pageSize })}`))
+  const [picked, setPicked] = useState<ReadonlyMap<number, DashboardAnswer | null>>(new Map(chosen.map((id) => [id, null])))
   if (list.error && !list.isErrorOfMore) return <ErrorBox error={list.error} retry={list.retry} />
   const found = list.rows ?? []
   if (found.length === 0 && search === '') return null
-  const others = [...picked.values()].filter((one): one is Dashboard => one !== null && !found.some(({ id }) => id === one.id))
-  const choose = (one: Dashboard, isPicked: boolean) => {
+  const others = [...picked.values()].filter((one): one is DashboardAnswer => one !== null && !found.some(({ id }) => id === one.id))
+  const choose = (one: DashboardAnswer, isPicked: boolean) => {
     const next = new Map(picked)
     if (isPicked) next.set(one.id, one)
     else next.delete(one.id)

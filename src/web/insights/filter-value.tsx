@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { PropertyValueAnswer } from '../../doors/answers/property-values.ts'
 import { get } from '../lib/api.ts'
 import { useCohorts, type ValueKind } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
@@ -6,10 +7,6 @@ import { DayField } from '../ui/day-field.tsx'
 import { Select, Suggesting, TextField } from '../ui/parts.tsx'
 import { takesMany, takesNumber, takesTime, takesTwo } from './choices.ts'
 import type { Filter } from './query.ts'
-
-interface Named {
-  readonly name: unknown
-}
 
 /** The values that a property has most often. */
 function useValues({ key, type, group_type_index: index }: Filter, typed: string): readonly string[] {
@@ -25,7 +22,7 @@ function useValues({ key, type, group_type_index: index }: Filter, typed: string
     })
     const path = type === 'person' ? 'persons/values/' : type === 'group' ? 'groups/property_values/' : 'events/values/'
     const timer = setTimeout(() => {
-      get<readonly Named[] | { results: readonly Named[] }>(api(`${path}?${parameters}`), control.signal).then(
+      get<readonly PropertyValueAnswer[] | { results: readonly PropertyValueAnswer[] }>(api(`${path}?${parameters}`), control.signal).then(
         (answer) => setValues(('results' in answer ? answer.results : answer).map(({ name }) => String(name))),
         () => setValues([]),
       )

@@ -1,3 +1,4 @@
+import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { patch, post, type Query } from '../lib/api.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -7,24 +8,13 @@ import { kinds, unwrapped } from './query.ts'
 
 // An insight that is kept: its name, the dashboards it is on, and its end.
 
-export interface SavedInsight {
-  readonly id: number
-  readonly short_id: string
-  readonly name: string | null
-  readonly derived_name: string | null
-  readonly description: string
-  readonly query: Query
-  readonly dashboards: readonly number[]
-  readonly last_modified_at: string
-}
-
-export const shownName = ({ name, derived_name, query }: SavedInsight): string =>
+export const shownName = ({ name, derived_name, query }: SavedInsightAnswer): string =>
   name || derived_name || kinds.find(({ kind }) => kind === unwrapped(query).kind)?.title || 'Insight'
 
 export function SaveDialog({ query, name, onClose }: { query: Query; name: string; onClose: () => void }) {
   const { api, link } = useProject()
   const save = async (form: HTMLFormElement) => {
-    const made = await post<SavedInsight>(api('insights/'), {
+    const made = await post<AnsweredInsightAnswer>(api('insights/'), {
       name: textOf(form, 'name'),
       query: { kind: 'InsightVizNode', source: query },
       saved: true,
@@ -40,7 +30,7 @@ export function SaveDialog({ query, name, onClose }: { query: Query; name: strin
   )
 }
 
-export function DetailsDialog({ saved, onSaved, onClose }: { saved: SavedInsight; onSaved: () => void; onClose: () => void }) {
+export function DetailsDialog({ saved, onSaved, onClose }: { saved: SavedInsightAnswer; onSaved: () => void; onClose: () => void }) {
   const { api } = useProject()
   const save = async (form: HTMLFormElement) => {
     await patch(api(`insights/${saved.id}/`), {
@@ -59,7 +49,7 @@ export function DetailsDialog({ saved, onSaved, onClose }: { saved: SavedInsight
   )
 }
 
-export function DeleteDialog({ saved, onClose }: { saved: SavedInsight; onClose: () => void }) {
+export function DeleteDialog({ saved, onClose }: { saved: SavedInsightAnswer; onClose: () => void }) {
   const { api, link } = useProject()
   const remove = async () => {
     await patch(api(`insights/${saved.id}/`), { deleted: true })

@@ -1,13 +1,9 @@
+import type { SharingAnswer } from '../../doors/answers/sharing.ts'
 import { get, patch, post } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useAction } from '../ui/forms.tsx'
 import { CopyButton, Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
-
-interface Sharing {
-  readonly enabled: boolean
-  readonly access_token: string | null
-}
 
 export interface Shared {
   readonly what: 'dashboard' | 'insight'
@@ -25,7 +21,7 @@ const frameOf = ({ what, name }: Shared, address: string): string =>
 export function SharingDialog({ of, note, onClose }: { of: Shared; note?: string | undefined; onClose: () => void }) {
   const { api } = useProject()
   const path = api(`${of.what}s/${of.id}/sharing/`)
-  const { value, error, reload } = useLoaded((signal) => get<Sharing>(path, signal), [])
+  const { value, error, reload } = useLoaded((signal) => get<SharingAnswer>(path, signal), [])
   const { act, isBusy, failure } = useAction()
   const change = (work: () => Promise<unknown>) => act(() => work().then(reload))
   // The addresses of this page, not those of the server behind a proxy.

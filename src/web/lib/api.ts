@@ -1,3 +1,4 @@
+import type { Page as CountedPage, CursorPage } from '../../doors/answers/pages.ts'
 // The HTTP API, as any client calls it. The session is in a cookie that scripts cannot read.
 
 /** What the API refused, in its own words. */
@@ -72,11 +73,8 @@ export const post = <T>(path: string, body: unknown = {}, signal?: AbortSignal) 
 export const patch = <T>(path: string, body: unknown) => call<T>('PATCH', path, body)
 export const remove = (path: string) => call<void>('DELETE', path)
 
-export interface Page<T> {
-  readonly count?: number
-  readonly next: string | null
-  readonly results: readonly T[]
-}
+/** Lists with a cursor have no count. */
+export type Page<T> = CursorPage<T> & Partial<CountedPage<T>>
 
 /** Links of an answer begin with the public address of the server, which may be another one. */
 export const pathOf = (link: string): string => link.slice(Math.max(0, link.search(/\bapi\//)))

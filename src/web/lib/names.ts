@@ -1,4 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
+import type { ActionAnswer } from '../../doors/answers/actions.ts'
+import type { CohortAnswer } from '../../doors/answers/cohorts.ts'
+import type { EventDefinitionAnswer } from '../../doors/answers/event-definitions.ts'
+import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
+import type { PropertyDefinitionAnswer } from '../../doors/answers/property-definitions.ts'
 import { get, type Page } from './api.ts'
 import { useProject } from './session.ts'
 
@@ -56,21 +61,21 @@ const typingMs = 150
 
 /** Names of a list, the most frequent first; with those that contain what is typed, where the list is not whole. */
 function useNames(path: string | null, typed: string): readonly string[] {
-  const known = useList<{ readonly name: string }>(path)
+  const known = useList<EventDefinitionAnswer | PropertyDefinitionAnswer>(path)
   const [search, setSearch] = useState('')
   useEffect(() => {
     const timer = setTimeout(() => setSearch(typed.trim()), typingMs)
     return () => clearTimeout(timer)
   }, [typed])
   const isWhole = known !== null && known.length < mostKnown
-  const found = useList<{ readonly name: string }>(
+  const found = useList<EventDefinitionAnswer | PropertyDefinitionAnswer>(
     path === null || isWhole || search === '' ? null : `${path}&search=${encodeURIComponent(search)}`,
   )
   return [...new Set([...namesOf(found), ...namesOf(known)])]
 }
 
 const eventsPath = `event_definitions/?limit=${mostKnown}`
-export const useKnownEvents = () => useList<{ readonly name: string }>(eventsPath)
+export const useKnownEvents = () => useList<EventDefinitionAnswer>(eventsPath)
 /** The server said so: a list that cannot be read says nothing. */
 export function useHasNoEvents(): boolean {
   const list = useListRead(eventsPath)
@@ -81,13 +86,6 @@ export const useEventNames = (typed = '') => useNames(eventsPath, typed)
 /** Whose property it is; `group:0` is the group type with that index. */
 export type Whose = 'event' | 'person' | 'session' | `group:${number}`
 
-export interface PropertyDefinition {
-  readonly name: string
-  readonly property_type: 'DateTime' | 'String' | 'Numeric' | 'Boolean' | 'Duration' | null
-  readonly is_numerical: boolean
-  readonly count: number
-  readonly counts: { readonly boolean: number; readonly time: number }
-}
 const ofSessions = [
   ...['$session_duration', '$start_timestamp', '$end_timestamp', '$channel_type', '$is_bounce', '$pageview_count', '$autocapture_count'],
   ...['$entry_current_url', '$entry_pathname', '$end_current_url', '$end_pathname', '$entry_referring_domain', '$entry_utm_source'],
@@ -98,7 +96,7 @@ function pathOf(whose: Whose): string | null {
   const [type, index] = whose.split(':')
   return `property_definitions/?type=${type}${index === undefined ? '' : `&group_type_index=${index}`}&ordering=-count&limit=${mostKnown}`
 }
-export const useProperties = (whose: Whose) => useList<PropertyDefinition>(pathOf(whose)) ?? []
+export const useProperties = (whose: Whose) => useList<PropertyDefinitionAnswer>(pathOf(whose)) ?? []
 export const usePropertyNames = (whose: Whose, typed = ''): readonly string[] => {
   const known = useNames(pathOf(whose), typed)
   return whose === 'session' ? ofSessions : known
@@ -108,7 +106,7 @@ export type ValueKind = 'number' | 'boolean' | 'time' | 'text'
 const declared = { DateTime: 'time', String: 'text', Numeric: 'number', Boolean: 'boolean', Duration: 'number' } as const
 
 /** What the values of a property are. Null: it is not known, or there are several kinds. */
-export function kindOf(property: PropertyDefinition | undefined): ValueKind | null {
+export function kindOf(property: PropertyDefinitionAnswer | undefined): ValueKind | null {
   if (!property) return null
   if (property.property_type) return declared[property.property_type]
   if (property.is_numerical) return 'number'
@@ -116,12 +114,6 @@ export function kindOf(property: PropertyDefinition | undefined): ValueKind | nu
   return property.count > 0 && property.counts.time === property.count ? 'time' : null
 }
 
-export interface GroupType {
-  readonly group_type: string
-  readonly group_type_index: number
-  readonly name_singular: string | null
-  readonly name_plural: string | null
-}
-export const useGroupTypes = () => useList<GroupType>('groups_types/') ?? []
-export const useActions = () => useList<{ readonly id: number; readonly name: string | null }>('actions/?limit=200') ?? []
-export const useCohorts = () => useList<{ readonly id: number; readonly name: string | null }>('cohorts/?limit=200') ?? []
+export const useGroupTypes = () => useList<GroupTypeAnswer>('groups_types/') ?? []
+export const useActions = () => useList<ActionAnswer>('actions/?limit=200') ?? []
+export const useCohorts = () => useList<CohortAnswer>('cohorts/?limit=200') ?? []

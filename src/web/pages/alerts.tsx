@@ -1,5 +1,5 @@
+import type { AlertAnswer, SubscriptionAnswer } from '../../doors/answers/notifications.ts'
 import { AlertCard, SubscriptionCard } from '../alerts/cards.tsx'
-import type { Alert, Subscription } from '../alerts/notified.ts'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
 import { alertSections } from '../lib/sections.ts'
@@ -27,7 +27,7 @@ export function Alerts({ rest }: PageProps) {
 
 function AlertList() {
   const { api, link } = useProject()
-  const list = useList<Alert>(api('alerts/?limit=50'))
+  const list = useList<AlertAnswer>(api('alerts/?limit=50'))
   const empty = (
     <Empty title="No alert yet">
       <p>
@@ -51,7 +51,7 @@ function AlertList() {
 
 function SubscriptionList() {
   const { api, link } = useProject()
-  const list = useList<Subscription>(api('subscriptions/?limit=50'))
+  const list = useList<SubscriptionAnswer>(api('subscriptions/?limit=50'))
   const empty = (
     <Empty title="No subscription yet">
       <p>

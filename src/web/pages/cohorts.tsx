@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import { type Cohort, CohortForm } from '../cohorts/cohort-form.tsx'
+import type { CohortAnswer, CohortPersonAnswer } from '../../doors/answers/cohorts.ts'
+import { CohortForm } from '../cohorts/cohort-form.tsx'
 import { ApiError, get, remove } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
@@ -25,7 +26,7 @@ function CohortList({ place }: { place: Place }) {
   const { api, link } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
-  const list = useList<Cohort>(api(`cohorts/?${parameters({ search, limit: 50 })}`))
+  const list = useList<CohortAnswer>(api(`cohorts/?${parameters({ search, limit: 50 })}`))
   return (
     <>
       <PageHead title="Cohorts">
@@ -86,7 +87,7 @@ function NewCohort() {
 function CohortPage({ id }: { id: string }) {
   const { api, link, timezone } = useProject()
   const path = api(`cohorts/${encodeURIComponent(id)}/`)
-  const { value: cohort, error, reload } = useLoaded((signal) => get<Cohort>(path, signal), [path])
+  const { value: cohort, error, reload } = useLoaded((signal) => get<CohortAnswer>(path, signal), [path])
   const [isEditing, setEditing] = useState(false)
   const [round, setRound] = useState(0)
   if (error instanceof ApiError && error.status === 404)
@@ -133,16 +134,9 @@ function CohortPage({ id }: { id: string }) {
   )
 }
 
-interface Member {
-  readonly id: string
-  readonly distinct_ids: readonly string[]
-  readonly properties: Readonly<Record<string, unknown>>
-  readonly created_at: string
-}
-
 function Members({ path }: { path: string }) {
   const { link, timezone } = useProject()
-  const list = useList<Member>(`${path}persons/?limit=50`)
+  const list = useList<CohortPersonAnswer>(`${path}persons/?limit=50`)
   return (
     <section aria-label="Members">
       <h2>Members</h2>

@@ -1,12 +1,13 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
 import { NotificationsDialog } from '../alerts/dialog.tsx'
 import { ChartPlaceContext } from '../annotations/chart-place.ts'
 import { Builder } from '../insights/builder.tsx'
 import { emptyQuery, type InsightKind, kinds, missingIn, queryOf, suggestedEvents, unwrapped } from '../insights/query.ts'
 import { QueryDialog } from '../insights/query-dialog.tsx'
 import { Result } from '../insights/result.tsx'
-import { DeleteDialog, DetailsDialog, SaveDialog, type SavedInsight, shownName } from '../insights/saved.tsx'
+import { DeleteDialog, DetailsDialog, SaveDialog, shownName } from '../insights/saved.tsx'
 import { SharingDialog } from '../insights/sharing.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page, patch, type Query } from '../lib/api.ts'
@@ -61,7 +62,7 @@ function SavedList({ place }: { place: Place }) {
   const { api, link } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
-  const list = useList<SavedInsight>(
+  const list = useList<SavedInsightAnswer>(
     api(`insights/?${parameters({ basic: 'true', saved: 'true', limit: 50, order: '-last_modified_at', search })}`),
   )
   return (
@@ -120,7 +121,7 @@ function NewInsight({ kind, text }: { kind: string | null; text: string | null }
 function OpenInsight({ shortId, text }: { shortId: string; text: string | null }) {
   const { api, link } = useProject()
   const { value, error, reload } = useLoaded(
-    (signal) => get<Page<SavedInsight>>(api(`insights/?basic=true&short_id=${encodeURIComponent(shortId)}`), signal),
+    (signal) => get<Page<SavedInsightAnswer>>(api(`insights/?basic=true&short_id=${encodeURIComponent(shortId)}`), signal),
     [shortId],
   )
   if (error) return <ErrorBox error={error} retry={reload} />
@@ -150,7 +151,7 @@ function Editor({
   onSaved,
 }: {
   query: Query
-  saved: SavedInsight | null
+  saved: SavedInsightAnswer | null
   onChange: (query: Query) => void
   onKind?: (kind: InsightKind) => void
   onSaved?: () => void

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { PasswordSetAnswer } from '../../doors/answers/login.ts'
 import { get, post } from '../lib/api.ts'
 import { sendsMail } from '../lib/mail.ts'
 import { go } from '../lib/router.ts'
@@ -60,7 +61,7 @@ export function NewPassword({ user, secret, onDone }: { user: string; secret: st
   )
   const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
     const password = value(form, 'password')
-    const { email } = await post<{ email: string }>(path, { token: secret, password })
+    const { email } = await post<PasswordSetAnswer>(path, { token: secret, password })
     // The link is used up: if this login fails, the next page asks for the password.
     await post('api/login/', { email, password }).catch(() => {})
     go('#/', true)

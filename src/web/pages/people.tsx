@@ -1,3 +1,4 @@
+import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
 import { get } from '../lib/api.ts'
 import type { PageProps } from '../lib/page.ts'
 import { linkTo } from '../lib/router.ts'
@@ -6,7 +7,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { GroupList, GroupPage } from '../people/groups.tsx'
 import { PersonList } from '../people/person-list.tsx'
 import { ByDistinctId, PersonPage } from '../people/person-page.tsx'
-import { type GroupType, pluralOf } from '../people/types.ts'
+import { pluralOf } from '../people/types.ts'
 import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import '../ui/records.css'
@@ -28,7 +29,7 @@ export function People({ place, rest }: PageProps) {
 
 const useGroupTypes = () => {
   const { api } = useProject()
-  return useLoaded((signal) => get<readonly GroupType[]>(api('groups_types/'), signal), [])
+  return useLoaded((signal) => get<readonly GroupTypeAnswer[]>(api('groups_types/'), signal), [])
 }
 
 function Kinds({ current }: { current: string }) {

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
+import type { InvitationAnswer, SetupAnswer } from '../../doors/answers/login.ts'
+import type { MeAnswer } from '../../doors/answers/users.ts'
 import { ApiError, beginSession, get, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
-import type { User } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { browserZone, knownZones } from '../lib/zones.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
@@ -42,7 +43,7 @@ export function Card({ title, children }: { title: string; children: ComponentCh
 export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJoining?: boolean }) {
   const [isWaiting, setWaiting] = useState(false)
   useEffect(() => {
-    void get<{ is_waiting: boolean }>('api/setup/').then(
+    void get<SetupAnswer>('api/setup/').then(
       ({ is_waiting }) => setWaiting(is_waiting),
       () => {},
     )
@@ -130,16 +131,10 @@ export function Setup({ secret, onDone }: { secret: string; onDone: () => void }
   )
 }
 
-interface Invitation {
-  readonly target_email: string
-  readonly first_name: string
-  readonly organization_name: string
-}
-
 /** `#/signup/<secret>`, where invitations lead. `user`: who is signed in already, and joins as that. */
-export function Join({ secret, user, onDone }: { secret: string; user: User | null; onDone: () => void }) {
+export function Join({ secret, user, onDone }: { secret: string; user: MeAnswer | null; onDone: () => void }) {
   const path = `api/signup/${encodeURIComponent(secret)}/`
-  const { value: invitation, error } = useLoaded((signal) => get<Invitation>(path, signal), [path])
+  const { value: invitation, error } = useLoaded((signal) => get<InvitationAnswer>(path, signal), [path])
   const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
     await post(path, user ? {} : { first_name: value(form, 'first_name'), password: value(form, 'password') })
     go('#/', true)

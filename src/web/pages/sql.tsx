@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import type { ViewAnswer } from '../../doors/answers/saved-queries.ts'
 import { type Answer, get, type Page, type Query } from '../lib/api.ts'
 import { agoText, numberText } from '../lib/format.ts'
 import type { PageProps } from '../lib/page.ts'
@@ -18,7 +20,7 @@ import { SaveInsight } from '../sql/save-insight.tsx'
 import '../sql/sql.css'
 import { SharingDialog } from '../insights/sharing.tsx'
 import { TablesPanel } from '../sql/tables-panel.tsx'
-import { findView, SaveView, updateView, type View, ViewsPanel } from '../sql/views.tsx'
+import { findView, SaveView, updateView, ViewsPanel } from '../sql/views.tsx'
 import { busy } from '../ui/answer-of.tsx'
 import { CopyButton, Dialog, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 
@@ -32,7 +34,7 @@ interface Opened {
   /** What the address named. */
   readonly of: string
   readonly statement: string
-  readonly view: View | null
+  readonly view: ViewAnswer | null
   /** That is open, to be shared. */
   readonly insight: { readonly id: number; readonly name: string } | null
   readonly choice: ChartChoice | null
@@ -52,7 +54,7 @@ export function Sql({ place }: PageProps) {
         return { of, statement: found.query.query, view: found, insight: null, choice: null }
       }
       if (insight !== null) {
-        const found = await get<Page<SavedStatement>>(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal)
+        const found = await get<Page<SavedInsightAnswer>>(api(`insights/?basic=true&short_id=${encodeURIComponent(insight)}`), signal)
         return { of, ...openInsight(found) }
       }
       return { of, statement: sample, view: null, insight: null, choice: null }
@@ -76,13 +78,7 @@ interface Settings {
   readonly seriesBreakdownColumn?: string | null
 }
 
-interface SavedStatement {
-  readonly id: number
-  readonly name: string | null
-  readonly query: Query
-}
-
-function openInsight({ results }: Page<SavedStatement>): Omit<Opened, 'of'> {
+function openInsight({ results }: Page<SavedInsightAnswer>): Omit<Opened, 'of'> {
   const [found] = results
   if (!found) throw new Error('This insight does not exist any more.')
   const node = found.query as Query & { display?: string; chartSettings?: Settings }
@@ -221,13 +217,13 @@ function Workbench({
       onSaved()
     }, setError)
   }
-  const saved = (made: View) => {
+  const saved = (made: ViewAnswer) => {
     setDialog(null)
     setVersion(version + 1)
     go(linkTo(project.link('sql'), { view: made.id }))
   }
   /** Another one was renamed or removed, or this one. */
-  const viewChanged = (removed: View | null) => {
+  const viewChanged = (removed: ViewAnswer | null) => {
     setVersion(version + 1)
     if (removed === null || removed.id !== opened.view?.id) onSaved()
     else go(linkTo(project.link('sql'), { q: text }), true)

@@ -1,3 +1,4 @@
+import type { ActionAnswer } from '../../doors/answers/actions.ts'
 import { Result } from '../insights/result.tsx'
 import { Toolbar } from '../insights/toolbar.tsx'
 import { type Answer, get, type Page } from '../lib/api.ts'
@@ -118,7 +119,7 @@ function Visitors({ choices }: { choices: SiteChoices }) {
 
 function GoalChoice({ goal, names, onChange }: { goal: string; names: readonly string[]; onChange: (goal: string) => void }) {
   const { api } = useProject()
-  const { value } = useLoaded((signal) => get<Page<{ id: number; name: string }>>(api('actions/?limit=100'), signal), [])
+  const { value } = useLoaded((signal) => get<Page<ActionAnswer>>(api('actions/?limit=100'), signal), [])
   const options = [
     { value: '', label: 'No conversion goal' },
     ...(value?.results ?? []).map(({ id, name }) => ({ value: `action:${id}`, label: `Goal: action ${name}` })),

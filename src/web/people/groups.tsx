@@ -1,3 +1,4 @@
+import type { GroupAnswer, GroupTypeAnswer, RelatedAnswer } from '../../doors/answers/groups.ts'
 import { ApiError, get, post } from '../lib/api.ts'
 import { momentText, sqlText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
@@ -8,18 +9,19 @@ import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
-import { type Group, type GroupType, type Properties, pluralOf, shownValue, singularOf } from './types.ts'
+import { pluralOf, shownValue, singularOf } from './types.ts'
 
 const mostColumns = 4
 
-const nameOf = ({ group_key, group_properties: { name } }: Group): string => (typeof name === 'string' && name !== '' ? name : group_key)
+const nameOf = ({ group_key, group_properties: { name } }: GroupAnswer): string =>
+  typeof name === 'string' && name !== '' ? name : group_key
 
-export function GroupList({ place, type }: { place: Place; type: GroupType }) {
+export function GroupList({ place, type }: { place: Place; type: GroupTypeAnswer }) {
   const { api, link, timezone } = useProject()
   const { of, set } = useAddress(place)
   const search = of('search')
   const index = type.group_type_index
-  const list = useList<Group>(api(`groups/?${parameters({ group_type_index: index, search, limit: 50 })}`))
+  const list = useList<GroupAnswer>(api(`groups/?${parameters({ group_type_index: index, search, limit: 50 })}`))
   // The properties that most of the groups have.
   const counts = new Map<string, number>()
   for (const { group_properties } of list.rows ?? [])
@@ -69,19 +71,11 @@ export function GroupList({ place, type }: { place: Place; type: GroupType }) {
   )
 }
 
-interface Related {
-  readonly type: 'person' | 'group'
-  readonly id: string
-  readonly group_type_index: number | null
-  readonly distinct_ids: readonly string[]
-  readonly properties: Properties
-}
-
-export function GroupPage({ place, type, groupKey }: { place: Place; type: GroupType; groupKey: string }) {
+export function GroupPage({ place, type, groupKey }: { place: Place; type: GroupTypeAnswer; groupKey: string }) {
   const { api, link, timezone } = useProject()
   const index = type.group_type_index
   const which = parameters({ group_type_index: index, group_key: groupKey })
-  const { value: group, error, reload } = useLoaded((signal) => get<Group>(api(`groups/find/?${which}`), signal), [which])
+  const { value: group, error, reload } = useLoaded((signal) => get<GroupAnswer>(api(`groups/find/?${which}`), signal), [which])
   const back = <a href={linkTo(link(`people/groups/${index}`))}>{pluralOf(type)}</a>
   if (error instanceof ApiError && error.status === 404)
     return (
@@ -123,7 +117,7 @@ export function GroupPage({ place, type, groupKey }: { place: Place; type: Group
 function RelatedPeople({ index, groupKey }: { index: number; groupKey: string }) {
   const { api, link } = useProject()
   const { value, error, reload, cancel } = useLoaded(
-    (signal) => get<readonly Related[]>(api(`groups/related/?${parameters({ group_type_index: index, id: groupKey })}`), signal),
+    (signal) => get<readonly RelatedAnswer[]>(api(`groups/related/?${parameters({ group_type_index: index, id: groupKey })}`), signal),
     [index, groupKey],
   )
   const people = (value ?? []).filter(({ type }) => type === 'person')

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { PersonAnswer } from '../../doors/answers/persons.ts'
 import { post } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
@@ -7,11 +8,11 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { Confirm } from '../ui/forms.tsx'
 import { ListState, Scroll, Search, useList } from '../ui/list-table.tsx'
 import { Dialog } from '../ui/parts.tsx'
-import { type Person, shownValue, sorted } from './types.ts'
+import { shownValue, sorted } from './types.ts'
 
 /** Makes another person part of this one: who, then what that means, then it is done. */
-export function MergeDialog({ person, onMerged, onClose }: { person: Person; onMerged: () => void; onClose: () => void }) {
-  const [other, setOther] = useState<Person | null>(null)
+export function MergeDialog({ person, onMerged, onClose }: { person: PersonAnswer; onMerged: () => void; onClose: () => void }) {
+  const [other, setOther] = useState<PersonAnswer | null>(null)
   return other === null ? (
     <ChooseOther person={person} onChoose={setOther} onClose={onClose} />
   ) : (
@@ -19,10 +20,18 @@ export function MergeDialog({ person, onMerged, onClose }: { person: Person; onM
   )
 }
 
-function ChooseOther({ person, onChoose, onClose }: { person: Person; onChoose: (other: Person) => void; onClose: () => void }) {
+function ChooseOther({
+  person,
+  onChoose,
+  onClose,
+}: {
+  person: PersonAnswer
+  onChoose: (other: PersonAnswer) => void
+  onClose: () => void
+}) {
   const { api } = useProject()
   const [search, setSearch] = useState('')
-  const list = useList<Person>(api(`persons/?${parameters({ search, limit: 20 })}`))
+  const list = useList<PersonAnswer>(api(`persons/?${parameters({ search, limit: 20 })}`))
   return (
     <Dialog title={`Merge another person into ${person.name}`} onClose={onClose}>
       <Search
@@ -58,7 +67,7 @@ function ChooseOther({ person, onChoose, onClose }: { person: Person; onChoose: 
 }
 
 /** Events of each of the two. */
-function useCounts(person: Person, other: Person) {
+function useCounts(person: PersonAnswer, other: PersonAnswer) {
   const { ask } = useProject()
   const { value } = useLoaded(
     async (signal) => {
@@ -72,7 +81,17 @@ function useCounts(person: Person, other: Person) {
   return value
 }
 
-function ConfirmMerge({ person, other, onMerged, onClose }: { person: Person; other: Person; onMerged: () => void; onClose: () => void }) {
+function ConfirmMerge({
+  person,
+  other,
+  onMerged,
+  onClose,
+}: {
+  person: PersonAnswer
+  other: PersonAnswer
+  onMerged: () => void
+  onClose: () => void
+}) {
   const { api } = useProject()
   const counts = useCounts(person, other)
   const added = sorted(other.properties).filter(([key]) => !Object.hasOwn(person.properties, key))

@@ -1,3 +1,4 @@
+import type { PersonAnswer } from '../../doors/answers/persons.ts'
 import { Filters } from '../insights/filters.tsx'
 import type { Filter } from '../insights/query.ts'
 import { momentText } from '../lib/format.ts'
@@ -7,7 +8,7 @@ import { useProject } from '../lib/session.ts'
 import { filtersOf, listOf, parameters, useAddress } from '../lib/use-address.ts'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { Empty, Suggesting } from '../ui/parts.tsx'
-import { type Person, shownValue } from './types.ts'
+import { shownValue } from './types.ts'
 
 export function PersonList({ place }: { place: Place }) {
   const { api, link, timezone } = useProject()
@@ -15,7 +16,7 @@ export function PersonList({ place }: { place: Place }) {
   const names = usePropertyNames('person')
   const [search, properties] = [of('search'), of('properties')]
   const columns = listOf(of('columns')).map(String)
-  const list = useList<Person>(api(`persons/?${parameters({ search, properties, limit: 50 })}`))
+  const list = useList<PersonAnswer>(api(`persons/?${parameters({ search, properties, limit: 50 })}`))
   const isFiltered = search !== '' || properties !== ''
   const setColumns = (next: readonly string[]) => set({ columns: next.length > 0 ? JSON.stringify(next) : '' })
   return (

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError, get, post, remove } from '../lib/api.ts'
+import type { GroupTypeAnswer, RelatedAnswer } from '../../doors/answers/groups.ts'
+import type { PersonAnswer, PersonCohortsAnswer } from '../../doors/answers/persons.ts'
+import { ApiError, get, type Page, post, remove } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { momentText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -13,7 +15,7 @@ import { ErrorBox, NotHere, PageHead, Working } from '../ui/parts.tsx'
 import { MergeDialog } from './merge.tsx'
 import { PropertyEditor } from './property-editor.tsx'
 import { Timeline } from './timeline.tsx'
-import { type Group, type GroupType, type Person, singularOf } from './types.ts'
+import { singularOf } from './types.ts'
 
 const NotThere = ({ children }: { children: string }) => {
   const { link } = useProject()
@@ -35,7 +37,7 @@ export const ByDistinctId = ({ distinctId }: { distinctId: string }) =>
 function OwnerOf({ distinctId }: { distinctId: string }) {
   const { api, link } = useProject()
   const { value, error, reload } = useLoaded(
-    (signal) => get<{ results: readonly Person[] }>(api(`persons/?${parameters({ distinct_id: distinctId, limit: 1 })}`), signal),
+    (signal) => get<Page<PersonAnswer>>(api(`persons/?${parameters({ distinct_id: distinctId, limit: 1 })}`), signal),
     [distinctId],
   )
   const [person] = value?.results ?? []
@@ -50,7 +52,7 @@ function OwnerOf({ distinctId }: { distinctId: string }) {
 export function PersonPage({ place, uuid }: { place: Place; uuid: string }) {
   const { api, link, timezone } = useProject()
   const path = api(`persons/${encodeURIComponent(uuid)}/`)
-  const { value: person, error, reload } = useLoaded((signal) => get<Person>(path, signal), [path])
+  const { value: person, error, reload } = useLoaded((signal) => get<PersonAnswer>(path, signal), [path])
   const [round, setRound] = useState(0)
   const [isMerging, setMerging] = useState(false)
   if (isMissing(error)) return <NotThere>It was deleted, or merged into another one.</NotThere>
@@ -141,11 +143,7 @@ function DistinctIds({ ids }: { ids: readonly string[] }) {
 
 function Cohorts({ uuid }: { uuid: string }) {
   const { api, link } = useProject()
-  const { value, error } = useLoaded(
-    (signal) =>
-      get<{ results: readonly { id: number; name: string; is_static: boolean }[] }>(api(`persons/cohorts/?person_id=${uuid}`), signal),
-    [uuid],
-  )
+  const { value, error } = useLoaded((signal) => get<PersonCohortsAnswer>(api(`persons/cohorts/?person_id=${uuid}`), signal), [uuid])
   return (
     <section aria-label="Cohorts">
       <h2>Cohorts</h2>
@@ -168,8 +166,8 @@ function Groups({ uuid }: { uuid: string }) {
   const { value } = useLoaded(
     (signal) =>
       Promise.all([
-        get<readonly GroupType[]>(api('groups_types/'), signal),
-        get<readonly (Group & { type: string; properties: { name?: unknown } })[]>(api(`groups/related/?id=${uuid}`), signal),
+        get<readonly GroupTypeAnswer[]>(api('groups_types/'), signal),
+        get<readonly RelatedAnswer[]>(api(`groups/related/?id=${uuid}`), signal),
       ]),
     [uuid],
   )
@@ -180,12 +178,12 @@ function Groups({ uuid }: { uuid: string }) {
     <section aria-label="Groups">
       <h2>Groups of the last 90 days</h2>
       <ul class="lines">
-        {groups.map(({ group_type_index, group_key, properties }) => {
+        {groups.map(({ group_type_index, id, properties }) => {
           const type = types.find((one) => one.group_type_index === group_type_index)
           return (
-            <li key={`${group_type_index} ${group_key}`}>
-              <a href={linkTo(link(`people/groups/${group_type_index}/${encodedPath([group_key])}`))}>
-                {typeof properties.name === 'string' ? properties.name : group_key}
+            <li key={`${group_type_index} ${id}`}>
+              <a href={linkTo(link(`people/groups/${group_type_index}/${encodedPath([id])}`))}>
+                {typeof properties.name === 'string' ? properties.name : id}
               </a>
               <span class="state">{type ? singularOf(type) : group_type_index}</span>
             </li>
@@ -201,7 +199,7 @@ const fates = [
   { value: 'delete', label: 'Delete them too. Numbers of the past change.' },
 ]
 
-function DeletePerson({ person }: { person: Person }) {
+function DeletePerson({ person }: { person: PersonAnswer }) {
   const { api, link } = useProject()
   const [fate, setFate] = useState('keep')
   const drop = async () => {
@@ -223,7 +221,7 @@ function DeletePerson({ person }: { person: Person }) {
   )
 }
 
-function SplitForm({ person, split }: { person: Person; split: (ids: readonly string[]) => Promise<void> }) {
+function SplitForm({ person, split }: { person: PersonAnswer; split: (ids: readonly string[]) => Promise<void> }) {
   const send = async (form: HTMLFormElement) => {
     const leaving = person.distinct_ids.filter((_, i) => isChecked(form, `id-${i}`))
     if (leaving.length === 0) throw new FieldError('ids', 'Choose the ids that leave.')

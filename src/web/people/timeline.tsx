@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { EventAnswer } from '../../doors/answers/events.ts'
 import { useEventNames } from '../lib/names.ts'
 import type { Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
@@ -7,13 +8,6 @@ import { ListState, UnfoldButton, useList } from '../ui/list-table.tsx'
 import { Suggesting } from '../ui/parts.tsx'
 import { Properties } from './properties.tsx'
 
-interface StoredEvent {
-  readonly uuid: string
-  readonly event: string
-  readonly timestamp: string
-  readonly distinct_id: string
-  readonly properties: Readonly<Record<string, unknown>>
-}
 const dayIn = (timezone: string) => {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone: timezone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
   return (moment: string) => format.format(new Date(moment))
@@ -23,7 +17,7 @@ const timeIn = (timezone: string) => {
   return (moment: string) => format.format(new Date(moment))
 }
 
-const summaryOf = ({ $pathname, $screen_name, $current_url }: StoredEvent['properties']): string =>
+const summaryOf = ({ $pathname, $screen_name, $current_url }: EventAnswer['properties']): string =>
   String($pathname ?? $screen_name ?? $current_url ?? '')
 
 /** What happened, the newest first. `whose`: as parameters of the list of events. The address has the event to which it is limited. */
@@ -33,7 +27,7 @@ export function Timeline({ place, whose, withIds = false }: { place: Place; whos
   const { of, set } = useAddress(place)
   const event = of('event')
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const list = useList<StoredEvent>(api(`events/?${parameters({ ...whose, event, limit: 50 })}`))
+  const list = useList<EventAnswer>(api(`events/?${parameters({ ...whose, event, limit: 50 })}`))
 
   const day = dayIn(timezone)
   const time = timeIn(timezone)
@@ -83,8 +77,8 @@ export function Timeline({ place, whose, withIds = false }: { place: Place; whos
   )
 }
 
-function daysOf(events: readonly StoredEvent[], day: (moment: string) => string) {
-  const days: { title: string; items: StoredEvent[] }[] = []
+function daysOf(events: readonly EventAnswer[], day: (moment: string) => string) {
+  const days: { title: string; items: EventAnswer[] }[] = []
   for (const one of events) {
     const title = day(one.timestamp)
     if (days.at(-1)?.title !== title) days.push({ title, items: [] })

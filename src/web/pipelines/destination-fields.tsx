@@ -1,3 +1,4 @@
+import type { DestinationAnswer } from '../../doors/answers/batch-exports.ts'
 import { CheckField, ChoiceField, linesOf, TextField } from '../ui/forms.tsx'
 
 // The form of a destination, from the JSON Schema that the API gives.
@@ -9,13 +10,8 @@ interface Schema {
   readonly default?: unknown
   readonly items?: Schema
 }
+const fieldsOf = ({ config_schema }: DestinationAnswer) => Object.entries(config_schema.properties as Readonly<Record<string, Schema>>)
 export type Settings = Readonly<Record<string, unknown>>
-export interface Destination {
-  readonly type: string
-  readonly summary: string
-  readonly config_schema: { readonly properties: Readonly<Record<string, Schema>>; readonly required: readonly string[] }
-  readonly secrets: readonly string[]
-}
 
 /** The part of a schema that is not null. */
 const filled = (schema: Schema): Schema => schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
@@ -37,10 +33,10 @@ const fieldName = (name: string) => `destination__config__${name}`
 const isLong = (name: string) => /private_key$/.test(name)
 
 /** The settings of a form. `isChange`: secrets that are left empty stay as they are. */
-export function settingsFrom(form: HTMLFormElement, { config_schema, secrets }: Destination, isChange = false): Settings {
+export function settingsFrom(form: HTMLFormElement, destination: DestinationAnswer, isChange = false): Settings {
   const data = new FormData(form)
   return Object.fromEntries(
-    Object.entries(config_schema.properties).flatMap(([name, schema]): [string, unknown][] => {
+    fieldsOf(destination).flatMap(([name, schema]): [string, unknown][] => {
       const type = typeOf(schema)
       if (type === 'boolean') return [[name, data.has(fieldName(name))]]
       if (type === 'array') {
@@ -49,8 +45,8 @@ export function settingsFrom(form: HTMLFormElement, { config_schema, secrets }: 
       }
       const text = String(data.get(fieldName(name)) ?? '')
       if (text === '') {
-        if (isChange && secrets.includes(name)) return []
-        if (config_schema.required.includes(name)) return [[name, '']]
+        if (isChange && destination.secrets.includes(name)) return []
+        if (destination.config_schema.required.includes(name)) return [[name, '']]
         return isChange ? [[name, schema.anyOf || Array.isArray(schema.type) ? null : '']] : []
       }
       return [[name, type === 'number' || type === 'integer' ? Number(text) : text]]
@@ -58,15 +54,14 @@ export function settingsFrom(form: HTMLFormElement, { config_schema, secrets }: 
   )
 }
 
-export function DestinationFields({ destination, settings }: { destination: Destination; settings: Settings | null }) {
-  const { properties, required } = destination.config_schema
+export function DestinationFields({ destination, settings }: { destination: DestinationAnswer; settings: Settings | null }) {
   return (
     <fieldset class="entry-form">
       <legend>{destination.type}</legend>
-      {Object.entries(properties).map(([name, schema]) => {
+      {fieldsOf(destination).map(([name, schema]) => {
         const type = typeOf(schema)
         const isSecret = destination.secrets.includes(name)
-        const isNeeded = required.includes(name) && name !== 'prefix'
+        const isNeeded = destination.config_schema.required.includes(name) && name !== 'prefix'
         const label = `${titleOf(name)}${isNeeded ? '' : ' (optional)'}`
         const value = settings?.[name] ?? schema.default
         const at = fieldName(name)

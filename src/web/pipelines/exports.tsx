@@ -1,4 +1,12 @@
 import { useState } from 'preact/hooks'
+import type {
+  BackfillAnswer,
+  BatchExportAnswer,
+  DestinationAnswer,
+  ExportRunAnswer,
+  ExportStepAnswer,
+  ExportStepsAnswer,
+} from '../../doors/answers/batch-exports.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText, numberText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -19,41 +27,8 @@ import {
 } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { Dialog, Empty, ErrorBox, Working } from '../ui/parts.tsx'
-import { type Destination, DestinationFields, type Settings, settingsFrom } from './destination-fields.tsx'
+import { DestinationFields, settingsFrom } from './destination-fields.tsx'
 import { Logs, LogsInDialog } from './plugin.tsx'
-
-interface Run {
-  readonly id: string
-  readonly status: string
-  readonly records_completed: number
-  readonly bytes_exported: number | null
-  readonly latest_error: string | null
-  readonly data_interval_start: string | null
-  readonly data_interval_end: string
-  readonly backfill: string | null
-  readonly created_at: string
-  readonly finished_at: string | null
-}
-interface BatchExport {
-  readonly id: string
-  readonly name: string
-  readonly model: string
-  readonly interval: string
-  readonly destination: { readonly type: string; readonly config: Settings }
-  readonly paused: boolean
-  readonly paused_reason: string | null
-  readonly start_at: string | null
-  readonly end_at: string | null
-  readonly latest_runs: readonly Run[]
-}
-interface Backfill {
-  readonly id: string
-  readonly start_at: string | null
-  readonly end_at: string | null
-  readonly status: string
-  readonly progress: { readonly total_runs: number; readonly finished_runs: number; readonly progress: number }
-  readonly created_at: string
-}
 
 const isActive = (status: string) => /^(Starting|Running|FailedRetryable)$/.test(status)
 const tone = (status: string) =>
@@ -76,7 +51,7 @@ const labelOf = (options: readonly { value: string; label: string }[], value: st
 
 export function ExportsList() {
   const { api, link } = useProject()
-  const list = useList<BatchExport>(api('batch_exports/?limit=50'))
+  const list = useList<BatchExportAnswer>(api('batch_exports/?limit=50'))
   return (
     <section class="block">
       <div class="head-row">
@@ -126,7 +101,7 @@ export function ExportsList() {
 
 const useDestinations = () => {
   const { api } = useProject()
-  return useLoaded((signal) => get<readonly Destination[]>(api('batch_exports/destinations/'), signal), [])
+  return useLoaded((signal) => get<readonly DestinationAnswer[]>(api('batch_exports/destinations/'), signal), [])
 }
 
 const commonFrom = (form: HTMLFormElement) => ({
@@ -134,7 +109,7 @@ const commonFrom = (form: HTMLFormElement) => ({
   interval: textOf(form, 'interval'),
 })
 
-function CommonFields({ of }: { of: BatchExport | null }) {
+function CommonFields({ of }: { of: BatchExportAnswer | null }) {
   return (
     <>
       <TextField name="name" label="Name" value={of?.name} required maxLength={400} />
@@ -156,7 +131,7 @@ export function NewExport() {
       <Form
         submit="Create"
         send={async (form) => {
-          const made = await post<BatchExport>(api('batch_exports/'), {
+          const made = await post<BatchExportAnswer>(api('batch_exports/'), {
             ...commonFrom(form),
             model: textOf(form, 'model'),
             destination: { type: destination.type, config: settingsFrom(form, destination) },
@@ -181,24 +156,21 @@ export function NewExport() {
   )
 }
 
-interface Step {
-  readonly name: string
-  readonly description: string
-  readonly result: { readonly status: string; readonly message: string | null } | null
-}
-
 /** Runs the checks of a destination one after the other, with what the form around it says. */
-function TestSteps({ destination, exportId }: { destination: Destination; exportId: string | null }) {
+function TestSteps({ destination, exportId }: { destination: DestinationAnswer; exportId: string | null }) {
   const { api } = useProject()
-  const [steps, setSteps] = useState<readonly Step[] | null>(null)
+  const [steps, setSteps] = useState<readonly ExportStepAnswer[] | null>(null)
   const { act, isBusy, failure } = useAction()
   const run = (form: HTMLFormElement) =>
     act(async () => {
-      const { steps: all } = await get<{ steps: readonly Step[] }>(api(`batch_exports/test/?destination=${destination.type}`))
+      const { steps: all } = await get<ExportStepsAnswer>(api(`batch_exports/test/?destination=${destination.type}`))
       setSteps(all)
       for (const [step] of all.entries()) {
         const body = { step, destination: { type: destination.type, config: settingsFrom(form, destination) } }
-        const done = await post<Step>(api(exportId ? `batch_exports/${exportId}/run_test_step/` : 'batch_exports/run_test_step_new/'), body)
+        const done = await post<ExportStepAnswer>(
+          api(exportId ? `batch_exports/${exportId}/run_test_step/` : 'batch_exports/run_test_step_new/'),
+          body,
+        )
         setSteps((before) => before!.map((one, i) => (i === step ? done : one)))
         if (done.result?.status === 'Failed') break
       }
@@ -228,7 +200,7 @@ function TestSteps({ destination, exportId }: { destination: Destination; export
 export function ExportPage({ place, id }: { place: Place; id: string }) {
   const { api, link } = useProject()
   const path = api(`batch_exports/${encodeURIComponent(id)}/`)
-  const { value, error, reload } = useLoaded((signal) => get<BatchExport>(path, signal), [id])
+  const { value, error, reload } = useLoaded((signal) => get<BatchExportAnswer>(path, signal), [id])
   const { value: destinations } = useDestinations()
   const { act, isBusy, failure } = useAction()
   const [round, setRound] = useState(0)
@@ -334,9 +306,9 @@ function BackfillButton({ path, onMade }: { path: string; onMade: () => void }) 
 
 function Runs({ path, onChange }: { path: string; onChange: () => void }) {
   const { timezone } = useProject()
-  const list = useList<Run>(`${path}runs/?limit=25&after=-90d`)
+  const list = useList<ExportRunAnswer>(`${path}runs/?limit=25&after=-90d`)
   const { act, isBusy, failure } = useAction()
-  const [shown, setShown] = useState<Run | null>(null)
+  const [shown, setShown] = useState<ExportRunAnswer | null>(null)
   return (
     <section class="block">
       <h2>Runs</h2>
@@ -400,7 +372,7 @@ function Runs({ path, onChange }: { path: string; onChange: () => void }) {
 
 function Backfills({ path, onChange }: { path: string; onChange: () => void }) {
   const { timezone } = useProject()
-  const list = useList<Backfill>(`${path}backfills/?limit=25`)
+  const list = useList<BackfillAnswer>(`${path}backfills/?limit=25`)
   const { act, isBusy, failure } = useAction()
   if (list.rows?.length === 0) return null
   return (

@@ -1,5 +1,13 @@
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
+import type { ExportLogAnswer } from '../../doors/answers/batch-exports.ts'
+import type {
+  ChangedDeliveriesAnswer,
+  FailedDeliveryAnswer,
+  PluginAnswer,
+  PluginConfigAnswer,
+  PluginLogAnswer,
+} from '../../doors/answers/plugins.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { go, linkTo, type Place } from '../lib/router.ts'
@@ -11,7 +19,7 @@ import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, ConfirmButton, Form, isChecked, TextField, useAction } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
-import { type ConfigField, fieldsOf, type Plugin, type PluginConfig, problemText } from './records.ts'
+import { type ConfigField, fieldsOf, problemText } from './records.ts'
 import { SourceEditor } from './source.tsx'
 
 interface StoredFile {
@@ -118,8 +126,8 @@ function ConfigForm({
   send,
   submit,
 }: {
-  plugin: Plugin
-  config: PluginConfig | null
+  plugin: PluginAnswer
+  config: PluginConfigAnswer | null
   send: (body: object) => Promise<unknown>
   submit: string
 }) {
@@ -140,13 +148,13 @@ function ConfigForm({
   )
 }
 
-const nameOf = (plugin: Plugin) => plugin.name ?? `Plugin ${plugin.id}`
+const nameOf = (plugin: PluginAnswer) => plugin.name ?? `Plugin ${plugin.id}`
 
 /** The first settings of a plugin that is installed. */
 export function NewPluginConfig({ pluginId }: { pluginId: number }) {
   const { api, link } = useProject()
   const own = useOrganization()
-  const { value, error, reload } = useLoaded((signal) => get<Plugin>(own.api(`plugins/${pluginId}/`), signal), [pluginId])
+  const { value, error, reload } = useLoaded((signal) => get<PluginAnswer>(own.api(`plugins/${pluginId}/`), signal), [pluginId])
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading the plugin" />
   return (
@@ -159,7 +167,7 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
           config={null}
           submit="Use in this project"
           send={async (body) => {
-            const made = await post<PluginConfig>(api('plugin_configs/'), { ...body, plugin: value.id })
+            const made = await post<PluginConfigAnswer>(api('plugin_configs/'), { ...body, plugin: value.id })
             go(linkTo(link(`pipelines/plugins/${made.id}`)))
           }}
         />
@@ -170,7 +178,7 @@ export function NewPluginConfig({ pluginId }: { pluginId: number }) {
 }
 
 /** Code that no administrator has agreed to yet. */
-function Agreement({ config, plugin, onAgreed }: { config: PluginConfig; plugin: Plugin; onAgreed: () => void }) {
+function Agreement({ config, plugin, onAgreed }: { config: PluginConfigAnswer; plugin: PluginAnswer; onAgreed: () => void }) {
   const { api } = useProject()
   const own = useOrganization()
   const isWaiting = config.running_version !== config.code_version
@@ -210,7 +218,8 @@ function Agreement({ config, plugin, onAgreed }: { config: PluginConfig; plugin:
   )
 }
 
-const load = (project: CurrentProject, id: number, signal: AbortSignal) => get<PluginConfig>(project.api(`plugin_configs/${id}/`), signal)
+const load = (project: CurrentProject, id: number, signal: AbortSignal) =>
+  get<PluginConfigAnswer>(project.api(`plugin_configs/${id}/`), signal)
 
 export function PluginPage({ place, configId }: { place: Place; configId: number }) {
   const project = useProject()
@@ -273,25 +282,15 @@ export function PluginPage({ place, configId }: { place: Place; configId: number
   )
 }
 
-interface FailedDelivery {
-  readonly id: string
-  readonly status: string
-  readonly event: string
-  readonly attempts: number
-  readonly latest_error: string
-  readonly last_attempt_at: string
-  readonly next_attempt_at: string | null
-}
-
 function Failed({ configId }: { configId: number }) {
   const { api, timezone } = useProject()
   const path = api(`plugin_configs/${configId}/failed_deliveries/`)
-  const list = useList<FailedDelivery>(`${path}?limit=50`)
+  const list = useList<FailedDeliveryAnswer>(`${path}?limit=50`)
   const { act, isBusy, failure } = useAction()
   const [said, setSaid] = useState('')
   const all = (what: 'retry' | 'discard') =>
     act(async () => {
-      const { count } = await post<{ count: number }>(`${path}${what}/`)
+      const { count } = await post<ChangedDeliveriesAnswer>(`${path}${what}/`)
       setSaid(what === 'retry' ? `${count} are delivered again.` : `${count} are discarded.`)
       list.reload()
     })
@@ -339,14 +338,6 @@ function Failed({ configId }: { configId: number }) {
   )
 }
 
-interface LogLine {
-  readonly id?: string
-  readonly timestamp: string
-  readonly type?: string
-  readonly level?: string
-  readonly message: string
-}
-
 /** The log of a page, whose address has what is searched. */
 export function Logs({ place, path }: { place: Place; path: string }) {
   const { of, set } = useAddress(place)
@@ -360,7 +351,7 @@ export function LogsInDialog({ path }: { path: string }) {
 /** What a plugin or an export has logged, the newest first. */
 function LogLines({ path, search, onSearch }: { path: string; search: string; onSearch: (search: string) => void }) {
   const { timezone } = useProject()
-  const list = useList<LogLine>(`${path}?limit=50${search ? `&search=${encodeURIComponent(search)}` : ''}`)
+  const list = useList<PluginLogAnswer | ExportLogAnswer>(`${path}?limit=50${search ? `&search=${encodeURIComponent(search)}` : ''}`)
   return (
     <section class="block">
       <h2>Log</h2>
@@ -377,10 +368,10 @@ function LogLines({ path, search, onSearch }: { path: string; search: string; on
           head={['Time', 'Level', 'Message']}
           empty={search ? 'No line has these words.' : 'Nothing yet.'}
           row={(line) => (
-            <Fragment key={line.id ?? `${line.timestamp} ${line.message}`}>
+            <Fragment key={'id' in line ? line.id : `${line.timestamp} ${line.message}`}>
               <tr>
                 <td>{momentText(line.timestamp, timezone)}</td>
-                <td>{line.type ?? line.level}</td>
+                <td>{'type' in line ? line.type : line.level}</td>
                 <td>{line.message}</td>
               </tr>
             </Fragment>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { OfferedPluginAnswer, PluginAnswer, PluginConfigAnswer } from '../../doors/answers/plugins.ts'
 import { get, type Page, patch, post, remove } from '../lib/api.ts'
 import { numberText } from '../lib/format.ts'
 import { go, linkTo } from '../lib/router.ts'
@@ -7,7 +8,7 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
 import { ConfirmButton, DialogButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
-import { type Offered, type Plugin, type PluginConfig, problemText } from './records.ts'
+import { problemText } from './records.ts'
 
 /** The address of what was typed: a repository, or the name of a package. */
 const addressOf = (text: string): string => (/^[a-z]+:\/\//i.test(text) ? text : `https://www.npmjs.com/package/${text}`)
@@ -17,9 +18,9 @@ export function PluginsList() {
   const own = useOrganization()
   const { value, error, reload } = useLoaded(async (signal) => {
     const [configs, plugins, offered] = await Promise.all([
-      get<Page<PluginConfig>>(api('plugin_configs/?limit=1000'), signal),
-      get<Page<Plugin>>(own.api('plugins/?limit=1000'), signal),
-      get<readonly Offered[]>(own.api('plugins/repository/'), signal).catch(() => []),
+      get<Page<PluginConfigAnswer>>(api('plugin_configs/?limit=1000'), signal),
+      get<Page<PluginAnswer>>(own.api('plugins/?limit=1000'), signal),
+      get<readonly OfferedPluginAnswer[]>(own.api('plugins/repository/'), signal).catch(() => []),
     ])
     return { configs: configs.results, plugins: plugins.results, offered }
   }, [])
@@ -29,7 +30,7 @@ export function PluginsList() {
   const configs = [...value.configs].sort((a, b) => a.order - b.order || a.id - b.id)
   const unused = value.plugins.filter(({ id }) => !configs.some(({ plugin }) => plugin === id))
   const offered = value.offered.filter(({ url }) => !value.plugins.some((one) => one.url === url))
-  const toggle = (config: PluginConfig) =>
+  const toggle = (config: PluginConfigAnswer) =>
     act(() =>
       patch(api(`plugin_configs/${config.id}/`), { enabled: !config.enabled }).then(reload, (refusal) => {
         reload()
@@ -43,7 +44,7 @@ export function PluginsList() {
     act(() => patch(api('plugin_configs/rearrange/'), { orders: Object.fromEntries(order.map((id, i) => [id, i + 1])) }).then(reload))
   }
   const install = async (body: object) => {
-    const made = await post<Plugin>(own.api('plugins/'), body)
+    const made = await post<PluginAnswer>(own.api('plugins/'), body)
     go(linkTo(link(`pipelines/plugins/install/${made.id}`)))
   }
   return (

@@ -1,3 +1,4 @@
+/** A field of a config, as the author of the plugin wrote it. */
 export interface ConfigField {
   readonly key?: string
   readonly name?: string
@@ -9,41 +10,9 @@ export interface ConfigField {
   readonly choices?: readonly string[]
   readonly markdown?: string
 }
-export interface Plugin {
-  readonly id: number
-  readonly plugin_type: string
-  readonly name: string | null
-  readonly description: string | null
-  readonly url: string | null
-  /** A list of fields, or in the older form an object of fields by their keys. */
-  readonly config_schema: readonly ConfigField[] | Readonly<Record<string, ConfigField>>
-  readonly tag: string | null
-  readonly latest_tag: string | null
-  readonly is_global: boolean
-  readonly organization_id: string
-}
-export interface PluginConfig {
-  readonly id: number
-  readonly plugin: number
-  readonly enabled: boolean
-  readonly order: number
-  readonly config: Readonly<Record<string, unknown>>
-  readonly error: unknown
-  readonly plugin_info: Plugin | null
-  readonly delivery_rate_24h: number | null
-  readonly code_version: string
-  readonly running_version: string | null
-  readonly name: string | null
-  readonly description: string | null
-}
-export interface Offered {
-  readonly name: string
-  readonly url: string
-  readonly description: string
-  readonly maintainer: string
-}
 
-export const fieldsOf = (schema: Plugin['config_schema']): readonly ConfigField[] =>
+/** `schema`: a list of fields, or in the older form an object of fields by their keys. */
+export const fieldsOf = (schema: unknown): readonly ConfigField[] =>
   Array.isArray(schema)
     ? schema
     : Object.entries(schema as Readonly<Record<string, ConfigField>>).map(([key, field]) => ({ ...field, key }))

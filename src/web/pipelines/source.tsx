@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { PluginAnswer } from '../../doors/answers/plugins.ts'
 import { get, patch } from '../lib/api.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
 import { Form } from '../ui/forms.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
-import type { Plugin } from './records.ts'
 
 const files = ['index.ts', 'plugin.json', 'frontend.tsx', 'site.ts'] as const
 type FileName = (typeof files)[number]
 type Texts = Readonly<Partial<Record<FileName, string>>>
 
 /** The texts of a plugin that is edited in place. An empty file does not exist. */
-export function SourceEditor({ plugin, onSaved }: { plugin: Plugin; onSaved: () => void }) {
+export function SourceEditor({ plugin, onSaved }: { plugin: PluginAnswer; onSaved: () => void }) {
   const own = useOrganization()
   const { value, error, reload } = useLoaded((signal) => get<Texts>(own.api(`plugins/${plugin.id}/source/`), signal), [plugin.id])
   const [texts, setTexts] = useState<Texts>({})

@@ -1,10 +1,14 @@
+import type { DomainAnswer } from '../../doors/answers/domains.ts'
+import type { MemberAnswer } from '../../doors/answers/members.ts'
+import type { ProxyRecordAnswer } from '../../doors/answers/proxy-records.ts'
+import type { RoleAnswer } from '../../doors/answers/roles.ts'
 import { patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { CopyButton } from '../ui/parts.tsx'
-import { type Member, type Person, personName, useOrganization } from './organization-of.ts'
+import { personName, useOrganization } from './organization-of.ts'
 
 // What administrators arrange for the whole organization: roles, domains, proxies.
 
@@ -46,16 +50,10 @@ function Addition({
 
 const OnlyAdmins = ({ of }: { of: string }) => <p class="note">Only administrators can change {of}.</p>
 
-interface Role {
-  readonly id: string
-  readonly name: string
-  readonly members: readonly { readonly id: string; readonly user: Person | null }[]
-}
-
 export function RolesSection() {
   const { isAdmin, api } = useOrganization()
-  const list = useList<Role>(api('roles/?limit=50'))
-  const { rows: members } = useList<Member>(api('members/?limit=1000'))
+  const list = useList<RoleAnswer>(api('roles/?limit=50'))
+  const { rows: members } = useList<MemberAnswer>(api('members/?limit=1000'))
   const { act, failure } = useAction()
   const change = (action: () => Promise<unknown>) => act(() => action().then(list.reload))
   return (
@@ -153,14 +151,6 @@ export function RolesSection() {
   )
 }
 
-interface Domain {
-  readonly id: string
-  readonly domain: string
-  readonly is_verified: boolean
-  readonly verification_challenge: string
-  readonly jit_provisioning_enabled: boolean
-  readonly sso_enforcement: string
-}
 const enforcements = [
   { value: '', label: 'Any way of signing in' },
   { value: 'google-oauth2', label: 'Google' },
@@ -171,7 +161,7 @@ const enforcements = [
 
 export function DomainsSection() {
   const { isAdmin, api } = useOrganization()
-  const list = useList<Domain>(api('domains/?limit=50'))
+  const list = useList<DomainAnswer>(api('domains/?limit=50'))
   const { act, isBusy, failure } = useAction()
   return (
     <>
@@ -222,7 +212,7 @@ export function DomainsSection() {
                         disabled={isBusy}
                         onClick={() =>
                           act(async () => {
-                            const { is_verified } = await post<Domain>(api(`domains/${domain.id}/verify/`))
+                            const { is_verified } = await post<DomainAnswer>(api(`domains/${domain.id}/verify/`))
                             list.reload()
                             if (!is_verified)
                               throw new Error(`The TXT record of ${domain.domain} was not found. New records can take some time to appear.`)
@@ -292,20 +282,12 @@ export function DomainsSection() {
   )
 }
 
-interface ProxyRecord {
-  readonly id: string
-  readonly domain: string
-  readonly target_cname: string
-  readonly status: string
-  readonly message: string | null
-  readonly created_at: string
-}
 const proxyTone: Readonly<Record<string, string>> = { valid: 'good', erroring: 'bad', timed_out: 'bad', warning: 'warn', waiting: 'warn' }
 
 export function ProxySection() {
   const { timezone } = useProject()
   const { isAdmin, api } = useOrganization()
-  const list = useList<ProxyRecord>(api('proxy_records/?limit=50'))
+  const list = useList<ProxyRecordAnswer>(api('proxy_records/?limit=50'))
   const { act, isBusy, failure } = useAction()
   return (
     <>

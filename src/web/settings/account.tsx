@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { OrganizationAnswer } from '../../doors/answers/organizations.ts'
+import type { KeyAnswer } from '../../doors/answers/personal-keys.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { sendsMail } from '../lib/mail.ts'
@@ -134,29 +136,17 @@ function AddressState() {
   )
 }
 
-interface Key {
-  readonly id: string
-  readonly label: string
-  readonly value: string | null
-  readonly mask_value: string
-  readonly created_at: string
-  readonly last_used_at: string | null
-  readonly scopes: readonly string[]
-  readonly scoped_teams: readonly number[]
-  readonly scoped_organizations: readonly string[]
-}
-
 export function KeysSection() {
   const { timezone } = useProject()
   const { projects, user } = useSession()
-  const { value: keys, error, reload } = useLoaded((signal) => get<readonly Key[]>('api/personal_api_keys/', signal), [])
-  const [made, setMade] = useState<Key | null>(null)
+  const { value: keys, error, reload } = useLoaded((signal) => get<readonly KeyAnswer[]>('api/personal_api_keys/', signal), [])
+  const [made, setMade] = useState<KeyAnswer | null>(null)
   const { act, failure } = useAction()
-  const show = (key: Key) => {
+  const show = (key: KeyAnswer) => {
     setMade(key)
     reload()
   }
-  const reachOf = (key: Key): string => {
+  const reachOf = (key: KeyAnswer): string => {
     const names = [
       ...key.scoped_teams.map((id) => projects.find((one) => one.id === id)?.name ?? `Project ${id}`),
       ...key.scoped_organizations.map((id) => user.organizations.find((one) => one.id === id)?.name ?? id),
@@ -221,7 +211,7 @@ export function KeysSection() {
                           label="Rotate…"
                           title={`Rotate ${key.label}`}
                           submit="Give it a new value"
-                          action={async () => show(await post<Key>(`api/personal_api_keys/${key.id}/roll/`))}
+                          action={async () => show(await post<KeyAnswer>(`api/personal_api_keys/${key.id}/roll/`))}
                         >
                           <p>The old value stops at once. Scopes and limits stay.</p>
                         </ConfirmButton>
@@ -258,7 +248,7 @@ const access = [
   { value: 'write', label: 'Write' },
 ]
 
-function NewKey({ onMade }: { onMade: (key: Key) => void }) {
+function NewKey({ onMade }: { onMade: (key: KeyAnswer) => void }) {
   const { projects } = useSession()
   const { value: scopes } = useLoaded((signal) => get<readonly string[]>('api/personal_api_keys/scopes/', signal), [])
   const [hasAll, setAll] = useState(false)
@@ -268,7 +258,7 @@ function NewKey({ onMade }: { onMade: (key: Key) => void }) {
       const level = textOf(form, `scope-${object}`)
       return level === '' ? [] : [`${object}:${level}`]
     })
-    const key = await post<Key>('api/personal_api_keys/', {
+    const key = await post<KeyAnswer>('api/personal_api_keys/', {
       label: textOf(form, 'label'),
       scopes: hasAll ? ['*'] : chosen,
       scoped_teams: projects.filter(({ id }) => isChecked(form, `project-${id}`)).map(({ id }) => id),
@@ -317,17 +307,10 @@ function NewKey({ onMade }: { onMade: (key: Key) => void }) {
   )
 }
 
-interface Organization {
-  readonly id: string
-  readonly name: string
-  readonly is_member_join_email_enabled: boolean
-  readonly member_count: number
-}
-
 export function OrganizationSection() {
   const { reload } = useSession()
   const own = useOrganization()
-  const { value, error, reload: again } = useLoaded((signal) => get<Organization>(own.api(''), signal), [])
+  const { value, error, reload: again } = useLoaded((signal) => get<OrganizationAnswer>(own.api(''), signal), [])
   if (error) return <Refused error={error} onRenewed={again} retry={again} />
   if (!value) return <Working what="Reading the organization" />
   return (

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks'
+import type { InviteAnswer, SentInviteAnswer } from '../../doors/answers/invites.ts'
+import type { MemberAnswer } from '../../doors/answers/members.ts'
 import { ApiError, patch, post, remove } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { momentText } from '../lib/format.ts'
@@ -7,21 +9,21 @@ import { ChoiceField, ConfirmButton, Form, TextField, textOf, useAction } from '
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { NoMail } from '../ui/no-mail.tsx'
 import { CopyButton, Select } from '../ui/parts.tsx'
-import { levelName, levels, type Member, personName, useOrganization } from './organization-of.ts'
+import { levelName, levels, personName, useOrganization } from './organization-of.ts'
 
 export function MembersSection() {
   const { user, reload } = useSession()
   const { timezone } = useProject()
   const own = useOrganization()
-  const list = useList<Member>(own.api('members/?limit=50'))
+  const list = useList<MemberAnswer>(own.api('members/?limit=50'))
   const { act, failure } = useAction()
-  const setLevel = (member: Member, value: string) =>
+  const setLevel = (member: MemberAnswer, value: string) =>
     act(async () => {
       await patch(own.api(`members/${member.user.uuid}/`), { level: Number(value) })
       list.reload()
       await reload()
     })
-  const drop = async ({ user: { uuid } }: Member) => {
+  const drop = async ({ user: { uuid } }: MemberAnswer) => {
     await remove(own.api(`members/${uuid}/`))
     if (uuid === user.uuid) location.hash = ''
     list.reload()
@@ -82,27 +84,16 @@ export function MembersSection() {
   )
 }
 
-interface Invite {
-  readonly id: string
-  readonly target_email: string
-  readonly first_name: string
-  readonly level: number
-  readonly is_expired: boolean
-  readonly emailing_attempt_made: boolean
-  readonly created_at: string
-  readonly secret?: string | null
-}
-
 const acceptLink = (secret: string) => `${new URL('.', document.baseURI).href}#/signup/${secret}`
 
 export function InvitesSection() {
   const { timezone } = useProject()
   const own = useOrganization()
-  const list = useList<Invite>(own.api('invites/?limit=50'))
-  const [sent, setSent] = useState<Invite | null>(null)
+  const list = useList<InviteAnswer>(own.api('invites/?limit=50'))
+  const [sent, setSent] = useState<SentInviteAnswer | null>(null)
   const { act, isBusy, failure } = useAction()
   const create = async (form: HTMLFormElement) => {
-    const made = await post<Invite>(own.api('invites/'), {
+    const made = await post<SentInviteAnswer>(own.api('invites/'), {
       target_email: textOf(form, 'target_email'),
       first_name: textOf(form, 'first_name'),
       level: Number(textOf(form, 'level')),
@@ -117,9 +108,9 @@ export function InvitesSection() {
     setSent(made)
     list.reload()
   }
-  const again = (invite: Invite) =>
+  const again = (invite: InviteAnswer) =>
     act(async () => {
-      setSent(await post<Invite>(own.api(`invites/${invite.id}/resend/`)))
+      setSent(await post<SentInviteAnswer>(own.api(`invites/${invite.id}/resend/`)))
       list.reload()
     })
   return (

@@ -1,3 +1,4 @@
+import type { UserAnswer } from '../../doors/answers/users.ts'
 import { useSession } from '../lib/session.ts'
 
 export const levels = [
@@ -23,17 +24,5 @@ export function useOrganization() {
   }
 }
 
-export interface Person {
-  readonly id: number
-  readonly uuid: string
-  readonly first_name: string
-  readonly last_name?: string
-  readonly email: string
-}
-export interface Member {
-  readonly id: string
-  readonly user: Person
-  readonly level: number
-  readonly joined_at: string
-}
-export const personName = ({ first_name, last_name, email }: Person): string => [first_name, last_name].filter(Boolean).join(' ') || email
+export const personName = ({ first_name, last_name, email }: UserAnswer): string =>
+  [first_name, last_name].filter(Boolean).join(' ') || email

@@ -1,22 +1,15 @@
+import type { SignInAnswer } from '../../doors/answers/users.ts'
 import { patch, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
 import { ConfirmButton, Form, TextField } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 
-interface SignedIn {
-  readonly id: string
-  readonly is_current: boolean
-  readonly user_agent: string | null
-  readonly created_at: string
-  readonly expires_at: string
-}
-
 /** The own password, and where one is signed in. */
 export function SignInSections() {
   const { timezone } = useProject()
   const { user } = useSession()
-  const list = useList<SignedIn>('api/users/@me/sessions/?limit=50')
+  const list = useList<SignInAnswer>('api/users/@me/sessions/?limit=50')
   const change = async (form: HTMLFormElement) => {
     const given = new FormData(form)
     // As typed: spaces count.

@@ -1,4 +1,7 @@
 import { useState } from 'preact/hooks'
+import type { MemberAnswer } from '../../doors/answers/members.ts'
+import type { ProjectMemberAnswer } from '../../doors/answers/project-members.ts'
+import type { ProjectAnswer } from '../../doors/answers/projects.ts'
 import { get, patch, post, remove } from '../lib/api.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject, useSession } from '../lib/session.ts'
@@ -6,19 +9,8 @@ import { useLoaded } from '../lib/use-loaded.ts'
 import { ChoiceField, ConfirmButton, Form, textOf, useAction } from '../ui/forms.tsx'
 import { ListTable, useList } from '../ui/list-table.tsx'
 import { ErrorBox, Select, Working } from '../ui/parts.tsx'
-import { level, levels, type Member, type Person, personName, useOrganization } from './organization-of.ts'
+import { level, levels, personName, useOrganization } from './organization-of.ts'
 
-interface Access {
-  readonly id: string
-  readonly user: Person
-  readonly level: number
-  readonly parent_level: number
-  readonly joined_at: string
-}
-interface ProjectAccess {
-  readonly access_control: boolean
-  readonly effective_membership_level: number | null
-}
 const projectLevels = levels.filter(({ value }) => Number(value) < level.owner)
 
 /** Who may see the project. */
@@ -26,15 +18,15 @@ export function AccessSection() {
   const { api, timezone } = useProject()
   const { user, reload } = useSession()
   const own = useOrganization()
-  const loaded = useLoaded((signal) => get<ProjectAccess>(api(''), signal), [])
-  const list = useList<Access>(api('explicit_members/?limit=50'))
+  const loaded = useLoaded((signal) => get<ProjectAnswer>(api(''), signal), [])
+  const list = useList<ProjectMemberAnswer>(api('explicit_members/?limit=50'))
   const { act, failure } = useAction()
-  const [changed, setChanged] = useState<ProjectAccess | null>(null)
+  const [changed, setChanged] = useState<ProjectAnswer | null>(null)
   const project = changed ?? loaded.value
   if (!project) return loaded.error ? <ErrorBox error={loaded.error} retry={loaded.reload} /> : <Working what="Reading the settings" />
   const isAdmin = (project.effective_membership_level ?? 0) >= level.admin
   const setPrivate = async (access_control: boolean) => {
-    setChanged(await patch<ProjectAccess>(api(''), { access_control }))
+    setChanged(await patch<ProjectAnswer>(api(''), { access_control }))
     void reload()
   }
   return (
@@ -133,11 +125,11 @@ export function AccessSection() {
   )
 }
 
-function NewAccess({ known, onMade }: { known: readonly Access[]; onMade: () => void }) {
+function NewAccess({ known, onMade }: { known: readonly ProjectMemberAnswer[]; onMade: () => void }) {
   const { api } = useProject()
   const { user } = useSession()
   const own = useOrganization()
-  const { rows } = useList<Member>(own.api('members/?limit=1000'))
+  const { rows } = useList<MemberAnswer>(own.api('members/?limit=1000'))
   const others = (rows ?? []).filter((one) => one.user.uuid !== user.uuid && !known.some((held) => held.user.uuid === one.user.uuid))
   if (others.length === 0) return <p class="note">Invite members to {own.name} first; then give them access here.</p>
   return (

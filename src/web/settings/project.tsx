@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ProjectAnswer } from '../../doors/answers/projects.ts'
 import { Filters } from '../insights/filters.tsx'
 import type { Filter } from '../insights/query.ts'
 import { call, get, patch, post, remove } from '../lib/api.ts'
@@ -11,38 +12,14 @@ import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, 
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
 
-export interface ProjectSettings {
-  readonly id: number
-  readonly name: string
-  readonly api_token: string
-  readonly timezone: string
-  readonly week_start_day: number | null
-  readonly base_currency: string
-  readonly anonymize_ips: boolean
-  readonly person_display_name_properties: readonly string[] | null
-  readonly test_account_filters: readonly Filter[]
-  readonly test_account_filters_default_checked: boolean | null
-  readonly path_cleaning_filters: readonly { readonly regex?: string | null; readonly alias?: string | null }[] | null
-  readonly app_urls: readonly (string | null)[]
-  readonly autocapture_opt_out: boolean | null
-  readonly capture_performance_opt_in: boolean | null
-  readonly autocapture_web_vitals_opt_in: boolean | null
-  readonly autocapture_exceptions_opt_in: boolean | null
-  readonly heatmaps_opt_in: boolean | null
-  readonly capture_dead_clicks: boolean | null
-  readonly effective_membership_level: number | null
-  readonly daily_event_limit: number | null
-  readonly event_quota: { readonly limit: number | null; readonly taken: number; readonly resets_at: string }
-}
-
 /** The settings of the project, for the sections that show a part of them. */
 function useSettings() {
   const { api } = useProject()
   const { reload } = useSession()
-  const loaded = useLoaded((signal) => get<ProjectSettings>(api(''), signal), [])
-  const [changed, setChanged] = useState<ProjectSettings | null>(null)
-  const save = async (fields: Partial<ProjectSettings>) => {
-    setChanged(await patch<ProjectSettings>(api(''), fields))
+  const loaded = useLoaded((signal) => get<ProjectAnswer>(api(''), signal), [])
+  const [changed, setChanged] = useState<ProjectAnswer | null>(null)
+  const save = async (fields: Partial<ProjectAnswer>) => {
+    setChanged(await patch<ProjectAnswer>(api(''), fields))
     void reload()
   }
   const waiting = loaded.error ? <ErrorBox error={loaded.error} retry={loaded.reload} /> : <Working what="Reading the settings" />
@@ -109,12 +86,12 @@ export function ProjectSection() {
   )
 }
 
-function ProjectKey({ token, isAdmin, onRotated }: { token: string; isAdmin: boolean; onRotated: (settings: ProjectSettings) => void }) {
+function ProjectKey({ token, isAdmin, onRotated }: { token: string; isAdmin: boolean; onRotated: (settings: ProjectAnswer) => void }) {
   const { api } = useProject()
   const { reload } = useSession()
   const [isShown, setShown] = useState(false)
   const rotate = async () => {
-    onRotated(await call<ProjectSettings>('PATCH', api('reset_token/')))
+    onRotated(await call<ProjectAnswer>('PATCH', api('reset_token/')))
     setShown(true)
     void reload()
   }
@@ -144,9 +121,9 @@ function EventLimit({
   isAdmin,
   save,
 }: {
-  settings: ProjectSettings
+  settings: ProjectAnswer
   isAdmin: boolean
-  save: (fields: Partial<ProjectSettings>) => Promise<void>
+  save: (fields: Partial<ProjectAnswer>) => Promise<void>
 }) {
   const send = (form: HTMLFormElement) => {
     const text = textOf(form, 'daily_event_limit').replaceAll(/[\s,.]/g, '')
@@ -180,7 +157,7 @@ function NewProject() {
   const { api } = useOrganization()
   const create = async (form: HTMLFormElement) => {
     const body = { name: textOf(form, 'name'), timezone: textOf(form, 'timezone'), is_demo: isChecked(form, 'is_demo') }
-    const made = await post<{ id: number }>(api('projects/'), body)
+    const made = await post<ProjectAnswer>(api('projects/'), body)
     await reload()
     go(linkTo(`project/${made.id}/live`))
   }
@@ -227,8 +204,9 @@ function DeleteProject({ name, isAdmin }: { name: string; isAdmin: boolean }) {
 export function FiltersSection() {
   const { settings, save, waiting } = useSettings()
   const [filters, setFilters] = useState<readonly Filter[] | null>(null)
-  const [paths, setPaths] = useState<ProjectSettings['path_cleaning_filters']>(null)
+  const [paths, setPaths] = useState<ProjectAnswer['path_cleaning_filters']>(null)
   if (!settings) return waiting
+  const shown = filters ?? (settings.test_account_filters as readonly Filter[])
   const rules = paths ?? settings.path_cleaning_filters ?? []
   const changeRule = (at: number, by: { regex?: string; alias?: string }) =>
     setPaths(rules.map((rule, i) => (i === at ? { ...rule, ...by } : rule)))
@@ -242,13 +220,13 @@ export function FiltersSection() {
           done="Saved"
           send={(form) =>
             save({
-              test_account_filters: filters ?? settings.test_account_filters,
+              test_account_filters: [...shown],
               test_account_filters_default_checked: isChecked(form, 'default_checked'),
             })
           }
         >
           <At of="test_account_filters">
-            <Filters filters={filters ?? settings.test_account_filters} onChange={setFilters} paths={['test_account_filters']} />
+            <Filters filters={shown} onChange={setFilters} paths={['test_account_filters']} />
           </At>
           <CheckField
             name="default_checked"

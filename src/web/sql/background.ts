@@ -1,24 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { QueryStatusAnswer, RunStatusAnswer } from '../../doors/answers/query.ts'
 import { type Answer, ApiError, get, post, remove } from '../lib/api.ts'
 import type { CurrentProject } from '../lib/session.ts'
 
 // A statement that runs on the server without this page: it has ten minutes, and its answer is kept for ten more. The browser remembers which one it is.
 
-interface Progress {
-  readonly rows_read: number
-  readonly estimated_rows_total: number
-  readonly time_elapsed: number
-}
-interface Status {
-  readonly id: string
-  readonly complete: boolean
-  readonly error: boolean
-  readonly error_message: string | null
-  readonly results: Answer | null
-  readonly start_time: string | null
-  readonly end_time: string | null
-  readonly query_progress: Progress | null
-}
 interface Held {
   readonly id: string
   readonly statement: string
@@ -27,7 +13,7 @@ interface Held {
 }
 export interface BackgroundRun extends Held {
   /** Null: not known yet. */
-  readonly progress: Progress | null
+  readonly progress: QueryStatusAnswer['query_progress']
 }
 interface Outcome {
   readonly statement: string
@@ -56,7 +42,8 @@ const hold = (projectId: number, held: Held | null) => {
   }
 }
 
-const millisecondsOf = ({ start_time, end_time }: Status) => (start_time && end_time ? Date.parse(end_time) - Date.parse(start_time) : 0)
+const millisecondsOf = ({ start_time, end_time }: QueryStatusAnswer) =>
+  start_time && end_time ? Date.parse(end_time) - Date.parse(start_time) : 0
 const [soonest, latest] = [200, 2000]
 const pause = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -89,12 +76,12 @@ export function useBackground(project: CurrentProject, onEnd: (outcome: Outcome)
     const follow = async () => {
       for (let wait = soonest; ; wait = Math.min(latest, wait * 1.5)) {
         try {
-          const { query_status: status } = await get<{ query_status: Status }>(`${path(run.id)}?show_progress=true`, signal)
+          const { query_status: status } = await get<RunStatusAnswer>(`${path(run.id)}?show_progress=true`, signal)
           if (signal.aborted) return
           if (status.complete || status.error) {
             const ms = millisecondsOf(status)
             if (status.error || !status.results) return end(new Error(status.error_message ?? 'The statement failed.'), ms)
-            return end(status.results, ms)
+            return end(status.results as Answer, ms)
           }
           setRun((before) => before && { ...before, progress: status.query_progress })
         } catch (error) {
@@ -127,7 +114,7 @@ export function useBackground(project: CurrentProject, onEnd: (outcome: Outcome)
     },
     async start(statement: string): Promise<void> {
       const body = { query: { kind: 'HogQLQuery', query: statement }, refresh: 'force_async' }
-      const { query_status } = await post<{ query_status: Status }>(project.api('query/'), body)
+      const { query_status } = await post<RunStatusAnswer>(project.api('query/'), body)
       const held = { id: query_status.id, statement, isShown: false }
       hold(project.id, held)
       setRun({ ...held, progress: null })

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import type { ViewAnswer } from '../../doors/answers/saved-queries.ts'
 import { get, type Page, patch, post, remove } from '../lib/api.ts'
 import { agoText } from '../lib/format.ts'
 import { refusalInWords } from '../lib/refusal-words.ts'
@@ -10,26 +11,19 @@ import { Dialog, ErrorBox, Field, Working } from '../ui/parts.tsx'
 
 // Saved statements: other statements read them as tables.
 
-export interface View {
-  readonly id: string
-  readonly name: string
-  readonly query: { readonly query: string }
-  readonly updated_at: string
-}
-
 const path = 'warehouse_saved_queries/'
 
-export function ViewsPanel({ version, onChanged }: { version: number; onChanged: (removed: View | null) => void }) {
+export function ViewsPanel({ version, onChanged }: { version: number; onChanged: (removed: ViewAnswer | null) => void }) {
   const { api, link } = useProject()
   const [search, setSearch] = useState('')
   const [failure, setFailure] = useState<Error | null>(null)
-  const [renamed, setRenamed] = useState<View | null>(null)
-  const [removed, setRemoved] = useState<View | null>(null)
-  const { value, error, reload } = useLoaded((signal) => get<Page<View>>(api(`${path}?limit=500`), signal), [version])
+  const [renamed, setRenamed] = useState<ViewAnswer | null>(null)
+  const [removed, setRemoved] = useState<ViewAnswer | null>(null)
+  const { value, error, reload } = useLoaded((signal) => get<Page<ViewAnswer>>(api(`${path}?limit=500`), signal), [version])
   if (error) return <ErrorBox error={error} retry={reload} />
   if (!value) return <Working what="Reading saved queries" />
   const shown = value.results.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
-  const destroy = async (view: View) => {
+  const destroy = async (view: ViewAnswer) => {
     setRemoved(null)
     setFailure(null)
     await remove(api(`${path}${view.id}/`)).then(() => onChanged(view), setFailure)
@@ -126,14 +120,14 @@ function NameDialog({
   )
 }
 
-export function SaveView({ statement, onSaved, onClose }: { statement: string; onSaved: (view: View) => void; onClose: () => void }) {
+export function SaveView({ statement, onSaved, onClose }: { statement: string; onSaved: (view: ViewAnswer) => void; onClose: () => void }) {
   const { api } = useProject()
   return (
     <NameDialog
       title="Save the statement"
       name=""
       send={async (name) => {
-        const view = await post<View>(api(path), { name, query: { kind: 'HogQLQuery', query: statement } })
+        const view = await post<ViewAnswer>(api(path), { name, query: { kind: 'HogQLQuery', query: statement } })
         onSaved(view)
       }}
       onClose={onClose}
@@ -141,6 +135,6 @@ export function SaveView({ statement, onSaved, onClose }: { statement: string; o
   )
 }
 export const updateView = (api: (path: string) => string, id: string, statement: string) =>
-  patch<View>(api(`${path}${id}/`), { query: { kind: 'HogQLQuery', query: statement } })
+  patch<ViewAnswer>(api(`${path}${id}/`), { query: { kind: 'HogQLQuery', query: statement } })
 export const findView = (api: (path: string) => string, id: string, signal: AbortSignal) =>
-  get<View>(api(`${path}${encodeURIComponent(id)}/`), signal)
+  get<ViewAnswer>(api(`${path}${encodeURIComponent(id)}/`), signal)

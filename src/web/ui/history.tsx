@@ -1,15 +1,8 @@
 import { useState } from 'preact/hooks'
+import type { ActivityEntryAnswer } from '../../doors/answers/activity.ts'
 import { momentText } from '../lib/format.ts'
 import { useProject } from '../lib/session.ts'
 import { ListState, useList } from './list-table.tsx'
-
-interface Entry {
-  readonly id: string
-  readonly user: { readonly first_name: string; readonly email: string } | null
-  readonly activity: string
-  readonly detail: { readonly changes: readonly { readonly field?: string; readonly after?: unknown }[] | null }
-  readonly created_at: string
-}
 
 const changeText = ({ field, after }: { field?: string; after?: unknown }): string =>
   `${field ?? ''}${Array.isArray(after) || typeof after === 'string' ? `: ${String(after)}` : ''}`
@@ -27,7 +20,7 @@ export function History({ path }: { path: string }) {
 
 function Entries({ path }: { path: string }) {
   const { timezone } = useProject()
-  const list = useList<Entry>(`${path}activity/?limit=10`)
+  const list = useList<ActivityEntryAnswer>(`${path}activity/?limit=10`)
   return (
     <ListState list={list} what="changes" empty="Nobody has changed it. What events change is not listed.">
       {(entries) => (

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Annotation } from '../../../src/web/annotations/annotation.ts'
+import type { AnnotationAnswer } from '../../../src/doors/answers/annotations.ts'
 import { beginOf, byInterval, rangeOf, spansOf, type TimeChart } from '../../../src/web/annotations/on-axis.ts'
 
 // Which interval of a chart a time belongs to: on the clock of the project, days of change of that clock included.
 
 const chart = (interval: string, begins: readonly string[], more: object = {}) =>
   ({ kind: 'lines', isFilled: false, isSlope: false, begins, interval, labels: begins, ...more }) as unknown as TimeChart
-const note = (date_marker: string | null) => ({ id: 1, content: 'x', date_marker, scope: 'project' }) as unknown as Annotation
+const note = (date_marker: string | null) => ({ id: 1, content: 'x', date_marker, scope: 'project' }) as unknown as AnnotationAnswer
 const days = ['2026-03-28', '2026-03-29', '2026-03-30']
 
 test.each<[what: string, of: TimeChart, at: string | null, index: number | null]>([

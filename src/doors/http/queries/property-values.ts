@@ -1,5 +1,5 @@
-import * as z from 'zod'
 import { text } from '../../../service/accounts/fields.ts'
+import type { PropertyValuesAnswer } from '../../answers/property-values.ts'
 import { failures } from '../errors.ts'
 import type { ProjectVisit } from '../resource.ts'
 import { answerTo } from './ask.ts'
@@ -13,9 +13,6 @@ const shownByDefault = 10
 /** Older events are read only if the recent ones have too few values. */
 const recentDays = 30
 
-export const valuesSchema = z.array(
-  z.object({ name: z.string().meta({ description: 'The value as text; lists and objects as JSON' }), count: z.int() }),
-)
 export const valuesParameters = {
   key: 'The property',
   properties: 'The same, as older clients write it',
@@ -28,7 +25,7 @@ type Counted = readonly [value: unknown, count: number]
 const keyRule = text({ max: 10_000 })
 
 /** Elements of lists count one by one. */
-function shown(rows: readonly Counted[], wanted: string, limit: number): z.infer<typeof valuesSchema> {
+function shown(rows: readonly Counted[], wanted: string, limit: number): PropertyValuesAnswer {
   const found = new Map<string, { readonly name: string; count: number }>()
   const add = (value: unknown, count: number): void => {
     if (Array.isArray(value)) {
@@ -74,12 +71,12 @@ const asked = (visit: ProjectVisit) => {
 }
 
 /** `source`: persons, or the groups of a type. */
-export async function recordValues(visit: ProjectVisit, source: string): Promise<z.infer<typeof valuesSchema>> {
+export async function recordValues(visit: ProjectVisit, source: string): Promise<PropertyValuesAnswer> {
   const { key, wanted, show } = asked(visit)
   return show(await counted(visit, `${source} where`, key, wanted, {}))
 }
 
-export async function eventValues(visit: ProjectVisit): Promise<z.infer<typeof valuesSchema>> {
+export async function eventValues(visit: ProjectVisit): Promise<PropertyValuesAnswer> {
   const { key, wanted, limit, show } = asked(visit)
   const names = visit.query.getAll('event_name')
   const ofNames = names.length > 0 ? 'has({names}, event) and' : ''

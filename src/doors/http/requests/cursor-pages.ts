@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import type { CursorPage } from '../../answers/pages.ts'
 import type { Visit } from '../resource.ts'
 
 // Pages of lists that grow at their beginning: a cursor names an item, so that a page stays the same when newer items appear.
@@ -11,14 +11,6 @@ interface Cursor {
   readonly isBackwards: boolean
 }
 
-export interface CursorPage<T> {
-  readonly next: string | null
-  readonly previous: string | null
-  readonly results: readonly T[]
-}
-
-export const cursorPageSchema = (of: z.ZodType) =>
-  z.object({ next: z.string().nullable(), previous: z.string().nullable(), results: z.array(of) })
 export const cursorParameters = { cursor: 'Position of the page, from `next` or `previous`' }
 
 const write = ({ id, isBackwards }: Cursor): string => Buffer.from(`${isBackwards ? 'b' : 'f'}${id}`).toString('base64url')

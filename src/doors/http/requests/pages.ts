@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import type { Page } from '../../answers/pages.ts'
 import type { Visit } from '../resource.ts'
 import { pageLink } from '../site.ts'
 
@@ -7,13 +7,6 @@ export const defaultPage = 100
 const largestPage = 1000
 
 const whole = (text: string | null): number | null => (text !== null && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null)
-
-export interface Page<T> {
-  readonly count: number
-  readonly next: string | null
-  readonly previous: string | null
-  readonly results: readonly T[]
-}
 
 type Asked = Pick<Visit, 'url' | 'site'>
 
@@ -43,6 +36,3 @@ export const pageOf = <T>(all: readonly T[], asked: Asked): Page<T> => {
 
 /** The parameters of a page, as documentation. */
 export const paging = { limit: 'Results per page (default 100)', offset: 'Index of the first result' }
-
-export const pageSchema = (of: z.ZodType) =>
-  z.object({ count: z.int(), next: z.string().nullable(), previous: z.string().nullable(), results: z.array(of) })

@@ -3,12 +3,13 @@ import { withinJson } from '../../../limits/bounds.ts'
 import { actionStepSchema } from '../../../queries/filters/action-definition.ts'
 import { check, flag, listOf, time as moment, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { type ActionAnswer, actionSchema, type StepAnswer, stepFields } from '../../answers/actions.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
 import { searched, searchParameter } from '../requests/search.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import type { ProjectVisit } from '../resource.ts'
 
 const tag = text({ max: 255 })
 const actionInput = z.object({
@@ -23,30 +24,10 @@ const creating = actionInput.extend({ id: z.int().positive().optional().meta({ d
 export const deletedField = { deleted: flag().optional().meta({ description: '`true` removes it, for good' }) }
 const changing = actionInput.partial().extend(deletedField)
 
-const stepFields = [
-  ...['event', 'properties', 'selector', 'tag_name', 'text', 'text_matching', 'href', 'href_matching', 'url', 'url_matching'],
-]
-const stepSchema = z.object(Object.fromEntries(stepFields.map((name) => [name, freeSchema])))
 /** An URL is matched by a part of it if the step does not say how. */
 const stepDefaults: Readonly<Record<string, unknown>> = { url_matching: 'contains' }
 const wholeStep = (step: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]]))
-
-const actionSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string(),
-  steps: z.array(stepSchema).meta({ description: 'Each with all fields: null where the step says nothing' }),
-  tags: z.array(z.string()),
-  pinned_at: timeSchema.nullable(),
-  is_calculating: z.literal(false).meta({ description: 'Queries match the steps, nothing is computed before' }),
-  is_action: z.literal(true),
-  team_id: z.int(),
-  deleted: z.boolean(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  created_by: userSchema.nullable(),
-})
+  Object.fromEntries(stepFields.map((name) => [name, step[name] === undefined ? (stepDefaults[name] ?? null) : step[name]])) as StepAnswer
 
 /** Definitions are stored as JSON. */
 const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ pinned_at, ...fields }: F) => ({
@@ -57,7 +38,7 @@ const storable = <F extends { readonly pinned_at?: Date | null | undefined }>({ 
 const service = async ({ app, project }: ProjectVisit) => (await app.project(project.id)).actions
 type Stored = Awaited<ReturnType<Awaited<ReturnType<typeof service>>['retrieve']>>
 
-const present = async ({ app: { accounts }, project }: ProjectVisit, action: Stored): Promise<z.infer<typeof actionSchema>> => ({
+const present = async ({ app: { accounts }, project }: ProjectVisit, action: Stored): Promise<ActionAnswer> => ({
   id: action.id,
   name: action.name,
   description: action.description ?? '',
@@ -81,15 +62,15 @@ const noted = ({ id, name, description, steps, tags }: Stored): DefinitionState 
 
 const change = async (visit: ProjectVisit, fields: object) => {
   const actions = await service(visit)
-  const before = await actions.retrieve(definitionId(visit.params.id))
+  const before = await actions.retrieve(idOf(visit))
   const after = await actions.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(before), noted(after))
-  return present(visit, after)
+  return after
 }
 
 const remove = async (visit: ProjectVisit) => {
   const actions = await service(visit)
-  const gone = await actions.retrieve(definitionId(visit.params.id))
+  const gone = await actions.retrieve(idOf(visit))
   await actions.remove(gone.id)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', noted(gone), null)
   return gone
@@ -101,42 +82,34 @@ export const definitionId = (text: string | undefined): number => {
   return Number(text)
 }
 
-export const actions = defineResource({
+const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
+
+export const actions = defineRecords({
   name: 'actions',
   summary: 'Names for events: those that fit one of the steps ([cohorts.md](cohorts.md))',
   path: '/api/projects/:project_id/actions',
   reach: 'project',
   object: 'action',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: actionSchema,
+  present,
+  rows: ({ row, list, create, retrieve, replace }) => [
+    list({
       summary: 'Actions in order of their ids',
-      answer: pageSchema(actionSchema),
-      isPaged: true,
       queryParameters: searchParameter,
-      handle: async (visit) => Promise.all(searched(visit, await (await service(visit)).list()).map((one) => present(visit, one))),
+      handle: async (visit) => searched(visit, await (await service(visit)).list()),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new action',
       body: creating,
-      status: 201,
-      answer: actionSchema,
       handle: async (visit) => {
         const made = await (await service(visit)).create(storable(check(creating, visit.body)), visit.caller.user.id)
         await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Action', null, noted(made))
-        return present(visit, made)
+        return made
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One action',
-      answer: actionSchema,
-      handle: async (visit) => present(visit, await (await service(visit)).retrieve(definitionId(visit.params.id))),
+      handle: async (visit) => (await service(visit)).retrieve(idOf(visit)),
     }),
     row({
       method: 'PATCH',
@@ -147,30 +120,16 @@ export const actions = defineResource({
       answer: actionSchema,
       handle: async (visit) => {
         const { deleted, ...fields } = storable(check(changing, visit.body))
-        if (!deleted) return change(visit, fields)
+        if (!deleted) return present(visit, await change(visit, fields))
         return { ...(await present(visit, await remove(visit))), deleted: true }
       },
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default',
       body: actionInput,
-      answer: actionSchema,
       handle: async (visit) =>
         change(visit, { description: null, steps: [], tags: [], pinned_at: null, ...storable(check(actionInput, visit.body)) }),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Action', item_id: String(definitionId(visit.params.id)) }),
-    }),
+    row(activityOf('Action', idOf, 'of one that was removed')),
   ],
 })

@@ -1,20 +1,14 @@
 import type { Alert } from '../../../service/accounts/records.ts'
 import { invalid } from '../../../service/accounts/refusals.ts'
 import { alertChange, alertInput } from '../../../service/notifications/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
-import {
-  alertSchema,
-  checkSchema,
-  deliveryParameters,
-  deliverySchema,
-  presentAlert,
-  presentCheck,
-  presentDelivery,
-  statesIn,
-  testSchema,
-} from './notification-format.ts'
+import { alertSchema, checkSchema } from '../../answers/notifications.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityOf } from '../activity.ts'
+import { defineRecords } from '../records.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
+import { type ProjectVisit, seesAddresses } from '../resource.ts'
+import { deliveryRows } from './delivery-rows.ts'
+import { presentAlert, presentCheck } from './notification-format.ts'
 
 /** Checks shown with an alert. */
 const shownChecks = 5
@@ -61,65 +55,51 @@ export const numberIn = (query: URLSearchParams, name: string): number | null =>
   return Number(given)
 }
 
-export const alerts = defineResource({
+export const alerts = defineRecords({
   name: 'alerts',
   summary: 'Alerts: checks of a saved trend against a threshold ([sharing.md](sharing.md))',
   path: '/api/projects/:project_id/alerts',
   reach: 'project',
   object: 'alert',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: alertSchema,
+  present: presentOne,
+  presentAll: (visit, shown) =>
+    present(
+      visit,
+      shown.map(({ alert }) => alert),
+      0,
+    ),
+  rows: ({ row, page, create, retrieve, update, replace, remove }) => [
+    page({
       summary: 'Alerts, newest first, without their checks; `last_delivery` says whether the newest notice has arrived',
-      answer: pageSchema(alertSchema),
-      queryParameters: { ...paging, insight_id: 'Only those of this insight', insight: 'The same' },
+      queryParameters: { insight_id: 'Only those of this insight', insight: 'The same' },
       handle: async (visit) => {
         const insight = numberIn(visit.query, 'insight_id') ?? numberIn(visit.query, 'insight')
         const { rows, count } = await service(visit).list(visit.project, insight, pageBounds(visit.query))
-        return pageWith(await present(visit, rows, 0), count, visit)
+        return { rows: rows.map((alert) => ({ alert })), count }
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new alert, checked at once and then at its interval. The secret of its webhook is returned once',
       body: alertInput,
-      status: 201,
       secrets: ['webhook_secret'],
-      answer: alertSchema,
-      handle: async (visit) => presentOne(visit, await service(visit).create(visit, visit.body)),
+      handle: async (visit) => service(visit).create(visit, visit.body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One alert with its newest checks',
-      answer: alertSchema,
-      handle: async (visit) => presentOne(visit, { alert: await find(visit) }),
+      handle: async (visit) => ({ alert: await find(visit) }),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the given fields. With another rule it is checked at once; `snoozed_until` pauses it',
       body: alertChange,
-      answer: alertSchema,
-      handle: async (visit) => presentOne(visit, await service(visit).update(visit, visit.params.id ?? '', visit.body)),
+      handle: async (visit) => service(visit).update(visit, visit.params.id ?? '', visit.body),
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, with insight, condition and threshold required; users and webhook that are not named are removed',
       body: alertInput,
-      answer: alertSchema,
-      handle: async (visit) => presentOne(visit, await service(visit).update(visit, visit.params.id ?? '', visit.body, true)),
+      handle: async (visit) => service(visit).update(visit, visit.params.id ?? '', visit.body, true),
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes an alert with its checks; what is not delivered yet is not sent any more',
       handle: async (visit) => service(visit).remove(visit, visit.params.id ?? ''),
     }),
@@ -140,62 +120,11 @@ export const alerts = defineResource({
         )
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/deliveries',
-      name: 'deliveries',
-      summary: 'What was sent, waits for another attempt or failed, newest first',
-      answer: pageSchema(deliverySchema),
-      queryParameters: { ...paging, ...deliveryParameters },
-      handle: async (visit) => {
-        const alert = await find(visit)
-        const { rows, count } = await visit.app.notifications.deliveries.list({ alert }, statesIn(visit.query), pageBounds(visit.query))
-        return pageWith(
-          rows.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))),
-          count,
-          visit,
-        )
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/deliveries/:delivery_id/retry',
-      name: 'retry_delivery',
-      summary: 'Sends a delivery that has failed again',
-      limits: ['api', 'test'],
-      answer: deliverySchema,
-      handle: async (visit) => {
-        const alert = await find(visit)
-        const again = await visit.app.notifications.deliveries.retry(visit.by, { alert }, visit.params.delivery_id ?? '')
-        return presentDelivery(again, seesAddresses(visit, alert.created_by_id))
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/test-delivery',
-      name: 'test_delivery',
+    ...deliveryRows(row, async (visit) => ({ alert: await find(visit) }), {
       summary:
         'Sends a notice that says it is a test (`alert.test`) to everybody whom the alert tells, and answers what became of it: one attempt for each',
       limits: ['api', 'test'],
-      answer: testSchema,
-      handle: async (visit) => {
-        const alert = await find(visit)
-        const deliveries = await visit.app.notifications.deliveries.test({ alert }, visit.request.signal)
-        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, alert.created_by_id))) }
-      },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => {
-        const item_id = (visit.params.id ?? '').toLowerCase()
-        return activityPage(visit, { project_id: visit.project.id, scope: 'AlertConfiguration', item_id })
-      },
-    }),
+    row(activityOf('AlertConfiguration', ({ params }) => (params.id ?? '').toLowerCase(), 'of one that was removed')),
   ],
 })

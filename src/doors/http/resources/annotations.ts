@@ -1,34 +1,18 @@
-import * as z from 'zod'
 import { check } from '../../../service/accounts/fields.ts'
 import type { Annotation } from '../../../service/accounts/records.ts'
-import { annotationInput, annotationScopes, shownIn } from '../../../service/saved/annotations.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { annotationScopes } from '../../../service/saved/annotation-scopes.ts'
+import { annotationInput, shownIn } from '../../../service/saved/annotations.ts'
+import { type AnnotationAnswer, annotationSchema } from '../../answers/annotations.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
 import { range } from '../requests/moment.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { pageBounds } from '../requests/pages.ts'
+import type { ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
 
-const annotationSchema = z.object({
-  id: z.int(),
-  content: z.string().nullable(),
-  date_marker: timeSchema.nullable(),
-  scope: z.enum(annotationScopes),
-  creation_type: z.string(),
-  dashboard_id: z.int().nullable(),
-  dashboard_name: z.string().nullable(),
-  dashboard_item: z.int().nullable(),
-  insight_short_id: z.string().nullable(),
-  insight_name: z.string().nullable(),
-  insight_derived_name: z.string().nullable(),
-  deleted: z.boolean(),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  updated_at: timeSchema,
-})
-
-const present = async ({ app, project }: ProjectVisit, annotations: readonly Annotation[]): Promise<z.infer<typeof annotationSchema>[]> => {
+const present = async ({ app, project }: ProjectVisit, annotations: readonly Annotation[]): Promise<AnnotationAnswer[]> => {
   const { dashboards, insights } = await app.saved.annotations.about(project, annotations)
   return Promise.all(
     annotations.map(async (one) => {
@@ -37,7 +21,7 @@ const present = async ({ app, project }: ProjectVisit, annotations: readonly Ann
         id: one.id,
         content: one.content,
         date_marker: maybeTime(one.date_marker),
-        scope: one.scope as z.infer<typeof annotationSchema>['scope'],
+        scope: one.scope as AnnotationAnswer['scope'],
         creation_type: one.creation_type,
         dashboard_id: one.dashboard_id,
         dashboard_name: dashboards.get(one.dashboard_id ?? 0)?.name ?? null,
@@ -59,20 +43,19 @@ const isScope = (given: string): boolean => (annotationScopes as readonly string
 const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
 const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
 
-export const annotations = defineResource({
+export const annotations = defineRecords({
   name: 'annotations',
   summary: 'Notes on the time axis of charts ([saved.md](saved.md#annotations))',
   path: '/api/projects/:project_id/annotations',
   reach: 'project',
   object: 'annotation',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: annotationSchema,
+  present: presentOne,
+  presentAll: present,
+  rows: ({ row, page, create, retrieve, update, replace }) => [
+    page({
       summary: 'Annotations of the project and of its organization, the latest time first',
-      answer: pageSchema(annotationSchema),
       queryParameters: {
-        ...paging,
         search: 'Text in the content',
         scope: `One of ${annotationScopes.join(', ')}`,
         date_from: 'About times since: ISO 8601, or as in `-7d`',
@@ -82,7 +65,7 @@ export const annotations = defineResource({
         const [search, scope] = [visit.query.get('search'), visit.query.get('scope')]
         const [from, to] = range(visit, 'date_from', 'date_to')
         if (scope && !isScope(scope)) throw failures.invalid(`scope must be one of ${annotationScopes.join(', ')}.`, 'scope')
-        const { rows, count } = await visit.app.saved.annotations.list({
+        return visit.app.saved.annotations.list({
           where: { ...shownIn(visit.project), deleted: false, ...(scope ? { scope } : {}) },
           condition: {
             search: search ? [{ text: search, in: ['content'] }] : [],
@@ -90,58 +73,32 @@ export const annotations = defineResource({
           },
           ...pageBounds(visit.query),
         })
-        return pageWith(await present(visit, rows), count, visit)
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new annotation',
       body: annotationInput,
-      status: 201,
-      answer: annotationSchema,
-      handle: async (visit) => presentOne(visit, await visit.app.saved.annotations.create(placeOf(visit), visit.body)),
+      handle: async (visit) => visit.app.saved.annotations.create(placeOf(visit), visit.body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One annotation',
-      answer: annotationSchema,
-      handle: async (visit) => presentOne(visit, await visit.app.saved.annotations.find(visit.project, idOf(visit))),
+      handle: async (visit) => visit.app.saved.annotations.find(visit.project, idOf(visit)),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the fields that are given; `deleted` hides it, and shows it again',
       body: annotationInput,
-      answer: annotationSchema,
-      handle: async (visit) => presentOne(visit, await visit.app.saved.annotations.update(placeOf(visit), idOf(visit), visit.body)),
+      handle: async (visit) => visit.app.saved.annotations.update(placeOf(visit), idOf(visit), visit.body),
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default',
       body: annotationInput,
-      answer: annotationSchema,
       handle: async (visit) => {
         check(annotationInput, visit.body)
         const defaults = { content: null, date_marker: null, scope: 'project', dashboard_id: null, dashboard_item: null }
         const whole = { ...defaults, ...(visit.body as object) }
-        return presentOne(visit, await visit.app.saved.annotations.update(placeOf(visit), idOf(visit), whole))
+        return visit.app.saved.annotations.update(placeOf(visit), idOf(visit), whole)
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Annotation', item_id: String(idOf(visit)) }),
-    }),
+    row(activityOf('Annotation', idOf)),
   ],
 })

@@ -1,27 +1,11 @@
-import * as z from 'zod'
 import type { BatchExport, BatchExportBackfill, BatchExportLog, BatchExportRun } from '../../../service/accounts/records.ts'
 import { schemaOf } from '../../../service/exports/records.ts'
-import { freeSchema, maybeTime, time, timeSchema, uuidSchema } from '../present.ts'
+import type { BackfillAnswer, BatchExportAnswer, ExportLogAnswer, ExportRunAnswer } from '../../answers/batch-exports.ts'
+import { maybeTime, time } from '../present.ts'
 
 // The format of batch exports, their runs, backfills and logs.
 
-export const runSchema = z.object({
-  id: uuidSchema,
-  batch_export: uuidSchema,
-  status: z.string(),
-  records_completed: z.int(),
-  records_total_count: z.int().nullable(),
-  bytes_exported: z.int().nullable(),
-  latest_error: z.string().nullable(),
-  data_interval_start: timeSchema.nullable(),
-  data_interval_end: timeSchema,
-  cursor: z.string().nullable(),
-  backfill: uuidSchema.nullable(),
-  created_at: timeSchema,
-  finished_at: timeSchema.nullable(),
-  last_updated_at: timeSchema,
-})
-export const presentExportRun = (run: BatchExportRun): z.infer<typeof runSchema> => ({
+export const presentExportRun = (run: BatchExportRun): ExportRunAnswer => ({
   id: run.id,
   batch_export: run.batch_export_id,
   status: run.status,
@@ -38,26 +22,7 @@ export const presentExportRun = (run: BatchExportRun): z.infer<typeof runSchema>
   last_updated_at: time(run.last_updated_at),
 })
 
-export const exportSchema = z.object({
-  id: uuidSchema,
-  team_id: z.int(),
-  name: z.string(),
-  model: z.string(),
-  destination: z.object({ type: z.string(), config: z.record(z.string(), freeSchema) }),
-  interval: z.string(),
-  paused: z.boolean(),
-  paused_reason: z.string().nullable(),
-  created_at: timeSchema,
-  last_updated_at: timeSchema,
-  last_paused_at: timeSchema.nullable(),
-  start_at: timeSchema.nullable(),
-  end_at: timeSchema.nullable(),
-  latest_runs: z.array(runSchema),
-  sql_like_query: z.string().nullable(),
-  schema: z.record(z.string(), freeSchema).nullable(),
-  filters: z.array(freeSchema).nullable(),
-})
-export const presentExport = (record: BatchExport, latest: readonly BatchExportRun[]): z.infer<typeof exportSchema> => ({
+export const presentExport = (record: BatchExport, latest: readonly BatchExportRun[]): BatchExportAnswer => ({
   id: record.id,
   team_id: record.project_id,
   name: record.name,
@@ -77,19 +42,7 @@ export const presentExport = (record: BatchExport, latest: readonly BatchExportR
   filters: record.filters as unknown[] | null,
 })
 
-export const backfillSchema = z.object({
-  id: uuidSchema,
-  backfill_id: z.string(),
-  team: z.int(),
-  batch_export: uuidSchema,
-  start_at: timeSchema.nullable(),
-  end_at: timeSchema.nullable(),
-  status: z.string(),
-  progress: z.object({ total_runs: z.int(), finished_runs: z.int(), progress: z.number() }),
-  created_at: timeSchema,
-  finished_at: timeSchema.nullable(),
-})
-export const presentBackfill = (backfill: BatchExportBackfill): z.infer<typeof backfillSchema> => {
+export const presentBackfill = (backfill: BatchExportBackfill): BackfillAnswer => {
   const { total_runs, finished_runs } = backfill
   return {
     id: backfill.id,
@@ -105,32 +58,11 @@ export const presentBackfill = (backfill: BatchExportBackfill): z.infer<typeof b
   }
 }
 
-export const logSchema = z.object({
-  team_id: z.int(),
-  batch_export_id: uuidSchema,
-  run_id: uuidSchema.nullable(),
-  timestamp: timeSchema,
-  level: z.string(),
-  message: z.string(),
-})
-export const presentLog = (line: BatchExportLog): z.infer<typeof logSchema> => ({
+export const presentLog = (line: BatchExportLog): ExportLogAnswer => ({
   team_id: line.project_id,
   batch_export_id: line.batch_export_id,
   run_id: line.run_id,
   timestamp: time(line.timestamp),
   level: line.level,
   message: line.message,
-})
-
-export const stepSchema = z.object({
-  name: z.string(),
-  description: z.string(),
-  result: z.object({ status: z.enum(['Passed', 'Failed']), message: z.string().nullable() }).nullable(),
-})
-
-export const destinationSchema = z.object({
-  type: z.string(),
-  summary: z.string(),
-  config_schema: z.record(z.string(), freeSchema),
-  secrets: z.array(z.string()),
 })

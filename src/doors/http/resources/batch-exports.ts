@@ -8,24 +8,23 @@ import { logLevels } from '../../../service/exports/logs.ts'
 import { shownBackfillId } from '../../../service/exports/running/backfill-id.ts'
 import { describedDestinations } from '../../../service/exports/settings.ts'
 import { runTestStep, testSteps } from '../../../service/exports/test-steps.ts'
-import { failures } from '../errors.ts'
-import { cursorPage, cursorPageSchema, cursorParameters } from '../requests/cursor-pages.ts'
-import { range } from '../requests/moment.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { repeatable } from '../requests/query-parameter.ts'
-import { defineResource, type OrganizationVisit, type ProjectVisit, type Resource } from '../resource.ts'
 import {
   backfillSchema,
   destinationSchema,
   exportSchema,
   logSchema,
-  presentBackfill,
-  presentExport,
-  presentExportRun,
-  presentLog,
   runSchema,
   stepSchema,
-} from './batch-export-format.ts'
+  stepsSchema,
+} from '../../answers/batch-exports.ts'
+import { cursorPageSchema, pageSchema } from '../../answers/pages.ts'
+import { failures } from '../errors.ts'
+import { defineRecords, type RecordRows } from '../records.ts'
+import { cursorPage, cursorParameters } from '../requests/cursor-pages.ts'
+import { range } from '../requests/moment.ts'
+import { repeatable } from '../requests/query-parameter.ts'
+import type { OrganizationVisit, ProjectVisit, Resource, Row } from '../resource.ts'
+import { presentBackfill, presentExport, presentExportRun, presentLog } from './batch-export-format.ts'
 
 type ExportVisit = OrganizationVisit | ProjectVisit
 
@@ -54,15 +53,17 @@ const find = async (visit: ExportVisit): Promise<BatchExport> => {
   if (!found) throw failures.notFound()
   return found
 }
-const findRun = async (visit: ExportVisit, record: BatchExport): Promise<BatchExportRun> => {
+const findRun = async (visit: ExportVisit): Promise<[BatchExport, BatchExportRun]> => {
+  const record = await find(visit)
   const found = await visit.app.exports.service.run(record, visit.params.run_id ?? '')
   if (!found) throw failures.notFound()
-  return found
+  return [record, found]
 }
-const findBackfill = async (visit: ExportVisit, record: BatchExport): Promise<BatchExportBackfill> => {
+const findBackfill = async (visit: ExportVisit): Promise<[BatchExport, BatchExportBackfill]> => {
+  const record = await find(visit)
   const found = await visit.app.exports.service.backfillById(record, visit.params.backfill_id ?? '')
   if (!found) throw failures.notFound()
-  return found
+  return [record, found]
 }
 
 const present = async ({ app }: ExportVisit, record: BatchExport) => presentExport(record, await app.exports.service.latestRuns(record))
@@ -104,247 +105,234 @@ const logParameters = {
 }
 const stepInput = z.object({ step: integer(0) })
 
+type ExportRows = RecordRows<'organization', BatchExport>
+
+const destinationRows = ({ row }: ExportRows): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: 'destinations',
+    name: 'destinations',
+    summary: 'The kinds of destinations, each with the JSON Schema of its settings and the names of its secrets',
+    answer: z.array(destinationSchema),
+    handle: async () => describedDestinations(),
+  }),
+  row({
+    method: 'GET',
+    path: 'test',
+    name: 'test',
+    scope: 'none',
+    summary: 'The checks of a kind of destination',
+    queryParameters: { destination: `One of ${[...destinations.keys()].join(', ')}` },
+    answer: stepsSchema,
+    handle: async ({ app, query }) => {
+      const type = query.get('destination') ?? ''
+      if (!destinations.has(type)) throw failures.notFound()
+      return { steps: testSteps(type, app.exports.outside) }
+    },
+  }),
+  row({
+    method: 'POST',
+    path: 'run_test_step_new',
+    name: 'run_test_step_new',
+    scope: 'none', // it reaches hosts of the caller's choice
+    summary: 'Runs one check with the settings of the body, before an export is created',
+    body: batchExportInput.pick({ destination: true }).extend(stepInput.shape),
+    answer: stepSchema,
+    handle: async (visit) => runStep(visit, null),
+  }),
+]
+
+/** A batch export by itself. */
+const recordRows = ({ retrieve, update, replace, remove, one }: ExportRows): readonly Row[] => [
+  retrieve({
+    summary: 'One batch export with its ten newest runs',
+    handle: find,
+  }),
+  update({
+    summary: 'Changes a batch export. Settings of the destination that are not sent keep their values, secrets too',
+    body: batchExportChange,
+    handle: async (visit) => visit.app.exports.service.update(visit.by, await find(visit), visit.body),
+  }),
+  replace({
+    summary: 'The same, with name, destination and interval required',
+    body: batchExportInput,
+    handle: async (visit) => visit.app.exports.service.replace(visit.by, await find(visit), visit.body),
+  }),
+  remove({
+    summary: 'Removes a batch export, and cancels its runs and backfills',
+    handle: async (visit) => visit.app.exports.service.remove(visit.by, await find(visit)),
+  }),
+  one({
+    method: 'POST',
+    path: ':id/pause',
+    name: 'pause',
+    summary: 'Pauses a batch export: no new runs',
+    handle: async (visit) => visit.app.exports.service.pause(visit.by, await find(visit)),
+  }),
+  one({
+    method: 'POST',
+    path: ':id/unpause',
+    name: 'unpause',
+    summary: 'Continues a batch export; with `backfill`, the paused time is exported too and runs that failed before it are retried',
+    body: unpauseInput,
+    handle: async (visit) => visit.app.exports.service.unpause(visit.by, await find(visit), visit.body),
+  }),
+]
+
+const backfillRows = ({ row }: ExportRows): readonly Row[] => [
+  row({
+    method: 'POST',
+    path: ':id/backfill',
+    name: 'backfill',
+    summary: 'Exports a range of time by the time of the rows themselves; null is an open end',
+    body: backfillInput,
+    answer: exportSchema.extend({ backfill_id: z.string() }),
+    handle: async (visit) => {
+      const record = await find(visit)
+      const { shown_id } = await visit.app.exports.service.backfill(visit.by, record, visit.body)
+      return { ...(await present(visit, record)), backfill_id: shown_id }
+    },
+  }),
+  row({
+    method: 'GET',
+    path: ':id/backfills',
+    name: 'backfills',
+    summary: 'The backfills of a batch export, newest first',
+    queryParameters: cursorParameters,
+    answer: cursorPageSchema(backfillSchema),
+    handle: async (visit) => {
+      const all = await visit.app.exports.service.backfills(await find(visit))
+      return cursorPage(all.map(presentBackfill), 50, visit)
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/backfills',
+    name: 'create_backfill',
+    summary: 'The same as `backfill`, and answers the backfill',
+    body: backfillInput,
+    status: 201,
+    answer: backfillSchema,
+    handle: async (visit) => presentBackfill(await visit.app.exports.service.backfill(visit.by, await find(visit), visit.body)),
+  }),
+  row({
+    method: 'GET',
+    path: ':id/backfills/:backfill_id',
+    name: 'retrieve_backfill',
+    summary: 'One backfill with its progress',
+    answer: backfillSchema,
+    handle: async (visit) => presentBackfill((await findBackfill(visit))[1]),
+  }),
+  row({
+    method: 'POST',
+    path: ':id/backfills/:backfill_id/cancel',
+    name: 'cancel_backfill',
+    summary: 'Cancels a backfill with its runs',
+    answer: backfillSchema,
+    handle: async (visit) => presentBackfill(await visit.app.exports.service.cancelBackfill(visit.by, ...(await findBackfill(visit)))),
+  }),
+]
+
+const runRows = ({ row }: ExportRows): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: ':id/runs',
+    name: 'runs',
+    summary: 'Runs of the last seven days, newest first',
+    queryParameters: {
+      ...cursorParameters,
+      after: 'Created since this time: ISO 8601, or relative (`-7d`)',
+      before: 'Created until this time',
+      ordering: '`data_interval_start` or `-data_interval_start`: then `start` and `end` choose by the interval',
+      start: 'Intervals that start at this time or later',
+      end: 'Intervals that start until this time',
+    },
+    answer: cursorPageSchema(runSchema),
+    handle: async (visit) => {
+      const runs = runsWanted(visit, await visit.app.exports.service.runs(await find(visit)))
+      return cursorPage(runs.map(presentExportRun), 100, visit)
+    },
+  }),
+  row({
+    method: 'GET',
+    path: ':id/runs/:run_id',
+    name: 'retrieve_run',
+    summary: 'One run',
+    answer: runSchema,
+    handle: async (visit) => presentExportRun((await findRun(visit))[1]),
+  }),
+  row({
+    method: 'POST',
+    path: ':id/runs/:run_id/retry',
+    name: 'retry_run',
+    summary: 'Exports the rows of a run that has ended again, in place of what it exported',
+    answer: z.object({ backfill_id: z.string(), run: runSchema }),
+    handle: async (visit) => {
+      const [record, run] = await findRun(visit)
+      return retried(record, await visit.app.exports.service.retry(visit.by, record, run))
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/runs/:run_id/cancel',
+    name: 'cancel_run',
+    summary: 'Cancels a run that has not ended',
+    answer: z.object({ cancelled: z.boolean() }),
+    handle: async (visit) => {
+      await visit.app.exports.service.cancel(visit.by, ...(await findRun(visit)))
+      return { cancelled: true }
+    },
+  }),
+]
+
+const logRows = ({ row }: ExportRows): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: ':id/logs',
+    name: 'logs',
+    summary: 'The log of a batch export, newest first',
+    queryParameters: logParameters,
+    answer: pageSchema(logSchema),
+    isPaged: true,
+    handle: async (visit) => logsWanted(visit, await visit.app.exports.service.logs(await find(visit), null)),
+  }),
+  row({
+    method: 'GET',
+    path: ':id/runs/:run_id/logs',
+    name: 'run_logs',
+    summary: 'The log of a run, newest first',
+    queryParameters: logParameters,
+    answer: pageSchema(logSchema),
+    isPaged: true,
+    handle: async (visit) => logsWanted(visit, await visit.app.exports.service.logs(...(await findRun(visit)))),
+  }),
+]
+
 const exportResource = (name: string, path: string, reach: 'organization' | 'project', words: string): Resource =>
-  defineResource({
+  defineRecords({
     name,
     summary: `Batch exports ${words}`,
     path,
     reach: reach as 'organization',
     object: 'batch_export',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
+    answer: exportSchema,
+    present,
+    rows: (make) => [
+      make.list({
         summary: 'Batch exports, newest first',
-        answer: pageSchema(exportSchema),
-        isPaged: true,
-        handle: async (visit) => {
-          const records = await visit.app.exports.service.list(await idsOf(visit))
-          return Promise.all(records.map((record) => present(visit, record)))
-        },
+        handle: async (visit) => visit.app.exports.service.list(await idsOf(visit)),
       }),
-      row({
-        method: 'POST',
-        name: 'create',
+      make.create({
         summary: 'A new batch export. Its first run covers the interval that has just begun. Secrets of the destination are never returned',
         body: batchExportInput,
-        status: 201,
-        answer: exportSchema,
-        handle: async (visit) =>
-          present(visit, await visit.app.exports.service.create(visit.by, await projectToCreateIn(visit), visit.body)),
+        handle: async (visit) => visit.app.exports.service.create(visit.by, await projectToCreateIn(visit), visit.body),
       }),
-      row({
-        method: 'GET',
-        path: 'destinations',
-        name: 'destinations',
-        summary: 'The kinds of destinations, each with the JSON Schema of its settings and the names of its secrets',
-        answer: z.array(destinationSchema),
-        handle: async () => describedDestinations(),
-      }),
-      row({
-        method: 'GET',
-        path: 'test',
-        name: 'test',
-        scope: 'none',
-        summary: 'The checks of a kind of destination',
-        queryParameters: { destination: `One of ${[...destinations.keys()].join(', ')}` },
-        answer: z.object({ steps: z.array(stepSchema) }),
-        handle: async ({ app, query }) => {
-          const type = query.get('destination') ?? ''
-          if (!destinations.has(type)) throw failures.notFound()
-          return { steps: testSteps(type, app.exports.outside) }
-        },
-      }),
-      row({
-        method: 'POST',
-        path: 'run_test_step_new',
-        name: 'run_test_step_new',
-        scope: 'none', // it reaches hosts of the caller's choice
-        summary: 'Runs one check with the settings of the body, before an export is created',
-        body: batchExportInput.pick({ destination: true }).extend(stepInput.shape),
-        answer: stepSchema,
-        handle: async (visit) => runStep(visit, null),
-      }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
-        summary: 'One batch export with its ten newest runs',
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await find(visit)),
-      }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
-        summary: 'Changes a batch export. Settings of the destination that are not sent keep their values, secrets too',
-        body: batchExportChange,
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.update(visit.by, await find(visit), visit.body)),
-      }),
-      row({
-        method: 'PUT',
-        path: ':id',
-        name: 'replace',
-        summary: 'The same, with name, destination and interval required',
-        body: batchExportInput,
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.replace(visit.by, await find(visit), visit.body)),
-      }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
-        summary: 'Removes a batch export, and cancels its runs and backfills',
-        handle: async (visit) => visit.app.exports.service.remove(visit.by, await find(visit)),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/pause',
-        name: 'pause',
-        summary: 'Pauses a batch export: no new runs',
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.pause(visit.by, await find(visit))),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/unpause',
-        name: 'unpause',
-        summary: 'Continues a batch export; with `backfill`, the paused time is exported too and runs that failed before it are retried',
-        body: unpauseInput,
-        answer: exportSchema,
-        handle: async (visit) => present(visit, await visit.app.exports.service.unpause(visit.by, await find(visit), visit.body)),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/backfill',
-        name: 'backfill',
-        summary: 'Exports a range of time by the time of the rows themselves; null is an open end',
-        body: backfillInput,
-        answer: exportSchema.extend({ backfill_id: z.string() }),
-        handle: async (visit) => {
-          const record = await find(visit)
-          const { shown_id } = await visit.app.exports.service.backfill(visit.by, record, visit.body)
-          return { ...(await present(visit, record)), backfill_id: shown_id }
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id/backfills',
-        name: 'backfills',
-        summary: 'The backfills of a batch export, newest first',
-        queryParameters: cursorParameters,
-        answer: cursorPageSchema(backfillSchema),
-        handle: async (visit) => {
-          const all = await visit.app.exports.service.backfills(await find(visit))
-          return cursorPage(all.map(presentBackfill), 50, visit)
-        },
-      }),
-      row({
-        method: 'POST',
-        path: ':id/backfills',
-        name: 'create_backfill',
-        summary: 'The same as `backfill`, and answers the backfill',
-        body: backfillInput,
-        status: 201,
-        answer: backfillSchema,
-        handle: async (visit) => presentBackfill(await visit.app.exports.service.backfill(visit.by, await find(visit), visit.body)),
-      }),
-      row({
-        method: 'GET',
-        path: ':id/backfills/:backfill_id',
-        name: 'retrieve_backfill',
-        summary: 'One backfill with its progress',
-        answer: backfillSchema,
-        handle: async (visit) => presentBackfill(await findBackfill(visit, await find(visit))),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/backfills/:backfill_id/cancel',
-        name: 'cancel_backfill',
-        summary: 'Cancels a backfill with its runs',
-        answer: backfillSchema,
-        handle: async (visit) => {
-          const record = await find(visit)
-          const backfill = await findBackfill(visit, record)
-          return presentBackfill(await visit.app.exports.service.cancelBackfill(visit.by, record, backfill))
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id/runs',
-        name: 'runs',
-        summary: 'Runs of the last seven days, newest first',
-        queryParameters: {
-          ...cursorParameters,
-          after: 'Created since this time: ISO 8601, or relative (`-7d`)',
-          before: 'Created until this time',
-          ordering: '`data_interval_start` or `-data_interval_start`: then `start` and `end` choose by the interval',
-          start: 'Intervals that start at this time or later',
-          end: 'Intervals that start until this time',
-        },
-        answer: cursorPageSchema(runSchema),
-        handle: async (visit) => {
-          const runs = runsWanted(visit, await visit.app.exports.service.runs(await find(visit)))
-          return cursorPage(runs.map(presentExportRun), 100, visit)
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id/runs/:run_id',
-        name: 'retrieve_run',
-        summary: 'One run',
-        answer: runSchema,
-        handle: async (visit) => presentExportRun(await findRun(visit, await find(visit))),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/runs/:run_id/retry',
-        name: 'retry_run',
-        summary: 'Exports the rows of a run that has ended again, in place of what it exported',
-        answer: z.object({ backfill_id: z.string(), run: runSchema }),
-        handle: async (visit) => {
-          const record = await find(visit)
-          const { service } = visit.app.exports
-          return retried(record, await service.retry(visit.by, record, await findRun(visit, record)))
-        },
-      }),
-      row({
-        method: 'POST',
-        path: ':id/runs/:run_id/cancel',
-        name: 'cancel_run',
-        summary: 'Cancels a run that has not ended',
-        answer: z.object({ cancelled: z.boolean() }),
-        handle: async (visit) => {
-          const record = await find(visit)
-          await visit.app.exports.service.cancel(visit.by, record, await findRun(visit, record))
-          return { cancelled: true }
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id/logs',
-        name: 'logs',
-        summary: 'The log of a batch export, newest first',
-        queryParameters: logParameters,
-        answer: pageSchema(logSchema),
-        isPaged: true,
-        handle: async (visit) => logsWanted(visit, await visit.app.exports.service.logs(await find(visit), null)),
-      }),
-      row({
-        method: 'GET',
-        path: ':id/runs/:run_id/logs',
-        name: 'run_logs',
-        summary: 'The log of a run, newest first',
-        queryParameters: logParameters,
-        answer: pageSchema(logSchema),
-        isPaged: true,
-        handle: async (visit) => {
-          const record = await find(visit)
-          return logsWanted(visit, await visit.app.exports.service.logs(record, await findRun(visit, record)))
-        },
-      }),
-      row({
+      ...destinationRows(make),
+      ...recordRows(make),
+      ...backfillRows(make),
+      ...runRows(make),
+      ...logRows(make),
+      make.row({
         method: 'POST',
         path: ':id/run_test_step',
         name: 'run_test_step',

@@ -5,12 +5,15 @@ import type { StoredCohort } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { check, flag, jsonList, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import type { DefinitionState } from '../../../service/accounts/projects/definition-log.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { type CohortAnswer, cohortSchema, personSchema } from '../../answers/cohorts.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityOf } from '../activity.ts'
+import { presentAuthor, time } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { defineRecords } from '../records.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { searched, searchParameter } from '../requests/search.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import type { ProjectVisit } from '../resource.ts'
 import { definitionId, deletedField } from './actions.ts'
 
 const memberId = z.string().max(tokenLength)
@@ -38,33 +41,10 @@ const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ d
 const changing = cohortInput.partial().extend(deletedField)
 const csvParameters = { name: 'The name, when the body is `text/csv`' }
 
-const cohortSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string(),
-  is_static: z.boolean(),
-  filters: z.record(z.string(), freeSchema).nullable(),
-  count: z.int(),
-  last_calculation: timeSchema.nullable(),
-  is_calculating: z.literal(false),
-  errors_calculating: z.int(),
-  deleted: z.boolean(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  created_by: userSchema.nullable(),
-})
-const personSchema = z.object({
-  id: uuidSchema,
-  distinct_ids: z.array(z.string()),
-  properties: z.record(z.string(), freeSchema),
-  created_at: timeSchema,
-  is_identified: z.boolean(),
-})
-
 const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
 
 /** Members are computed on demand, so the calculating state is never visible. */
-const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): Promise<z.infer<typeof cohortSchema>[]> => {
+const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): Promise<CohortAnswer[]> => {
   const states = await (await dataOf(visit)).cohorts.states(cohorts.map((one) => one.id))
   return Promise.all(
     cohorts.map(async (cohort) => {
@@ -89,7 +69,8 @@ const present = async (visit: ProjectVisit, cohorts: readonly StoredCohort[]): P
 }
 const presentOne = async (visit: ProjectVisit, cohort: StoredCohort) => (await present(visit, [cohort]))[0]!
 
-const find = async (visit: ProjectVisit) => (await dataOf(visit)).cohorts.retrieve(definitionId(visit.params.id))
+const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
+const find = async (visit: ProjectVisit) => (await dataOf(visit)).cohorts.retrieve(idOf(visit))
 
 const noted = ({ id, name, description, is_static, filters, members_at }: StoredCohort): DefinitionState => ({
   id,
@@ -100,10 +81,10 @@ const noted = ({ id, name, description, is_static, filters, members_at }: Stored
 const change = async (visit: ProjectVisit, before: StoredCohort, fields: object) => {
   const after = await (await dataOf(visit)).cohorts.update(before.id, fields)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(before), noted(after))
-  return presentOne(visit, after)
+  return after
 }
 
-const remove = async (visit: ProjectVisit) => {
+const removeOne = async (visit: ProjectVisit) => {
   const gone = await find(visit)
   await (await dataOf(visit)).cohorts.remove(gone.id)
   await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', noted(gone), null)
@@ -117,13 +98,16 @@ const written = (visit: ProjectVisit): unknown => {
   return { ...(name === null ? {} : { name }), is_static: true, ...fields }
 }
 
-export const cohorts = defineResource({
+export const cohorts = defineRecords({
   name: 'cohorts',
   summary: 'Sets of persons, by a list or by a condition ([cohorts.md](cohorts.md))',
   path: '/api/projects/:project_id/cohorts',
   reach: 'project',
   object: 'cohort',
-  rows: (row) => [
+  answer: cohortSchema,
+  present: presentOne,
+  presentAll: present,
+  rows: ({ row, create, retrieve, replace, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -136,29 +120,21 @@ export const cohorts = defineResource({
         return pageWith(await present(visit, all.slice(offset, offset + limit)), all.length, visit)
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary:
         'A new cohort: dynamic by `filters`; static by `person_ids`, `distinct_ids`, `query` or `csv`, which may be a file of a form or the whole body',
       body: creating,
       takesCsv: true,
       queryParameters: csvParameters,
-      status: 201,
-      answer: cohortSchema,
       handle: async (visit) => {
         const made = await (await dataOf(visit)).cohorts.create(check(creating, written(visit)), visit.caller.user.id)
         await visit.app.accounts.definitionLog.note(visit.caller.user, visit.project, 'Cohort', null, noted(made))
-        return presentOne(visit, made)
+        return made
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One cohort; `errors_calculating` is 1 when its condition names something that is gone',
-      answer: cohortSchema,
-      handle: async (visit) => presentOne(visit, await find(visit)),
+      handle: find,
     }),
     row({
       method: 'PATCH',
@@ -171,45 +147,28 @@ export const cohorts = defineResource({
       answer: cohortSchema,
       handle: async (visit) => {
         const { deleted, ...fields } = check(changing, written(visit))
-        if (!deleted) return change(visit, await find(visit), fields)
+        if (!deleted) return presentOne(visit, await change(visit, await find(visit), fields))
         const gone = await presentOne(visit, await find(visit))
-        await remove(visit)
+        await removeOne(visit)
         return { ...gone, deleted: true }
       },
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default; a static cohort keeps its members unless others are given',
       body: cohortInput,
       takesCsv: true,
       queryParameters: csvParameters,
-      answer: cohortSchema,
       handle: async (visit) => {
         const before = await find(visit)
         const given = check(cohortInput, written(visit))
         return change(visit, before, { description: null, filters: null, is_static: before.is_static, ...given })
       },
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a cohort; its members stay persons',
-      handle: remove,
+      handle: removeOne,
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Cohort', item_id: String(definitionId(visit.params.id)) }),
-    }),
+    row(activityOf('Cohort', idOf, 'of one that was removed')),
     row({
       method: 'GET',
       path: ':id/persons',

@@ -8,57 +8,21 @@ import { dashboardChange, dashboardInput } from '../../../service/saved/dashboar
 import { type DashboardPage, isShown, type Tile, type WholeDashboard } from '../../../service/saved/dashboards.ts'
 import type { PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged, tagsOf } from '../../../service/saved/tags.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import { type DashboardAnswer, dashboardSchema, type WholeDashboardAnswer, wholeSchema } from '../../answers/dashboards.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityOf, activityOfAll } from '../activity.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { defineRecords } from '../records.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
+import type { ProjectVisit } from '../resource.ts'
 import { definitionId } from './actions.ts'
-import { answeredInsightSchema, presentAnswer, presentInsight } from './insight-format.ts'
+import { presentAnswer, presentInsight } from './insight-format.ts'
 
-const dashboardSchema = z.object({
-  id: z.int(),
-  name: z.string(),
-  description: z.string(),
-  pinned: z.boolean(),
-  deleted: z.boolean(),
-  tags: z.array(z.string()),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  last_modified_at: timeSchema.nullable(),
-  last_accessed_at: timeSchema.nullable(),
-  creation_mode: z.string(),
-  restriction_level: z.int(),
-  effective_restriction_level: z.int(),
-  effective_privilege_level: z.int(),
-})
-const tileSchema = z.object({
-  id: z.int(),
-  insight: answeredInsightSchema.nullable(),
-  text: z.object({ body: z.string(), last_modified_at: timeSchema.nullable(), last_modified_by: userSchema.nullable() }).nullable(),
-  layouts: z.record(z.string(), freeSchema),
-  color: z.string().nullable(),
-  order: z.int(),
-  show_description: z.boolean().nullable(),
-  filters_overrides: z.record(z.string(), freeSchema),
-  deleted: z.boolean(),
-  is_cached: z.boolean(),
-  last_refresh: timeSchema.nullable(),
-  error: z.object({ type: z.string(), message: z.string() }).nullable(),
-})
-const wholeSchema = dashboardSchema.extend({
-  filters: z.record(z.string(), freeSchema),
-  variables: z.record(z.string(), freeSchema),
-  persisted_filters: z.record(z.string(), freeSchema),
-  persisted_variables: z.record(z.string(), freeSchema),
-  breakdown_colors: z.array(freeSchema),
-  data_color_theme_id: z.int().nullable(),
-  tiles: z.array(tileSchema),
-})
 type Free = Record<string, unknown>
 
-const present = async ({ app, project }: ProjectVisit, dashboard: Dashboard): Promise<z.infer<typeof dashboardSchema>> => ({
+const present = async ({ app, project }: ProjectVisit, dashboard: Dashboard): Promise<DashboardAnswer> => ({
   id: dashboard.id,
   name: dashboard.name,
   description: dashboard.description ?? '',
@@ -100,7 +64,7 @@ const presentTile = async ({ app }: ProjectVisit, { tile, insight }: Tile, place
   }
 }
 
-const presentWhole = async (visit: ProjectVisit, { dashboard, tiles }: WholeDashboard): Promise<z.infer<typeof wholeSchema>> => {
+const presentWhole = async (visit: ProjectVisit, { dashboard, tiles }: WholeDashboard): Promise<WholeDashboardAnswer> => {
   const { app, project } = visit
   const insights = tiles.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
   const asking = readAsking(visit.query)
@@ -163,13 +127,15 @@ const orderInput = z.object({ tile_order: listOf(integer(1)).max(1000) })
 const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
 const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
 
-export const dashboards = defineResource({
+export const dashboards = defineRecords({
   name: 'dashboards',
   summary: 'Insights and texts on one page, with filters for all of them ([saved.md](saved.md))',
   path: '/api/projects/:project_id/dashboards',
   reach: 'project',
   object: 'dashboard',
-  rows: (row) => [
+  answer: wholeSchema,
+  present: presentWhole,
+  rows: ({ row, create, retrieve, update, one }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -187,102 +153,68 @@ export const dashboards = defineResource({
         return pageWith(await Promise.all(rows.map((one) => present(visit, one))), count, visit)
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new dashboard, empty or as a copy of another one',
       body: dashboardInput,
-      status: 201,
       queryParameters: askingParameters,
-      answer: wholeSchema,
-      handle: async (visit) => presentWhole(visit, await visit.app.saved.dashboards.create(placeOf(visit), visit.body)),
+      handle: async (visit) => visit.app.saved.dashboards.create(placeOf(visit), visit.body),
     }),
-    row({
-      method: 'GET',
-      path: 'activity',
-      name: 'activity_of_all',
-      summary: 'Who changed dashboards and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Dashboard' }),
-    }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    row(activityOfAll('Dashboard', 'dashboards')),
+    retrieve({
       summary: 'One dashboard, with its tiles and their answers',
       queryParameters: askingParameters,
       limits: ['api', 'query'],
-      answer: wholeSchema,
       handle: async (visit) => {
         const { dashboards } = visit.app.saved
         const found = await dashboards.find(visit.project, idOf(visit))
         await dashboards.accessed(found)
-        return presentWhole(visit, await dashboards.whole(found))
+        return dashboards.whole(found)
       },
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the fields and the tiles that are given; `deleted` hides it, and shows it again',
       body: dashboardChange,
       queryParameters: askingParameters,
-      answer: wholeSchema,
-      handle: async (visit) => presentWhole(visit, await visit.app.saved.dashboards.update(placeOf(visit), idOf(visit), visit.body)),
+      handle: async (visit) => visit.app.saved.dashboards.update(placeOf(visit), idOf(visit), visit.body),
     }),
-    row({
+    one({
       method: 'PATCH',
       path: ':id/move_tile',
       name: 'move_tile',
       summary: 'Moves a tile to another dashboard, and shows that one',
       body: moveInput,
       queryParameters: askingParameters,
-      answer: wholeSchema,
       handle: async (visit) => {
         const { tile, to_dashboard, toDashboard } = check(moveInput, visit.body)
         const to = to_dashboard ?? toDashboard
         if (to === undefined) throw invalid('This field is required.', 'to_dashboard', 'required')
-        return presentWhole(visit, await visit.app.saved.dashboards.moveTile(placeOf(visit), idOf(visit), numberOf(tile), to))
+        return visit.app.saved.dashboards.moveTile(placeOf(visit), idOf(visit), numberOf(tile), to)
       },
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/copy_tile',
       name: 'copy_tile',
       summary: 'Shows a tile of another dashboard here too',
       body: copyInput,
       queryParameters: askingParameters,
-      answer: wholeSchema,
       handle: async (visit) => {
         const { fromDashboardId, tileId } = check(copyInput, visit.body)
-        return presentWhole(visit, await visit.app.saved.dashboards.copyTile(placeOf(visit), idOf(visit), tileId, fromDashboardId))
+        return visit.app.saved.dashboards.copyTile(placeOf(visit), idOf(visit), tileId, fromDashboardId)
       },
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/reorder_tiles',
       name: 'reorder_tiles',
       summary: 'Puts its tiles in another order; those that are not named come last',
       body: orderInput,
       queryParameters: askingParameters,
-      answer: wholeSchema,
       handle: async (visit) => {
         const { tile_order } = check(orderInput, visit.body)
-        return presentWhole(visit, await visit.app.saved.dashboards.reorderTiles(placeOf(visit), idOf(visit), tile_order))
+        return visit.app.saved.dashboards.reorderTiles(placeOf(visit), idOf(visit), tile_order)
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Dashboard', item_id: String(definitionId(visit.params.id)) }),
-    }),
+    row(activityOf('Dashboard', idOf)),
   ],
 })

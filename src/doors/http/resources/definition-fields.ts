@@ -5,7 +5,7 @@ import { flag, listOf, text } from '../../../service/accounts/fields.ts'
 import { type Note, noNote } from '../../../service/accounts/projects/definition-notes.ts'
 import type { Json } from '../../../service/accounts/store.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, presentAuthor, timeSchema, userSchema } from '../present.ts'
+import { maybeTime, presentAuthor } from '../present.ts'
 import { pageBounds } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 import type { ProjectVisit } from '../resource.ts'
@@ -20,17 +20,6 @@ export const notesInput = z.object({
   verified: flag().optional(),
   hidden: flag().optional(),
 })
-
-export const notesSchema = {
-  description: z.string(),
-  tags: z.array(z.string()),
-  verified: z.boolean(),
-  verified_at: timeSchema.nullable(),
-  verified_by: userSchema.nullable(),
-  hidden: z.boolean().meta({ description: 'Not to be suggested by editors; queries are not changed' }),
-  updated_at: timeSchema.nullable().meta({ description: 'When somebody last changed one of these' }),
-  updated_by: userSchema.nullable(),
-}
 
 interface Counted {
   readonly id: string

@@ -1,37 +1,16 @@
-import * as z from 'zod'
 import { domainChange, domainInput } from '../../../service/accounts/organizations/domains.ts'
 import type { Domain } from '../../../service/accounts/records.ts'
+import { type DomainAnswer, domainSchema } from '../../answers/domains.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, notEnforcedSchema, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { defineResource, type OrganizationVisit } from '../resource.ts'
+import { maybeTime } from '../present.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
-const domainSchema = z.object({
-  id: uuidSchema,
-  domain: z.string(),
-  is_verified: z.boolean().meta({ description: 'Proven by the TXT record or by the operator. Only then the domain gives rights' }),
-  verified_at: timeSchema
-    .nullable()
-    .meta({ description: 'When it was proven. On a server that is not hosted it is set when the domain is added, without a proof' }),
-  verification_challenge: z.string(),
-  jit_provisioning_enabled: z.boolean(),
-  sso_enforcement: z.string(),
-  has_saml: z.boolean(),
-  saml_entity_id: z.string().nullable(),
-  saml_acs_url: z.string().nullable(),
-  saml_x509_cert: z.string().nullable(),
-  pending: z
-    .object({ jit_provisioning_enabled: z.boolean().optional(), sso_enforcement: z.string().optional() })
-    .nullable()
-    .meta({ description: 'Settings that were sent when the domain was added. They take their places when it is proven' }),
-  not_enforced: notEnforcedSchema,
-})
-type PresentedDomain = z.infer<typeof domainSchema>
-const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): PresentedDomain => ({
+const present = ({ app }: Pick<OrganizationVisit, 'app'>, domain: Domain): DomainAnswer => ({
   ...shown(domain),
   is_verified: app.accounts.domains.isProven(domain),
 })
-const shown = (domain: Domain): Omit<PresentedDomain, 'is_verified'> => ({
+const shown = (domain: Domain): Omit<DomainAnswer, 'is_verified'> => ({
   id: domain.id,
   domain: domain.domain,
   verified_at: maybeTime(domain.verified_at),
@@ -42,7 +21,7 @@ const shown = (domain: Domain): Omit<PresentedDomain, 'is_verified'> => ({
   saml_entity_id: domain.saml_entity_id,
   saml_acs_url: domain.saml_acs_url,
   saml_x509_cert: domain.saml_x509_cert,
-  pending: domain.pending as PresentedDomain['pending'],
+  pending: domain.pending as DomainAnswer['pending'],
   not_enforced: [
     ...(domain.jit_provisioning_enabled ? ['jit_provisioning_enabled'] : []),
     ...(domain.sso_enforcement === '' ? [] : ['sso_enforcement']),
@@ -56,7 +35,7 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<D
   return domain
 }
 
-export const domains = defineResource({
+export const domains = defineRecords({
   name: 'domains',
   summary:
     'Internet domains of an organization, proven by a TXT record or by the operator (`waymark domains verify`), and what signing in from them means',
@@ -64,57 +43,39 @@ export const domains = defineResource({
   reach: 'organization',
   object: 'organization',
   write: 'admin',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: domainSchema,
+  present,
+  rows: ({ list, create, retrieve, update, remove, one }) => [
+    list({
       summary: 'Domains by name',
-      answer: pageSchema(domainSchema),
-      isPaged: true,
-      handle: async ({ app, organization }) => (await app.accounts.domains.list(organization.id)).map((one) => present({ app }, one)),
+      handle: async ({ app, organization }) => app.accounts.domains.list(organization.id),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary:
         'Adds a domain; its challenge is the text that the TXT record must hold. Provisioning and enforcement wait in `pending` until it is proven',
       body: domainInput,
-      status: 201,
-      answer: domainSchema,
-      handle: async ({ app, by, body }) => present({ app }, await app.accounts.domains.create(by, body)),
+      handle: async ({ app, by, body }) => app.accounts.domains.create(by, body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One domain',
-      answer: domainSchema,
-      handle: async (visit) => present(visit, await find(visit)),
+      handle: find,
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes a domain; enforcement and provisioning only once it is verified',
       body: domainChange,
-      answer: domainSchema,
-      handle: async (visit) => present(visit, await visit.app.accounts.domains.update(visit.by, await find(visit), visit.body)),
+      handle: async (visit) => visit.app.accounts.domains.update(visit.by, await find(visit), visit.body),
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a domain',
       handle: async (visit) => visit.app.accounts.domains.remove(visit.by, await find(visit)),
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/verify',
       name: 'verify',
       summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; not found leaves the domain unverified',
       body: domainChange,
-      answer: domainSchema,
-      handle: async (visit) => present(visit, await visit.app.accounts.domains.verify(visit.by, await find(visit))),
+      handle: async (visit) => visit.app.accounts.domains.verify(visit.by, await find(visit)),
     }),
   ],
 })

@@ -1,15 +1,17 @@
-import * as z from 'zod'
 import { nameUuid } from '../../../lib/ids/name-uuid.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { KnownEvent, NamesAsked } from '../../../project.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { definitionSchema, type EventDefinitionAnswer } from '../../answers/event-definitions.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { maybeTime } from '../present.ts'
+import { defineRecords } from '../records.ts'
+import { pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
-import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
+import { type ProjectVisit, Reply } from '../resource.ts'
 import {
   askedOne,
   askedPage,
@@ -20,7 +22,6 @@ import {
   type Notes,
   notesInput,
   notesOf,
-  notesSchema,
   presentNote,
   removeDefinition,
   writeNote,
@@ -28,17 +29,6 @@ import {
 
 const namespace = '5f1f0d5e-6d39-4a0c-9d53-1f6b4f4c8f2a'
 const idOf = (projectId: number, name: string): string => nameUuid(namespace, `${projectId}:${name}`)
-
-const definitionSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  ...notesSchema,
-  count: z.int().meta({ description: 'How many such events have arrived' }),
-  created_at: timeSchema.nullable().meta({ description: 'The time of the earliest one' }),
-  last_seen_at: timeSchema.nullable(),
-  is_action: z.literal(false),
-  owner: z.null(),
-})
 
 interface Definition {
   readonly id: string
@@ -48,7 +38,7 @@ interface Definition {
   readonly last: Date | null
 }
 
-const present = async (visit: ProjectVisit, { definition, note }: Noted<Definition>): Promise<z.infer<typeof definitionSchema>> => {
+const present = async (visit: ProjectVisit, { definition, note }: Noted<Definition>): Promise<EventDefinitionAnswer> => {
   const { id, name, count, first, last } = definition
   return {
     id,
@@ -93,18 +83,20 @@ const typeIn = ({ query }: ProjectVisit): Pick<NamesAsked, 'begins' | 'beginsNot
   return types[given]!
 }
 
-const update = async (visit: ProjectVisit) => {
+const change = async (visit: ProjectVisit) => {
   await writeNote(visit, 'EventDefinition', await one(visit), check(notesInput, visit.body))
-  return present(visit, await one(visit))
+  return one(visit)
 }
 
-export const eventDefinitions = defineResource({
+export const eventDefinitions = defineRecords({
   name: 'event_definitions',
   summary: 'The names of events that have been seen: how often, since when, and what somebody wrote about them',
   path: '/api/projects/:project_id/event_definitions',
   reach: 'project',
   object: 'event_definition',
-  rows: (row) => [
+  answer: definitionSchema,
+  present,
+  rows: ({ row, retrieve, update, remove }) => [
     row({
       method: 'GET',
       name: 'list',
@@ -128,39 +120,19 @@ export const eventDefinitions = defineResource({
         return new Reply(200, pageWith(shown, count, visit), ignoredIn(visit))
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One event name, by its id or by the name itself',
-      answer: definitionSchema,
-      handle: async (visit) => present(visit, await one(visit)),
+      handle: async (visit) => one(visit),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the description, the tags, and whether it is verified or hidden',
       body: notesInput,
-      answer: definitionSchema,
-      handle: update,
+      handle: change,
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Forgets what was written about it, and lists it again once such an event arrives; stored events stay',
       handle: async (visit) => removeDefinition(visit, 'EventDefinition', await one(visit)),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed, by its id',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'EventDefinition', item_id: visit.params.id ?? '' }),
-    }),
+    row(activityOf('EventDefinition', ({ params }) => params.id ?? '', 'of one that was removed, by its id')),
   ],
 })

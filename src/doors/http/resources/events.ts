@@ -1,49 +1,29 @@
 import * as z from 'zod'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { EventsAnswer } from '../../../queries/events/index.ts'
+import { type EventAnswer, eventSchema } from '../../answers/events.ts'
+import { valuesSchema } from '../../answers/property-values.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { givenFilters, givenOrder } from '../queries/list-parameters.ts'
-import { eventValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
+import { eventValues, valuesParameters } from '../queries/property-values.ts'
 import { defaultPage, pageBounds } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
 import { pageLink } from '../site.ts'
 
-const eventSchema = z.object({
-  id: uuidSchema,
-  uuid: uuidSchema,
-  event: z.string(),
-  distinct_id: z.string(),
-  timestamp: timeSchema,
-  properties: z.record(z.string(), freeSchema),
-  person: z
-    .object({
-      id: uuidSchema,
-      distinct_ids: z.array(z.string()).meta({ description: 'Of the event only' }),
-      properties: z.record(z.string(), freeSchema),
-      created_at: timeSchema,
-    })
-    .nullable()
-    .meta({ description: 'As of now; null for events without a person' }),
-  elements: z.array(freeSchema),
-  elements_chain: z.string(),
-})
-type PresentedEvent = z.infer<typeof eventSchema>
-
 const columns = ['*', 'person']
 
-interface Shown extends Omit<PresentedEvent, 'id' | 'person'> {
+interface Shown extends Omit<EventAnswer, 'id' | 'person'> {
   readonly person?: unknown
 }
 interface ShownPerson {
   readonly uuid?: string
   readonly created_at?: string
-  readonly properties?: PresentedEvent['properties']
+  readonly properties?: EventAnswer['properties']
 }
 
-const present = ([event, person]: readonly unknown[]): PresentedEvent => {
+const present = ([event, person]: readonly unknown[]): EventAnswer => {
   const { uuid, distinct_id, timestamp, properties, elements_chain, elements } = event as Shown
   const of = person as ShownPerson | null
   return {

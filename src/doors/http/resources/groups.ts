@@ -9,26 +9,23 @@ import type { NamesAsked } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, integer, jsonObject, text } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { type GroupAnswer, type GroupTypeAnswer, groupSchema, type RelatedAnswer, relatedSchema, typeSchema } from '../../answers/groups.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { valuesSchema } from '../../answers/property-values.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, timeSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { byUuids } from '../queries/list-parameters.ts'
-import { recordValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { recordValues, valuesParameters } from '../queries/property-values.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
+import { defineResource, type ProjectVisit, type Row, type RowMaker } from '../resource.ts'
 
 const namespace = '4d0e3f1b-0f0f-4b8e-9b51-7a5a5f0b8c61'
 const groupTypeLimit = 5
 
 // Group types
 
-const typeSchema = z.object({
-  group_type: z.string(),
-  group_type_index: z.int(),
-  name_singular: z.string().nullable(),
-  name_plural: z.string().nullable(),
-})
 const name = text({ max: 400, blank: true }).nullish()
 const typeInput = z.object({ group_type_index: integer(0, groupTypeLimit - 1), name_singular: name, name_plural: name })
 const typesInput = z.array(typeInput).max(fieldLimits.list.most)
@@ -51,7 +48,7 @@ const mostFrequent = (projectId: number, index: number): NamesAsked => ({
 
 const noteOf = (projectId: number, index: number): string => nameUuid(namespace, `${projectId}:${index}`)
 
-const typesOf = async ({ app, project }: ProjectVisit): Promise<z.infer<typeof typeSchema>[]> => {
+const typesOf = async ({ app, project }: ProjectVisit): Promise<GroupTypeAnswer[]> => {
   const [types, notes] = await Promise.all([
     app.project(project.id).then((data) => data.groupTypes()),
     app.accounts.definitionNotes.of(project.id),
@@ -113,24 +110,6 @@ const groupTypes = defineResource({
 
 // Groups
 
-const groupSchema = z.object({
-  group_type_index: z.int(),
-  group_key: z.string(),
-  group_properties: z.record(z.string(), freeSchema),
-  created_at: timeSchema,
-})
-type PresentedGroup = z.infer<typeof groupSchema>
-const relatedSchema = z.object({
-  type: z.enum(['person', 'group']),
-  id: z.string().meta({ description: 'The uuid of a person, or the key of a group' }),
-  group_type_index: z.int().nullable(),
-  group_key: z.string().nullable(),
-  distinct_ids: z.array(z.string()),
-  properties: z.record(z.string(), freeSchema),
-  created_at: timeSchema,
-})
-type Related = z.infer<typeof relatedSchema>
-
 const groupInput = z.object({
   group_type_index: integer(0, 4),
   group_key: text({ max: 400 }),
@@ -160,21 +139,21 @@ const rowsOf = async <R extends readonly unknown[]>(visit: ProjectVisit, query: 
   ((await answerTo(visit, { kind: 'HogQLQuery', query, values })) as { results: readonly R[] }).results
 
 const columns = 'index, key, toString(properties), created_at'
-type Row = readonly [index: number, key: string, properties: string, createdAt: string]
-const present = ([index, key, properties, created_at]: Row): PresentedGroup => ({
+type GroupRow = readonly [index: number, key: string, properties: string, createdAt: string]
+const present = ([index, key, properties, created_at]: GroupRow): GroupAnswer => ({
   group_type_index: Number(index),
   group_key: key,
-  group_properties: JSON.parse(properties || '{}') as PresentedGroup['group_properties'],
+  group_properties: JSON.parse(properties || '{}') as GroupAnswer['group_properties'],
   created_at,
 })
 
-const find = async (visit: ProjectVisit, index: number, key: string): Promise<PresentedGroup> => {
-  const [row] = await rowsOf<Row>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
+const find = async (visit: ProjectVisit, index: number, key: string): Promise<GroupAnswer> => {
+  const [row] = await rowsOf<GroupRow>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
   if (!row) throw failures.notFound('There is no group with this key.')
   return present(row)
 }
 
-const write = async (visit: ProjectVisit, set: Readonly<Record<string, unknown>>, unset: readonly string[]): Promise<PresentedGroup> => {
+const write = async (visit: ProjectVisit, set: Readonly<Record<string, unknown>>, unset: readonly string[]): Promise<GroupAnswer> => {
   const [index, key] = [indexIn(visit), keyIn(visit)]
   await find(visit, index, key)
   const stored = propertiesOf(set, 'value')
@@ -195,7 +174,7 @@ const write = async (visit: ProjectVisit, set: Readonly<Record<string, unknown>>
 
 const recent = `timestamp > now() - interval ${relatedDays} day`
 
-const relatedPersons = async (visit: ProjectVisit, index: number, key: string): Promise<Related[]> => {
+const relatedPersons = async (visit: ProjectVisit, index: number, key: string): Promise<RelatedAnswer[]> => {
   const owners = `select distinct toString(person_id) from events where ${recent} and $group_${index} = {key} limit ${mostRelated}`
   const uuids = (await rowsOf<[string]>(visit, owners, { key })).map(([uuid]) => uuid)
   if (uuids.length === 0) return []
@@ -208,7 +187,7 @@ const relatedPersons = async (visit: ProjectVisit, index: number, key: string): 
   }
   const { results } = (await answerTo(visit, query)) as ActorsResponse
   return results.flatMap(([actor]) => {
-    const { id, properties, created_at, ...rest } = actor as unknown as Related
+    const { id, properties, created_at, ...rest } = actor as unknown as RelatedAnswer
     const distinct_ids = namesFirst(rest.distinct_ids)
     return created_at
       ? [{ type: 'person' as const, id, group_type_index: null, group_key: null, distinct_ids, properties, created_at }]
@@ -216,9 +195,9 @@ const relatedPersons = async (visit: ProjectVisit, index: number, key: string): 
   })
 }
 
-const relatedGroups = async (visit: ProjectVisit, of: number, where: string, values: object): Promise<Related[]> => {
+const relatedGroups = async (visit: ProjectVisit, of: number, where: string, values: object): Promise<RelatedAnswer[]> => {
   const keys = `select distinct $group_${of} from events where ${recent} and $group_${of} != '' and ${where} limit ${mostRelated}`
-  const rows = await rowsOf<Row>(
+  const rows = await rowsOf<GroupRow>(
     visit,
     `select ${columns} from groups where index = ${of} and key in (${keys}) order by created_at desc, key`,
     values,
@@ -234,14 +213,14 @@ const relatedGroups = async (visit: ProjectVisit, of: number, where: string, val
   }))
 }
 
-const create = async (visit: ProjectVisit): Promise<PresentedGroup> => {
+const create = async (visit: ProjectVisit): Promise<GroupAnswer> => {
   const { group_type_index: index, group_key: key, group_properties } = check(groupInput, visit.body)
   if (!(await typesOf(visit)).some((one) => one.group_type_index === index))
     throw failures.invalid(
       `The project has no group type ${index}: types come with the first event or group of theirs.`,
       'group_type_index',
     )
-  const [known] = await rowsOf<Row>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
+  const [known] = await rowsOf<GroupRow>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
   if (known) throw failures.invalid('A group with this key already exists', 'group_key')
   const stored = propertiesOf(group_properties ?? {}, 'group_properties')
   await (await visit.app.project(visit.project.id)).changeGroup({ group_type_index: index, group_key: key, set: stored, unset: [] })
@@ -254,6 +233,110 @@ const create = async (visit: ProjectVisit): Promise<PresentedGroup> => {
   return made
 }
 
+const recordRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'GET',
+    name: 'list',
+    summary: 'Groups of a type, the newest first',
+    queryParameters: {
+      ...typeParameter,
+      search: 'Part of the key or of the name, in any case',
+      ...paging,
+    },
+    answer: pageSchema(groupSchema),
+    handle: async (visit) => {
+      const index = indexIn(visit)
+      const { limit, offset } = pageBounds(visit.query)
+      const search = visit.query.get('search') ?? ''
+      const contains = (value: string) => `positionCaseInsensitiveUTF8(toString(${value}), {search}) > 0`
+      const conditions = ['index = {index}', ...(search ? [`(${contains('key')} or ${contains('properties.name')})`] : [])]
+      const where = conditions.join(' and ')
+      const values = { index, search }
+      const rows = await rowsOf<GroupRow>(
+        visit,
+        `select ${columns} from groups where ${where} order by created_at desc, index, key limit ${limit} offset ${offset}`,
+        values,
+      )
+      const isAll = offset === 0 && rows.length < limit
+      const count = isAll
+        ? rows.length
+        : Number((await rowsOf<[number]>(visit, `select count() from groups where ${where}`, values))[0]![0])
+      return pageWith(rows.map(present), count, visit)
+    },
+  }),
+  row({
+    method: 'POST',
+    name: 'create',
+    summary: 'A new group of a known type; 400 if there is one with this key',
+    body: groupInput,
+    status: 201,
+    answer: groupSchema,
+    handle: create,
+  }),
+  row({
+    method: 'GET',
+    path: 'find',
+    name: 'find',
+    summary: 'One group by its key',
+    queryParameters: groupParameters,
+    answer: groupSchema,
+    handle: (visit) => find(visit, indexIn(visit), keyIn(visit)),
+  }),
+]
+
+const propertyRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: 'property_definitions',
+    name: 'property_definitions',
+    summary: `The names of properties by group type, the most frequent first, at most ${mostProperties} of a type`,
+    limits: ['api'],
+    answer: z.record(z.string(), z.array(z.object({ name: z.string(), count: z.int() }))),
+    handle: async ({ app, project }) => {
+      const found: Record<string, { name: string; count: number }[]> = {}
+      const data = await app.project(project.id)
+      for (let index = 0; index < groupTypeLimit; index++) {
+        const { page } = await data.propertyNames(mostFrequent(project.id, index))
+        if (page.length === 0) continue
+        found[index] = page.map(({ name, counts }) => ({ name, count: Object.values(counts).reduce((sum, one) => sum + one, 0) }))
+      }
+      return found
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'property_values',
+    name: 'property_values',
+    summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+    queryParameters: { ...typeParameter, ...valuesParameters },
+    answer: valuesSchema,
+    handle: (visit) => recordValues(visit, `(select * from groups where index = ${indexIn(visit)})`),
+  }),
+  row({
+    method: 'POST',
+    path: 'update_property',
+    name: 'update_property',
+    summary: 'Sets one property',
+    queryParameters: groupParameters,
+    body: setInput,
+    answer: groupSchema,
+    handle: (visit) => {
+      const { key, value = null } = check(setInput, visit.body)
+      return write(visit, { [key]: value }, [])
+    },
+  }),
+  row({
+    method: 'POST',
+    path: 'delete_property',
+    name: 'delete_property',
+    summary: 'Removes one property',
+    queryParameters: groupParameters,
+    body: unsetInput,
+    answer: groupSchema,
+    handle: (visit) => write(visit, {}, [check(unsetInput, visit.body).$unset]),
+  }),
+]
+
 const groups = defineResource({
   name: 'groups',
   summary: 'Groups and their properties ([records.md](records.md#groups))',
@@ -262,54 +345,7 @@ const groups = defineResource({
   object: 'group',
   limits: ['api', 'query'],
   rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
-      summary: 'Groups of a type, the newest first',
-      queryParameters: {
-        ...typeParameter,
-        search: 'Part of the key or of the name, in any case',
-        ...paging,
-      },
-      answer: pageSchema(groupSchema),
-      handle: async (visit) => {
-        const index = indexIn(visit)
-        const { limit, offset } = pageBounds(visit.query)
-        const search = visit.query.get('search') ?? ''
-        const contains = (value: string) => `positionCaseInsensitiveUTF8(toString(${value}), {search}) > 0`
-        const conditions = ['index = {index}', ...(search ? [`(${contains('key')} or ${contains('properties.name')})`] : [])]
-        const where = conditions.join(' and ')
-        const values = { index, search }
-        const rows = await rowsOf<Row>(
-          visit,
-          `select ${columns} from groups where ${where} order by created_at desc, index, key limit ${limit} offset ${offset}`,
-          values,
-        )
-        const isAll = offset === 0 && rows.length < limit
-        const count = isAll
-          ? rows.length
-          : Number((await rowsOf<[number]>(visit, `select count() from groups where ${where}`, values))[0]![0])
-        return pageWith(rows.map(present), count, visit)
-      },
-    }),
-    row({
-      method: 'POST',
-      name: 'create',
-      summary: 'A new group of a known type; 400 if there is one with this key',
-      body: groupInput,
-      status: 201,
-      answer: groupSchema,
-      handle: create,
-    }),
-    row({
-      method: 'GET',
-      path: 'find',
-      name: 'find',
-      summary: 'One group by its key',
-      queryParameters: groupParameters,
-      answer: groupSchema,
-      handle: (visit) => find(visit, indexIn(visit), keyIn(visit)),
-    }),
+    ...recordRows(row),
     row({
       method: 'GET',
       path: 'related',
@@ -334,56 +370,7 @@ const groups = defineResource({
         return found
       },
     }),
-    row({
-      method: 'GET',
-      path: 'property_definitions',
-      name: 'property_definitions',
-      summary: `The names of properties by group type, the most frequent first, at most ${mostProperties} of a type`,
-      limits: ['api'],
-      answer: z.record(z.string(), z.array(z.object({ name: z.string(), count: z.int() }))),
-      handle: async ({ app, project }) => {
-        const found: Record<string, { name: string; count: number }[]> = {}
-        const data = await app.project(project.id)
-        for (let index = 0; index < groupTypeLimit; index++) {
-          const { page } = await data.propertyNames(mostFrequent(project.id, index))
-          if (page.length === 0) continue
-          found[index] = page.map(({ name, counts }) => ({ name, count: Object.values(counts).reduce((sum, one) => sum + one, 0) }))
-        }
-        return found
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'property_values',
-      name: 'property_values',
-      summary: 'The values of a property, the most frequent first; elements of lists count one by one',
-      queryParameters: { ...typeParameter, ...valuesParameters },
-      answer: valuesSchema,
-      handle: (visit) => recordValues(visit, `(select * from groups where index = ${indexIn(visit)})`),
-    }),
-    row({
-      method: 'POST',
-      path: 'update_property',
-      name: 'update_property',
-      summary: 'Sets one property',
-      queryParameters: groupParameters,
-      body: setInput,
-      answer: groupSchema,
-      handle: (visit) => {
-        const { key, value = null } = check(setInput, visit.body)
-        return write(visit, { [key]: value }, [])
-      },
-    }),
-    row({
-      method: 'POST',
-      path: 'delete_property',
-      name: 'delete_property',
-      summary: 'Removes one property',
-      queryParameters: groupParameters,
-      body: unsetInput,
-      answer: groupSchema,
-      handle: (visit) => write(visit, {}, [check(unsetInput, visit.body).$unset]),
-    }),
+    ...propertyRows(row),
     row({
       method: 'GET',
       path: 'activity',

@@ -1,22 +1,10 @@
-import * as z from 'zod'
 import { historicalImportInput, limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
 import type { HistoricalImport } from '../../../service/accounts/records.ts'
-import { maybeTime, timeSchema } from '../present.ts'
-import { defineResource } from '../resource.ts'
+import { type HistoricalImportAnswer, historicalImportSchema } from '../../answers/historical-import.ts'
+import { maybeTime } from '../present.ts'
+import { defineRecords } from '../records.ts'
 
-const amountSchema = z.int().nullable()
-const historicalImportSchema = z.object({
-  source: z.string(),
-  method: z.string(),
-  total_events: amountSchema,
-  events_per_minute: amountSchema,
-  is_approved: z.boolean(),
-  approved_by: z.string().nullable(),
-  approved_at: timeSchema.nullable(),
-  imported_events: z.int(),
-  limits: z.object({ total_events: amountSchema, events_per_minute: amountSchema }),
-})
-const present = (record: HistoricalImport): z.infer<typeof historicalImportSchema> => ({
+const present = (record: HistoricalImport): HistoricalImportAnswer => ({
   source: record.source,
   method: record.method,
   total_events: record.total_events,
@@ -28,37 +16,33 @@ const present = (record: HistoricalImport): z.infer<typeof historicalImportSchem
   limits: limitsOf(record),
 })
 
-export const historicalImport = defineResource({
+export const historicalImport = defineRecords({
   name: 'historical_import',
   summary: 'What was agreed on the import of past events into a project',
   path: '/api/projects/:project_id/historical_import',
   reach: 'project',
   object: 'project',
   write: 'admin',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'retrieve',
+  answer: historicalImportSchema,
+  present: (_visit, record: HistoricalImport) => present(record),
+  rows: ({ retrieve, update, replace }) => [
+    retrieve({
+      path: '',
       summary: 'Source, method, volume and speed of the import, who approved it, and the limits that hold; `null` is no limit',
-      answer: historicalImportSchema,
-      handle: async ({ app, project }) => present(await app.accounts.historicalImports.of(project.id)),
+      handle: async ({ app, project }) => app.accounts.historicalImports.of(project.id),
     }),
-    row({
-      method: 'PATCH',
-      name: 'update',
+    update({
+      path: '',
       summary:
         'Changes what is named. On a hosted server only the operator approves, and asking for another volume or speed needs approval anew',
       body: historicalImportInput.partial(),
-      answer: historicalImportSchema,
-      handle: async ({ app, by, project, body }) => present(await app.accounts.historicalImports.update(by, project, body)),
+      handle: async ({ app, by, project, body }) => app.accounts.historicalImports.update(by, project, body),
     }),
-    row({
-      method: 'PUT',
-      name: 'replace',
+    replace({
+      path: '',
       summary: 'The same, and what is not named goes back to its default',
       body: historicalImportInput.partial(),
-      answer: historicalImportSchema,
-      handle: async ({ app, by, project, body }) => present(await app.accounts.historicalImports.replace(by, project, body)),
+      handle: async ({ app, by, project, body }) => app.accounts.historicalImports.replace(by, project, body),
     }),
   ],
 })

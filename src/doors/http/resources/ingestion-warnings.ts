@@ -1,25 +1,13 @@
-import * as z from 'zod'
 import { type WarningSummary, warningKinds } from '../../../events/ingestion/warnings.ts'
+import { type WarningAnswer, warningSchema } from '../../answers/ingestion-warnings.ts'
+import { pageSchema } from '../../answers/pages.ts'
 import { holds } from '../access/access.ts'
-import { freeSchema, time, timeSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { time } from '../present.ts'
 import { defineResource } from '../resource.ts'
-
-const warningSchema = z.object({
-  type: z.string(),
-  effect: z.enum(['altered', 'in part', 'dropped']).meta({ description: 'What became of the events' }),
-  description: z.string(),
-  count: z.int().meta({ description: 'Exact, since the project was made' }),
-  last_seen_at: timeSchema,
-  samples: z
-    .array(z.object({ timestamp: timeSchema, details: z.record(z.string(), freeSchema) }))
-    .nullable()
-    .meta({ description: 'The ten latest ones, the latest first; null for keys without `query:read`' }),
-})
 
 const momentOf = (micros: number) => time(new Date(micros / 1000))
 
-const present = ({ type, count, lastSeen, samples }: WarningSummary): z.infer<typeof warningSchema> => ({
+const present = ({ type, count, lastSeen, samples }: WarningSummary): WarningAnswer => ({
   type,
   effect: warningKinds[type].effect,
   description: warningKinds[type].means,

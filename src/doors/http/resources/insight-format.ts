@@ -1,70 +1,16 @@
-import * as z from 'zod'
 import { chartFields } from '../../../queries/answers/answer-fields.ts'
 import type { Accounts } from '../../../service/accounts/accounts.ts'
-import type { QueryStatus } from '../../../service/asking/query-runs.ts'
-import { presentRun } from '../../../service/asking/query-runs.ts'
+import { presentRun, type QueryStatus } from '../../../service/asking/query-runs.ts'
 import type { InsightAnswer } from '../../../service/saved/answers.ts'
 import type { PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagsOf } from '../../../service/saved/tags.ts'
-import { freeSchema, maybeTime, presentAuthor, time, timeSchema, userSchema } from '../present.ts'
+import type { InsightResultAnswer, SavedInsightAnswer } from '../../answers/insights.ts'
+import { maybeTime, presentAuthor, time } from '../present.ts'
 
 // Insights as clients expect them: the fields of the record, and those of its answer beside them.
 
 /** Members may change what others made: private dashboards are not supported. */
 const everybodyMayEdit = 21
-
-const answerSchema = z.object({
-  result: freeSchema,
-  columns: freeSchema,
-  types: freeSchema,
-  hasMore: z.boolean().nullable(),
-  hogql: z.string().nullable(),
-  warnings: freeSchema,
-  is_cached: z.boolean(),
-  cache_target_age: timeSchema.nullable(),
-  next_allowed_client_refresh: timeSchema.nullable(),
-  timezone: z.string().nullable(),
-  resolved_date_range: freeSchema,
-  // Only of the queries that answer them.
-  resolved_compare_date_range: freeSchema.optional(),
-  compare_results: freeSchema.optional(),
-  boxplot_data: freeSchema.optional(),
-  mean: freeSchema.optional(),
-  total_median_conversion_time: z.number().nullable().optional(),
-  unconnected: z.int().optional(),
-  query_status: freeSchema,
-  error: z.object({ type: z.string(), message: z.string() }).nullable(),
-})
-
-export const insightSchema = z.object({
-  id: z.int(),
-  short_id: z.string(),
-  name: z.string().nullable(),
-  derived_name: z.string().nullable(),
-  description: z.string(),
-  query: z.record(z.string(), freeSchema),
-  filters: z.record(z.string(), freeSchema),
-  order: z.int().nullable(),
-  favorited: z.boolean(),
-  saved: z.boolean(),
-  deleted: z.boolean(),
-  tags: z.array(z.string()),
-  dashboards: z.array(z.int()),
-  dashboard_tiles: z.array(z.object({ id: z.int(), dashboard_id: z.int(), deleted: z.boolean() })),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  last_modified_at: timeSchema,
-  last_modified_by: userSchema.nullable(),
-  updated_at: timeSchema,
-  last_viewed_at: timeSchema.nullable(),
-  last_refresh: timeSchema.nullable().meta({ description: 'When the cached answer was computed' }),
-  refreshing: z.boolean().meta({ description: 'Whether it is computed in the background for this request' }),
-  user_access_level: z.literal('editor').meta({ description: 'Members of a project may change all insights' }),
-  is_sample: z.literal(false),
-  effective_restriction_level: z.int(),
-  effective_privilege_level: z.int(),
-})
-export const answeredInsightSchema = insightSchema.extend(answerSchema.shape)
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -92,7 +38,7 @@ const statusOf = (status: NonNullable<InsightAnswer['status']>): Omit<QueryStatu
   results: null,
 })
 
-type PresentedAnswer = z.infer<typeof answerSchema> & Pick<z.infer<typeof insightSchema>, 'last_refresh' | 'refreshing'>
+type PresentedAnswer = InsightResultAnswer & Pick<SavedInsightAnswer, 'last_refresh' | 'refreshing'>
 
 export const presentAnswer = ({ answer, status, error }: InsightAnswer): PresentedAnswer => {
   const { results, ...facts } = (answer?.object ?? {}) as Fields
@@ -113,13 +59,13 @@ export const presentInsight = async (
   accounts: Accounts,
   { insight, tiles }: PlacedInsight,
   computedAt: Date | null = null,
-): Promise<z.infer<typeof insightSchema>> => ({
+): Promise<SavedInsightAnswer> => ({
   id: insight.id,
   short_id: insight.short_id,
   name: insight.name,
   derived_name: insight.derived_name,
   description: insight.description,
-  query: insight.query as Record<string, unknown>,
+  query: insight.query as SavedInsightAnswer['query'],
   filters: (insight.filters ?? {}) as Record<string, unknown>,
   order: insight.position,
   favorited: insight.favorited,

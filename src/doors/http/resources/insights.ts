@@ -6,14 +6,17 @@ import { invalid } from '../../../service/accounts/refusals.ts'
 import type { Where } from '../../../service/accounts/store.ts'
 import { type InsightPage, insightChange, insightInput, type PlacedInsight } from '../../../service/saved/insights.ts'
 import { tagged } from '../../../service/saved/tags.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { time, timeSchema } from '../present.ts'
+import { timeSchema } from '../../answers/fields.ts'
+import { type AnsweredInsightAnswer, answeredInsightSchema, insightSchema } from '../../answers/insights.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { activityOf, activityOfAll } from '../activity.ts'
+import { time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { askingParameters, isUsual, readAsking } from '../queries/saved-asking.ts'
 import { range } from '../requests/moment.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit } from '../resource.ts'
-import { answeredInsightSchema, insightSchema, presentAnswer, presentInsight } from './insight-format.ts'
+import { presentAnswer, presentInsight } from './insight-format.ts'
 
 const isTrue = (value: string) => /^(true|1|yes)$/i.test(value)
 
@@ -127,7 +130,7 @@ const around = async ({ app, project, query }: ProjectVisit, insight: Insight) =
 }
 type Around = Awaited<ReturnType<typeof around>>
 
-const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around): Promise<z.infer<typeof answeredInsightSchema>> => {
+const answered = async (visit: ProjectVisit, placed: PlacedInsight, on?: Around): Promise<AnsweredInsightAnswer> => {
   const { app, project } = visit
   const asking = readAsking(visit.query)
   const answer = await app.saved.answers.ofInsight(project, placed.insight, asking, queryCallerOf(visit), on)
@@ -230,16 +233,7 @@ export const insights = defineResource({
       status: 204,
       handle: async ({ app, project, body }) => app.asking.runs.cancel(project.id, check(cancelInput, body).client_query_id),
     }),
-    row({
-      method: 'GET',
-      path: 'activity',
-      name: 'activity_of_all',
-      summary: 'Who changed insights and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Insight' }),
-    }),
+    row(activityOfAll('Insight', 'insights')),
     row({
       method: 'GET',
       path: ':id',
@@ -273,18 +267,6 @@ export const insights = defineResource({
       handle: async ({ app, project, caller, params }) =>
         app.saved.insights.viewed(project, [await app.saved.insights.find(project, params.id!)], caller.user),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) => {
-        const { id } = await visit.app.saved.insights.findAny(visit.project, visit.params.id!)
-        return activityPage(visit, { project_id: visit.project.id, scope: 'Insight', item_id: String(id) })
-      },
-    }),
+    row(activityOf('Insight', async ({ app, project, params }) => (await app.saved.insights.findAny(project, params.id!)).id)),
   ],
 })

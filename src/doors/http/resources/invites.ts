@@ -1,29 +1,16 @@
 import * as z from 'zod'
 import { fieldLimits } from '../../../limits/limits.ts'
-import type { Inviter, Sent } from '../../../service/accounts/organizations/invites.ts'
-import { inviteInput } from '../../../service/accounts/organizations/invites.ts'
+import { type Inviter, inviteInput, type Sent } from '../../../service/accounts/organizations/invites.ts'
 import type { Invite } from '../../../service/accounts/records.ts'
 import { hasAllScopes } from '../../../service/accounts/users/personal-keys.ts'
+import { type InviteAnswer, inviteSchema, type SentInviteAnswer, sentSchema } from '../../answers/invites.ts'
+import { pageSchema } from '../../answers/pages.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
-import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentAuthor, time } from '../present.ts'
 import { defineResource, type OrganizationVisit } from '../resource.ts'
 
-const inviteSchema = z.object({
-  id: uuidSchema,
-  target_email: z.string().meta({ format: 'email' }),
-  first_name: z.string(),
-  emailing_attempt_made: z.boolean(),
-  level: z.int(),
-  is_expired: z.boolean(),
-  created_by: userSchema.nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  message: z.string().nullable(),
-  private_project_access: z.array(z.object({ id: z.int(), level: z.string() })),
-})
-const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeof inviteSchema>> => ({
+const present = async ({ accounts }: App, invite: Invite): Promise<InviteAnswer> => ({
   id: invite.id,
   target_email: invite.target_email,
   first_name: invite.first_name,
@@ -37,13 +24,7 @@ const present = async ({ accounts }: App, invite: Invite): Promise<z.infer<typeo
   private_project_access: invite.private_project_access as { id: number; level: string }[],
 })
 
-const sentSchema = inviteSchema.extend({
-  secret: z.string().nullable().meta({
-    description:
-      'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
-  }),
-})
-const presentSent = async (app: App, { invite, secret }: Sent): Promise<z.infer<typeof sentSchema>> => ({
+const presentSent = async (app: App, { invite, secret }: Sent): Promise<SentInviteAnswer> => ({
   ...(await present(app, invite)),
   secret,
 })

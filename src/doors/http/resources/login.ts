@@ -4,10 +4,12 @@ import { firstOwnerInput } from '../../../service/accounts/organizations/first-o
 import { signupInput } from '../../../service/accounts/organizations/joining.ts'
 import type { User } from '../../../service/accounts/records.ts'
 import { sessionLifetime } from '../../../service/accounts/users/sessions.ts'
+import { lookSchema, setupSchema } from '../../answers/login.ts'
+import { userSchema } from '../../answers/users.ts'
 import { cookieOf, sessionCookie } from '../access/authenticate.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
-import { presentUser, userSchema, uuidSchema } from '../present.ts'
+import { presentUser } from '../present.ts'
 import { networkOf } from '../requests/client-address.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
@@ -95,7 +97,7 @@ export const setup = defineResource({
       path: '',
       name: 'retrieve',
       summary: 'Whether the first owner still has to choose a password, with the link that the server printed',
-      answer: z.object({ is_waiting: z.boolean() }),
+      answer: setupSchema,
       handle: async ({ app }) => ({ is_waiting: await app.accounts.firstOwner.isWaiting() }),
     }),
     row({
@@ -114,7 +116,6 @@ export const setup = defineResource({
   ],
 })
 
-const lookSchema = z.object({ id: uuidSchema, target_email: z.string(), first_name: z.string(), organization_name: z.string() })
 const masked = (address: string) => {
   const [name = '', domain = ''] = address.split('@')
   return name.length < 3 ? `${'*'.repeat(name.length)}@${domain}` : `${name[0]}${'*'.repeat(name.length - 2)}${name.at(-1)}@${domain}`

@@ -1,21 +1,12 @@
-import * as z from 'zod'
 import { type Member, memberInput } from '../../../service/accounts/organizations/members.ts'
 import { sameEmail } from '../../../service/accounts/users/users.ts'
+import { type MemberAnswer, memberSchema } from '../../answers/members.ts'
 import { failures } from '../errors.ts'
-import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { defineResource, type OrganizationVisit } from '../resource.ts'
+import { presentUser, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
-const memberSchema = z.object({
-  id: uuidSchema,
-  user: userSchema,
-  level: z.int(),
-  joined_at: timeSchema,
-  updated_at: timeSchema,
-  is_2fa_enabled: z.boolean(),
-  has_social_auth: z.boolean(),
-})
-const present = ({ membership, user }: Member): z.infer<typeof memberSchema> => ({
+const present = ({ membership, user }: Member): MemberAnswer => ({
   id: membership.id,
   user: presentUser(user),
   level: membership.level,
@@ -46,19 +37,17 @@ const inOrder = (list: readonly Member[], order: string | null): readonly Member
   return [...list].sort((a, b) => sign * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0))
 }
 
-export const members = defineResource({
+export const members = defineRecords({
   name: 'members',
   summary: 'Who belongs to an organization, and with which level: 1 member, 8 administrator, 15 owner',
   path: '/api/organizations/:organization_id/members',
   reach: 'organization',
   object: 'organization_member',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: memberSchema,
+  present: (_visit, member: Member) => present(member),
+  rows: ({ list, update, remove }) => [
+    list({
       summary: 'Members by first name, then the newest first',
-      answer: pageSchema(memberSchema),
-      isPaged: true,
       queryParameters: {
         email: 'Only the member with this address',
         order: `One of ${Object.keys(orders).join(', ')}; with a minus, the other way round`,
@@ -66,23 +55,18 @@ export const members = defineResource({
       handle: async ({ app, organization, query }) => {
         const email = query.get('email')
         const all = await app.accounts.members.list(organization.id)
-        return inOrder(email === null ? all : all.filter(({ user }) => sameEmail(user.email, email)), query.get('order')).map(present)
+        return inOrder(email === null ? all : all.filter(({ user }) => sameEmail(user.email, email)), query.get('order'))
       },
     }),
-    row({
-      method: 'PATCH',
+    update({
       path: ':user__uuid',
-      name: 'update',
       summary: 'Changes the level of another member; passing on ownership makes the giver an administrator',
       needsRecentLogin: true,
       body: memberInput.partial(),
-      answer: memberSchema,
-      handle: async (visit) => present(await visit.app.accounts.members.update(visit.by, await find(visit), visit.body)),
+      handle: async (visit) => visit.app.accounts.members.update(visit.by, await find(visit), visit.body),
     }),
-    row({
-      method: 'DELETE',
+    remove({
       path: ':user__uuid',
-      name: 'remove',
       summary: 'Removes a member; everybody may leave',
       needsRecentLogin: true,
       handle: async (visit) => visit.app.accounts.members.remove(visit.by, await find(visit)),

@@ -1,8 +1,9 @@
 import type { ScopeObject } from '../../../service/accounts/users/personal-keys.ts'
+import { freeSchema } from '../../answers/fields.ts'
+import { pageSchema } from '../../answers/pages.ts'
 import { failures } from '../errors.ts'
 import { notKept } from '../not-kept.ts'
-import { freeSchema } from '../present.ts'
-import { pageOf, pageSchema } from '../requests/pages.ts'
+import { pageOf } from '../requests/pages.ts'
 import { defineResource, Reply, type Resource } from '../resource.ts'
 
 interface NotKept {

@@ -1,25 +1,17 @@
-import * as z from 'zod'
 import { maskedAddress } from '../../../lib/web/masked-address.ts'
 import type { Accounts } from '../../../service/accounts/accounts.ts'
 import type { Alert, AlertCheck, Insight, NoticeDelivery, Subscription, User } from '../../../service/accounts/records.ts'
 import type { LatestNotice } from '../../../service/notifications/deliveries.ts'
-import { alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../../service/notifications/records.ts'
+import { type alertStates, deliveryStates, recurrenceOf, ruleOf, thresholdOf } from '../../../service/notifications/records.ts'
 import { summaryOf } from '../../../service/notifications/recurrence.ts'
-import { freeSchema, maybeTime, presentAuthor, presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import type { SavedInsightAnswer } from '../../answers/insights.ts'
+import type { AlertAnswer, AlertCheckAnswer, DeliveryAnswer, LastDeliveryAnswer, SubscriptionAnswer } from '../../answers/notifications.ts'
+import { maybeTime, presentAuthor, presentUser, time } from '../present.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 
 // Alerts, subscriptions and deliveries in answers.
 
-export const checkSchema = z.object({
-  id: uuidSchema,
-  created_at: timeSchema,
-  due_at: timeSchema,
-  calculated_value: z.number().nullable(),
-  state: z.enum(alertStates),
-  error: z.string().nullable(),
-  targets_notified: z.boolean().meta({ description: 'Somebody was told. False while all deliveries wait or have failed' }),
-})
-export const presentCheck = (one: AlertCheck, undelivered: ReadonlySet<string>): z.infer<typeof checkSchema> => ({
+export const presentCheck = (one: AlertCheck, undelivered: ReadonlySet<string>): AlertCheckAnswer => ({
   id: one.id,
   created_at: time(one.created_at),
   due_at: time(one.due_at),
@@ -29,65 +21,11 @@ export const presentCheck = (one: AlertCheck, undelivered: ReadonlySet<string>):
   targets_notified: (one.targets as readonly unknown[]).length > 0 && !undelivered.has(one.id),
 })
 
-const shortInsightSchema = z.object({
-  id: z.int(),
-  short_id: z.string(),
-  name: z.string().nullable(),
-  derived_name: z.string().nullable(),
-  query: z.record(z.string(), freeSchema),
-})
-
-const lastDeliverySchema = z
-  .object({
-    created_at: timeSchema,
-    status: z.enum(deliveryStates).meta({ description: '`failed` if one receiver did not get it, `waiting` if one has not got it yet' }),
-    delivered: z.int(),
-    waiting: z.int(),
-    failed: z.int(),
-    target_type: z.string(),
-    target: z.string().meta({ description: 'The receiver that decides `status`' }),
-    error: z.string().nullable().meta({ description: 'Of the last attempt to reach it' }),
-    next_attempt_at: timeSchema.nullable(),
-  })
-  .nullable()
-  .meta({ description: 'What became of the newest notice, tests left out; null: there was none in 30 days' })
-const presentLatest = (latest: LatestNotice | null, showsAddress: boolean): z.infer<typeof lastDeliverySchema> => {
+const presentLatest = (latest: LatestNotice | null, showsAddress: boolean): LastDeliveryAnswer => {
   if (!latest) return null
   const { target_type, target, error, next_attempt_at } = presentDelivery(latest.delivery, showsAddress)
   return { created_at: time(latest.createdAt), status: latest.state, ...latest.counts, target_type, target, error, next_attempt_at }
 }
-
-const secretField = z.string().nullable().meta({ description: 'Only in the answer to the request that made it' })
-
-export const alertSchema = z.object({
-  id: uuidSchema,
-  created_by: userSchema.nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  insight: shortInsightSchema.nullable(),
-  name: z.string(),
-  subscribed_users: z.array(userSchema),
-  condition: z.object({ type: z.string() }),
-  threshold: z.object({
-    name: z.string(),
-    configuration: z.object({ type: z.string(), bounds: z.object({ lower: z.number().nullable(), upper: z.number().nullable() }) }),
-  }),
-  config: z.object({ type: z.literal('TrendsAlertConfig'), series_index: z.int(), check_ongoing_interval: z.boolean() }),
-  state: z.enum(alertStates),
-  enabled: z.boolean(),
-  calculation_interval: z.string(),
-  skip_weekend: z.boolean(),
-  snoozed_until: timeSchema.nullable(),
-  last_value: z.number().nullable(),
-  last_checked_at: timeSchema.nullable(),
-  last_notified_at: timeSchema.nullable().meta({ description: 'When a notice was last delivered' }),
-  last_delivery: lastDeliverySchema,
-  next_check_at: timeSchema.nullable(),
-  last_error: z.string().nullable().meta({ description: 'Why the last check failed; null: it did not' }),
-  checks: z.array(checkSchema),
-  webhook_url: z.string().nullable(),
-  webhook_secret: secretField,
-})
 
 export interface AlertParts {
   readonly insight: Insight | undefined
@@ -100,7 +38,7 @@ export interface AlertParts {
   /** An address of a webhook may hold a token. */
   readonly showsAddress: boolean
 }
-export const presentAlert = async (accounts: Accounts, alert: Alert, parts: AlertParts): Promise<z.infer<typeof alertSchema>> => {
+export const presentAlert = async (accounts: Accounts, alert: Alert, parts: AlertParts): Promise<AlertAnswer> => {
   const { name, type, bounds } = thresholdOf(alert)
   const { insight } = parts
   return {
@@ -114,7 +52,7 @@ export const presentAlert = async (accounts: Accounts, alert: Alert, parts: Aler
           short_id: insight.short_id,
           name: insight.name,
           derived_name: insight.derived_name,
-          query: insight.query as Record<string, unknown>,
+          query: insight.query as SavedInsightAnswer['query'],
         }
       : null,
     name: alert.name,
@@ -139,31 +77,6 @@ export const presentAlert = async (accounts: Accounts, alert: Alert, parts: Aler
   }
 }
 
-export const subscriptionSchema = z.object({
-  id: z.int(),
-  dashboard: z.int().nullable(),
-  insight: z.int().nullable(),
-  target_type: z.string(),
-  target_value: z.string(),
-  webhook_secret: secretField,
-  frequency: z.string(),
-  interval: z.int(),
-  byweekday: z.array(z.string()).nullable(),
-  bysetpos: z.int().nullable(),
-  count: z.int().nullable(),
-  start_date: timeSchema,
-  until_date: timeSchema.nullable(),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  enabled: z.boolean(),
-  deleted: z.boolean(),
-  title: z.string().nullable(),
-  resource_name: z.string().nullable().meta({ description: 'The name of its insight or dashboard; null: it was deleted' }),
-  insight_short_id: z.string().nullable(),
-  summary: z.string(),
-  next_delivery_date: timeSchema.nullable(),
-  last_delivery: lastDeliverySchema,
-})
 export interface SubscriptionParts {
   readonly secret: string | null
   readonly showsAddress: boolean
@@ -175,7 +88,7 @@ export const presentSubscription = async (
   accounts: Accounts,
   record: Subscription,
   { secret, showsAddress, latest, shown }: SubscriptionParts,
-): Promise<z.infer<typeof subscriptionSchema>> => ({
+): Promise<SubscriptionAnswer> => ({
   id: record.id,
   dashboard: record.dashboard_id,
   insight: record.insight_id,
@@ -201,22 +114,7 @@ export const presentSubscription = async (
   last_delivery: presentLatest(latest, showsAddress),
 })
 
-export const deliverySchema = z.object({
-  id: uuidSchema,
-  target_type: z.string(),
-  target: z.string(),
-  status: z.enum(deliveryStates),
-  attempts: z.int(),
-  next_attempt_at: timeSchema.nullable(),
-  error: z.string().nullable(),
-  created_at: timeSchema,
-  last_attempt_at: timeSchema.nullable(),
-  delivered_at: timeSchema.nullable(),
-  is_test: z.boolean(),
-})
-/** What became of a test. */
-export const testSchema = z.object({ deliveries: z.array(deliverySchema) })
-export const presentDelivery = (one: NoticeDelivery, showsAddress: boolean): z.infer<typeof deliverySchema> => ({
+export const presentDelivery = (one: NoticeDelivery, showsAddress: boolean): DeliveryAnswer => ({
   id: one.id,
   target_type: one.target_type,
   target: one.target_type === 'webhook' && !showsAddress ? maskedAddress(one.target) : one.target,

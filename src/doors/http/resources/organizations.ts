@@ -1,6 +1,7 @@
 import { newOrganizationInput, organizationInput } from '../../../service/accounts/organizations/organizations.ts'
-import { organizationSchema, presentOrganization } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { organizationSchema } from '../../answers/organizations.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { presentOrganization } from '../present.ts'
 import { defineResource } from '../resource.ts'
 
 export const organizations = defineResource({

@@ -1,6 +1,6 @@
-import * as z from 'zod'
 import { check } from '../../../service/accounts/fields.ts'
 import { isWrongLink, mailedLinkInput, passwordLinkInput } from '../../../service/accounts/users/password-links.ts'
+import { passwordSetSchema } from '../../answers/login.ts'
 import { failures } from '../errors.ts'
 import { defineResource, Reply, type Visit } from '../resource.ts'
 
@@ -56,7 +56,7 @@ export const passwordLinks = defineResource({
       name: 'use',
       summary: 'Sets the password. All sessions of the account end; its personal API keys stay if its address was confirmed before',
       body: passwordLinkInput,
-      answer: z.object({ success: z.literal(true), email: z.string() }),
+      answer: passwordSetSchema,
       handle: async (visit) => {
         const { email } = await tried(visit, () => visit.app.accounts.passwordLinks.use(visit.params.uuid!, visit.body))
         return new Reply(200, { success: true, email })

@@ -1,25 +1,13 @@
 import * as z from 'zod'
 import type { PersonalKey } from '../../../service/accounts/records.ts'
 import { keyInput, scopes } from '../../../service/accounts/users/personal-keys.ts'
+import { type KeyAnswer, keySchema } from '../../answers/personal-keys.ts'
 import type { Caller } from '../access/authenticate.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, time, timeSchema, uuidSchema } from '../present.ts'
+import { maybeTime, time } from '../present.ts'
 import { defineResource, type Visits } from '../resource.ts'
 
-const keySchema = z.object({
-  id: z.string(),
-  label: z.string(),
-  value: z.string().nullable(),
-  mask_value: z.string(),
-  created_at: timeSchema,
-  last_used_at: timeSchema.nullable(),
-  last_rolled_at: timeSchema.nullable(),
-  user_id: z.int(),
-  scopes: z.array(z.string()),
-  scoped_teams: z.array(z.int()),
-  scoped_organizations: z.array(uuidSchema),
-})
-const present = (key: PersonalKey, value: string | null = null): z.infer<typeof keySchema> => ({
+const present = (key: PersonalKey, value: string | null = null): KeyAnswer => ({
   id: key.id,
   label: key.label,
   value,

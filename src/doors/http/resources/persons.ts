@@ -7,37 +7,23 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { tokenLength } from '../../../limits/bounds.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { doneSchema, idsShown, type PersonAnswer, personCohortsSchema, personSchema } from '../../answers/persons.ts'
+import { valuesSchema } from '../../answers/property-values.ts'
+import { activityOf, activityOfAll } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, timeSchema, uuidSchema } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
 import { byUuids, givenFilters } from '../queries/list-parameters.ts'
-import { recordValues, valuesParameters, valuesSchema } from '../queries/property-values.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { recordValues, valuesParameters } from '../queries/property-values.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
+import { defineResource, type ProjectVisit, type Row, type RowMaker } from '../resource.ts'
 
 /** Persons of one request. */
 const mostDeleted = 1_000
 const mostMerged = 1_000
-const idsShown = 1_000
 const mostSplit = 10_000
 const cohortsOfStatement = 50
 const mostNames = 10_000
-
-const personSchema = z.object({
-  id: uuidSchema,
-  uuid: uuidSchema,
-  type: z.literal('person'),
-  name: z
-    .string()
-    .meta({ description: 'By `person_display_name_properties` of the project, else a distinct id, if possible one that is not anonymous' }),
-  distinct_ids: z.array(z.string()).meta({ description: `At most ${idsShown} in a list` }),
-  properties: z.record(z.string(), freeSchema),
-  created_at: timeSchema,
-  is_identified: z.boolean(),
-})
-type PresentedPerson = z.infer<typeof personSchema>
-const doneSchema = z.object({ success: z.literal(true), person: personSchema })
 
 /** An id that is looked up. */
 const givenId = z.string().max(tokenLength)
@@ -62,7 +48,7 @@ const bulkInput = z.object({
 })
 const eventsToo = { delete_events: '`true`: with all its events, which cannot be undone' }
 
-interface Actor extends Omit<PresentedPerson, 'uuid' | 'name' | 'type'> {}
+interface Actor extends Omit<PersonAnswer, 'uuid' | 'name' | 'type'> {}
 interface Shown {
   readonly display_name: string
 }
@@ -70,7 +56,7 @@ interface Shown {
 const dataOf = ({ app, project }: ProjectVisit) => app.project(project.id)
 const isTrue = (text: string | null) => /^(true|1)$/i.test(text ?? '')
 
-const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PresentedPerson => {
+const present = ([actor, display]: readonly unknown[], most = Number.POSITIVE_INFINITY): PersonAnswer => {
   const { id, properties, created_at, is_identified, ...rest } = actor as Actor
   const distinct_ids = namesFirst(rest.distinct_ids) // engines return them in any order
   return {
@@ -124,7 +110,7 @@ const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'disti
 const noPerson = 'There is no person with this uuid or distinct id.'
 
 /** By its uuid, or else by a distinct id. */
-const find = async (visit: ProjectVisit): Promise<PresentedPerson> => {
+const find = async (visit: ProjectVisit): Promise<PersonAnswer> => {
   const id = visit.params.id ?? ''
   const one = { limit: 1, offset: 0 }
   const [known] = isUuid(id) ? await personsOf(visit, { filters: [byUuids([id.toLowerCase()])] }, one) : []
@@ -151,13 +137,13 @@ const change = async (visit: ProjectVisit, changes: readonly PersonChange[]): Pr
   (await dataOf(visit)).changePersons(changes)
 
 /** Changes one person, which may be deleted or merged by somebody else meanwhile. */
-const changeOne = async (visit: ProjectVisit, changed: PersonChange): Promise<PresentedPerson> => {
+const changeOne = async (visit: ProjectVisit, changed: PersonChange): Promise<PersonAnswer> => {
   const [isThere] = await change(visit, [changed])
   if (!isThere) throw failures.notFound()
   return find({ ...visit, params: { ...visit.params, id: changed.person } })
 }
 
-const write = async (visit: ProjectVisit, person: PresentedPerson, set: Readonly<Record<string, unknown>>, unset: readonly string[]) => {
+const write = async (visit: ProjectVisit, person: PersonAnswer, set: Readonly<Record<string, unknown>>, unset: readonly string[]) => {
   const stored = propertiesOf(set, 'properties')
   const after = await changeOne(visit, { change: 'write', person: person.uuid, set: stored, unset })
   if (isTooLarge(stored, after.properties))
@@ -200,7 +186,7 @@ const chosen = async (visit: ProjectVisit): Promise<{ uuids: readonly string[]; 
   return { uuids: await uuidsOf(visit, byDistinctIds(distinct_ids), mostDeleted), withEvents }
 }
 
-const leaving = (person: PresentedPerson, body: unknown): readonly string[] | null => {
+const leaving = (person: PersonAnswer, body: unknown): readonly string[] | null => {
   const { main_distinct_id: main, distinct_ids_to_split: wanted } = check(splitInput, body ?? {})
   const own = new Set(person.distinct_ids)
   const named = new Set(wanted)
@@ -219,6 +205,177 @@ const leaving = (person: PresentedPerson, body: unknown): readonly string[] | nu
   return ids
 }
 
+const listRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'GET',
+    name: 'list',
+    summary: 'Persons, the newest first',
+    queryParameters: {
+      search: 'Part of the email, the name, the uuid or a distinct id, in any case',
+      distinct_id: 'Only the person of this distinct id',
+      email: 'Only persons with this email',
+      properties: 'A JSON list of filters, as in queries',
+      cohort: 'Only members of the cohort with this id',
+      ...paging,
+    },
+    answer: pageSchema(personSchema),
+    handle: async (visit) => {
+      const { query } = visit
+      const bounds = pageBounds(query)
+      const [distinctId, email] = [query.get('distinct_id'), query.get('email')]
+      const filters: object[] = [
+        ...(distinctId ? [byDistinctIds([distinctId])] : []),
+        ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
+      ]
+      const cohort = query.get('cohort')
+      if (cohort) filters.push(await membersOf(visit, cohort))
+      const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
+      const rows = await personsOf(visit, selection, bounds)
+      const isAll = bounds.offset === 0 && rows.length < bounds.limit
+      const count = isAll ? rows.length : await countOf(visit, selection)
+      return pageWith(
+        rows.map((one) => present(one, idsShown)),
+        count,
+        visit,
+      )
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'values',
+    name: 'values',
+    summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+    queryParameters: valuesParameters,
+    answer: valuesSchema,
+    handle: (visit) => recordValues(visit, 'persons'),
+  }),
+  row({
+    method: 'GET',
+    path: 'properties',
+    name: 'properties',
+    summary: `The names of the properties that persons have, and how many persons have each: the most frequent ones first, at most ${mostNames}`,
+    answer: z.array(z.object({ name: z.string(), count: z.int() })),
+    handle: async (visit) => {
+      const keys = 'select arrayJoin(JSONExtractKeys(toString(properties))) as name from persons'
+      const query = `select name, count() as n from (${keys}) group by name order by n desc, name limit ${mostNames}`
+      const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query })) as { results: [string, number][] }
+      return results.map(([name, count]) => ({ name, count: Number(count) }))
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'cohorts',
+    name: 'cohorts',
+    summary: 'The cohorts that a person is in now',
+    queryParameters: { person_id: 'Its uuid or a distinct id' },
+    answer: personCohortsSchema,
+    handle: async (visit) => {
+      const id = visit.query.get('person_id')
+      if (!id) throw failures.required('person_id')
+      const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
+      const { cohorts } = await dataOf(visit)
+      const all = await cohorts.list()
+      const states = await cohorts.states(all.map((cohort) => cohort.id))
+      const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
+      const found = []
+      for (let at = 0; at < sound.length; at += cohortsOfStatement) {
+        const some = sound.slice(at, at + cohortsOfStatement)
+        const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
+        const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
+        const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
+        for (const [i, { id, name, is_static }] of some.entries())
+          if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
+      }
+      return { results: found }
+    },
+  }),
+  row(activityOfAll('Person', 'persons', { name: 'all_activity', limits: ['api'] })),
+]
+
+/** Changes of properties. */
+const propertyRows = (row: RowMaker<'project'>): readonly Row[] => [
+  ...(['PATCH', 'POST'] as const).map((method) =>
+    row({
+      method,
+      path: ':id',
+      name: method === 'PATCH' ? 'update' : 'update_by_post',
+      summary: 'Sets properties; those that are not named stay',
+      body: propertiesInput,
+      answer: personSchema,
+      handle: async (visit) => write(visit, await find(visit), check(propertiesInput, visit.body).properties, []),
+    }),
+  ),
+  row({
+    method: 'POST',
+    path: ':id/update_property',
+    name: 'update_property',
+    summary: 'Sets one property',
+    body: propertyInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const { key, value = null } = check(propertyInput, visit.body)
+      return { success: true, person: await write(visit, await find(visit), { [key]: value }, []) }
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/delete_property',
+    name: 'delete_property',
+    summary: 'Removes one property',
+    body: unsetInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const { $unset } = check(unsetInput, visit.body)
+      return { success: true, person: await write(visit, await find(visit), {}, [$unset]) }
+    },
+  }),
+]
+
+/** Which distinct ids a person has. */
+const identityRows = (row: RowMaker<'project'>): readonly Row[] => [
+  row({
+    method: 'POST',
+    path: ':id/split',
+    name: 'split',
+    summary: 'Makes persons of distinct ids that belong to others: they take their events with them',
+    body: splitInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const person = await find(visit)
+      const ids = leaving(person, visit.body)
+      const after = await changeOne(visit, { change: 'split', person: person.uuid, ids })
+      await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+        activity: 'split',
+        persons: [person.uuid],
+        changes: [{ field: 'distinct_ids', after: after.distinct_ids }],
+      })
+      return { success: true, person: after }
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/merge',
+    name: 'merge',
+    summary: 'Makes other persons part of this one, whose properties win',
+    body: mergeInput,
+    answer: doneSchema,
+    handle: async (visit) => {
+      const person = await find(visit)
+      const sources = uuidsIn(check(mergeInput, visit.body).ids, mostMerged)
+      if (sources.includes(person.uuid)) throw failures.invalid('A person cannot be merged into itself.', 'ids')
+      const found = sources.length > 0 ? await countOf(visit, { filters: [byUuids(sources)] }) : 0
+      if (found < sources.length) throw failures.invalid('Some of these persons do not exist.', 'ids')
+      const after = await changeOne(visit, { change: 'merge', person: person.uuid, sources })
+      await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
+        activity: 'merged',
+        persons: [person.uuid],
+        changes: [{ field: 'persons', after: sources }],
+      })
+      return { success: true, person: after }
+    },
+  }),
+]
+
 export const persons = defineResource({
   name: 'persons',
   summary: 'The persons of a project ([records.md](records.md))',
@@ -227,109 +384,7 @@ export const persons = defineResource({
   object: 'person',
   limits: ['api', 'query'],
   rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
-      summary: 'Persons, the newest first',
-      queryParameters: {
-        search: 'Part of the email, the name, the uuid or a distinct id, in any case',
-        distinct_id: 'Only the person of this distinct id',
-        email: 'Only persons with this email',
-        properties: 'A JSON list of filters, as in queries',
-        cohort: 'Only members of the cohort with this id',
-        ...paging,
-      },
-      answer: pageSchema(personSchema),
-      handle: async (visit) => {
-        const { query } = visit
-        const bounds = pageBounds(query)
-        const [distinctId, email] = [query.get('distinct_id'), query.get('email')]
-        const filters: object[] = [
-          ...(distinctId ? [byDistinctIds([distinctId])] : []),
-          ...(email ? [{ type: 'person', key: 'email', value: [email], operator: 'exact' }] : []),
-        ]
-        const cohort = query.get('cohort')
-        if (cohort) filters.push(await membersOf(visit, cohort))
-        const selection: Selection = { search: query.get('search') || null, filters, given: givenFilters(visit, 'person') }
-        const rows = await personsOf(visit, selection, bounds)
-        const isAll = bounds.offset === 0 && rows.length < bounds.limit
-        const count = isAll ? rows.length : await countOf(visit, selection)
-        return pageWith(
-          rows.map((one) => present(one, idsShown)),
-          count,
-          visit,
-        )
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'values',
-      name: 'values',
-      summary: 'The values of a property, the most frequent first; elements of lists count one by one',
-      queryParameters: valuesParameters,
-      answer: valuesSchema,
-      handle: (visit) => recordValues(visit, 'persons'),
-    }),
-    row({
-      method: 'GET',
-      path: 'properties',
-      name: 'properties',
-      summary: `The names of the properties that persons have, and how many persons have each: the most frequent ones first, at most ${mostNames}`,
-      answer: z.array(z.object({ name: z.string(), count: z.int() })),
-      handle: async (visit) => {
-        const keys = 'select arrayJoin(JSONExtractKeys(toString(properties))) as name from persons'
-        const query = `select name, count() as n from (${keys}) group by name order by n desc, name limit ${mostNames}`
-        const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query })) as { results: [string, number][] }
-        return results.map(([name, count]) => ({ name, count: Number(count) }))
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'cohorts',
-      name: 'cohorts',
-      summary: 'The cohorts that a person is in now',
-      queryParameters: { person_id: 'Its uuid or a distinct id' },
-      answer: z.object({
-        results: z.array(
-          z.object({
-            id: z.int(),
-            name: z.string(),
-            is_static: z.boolean(),
-            count: z.int().meta({ description: 'Members, as of its last calculation' }),
-          }),
-        ),
-      }),
-      handle: async (visit) => {
-        const id = visit.query.get('person_id')
-        if (!id) throw failures.required('person_id')
-        const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
-        const { cohorts } = await dataOf(visit)
-        const all = await cohorts.list()
-        const states = await cohorts.states(all.map((cohort) => cohort.id))
-        const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
-        const found = []
-        for (let at = 0; at < sound.length; at += cohortsOfStatement) {
-          const some = sound.slice(at, at + cohortsOfStatement)
-          const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
-          const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
-          const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
-          for (const [i, { id, name, is_static }] of some.entries())
-            if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
-        }
-        return { results: found }
-      },
-    }),
-    row({
-      method: 'GET',
-      path: 'activity',
-      name: 'all_activity',
-      summary: 'Who changed persons and how, the newest first',
-      scope: 'activity_log:read',
-      limits: ['api'],
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Person' }),
-    }),
+    ...listRows(row),
     row({
       method: 'POST',
       path: 'bulk_delete',
@@ -351,82 +406,8 @@ export const persons = defineResource({
       answer: personSchema,
       handle: find,
     }),
-    ...(['PATCH', 'POST'] as const).map((method) =>
-      row({
-        method,
-        path: ':id',
-        name: method === 'PATCH' ? 'update' : 'update_by_post',
-        summary: 'Sets properties; those that are not named stay',
-        body: propertiesInput,
-        answer: personSchema,
-        handle: async (visit) => write(visit, await find(visit), check(propertiesInput, visit.body).properties, []),
-      }),
-    ),
-    row({
-      method: 'POST',
-      path: ':id/update_property',
-      name: 'update_property',
-      summary: 'Sets one property',
-      body: propertyInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const { key, value = null } = check(propertyInput, visit.body)
-        return { success: true, person: await write(visit, await find(visit), { [key]: value }, []) }
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/delete_property',
-      name: 'delete_property',
-      summary: 'Removes one property',
-      body: unsetInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const { $unset } = check(unsetInput, visit.body)
-        return { success: true, person: await write(visit, await find(visit), {}, [$unset]) }
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/split',
-      name: 'split',
-      summary: 'Makes persons of distinct ids that belong to others: they take their events with them',
-      body: splitInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const person = await find(visit)
-        const ids = leaving(person, visit.body)
-        const after = await changeOne(visit, { change: 'split', person: person.uuid, ids })
-        await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
-          activity: 'split',
-          persons: [person.uuid],
-          changes: [{ field: 'distinct_ids', after: after.distinct_ids }],
-        })
-        return { success: true, person: after }
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/merge',
-      name: 'merge',
-      summary: 'Makes other persons part of this one, whose properties win',
-      body: mergeInput,
-      answer: doneSchema,
-      handle: async (visit) => {
-        const person = await find(visit)
-        const sources = uuidsIn(check(mergeInput, visit.body).ids, mostMerged)
-        if (sources.includes(person.uuid)) throw failures.invalid('A person cannot be merged into itself.', 'ids')
-        const found = sources.length > 0 ? await countOf(visit, { filters: [byUuids(sources)] }) : 0
-        if (found < sources.length) throw failures.invalid('Some of these persons do not exist.', 'ids')
-        const after = await changeOne(visit, { change: 'merge', person: person.uuid, sources })
-        await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
-          activity: 'merged',
-          persons: [person.uuid],
-          changes: [{ field: 'persons', after: sources }],
-        })
-        return { success: true, person: after }
-      },
-    }),
+    ...propertyRows(row),
+    ...identityRows(row),
     row({
       method: 'DELETE',
       path: ':id',
@@ -438,17 +419,6 @@ export const persons = defineResource({
         await remove(visit, [await findUuid(visit)], isTrue(visit.query.get('delete_events')))
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was deleted, by its uuid',
-      scope: 'activity_log:read',
-      limits: ['api'],
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'Person', item_id: (visit.params.id ?? '').toLowerCase() }),
-    }),
+    row(activityOf('Person', ({ params }) => (params.id ?? '').toLowerCase(), 'of one that was deleted, by its uuid', { limits: ['api'] })),
   ],
 })

@@ -5,20 +5,15 @@ import { failedStates } from '../../../service/plugins/delivery/records.ts'
 import { type Family, isIn } from '../../../service/plugins/families.ts'
 import { agreementInput, configChange, configInput, jobInput, ordersInput } from '../../../service/plugins/fields.ts'
 import { logTypes } from '../../../service/plugins/log-entries.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { changedDeliveriesSchema, configSchema, failedDeliverySchema, pluginLogSchema } from '../../answers/plugins.ts'
 import { failures } from '../errors.ts'
+import { defineRecords, type RecordRows } from '../records.ts'
 import { range } from '../requests/moment.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
-import { defineResource, type ProjectVisit, Reply, type Resource } from '../resource.ts'
-import {
-  changedDeliveriesSchema,
-  configSchema,
-  failedDeliverySchema,
-  pluginLogSchema,
-  presentConfig,
-  presentFailedDelivery,
-  presentPluginLog,
-} from './plugin-format.ts'
+import { type ProjectVisit, Reply, type Resource, type Row } from '../resource.ts'
+import { presentConfig, presentFailedDelivery, presentPluginLog } from './plugin-format.ts'
 
 const seen = async ({ app, organization, project }: ProjectVisit, family: Family): Promise<readonly PluginConfig[]> => {
   if (!mayConfigure(organization)) throw failures.notFound()
@@ -52,36 +47,156 @@ const frontend = async (visit: ProjectVisit, family: Family): Promise<Reply> => 
   return new Reply(200, new TextEncoder().encode(file.transpiled), { 'content-type': 'text/javascript; charset=utf-8' })
 }
 
+type ConfigRows = RecordRows<'project', PluginConfig>
+
+const recordRows = ({ retrieve, update, remove, one }: ConfigRows, family: Family): readonly Row[] => [
+  retrieve({
+    summary: 'One plugin config, with its plugin. Secrets are masked',
+    handle: async (visit) => find(visit, family),
+  }),
+  update({
+    summary: 'Changes a plugin config. `config` is replaced, except secrets that are not sent; `deleted` also disables it',
+    body: configChange,
+    takesFiles: true,
+    handle: async (visit) => visit.app.plugins.configs.update(visit.by, await find(visit, family), visit.body),
+  }),
+  remove({
+    summary: 'Disables a plugin config; its settings are kept',
+    handle: async (visit) => visit.app.plugins.configs.remove(visit.by, await find(visit, family)),
+  }),
+  one({
+    method: 'POST',
+    path: ':id/agree',
+    name: 'agree',
+    summary: 'Agrees to the code of the plugin as it is now: from then on this version runs in the project',
+    level: 'admin',
+    body: agreementInput,
+    handle: async (visit) => visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body),
+  }),
+]
+
+/** What runs in the project, and what it logged. */
+const runningRows = ({ row }: ConfigRows, family: Family): readonly Row[] => [
+  row({
+    method: 'POST',
+    path: ':id/job',
+    name: 'job',
+    summary: 'Queues a public job of the plugin',
+    body: jobInput,
+    handle: async (visit) => visit.app.plugins.configs.job(visit.by, await find(visit, family), visit.body),
+  }),
+  row({
+    method: 'GET',
+    path: ':id/frontend',
+    name: 'frontend',
+    summary: 'The compiled script of frontend.tsx, as JavaScript',
+    handle: async (visit) => frontend(visit, family),
+  }),
+  row({
+    method: 'GET',
+    path: ':id/logs',
+    name: 'logs',
+    summary: 'What the plugin logged in this project, newest first',
+    queryParameters: {
+      after: 'Only entries since this time: ISO 8601, or relative (`-7d`)',
+      before: 'Only entries until this time',
+      search: 'Only entries that contain this text, in any case',
+      type_filter: repeatable(`Only entries of this type: ${logTypes.join(', ')}`),
+    },
+    answer: pageSchema(pluginLogSchema),
+    isPaged: true,
+    handle: async (visit) => {
+      const [after, before] = range(visit, 'after', 'before')
+      const filter = {
+        after,
+        before,
+        search: visit.query.get('search') ?? '',
+        types: visit.query.getAll('type_filter').map((one) => one.toUpperCase()),
+      }
+      return (await visit.app.plugins.configs.logs(await find(visit, family), filter)).map(presentPluginLog)
+    },
+  }),
+]
+
+const failedRows = ({ row }: ConfigRows, family: Family): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: ':id/failed_deliveries',
+    name: 'failed_deliveries',
+    summary: 'Events that could not be delivered, newest first: those that wait for another attempt, and dead letters',
+    queryParameters: { status: repeatable(`Only these: ${failedStates.join(', ')}`), ...paging },
+    answer: pageSchema(failedDeliverySchema),
+    handle: async (visit) => {
+      const states = failedStates.filter((one) => visit.query.getAll('status').includes(one))
+      const config = await find(visit, family)
+      const { rows, count } = await visit.app.plugins.failedDeliveries.list(config, states, pageBounds(visit.query))
+      return pageWith(rows.map(presentFailedDelivery), count, visit)
+    },
+  }),
+  row({
+    method: 'POST',
+    path: ':id/failed_deliveries/retry',
+    name: 'retry_deliveries',
+    summary: 'Delivers all dead letters again',
+    answer: changedDeliveriesSchema,
+    status: 200,
+    handle: async (visit) => ({ count: await visit.app.plugins.failedDeliveries.retryDead(visit.by, await find(visit, family)) }),
+  }),
+  row({
+    method: 'POST',
+    path: ':id/failed_deliveries/discard',
+    name: 'discard_deliveries',
+    summary: 'Removes all dead letters. The events stay stored',
+    answer: changedDeliveriesSchema,
+    status: 200,
+    handle: async (visit) => ({ count: await visit.app.plugins.failedDeliveries.discardDead(visit.by, await find(visit, family)) }),
+  }),
+  row({
+    method: 'POST',
+    path: ':id/failed_deliveries/:delivery_id/retry',
+    name: 'retry_delivery',
+    summary: 'Delivers one event again, now',
+    answer: changedDeliveriesSchema,
+    status: 200,
+    handle: async (visit) => ({
+      count: await visit.app.plugins.failedDeliveries.retry(visit.by, ...(await findDelivery(visit, family))),
+    }),
+  }),
+  row({
+    method: 'DELETE',
+    path: ':id/failed_deliveries/:delivery_id',
+    name: 'discard_delivery',
+    summary: 'Removes one failed delivery. The event stays stored',
+    handle: async (visit) => {
+      await visit.app.plugins.failedDeliveries.discard(visit.by, ...(await findDelivery(visit, family)))
+    },
+  }),
+]
+
 const configResource = (name: string, path: string, family: Family, words: string, isOfCurrentProject = false): Resource =>
-  defineResource({
+  defineRecords({
     name,
     summary: words,
     path,
     reach: 'project',
     isOfCurrentProject,
     object: 'plugin',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
+    answer: configSchema,
+    present: ({ app }, config: PluginConfig) => presentConfig(app, config, false),
+    presentAll: ({ app }, configs) => Promise.all(configs.map((one) => presentConfig(app, one, true))),
+    rows: (make) => [
+      make.list({
         summary: 'Plugin configs by order, without deleted ones',
-        answer: pageSchema(configSchema),
-        isPaged: true,
-        handle: async (visit) => Promise.all((await seen(visit, family)).map((one) => presentConfig(visit.app, one, true))),
+        handle: async (visit) => seen(visit, family),
       }),
-      row({
-        method: 'POST',
-        name: 'create',
+      make.create({
         summary:
           'Uses a plugin in the project. A project has one config of a plugin: creating it again changes it. Forms may carry files as `add_attachment[key]`',
         body: configInput,
         takesFiles: true,
-        status: 201,
-        answer: configSchema,
-        handle: async ({ app, by, project, body }) =>
-          presentConfig(app, await app.plugins.configs.create(by, project, (plugin) => isIn(family, plugin), body), false),
+        handle: async ({ app, by, project, body }) => app.plugins.configs.create(by, project, (plugin) => isIn(family, plugin), body),
       }),
-      row({
+      make.row({
         method: 'PATCH',
         path: 'rearrange',
         name: 'rearrange',
@@ -93,134 +208,9 @@ const configResource = (name: string, path: string, family: Family, words: strin
           return Promise.all((await seen(visit, family)).map((one) => presentConfig(visit.app, one, true)))
         },
       }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
-        summary: 'One plugin config, with its plugin. Secrets are masked',
-        answer: configSchema,
-        handle: async (visit) => presentConfig(visit.app, await find(visit, family), false),
-      }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
-        summary: 'Changes a plugin config. `config` is replaced, except secrets that are not sent; `deleted` also disables it',
-        body: configChange,
-        takesFiles: true,
-        answer: configSchema,
-        handle: async (visit) =>
-          presentConfig(visit.app, await visit.app.plugins.configs.update(visit.by, await find(visit, family), visit.body), false),
-      }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
-        summary: 'Disables a plugin config; its settings are kept',
-        handle: async (visit) => visit.app.plugins.configs.remove(visit.by, await find(visit, family)),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/agree',
-        name: 'agree',
-        summary: 'Agrees to the code of the plugin as it is now: from then on this version runs in the project',
-        level: 'admin',
-        body: agreementInput,
-        answer: configSchema,
-        handle: async (visit) =>
-          presentConfig(visit.app, await visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body), false),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/job',
-        name: 'job',
-        summary: 'Queues a public job of the plugin',
-        body: jobInput,
-        handle: async (visit) => visit.app.plugins.configs.job(visit.by, await find(visit, family), visit.body),
-      }),
-      row({
-        method: 'GET',
-        path: ':id/frontend',
-        name: 'frontend',
-        summary: 'The compiled script of frontend.tsx, as JavaScript',
-        handle: async (visit) => frontend(visit, family),
-      }),
-      row({
-        method: 'GET',
-        path: ':id/logs',
-        name: 'logs',
-        summary: 'What the plugin logged in this project, newest first',
-        queryParameters: {
-          after: 'Only entries since this time: ISO 8601, or relative (`-7d`)',
-          before: 'Only entries until this time',
-          search: 'Only entries that contain this text, in any case',
-          type_filter: repeatable(`Only entries of this type: ${logTypes.join(', ')}`),
-        },
-        answer: pageSchema(pluginLogSchema),
-        isPaged: true,
-        handle: async (visit) => {
-          const [after, before] = range(visit, 'after', 'before')
-          const filter = {
-            after,
-            before,
-            search: visit.query.get('search') ?? '',
-            types: visit.query.getAll('type_filter').map((one) => one.toUpperCase()),
-          }
-          return (await visit.app.plugins.configs.logs(await find(visit, family), filter)).map(presentPluginLog)
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id/failed_deliveries',
-        name: 'failed_deliveries',
-        summary: 'Events that could not be delivered, newest first: those that wait for another attempt, and dead letters',
-        queryParameters: { status: repeatable(`Only these: ${failedStates.join(', ')}`), ...paging },
-        answer: pageSchema(failedDeliverySchema),
-        handle: async (visit) => {
-          const states = failedStates.filter((one) => visit.query.getAll('status').includes(one))
-          const config = await find(visit, family)
-          const { rows, count } = await visit.app.plugins.failedDeliveries.list(config, states, pageBounds(visit.query))
-          return pageWith(rows.map(presentFailedDelivery), count, visit)
-        },
-      }),
-      row({
-        method: 'POST',
-        path: ':id/failed_deliveries/retry',
-        name: 'retry_deliveries',
-        summary: 'Delivers all dead letters again',
-        answer: changedDeliveriesSchema,
-        status: 200,
-        handle: async (visit) => ({ count: await visit.app.plugins.failedDeliveries.retryDead(visit.by, await find(visit, family)) }),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/failed_deliveries/discard',
-        name: 'discard_deliveries',
-        summary: 'Removes all dead letters. The events stay stored',
-        answer: changedDeliveriesSchema,
-        status: 200,
-        handle: async (visit) => ({ count: await visit.app.plugins.failedDeliveries.discardDead(visit.by, await find(visit, family)) }),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/failed_deliveries/:delivery_id/retry',
-        name: 'retry_delivery',
-        summary: 'Delivers one event again, now',
-        answer: changedDeliveriesSchema,
-        status: 200,
-        handle: async (visit) => ({
-          count: await visit.app.plugins.failedDeliveries.retry(visit.by, ...(await findDelivery(visit, family))),
-        }),
-      }),
-      row({
-        method: 'DELETE',
-        path: ':id/failed_deliveries/:delivery_id',
-        name: 'discard_delivery',
-        summary: 'Removes one failed delivery. The event stays stored',
-        handle: async (visit) => {
-          await visit.app.plugins.failedDeliveries.discard(visit.by, ...(await findDelivery(visit, family)))
-        },
-      }),
+      ...recordRows(make, family),
+      ...runningRows(make, family),
+      ...failedRows(make, family),
     ],
   })
 

@@ -1,30 +1,13 @@
-import * as z from 'zod'
 import type { Plugin, PluginConfig, PluginFailedDelivery } from '../../../service/accounts/records.ts'
 import type { PluginLogEntry } from '../../../service/plugins/log-entries.ts'
 import type { OpenedPlugins } from '../../../service/plugins/open-plugins.ts'
+import type { FailedDeliveryAnswer, OfferedPluginAnswer, PluginAnswer, PluginConfigAnswer, PluginLogAnswer } from '../../answers/plugins.ts'
 import type { App } from '../app.ts'
-import { freeSchema, maybeTime, time, timeSchema, uuidSchema } from '../present.ts'
+import { maybeTime, time } from '../present.ts'
 
 // The format of plugins and their configs.
 
-export const pluginSchema = z.object({
-  id: z.int(),
-  plugin_type: z.string(),
-  name: z.string().nullable(),
-  description: z.string().nullable(),
-  url: z.string().nullable(),
-  icon: z.string().nullable(),
-  config_schema: freeSchema,
-  tag: z.string().nullable(),
-  latest_tag: z.string().nullable(),
-  is_global: z.boolean(),
-  organization_id: uuidSchema,
-  organization_name: z.string(),
-  capabilities: freeSchema,
-  metrics: freeSchema,
-  public_jobs: freeSchema,
-})
-export const presentPlugin = async ({ accounts }: App, plugin: Plugin): Promise<z.infer<typeof pluginSchema>> => ({
+export const presentPlugin = async ({ accounts }: App, plugin: Plugin): Promise<PluginAnswer> => ({
   id: plugin.id,
   plugin_type: plugin.plugin_type,
   name: plugin.name,
@@ -42,29 +25,8 @@ export const presentPlugin = async ({ accounts }: App, plugin: Plugin): Promise<
   public_jobs: plugin.public_jobs,
 })
 
-export const configSchema = z.object({
-  id: z.int(),
-  plugin: z.int(),
-  enabled: z.boolean(),
-  order: z.int(),
-  config: z.record(z.string(), freeSchema),
-  error: freeSchema.nullable(),
-  team_id: z.int(),
-  plugin_info: pluginSchema.nullable(),
-  delivery_rate_24h: z.number().nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  name: z.string().nullable(),
-  description: z.string().nullable(),
-  deleted: z.boolean(),
-  code_version: z.string().meta({ description: 'The hash of the code of the plugin as it is now' }),
-  running_version: z.string().nullable().meta({
-    description:
-      'The hash of the code that runs in the project: an older version until an administrator agrees to the one of now; null: none',
-  }),
-})
 /** Lists leave the plugin out. */
-export const presentConfig = async (app: App, config: PluginConfig, isInList: boolean): Promise<z.infer<typeof configSchema>> => {
+export const presentConfig = async (app: App, config: PluginConfig, isInList: boolean): Promise<PluginConfigAnswer> => {
   const { configs } = app.plugins
   const plugin = await configs.pluginOf(config)
   const { current, running } = await configs.agreement(config)
@@ -88,31 +50,9 @@ export const presentConfig = async (app: App, config: PluginConfig, isInList: bo
   }
 }
 
-export const pluginLogSchema = z.object({
-  id: z.string(),
-  team_id: z.int(),
-  plugin_id: z.int(),
-  plugin_config_id: z.int(),
-  timestamp: timeSchema,
-  source: z.string(),
-  type: z.string(),
-  message: z.string(),
-  instance_id: z.string(),
-})
-export const presentPluginLog = (entry: PluginLogEntry): z.infer<typeof pluginLogSchema> => ({ ...entry, timestamp: time(entry.timestamp) })
+export const presentPluginLog = (entry: PluginLogEntry): PluginLogAnswer => ({ ...entry, timestamp: time(entry.timestamp) })
 
-export const failedDeliverySchema = z.object({
-  id: z.string(),
-  status: z.string(),
-  event_uuid: uuidSchema,
-  event: z.string(),
-  attempts: z.int(),
-  latest_error: z.string(),
-  created_at: timeSchema,
-  last_attempt_at: timeSchema,
-  next_attempt_at: timeSchema.nullable(),
-})
-export const presentFailedDelivery = (found: PluginFailedDelivery): z.infer<typeof failedDeliverySchema> => ({
+export const presentFailedDelivery = (found: PluginFailedDelivery): FailedDeliveryAnswer => ({
   id: found.id,
   status: found.status,
   event_uuid: found.event_uuid,
@@ -123,14 +63,5 @@ export const presentFailedDelivery = (found: PluginFailedDelivery): z.infer<type
   last_attempt_at: time(found.last_attempt_at),
   next_attempt_at: maybeTime(found.due_at),
 })
-export const changedDeliveriesSchema = z.object({ count: z.int() })
 
-export const catalogueSchema = z.object({
-  name: z.string(),
-  url: z.string(),
-  description: z.string(),
-  icon: z.string().nullable(),
-  verified: z.boolean(),
-  maintainer: z.string(),
-})
-export const presentCatalogue = ({ catalogue }: OpenedPlugins): readonly z.infer<typeof catalogueSchema>[] => catalogue
+export const presentCatalogue = ({ catalogue }: OpenedPlugins): readonly OfferedPluginAnswer[] => catalogue

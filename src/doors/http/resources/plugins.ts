@@ -3,11 +3,13 @@ import type { Plugin, ProjectRecord } from '../../../service/accounts/records.ts
 import { mustHave } from '../../../service/plugins/access.ts'
 import { type Family, isIn } from '../../../service/plugins/families.ts'
 import { pluginChange, pluginInput, sourceInput } from '../../../service/plugins/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { catalogueSchema, configSchema, pluginSchema } from '../../answers/plugins.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { defineResource, type OrganizationVisit, type Resource } from '../resource.ts'
-import { catalogueSchema, configSchema, pluginSchema, presentCatalogue, presentConfig, presentPlugin } from './plugin-format.ts'
+import { defineRecords, type RecordRows } from '../records.ts'
+import type { OrganizationVisit, Resource, Row } from '../resource.ts'
+import { presentCatalogue, presentConfig, presentPlugin } from './plugin-format.ts'
 
 const seen = async ({ app, organization }: OrganizationVisit, family: Family): Promise<readonly Plugin[]> =>
   (await app.plugins.plugins.seenBy(organization)).filter((one) => isIn(family, one))
@@ -24,161 +26,155 @@ const projectsOf = async ({ app, organization, membership, caller }: Organizatio
 
 const sourceSchema = z.record(z.string(), z.string())
 
+type PluginRows = RecordRows<'organization', Plugin>
+
+/** What an organization has, beside its plugins. */
+const organizationRows = ({ row }: PluginRows, family: Family): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: 'repository',
+    name: 'repository',
+    summary: 'What the operator offers to install',
+    answer: z.array(catalogueSchema),
+    handle: async ({ app, organization }) => {
+      mustHave(organization, 'config')
+      return presentCatalogue(app.plugins)
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'unused',
+    name: 'unused',
+    summary: 'Ids of plugins that no project has enabled',
+    answer: z.array(z.int()),
+    handle: async (visit) => {
+      const { plugins } = visit.app.plugins
+      const all = await seen(visit, family)
+      const used = await Promise.all(all.map((one) => plugins.isUsed(one)))
+      return all.filter((_, i) => !used[i]).map(({ id }) => id)
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'exports_unsubscribe_configs',
+    name: 'exports_unsubscribe_configs',
+    summary: 'Enabled configs in the projects of the organization, except those of global transformations',
+    answer: z.array(configSchema),
+    handle: async (visit) => {
+      mustHave(visit.organization, 'config')
+      const { configs } = visit.app.plugins
+      const ids = (await projectsOf(visit)).map(({ id }) => id)
+      const enabled = (await configs.list(ids)).filter((one) => one.enabled)
+      const kept = await Promise.all(
+        enabled.map(async (one) => {
+          const plugin = await configs.pluginOf(one)
+          return isIn(family, plugin) && !(plugin.is_global && isIn('pipeline_transformations', plugin))
+        }),
+      )
+      return Promise.all(enabled.filter((_, i) => kept[i]).map((one) => presentConfig(visit.app, one, true)))
+    },
+  }),
+  row({
+    method: 'GET',
+    path: 'activity',
+    name: 'activity',
+    summary: 'Changes of the plugins of the organization, and of the plugin configs of the current project, newest first',
+    queryParameters: activityParameters,
+    answer: activitySchema,
+    handle: async (visit) => {
+      const { organization, app, caller } = visit
+      mustHave(organization, 'config')
+      const { project } = await app.accounts.users.current(caller.user, caller.limits)
+      const isOpen = project && (await projectsOf(visit)).some(({ id }) => id === project.id)
+      return activityPage(visit, {
+        organization_id: organization.id,
+        scope: ['Plugin', 'PluginConfig'],
+        project_id: isOpen ? [null, project.id] : null,
+      })
+    },
+  }),
+]
+
+const recordRows = ({ retrieve, update, remove }: PluginRows, family: Family): readonly Row[] => [
+  retrieve({
+    summary: 'One plugin',
+    handle: async (visit) => find(visit, family),
+  }),
+  update({
+    summary: 'Changes a plugin',
+    body: pluginChange,
+    handle: async (visit) => visit.app.plugins.plugins.update(visit.by, await find(visit, family), visit.body),
+  }),
+  remove({
+    summary: 'Uninstalls a plugin, and removes its configs in all projects. A global plugin must be made local first',
+    handle: async (visit) => visit.app.plugins.plugins.remove(visit.by, await find(visit, family)),
+  }),
+]
+
+/** The code of a plugin, and newer versions of it. */
+const codeRows = ({ row, one }: PluginRows, family: Family): readonly Row[] => [
+  row({
+    method: 'GET',
+    path: ':id/check_for_updates',
+    name: 'check_for_updates',
+    summary: 'Asks the host for the newest version and notes it as `latest_tag`; nothing is installed',
+    answer: pluginSchema.extend({ plugin: pluginSchema }),
+    handle: async (visit) => {
+      const { app, organization } = visit
+      const plugin = await presentPlugin(app, await app.plugins.plugins.checkForUpdates(organization, await find(visit, family)))
+      return { ...plugin, plugin }
+    },
+  }),
+  row({
+    method: 'GET',
+    path: ':id/source',
+    name: 'source',
+    summary: 'The texts of a plugin by file name',
+    answer: sourceSchema,
+    handle: async (visit) => visit.app.plugins.plugins.source(await find(visit, family)),
+  }),
+  row({
+    method: 'PATCH',
+    path: ':id/update_source',
+    name: 'update_source',
+    summary: 'Replaces the files that are sent; null removes one. `plugin.json` sets the name and the fields of the configuration',
+    body: sourceInput,
+    answer: sourceSchema,
+    handle: async (visit) => visit.app.plugins.plugins.updateSource(visit.by, visit.organization, await find(visit, family), visit.body),
+  }),
+  one({
+    method: 'POST',
+    path: ':id/upgrade',
+    name: 'upgrade',
+    summary: 'Installs the newest version. Plugins that are edited in place, and local ones, stay as they are',
+    body: pluginChange,
+    handle: async (visit) => visit.app.plugins.plugins.upgrade(visit.by, visit.organization, await find(visit, family)),
+  }),
+]
+
 const pluginResource = (family: Family, words: string): Resource =>
-  defineResource({
+  defineRecords({
     name: family,
     summary: words,
     path: `/api/organizations/:organization_id/${family}`,
     reach: 'organization',
     object: 'plugin',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        name: 'list',
+    answer: pluginSchema,
+    present: ({ app }, plugin: Plugin) => presentPlugin(app, plugin),
+    rows: (make) => [
+      make.list({
         summary: 'Plugins of the organization, global ones, and those that one of its projects uses',
-        answer: pageSchema(pluginSchema),
-        isPaged: true,
-        handle: async (visit) => Promise.all((await seen(visit, family)).map((one) => presentPlugin(visit.app, one))),
+        handle: async (visit) => seen(visit, family),
       }),
-      row({
-        method: 'POST',
-        name: 'create',
+      make.create({
         summary:
           'Installs a plugin: from a GitHub, GitLab or npm URL, from a folder of the operator, or one that is edited in place: `source` begins empty, `local` without a URL with the least code of its family',
         body: pluginInput,
-        status: 201,
-        answer: pluginSchema,
-        handle: async ({ app, by, organization, body }) =>
-          presentPlugin(app, await app.plugins.plugins.create(by, organization, body, family)),
+        handle: async ({ app, by, organization, body }) => app.plugins.plugins.create(by, organization, body, family),
       }),
-      row({
-        method: 'GET',
-        path: 'repository',
-        name: 'repository',
-        summary: 'What the operator offers to install',
-        answer: z.array(catalogueSchema),
-        handle: async ({ app, organization }) => {
-          mustHave(organization, 'config')
-          return presentCatalogue(app.plugins)
-        },
-      }),
-      row({
-        method: 'GET',
-        path: 'unused',
-        name: 'unused',
-        summary: 'Ids of plugins that no project has enabled',
-        answer: z.array(z.int()),
-        handle: async (visit) => {
-          const { plugins } = visit.app.plugins
-          const all = await seen(visit, family)
-          const used = await Promise.all(all.map((one) => plugins.isUsed(one)))
-          return all.filter((_, i) => !used[i]).map(({ id }) => id)
-        },
-      }),
-      row({
-        method: 'GET',
-        path: 'exports_unsubscribe_configs',
-        name: 'exports_unsubscribe_configs',
-        summary: 'Enabled configs in the projects of the organization, except those of global transformations',
-        answer: z.array(configSchema),
-        handle: async (visit) => {
-          mustHave(visit.organization, 'config')
-          const { configs } = visit.app.plugins
-          const ids = (await projectsOf(visit)).map(({ id }) => id)
-          const enabled = (await configs.list(ids)).filter((one) => one.enabled)
-          const kept = await Promise.all(
-            enabled.map(async (one) => {
-              const plugin = await configs.pluginOf(one)
-              return isIn(family, plugin) && !(plugin.is_global && isIn('pipeline_transformations', plugin))
-            }),
-          )
-          return Promise.all(enabled.filter((_, i) => kept[i]).map((one) => presentConfig(visit.app, one, true)))
-        },
-      }),
-      row({
-        method: 'GET',
-        path: 'activity',
-        name: 'activity',
-        summary: 'Changes of the plugins of the organization, and of the plugin configs of the current project, newest first',
-        queryParameters: activityParameters,
-        answer: activitySchema,
-        handle: async (visit) => {
-          const { organization, app, caller } = visit
-          mustHave(organization, 'config')
-          const { project } = await app.accounts.users.current(caller.user, caller.limits)
-          const isOpen = project && (await projectsOf(visit)).some(({ id }) => id === project.id)
-          return activityPage(visit, {
-            organization_id: organization.id,
-            scope: ['Plugin', 'PluginConfig'],
-            project_id: isOpen ? [null, project.id] : null,
-          })
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
-        summary: 'One plugin',
-        answer: pluginSchema,
-        handle: async (visit) => presentPlugin(visit.app, await find(visit, family)),
-      }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
-        summary: 'Changes a plugin',
-        body: pluginChange,
-        answer: pluginSchema,
-        handle: async (visit) =>
-          presentPlugin(visit.app, await visit.app.plugins.plugins.update(visit.by, await find(visit, family), visit.body)),
-      }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
-        summary: 'Uninstalls a plugin, and removes its configs in all projects. A global plugin must be made local first',
-        handle: async (visit) => visit.app.plugins.plugins.remove(visit.by, await find(visit, family)),
-      }),
-      row({
-        method: 'GET',
-        path: ':id/check_for_updates',
-        name: 'check_for_updates',
-        summary: 'Asks the host for the newest version and notes it as `latest_tag`; nothing is installed',
-        answer: pluginSchema.extend({ plugin: pluginSchema }),
-        handle: async (visit) => {
-          const { app, organization } = visit
-          const plugin = await presentPlugin(app, await app.plugins.plugins.checkForUpdates(organization, await find(visit, family)))
-          return { ...plugin, plugin }
-        },
-      }),
-      row({
-        method: 'GET',
-        path: ':id/source',
-        name: 'source',
-        summary: 'The texts of a plugin by file name',
-        answer: sourceSchema,
-        handle: async (visit) => visit.app.plugins.plugins.source(await find(visit, family)),
-      }),
-      row({
-        method: 'PATCH',
-        path: ':id/update_source',
-        name: 'update_source',
-        summary: 'Replaces the files that are sent; null removes one. `plugin.json` sets the name and the fields of the configuration',
-        body: sourceInput,
-        answer: sourceSchema,
-        handle: async (visit) =>
-          visit.app.plugins.plugins.updateSource(visit.by, visit.organization, await find(visit, family), visit.body),
-      }),
-      row({
-        method: 'POST',
-        path: ':id/upgrade',
-        name: 'upgrade',
-        summary: 'Installs the newest version. Plugins that are edited in place, and local ones, stay as they are',
-        body: pluginChange,
-        answer: pluginSchema,
-        handle: async (visit) =>
-          presentPlugin(visit.app, await visit.app.plugins.plugins.upgrade(visit.by, visit.organization, await find(visit, family))),
-      }),
+      ...organizationRows(make, family),
+      ...recordRows(make, family),
+      ...codeRows(make, family),
     ],
   })
 

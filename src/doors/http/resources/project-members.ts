@@ -1,21 +1,11 @@
-import * as z from 'zod'
 import { type ProjectMember, projectMemberChange, projectMemberInput } from '../../../service/accounts/projects/project-members.ts'
+import { type ProjectMemberAnswer, projectMemberSchema } from '../../answers/project-members.ts'
 import { failures } from '../errors.ts'
-import { presentUser, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
+import { presentUser, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
+import type { ProjectVisit } from '../resource.ts'
 
-const projectMemberSchema = z.object({
-  id: uuidSchema,
-  user: userSchema,
-  level: z.int(),
-  parent_level: z.int().meta({ description: 'The level in the organization' }),
-  parent_membership_id: uuidSchema,
-  effective_level: z.int(),
-  joined_at: timeSchema,
-  updated_at: timeSchema,
-})
-const present = ({ access, membership, user }: ProjectMember): z.infer<typeof projectMemberSchema> => ({
+const present = ({ access, membership, user }: ProjectMember): ProjectMemberAnswer => ({
   id: access.id,
   user: presentUser(user),
   level: access.level,
@@ -33,7 +23,7 @@ const find = async ({ app, project, params, caller }: ProjectVisit): Promise<Pro
   return member
 }
 
-export const projectMembers = defineResource({
+export const projectMembers = defineRecords({
   name: 'project_members',
   summary:
     'Who has access to a private project, besides administrators of the organization. Level 1: member, 8: administrator of the project',
@@ -41,46 +31,31 @@ export const projectMembers = defineResource({
   reach: 'project',
   object: 'project',
   write: 'admin',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: projectMemberSchema,
+  present: (_visit, member: ProjectMember) => present(member),
+  rows: ({ list, create, retrieve, update, remove }) => [
+    list({
       summary: 'Those with access, the newest first',
-      answer: pageSchema(projectMemberSchema),
-      isPaged: true,
-      handle: async ({ app, project }) => (await app.accounts.projectMembers.list(project)).map(present),
+      handle: async ({ app, project }) => app.accounts.projectMembers.list(project),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'Gives a member of the organization access',
       body: projectMemberInput,
-      status: 201,
-      answer: projectMemberSchema,
-      handle: async ({ app, by, project, body }) => present(await app.accounts.projectMembers.add(by, project, body)),
+      handle: async ({ app, by, project, body }) => app.accounts.projectMembers.add(by, project, body),
     }),
-    row({
-      method: 'GET',
+    retrieve({
       path: ':user__uuid',
-      name: 'retrieve',
       summary: 'The access of one user, under their uuid or `@me`',
-      answer: projectMemberSchema,
-      handle: async (visit) => present(await find(visit)),
+      handle: find,
     }),
-    row({
-      method: 'PATCH',
+    update({
       path: ':user__uuid',
-      name: 'update',
       summary: 'Changes the level of another user',
       body: projectMemberChange,
-      answer: projectMemberSchema,
-      handle: async (visit) =>
-        present(await visit.app.accounts.projectMembers.update(visit.by, visit.project, await find(visit), visit.body)),
+      handle: async (visit) => visit.app.accounts.projectMembers.update(visit.by, visit.project, await find(visit), visit.body),
     }),
-    row({
-      method: 'DELETE',
+    remove({
       path: ':user__uuid',
-      name: 'remove',
       summary: 'Takes the access away; every user may give up their own',
       level: 'member',
       handle: async (visit) => visit.app.accounts.projectMembers.remove(visit.by, visit.project, await find(visit)),

@@ -5,11 +5,15 @@ import type { ActingMember } from '../../../service/accounts/acting-member.ts'
 import { newProjectInput, projectInput, settingsWithDefaults } from '../../../service/accounts/projects/project-fields.ts'
 import { level, type ProjectRecord } from '../../../service/accounts/records.ts'
 import { invalid } from '../../../service/accounts/refusals.ts'
+import { activitySchema } from '../../answers/activity.ts'
+import { shortProjectSchema } from '../../answers/organizations.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { type ProjectAnswer, projectSchema } from '../../answers/projects.ts'
 import type { Caller } from '../access/authenticate.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import type { App } from '../app.ts'
-import { freeSchema, presentShortProject, shortProjectSchema, time, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentShortProject, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
 
 /** Headers in which proxies name the country of a request. */
@@ -24,30 +28,6 @@ const withWeekStart = ({ headers }: Request, body: unknown): Record<string, unkn
   return guessed === null || Array.isArray(body) ? (body as Record<string, unknown>) : { week_start_day: guessed, ...(body as object) }
 }
 
-const quotaSchema = z.object({
-  limit: z.int().nullable().meta({ description: 'Of the operator and the owner, the lower one; null: none' }),
-  taken: z.int(),
-  resets_at: timeSchema,
-})
-const projectSchema = z.looseObject({
-  id: z.int(),
-  organization: uuidSchema,
-  name: z.string(),
-  uuid: uuidSchema,
-  api_token: z.string(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  ingested_event: z.boolean(),
-  is_demo: z.boolean(),
-  timezone: z.string(),
-  week_start_day: z.int().nullable(),
-  access_control: z.boolean(),
-  effective_membership_level: z.int().nullable(),
-  has_group_types: z.boolean(),
-  group_types: z.array(freeSchema),
-  event_quota: quotaSchema.meta({ description: 'Events of clients on this day, in UTC' }),
-})
-
 const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membership'>, project: ProjectRecord) => {
   const groupTypes = await app.groupTypes(project)
   const held = await app.accounts.projects.levelIn(project, membership)
@@ -60,7 +40,7 @@ const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membersh
     organization: project.organization_id,
     project_id: project.id,
     name: project.name,
-    ...settings,
+    ...(settings as Omit<ProjectAnswer, 'id' | 'organization' | 'name'>),
     uuid: project.uuid,
     api_token: project.api_token,
     created_at: time(project.created_at),
@@ -72,7 +52,7 @@ const present = async ({ app, membership }: Pick<ProjectVisit, 'app' | 'membersh
     access_control: project.access_control,
     effective_membership_level: held,
     has_group_types: groupTypes.length > 0,
-    group_types: groupTypes,
+    group_types: [...groupTypes],
     event_quota: await app.accounts.eventQuotas.of(project),
     live_events_token: null,
     person_on_events_querying_enabled: true,
@@ -90,46 +70,36 @@ async function made(app: App, by: ActingMember, fields: Readonly<Record<string, 
 
 /** Both path conventions serve the same records. */
 const recordRows = (name: string, path: string) =>
-  defineResource({
+  defineRecords({
     name,
     summary: 'The projects of an organization',
     path,
     reach: 'project record',
     object: 'project',
-    rows: (row) => [
-      row({
-        method: 'GET',
-        path: ':id',
-        name: 'retrieve',
+    answer: projectSchema,
+    present,
+    rows: ({ row, retrieve, update, remove, one }) => [
+      retrieve({
         summary: 'One project with all its settings',
-        answer: projectSchema,
-        handle: (visit) => present(visit, visit.project),
+        handle: async ({ project }) => project,
       }),
-      row({
-        method: 'PATCH',
-        path: ':id',
-        name: 'update',
+      update({
         summary: 'Changes the settings of a project',
         body: projectInput,
-        answer: projectSchema,
-        handle: async (visit) => present(visit, await visit.app.accounts.projects.update(visit.by, visit.project, visit.body)),
+        handle: async (visit) => visit.app.accounts.projects.update(visit.by, visit.project, visit.body),
       }),
-      row({
-        method: 'DELETE',
-        path: ':id',
-        name: 'remove',
+      remove({
         summary: 'Deletes a project and all its data',
         level: 'admin',
         handle: ({ app, by, project }) => app.accounts.projects.remove(by, project),
       }),
-      row({
+      one({
         method: 'PATCH',
         path: ':id/reset_token',
         name: 'reset_token',
         summary: 'Gives the project a new token for events; the old one stops at once',
         level: 'admin',
-        answer: projectSchema,
-        handle: async (visit) => present(visit, await visit.app.accounts.projects.resetToken(visit.by, visit.project)),
+        handle: async (visit) => visit.app.accounts.projects.resetToken(visit.by, visit.project),
       }),
       row({
         method: 'GET',

@@ -6,12 +6,14 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { KnownProperty, NamesAsked } from '../../../project.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { definitionSchema, detailSchema, kinds, type PropertyDefinitionAnswer, propertyTypes } from '../../answers/property-definitions.ts'
 import { holds } from '../access/access.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { maybeTime, timeSchema, uuidSchema } from '../present.ts'
+import { maybeTime } from '../present.ts'
 import { answerTo } from '../queries/ask.ts'
-import { pageSchema, pageWith, paging } from '../requests/pages.ts'
+import { pageWith, paging } from '../requests/pages.ts'
 import { repeatable } from '../requests/query-parameter.ts'
 import { defineResource, type ProjectVisit, Reply } from '../resource.ts'
 import {
@@ -24,7 +26,6 @@ import {
   type Notes,
   notesInput,
   notesOf,
-  notesSchema,
   presentNote,
   removeDefinition,
   writeNote,
@@ -34,44 +35,13 @@ const namespace = '0c1b7f64-8f0e-4c1d-b6a4-3c6f4f7b7d11'
 export const propertyDefinitionId = (projectId: number, scope: string, name: string): string =>
   nameUuid(namespace, `${projectId}:${scope}:${name}`)
 
-const propertyTypes = ['Numeric', 'String', 'Boolean', 'DateTime'] as const
-const kinds = ['event', 'person', 'group'] as const
-
-const definitionSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  type: z.enum(kinds),
-  group_type_index: z.int().nullable(),
-  property_type: z.enum(propertyTypes).nullable().meta({ description: 'As it was declared; null: each value is what it is' }),
-  is_numerical: z.boolean().meta({ description: 'Declared as a number, or all values that were sent are numbers' }),
-  ...notesSchema,
-  count: z.int().meta({ description: 'How many values were sent' }),
-  counts: z.object({
-    numeric: z.int(),
-    numeric_text: z.int().meta({ description: 'Texts that read as a number' }),
-    text: z.int(),
-    boolean: z.int(),
-    time: z.int(),
-    other: z.int(),
-  }),
-  created_at: timeSchema.nullable(),
-  last_seen_at: timeSchema.nullable(),
-  is_seen_on_filtered_events: z
-    .boolean()
-    .nullable()
-    .meta({ description: 'With `event_names`: whether one of the latest events of these names has it; otherwise null' }),
-})
-type Definition = z.infer<typeof definitionSchema>
-const detailSchema = definitionSchema.extend({
-  top_values: z
-    .array(z.object({ value: z.unknown(), count: z.int() }))
-    .nullable()
-    .meta({ description: 'The ten most frequent values; null for keys without `query:read`' }),
-})
 const input = notesInput.extend({ property_type: z.enum(propertyTypes).optional() })
 
 interface Known
-  extends Pick<Definition, 'id' | 'name' | 'type' | 'group_type_index' | 'property_type' | 'is_numerical' | 'count' | 'counts'> {
+  extends Pick<
+    PropertyDefinitionAnswer,
+    'id' | 'name' | 'type' | 'group_type_index' | 'property_type' | 'is_numerical' | 'count' | 'counts'
+  > {
   readonly first: Date | null
   readonly last: Date | null
 }
@@ -93,7 +63,11 @@ const known = (projectId: number, { scope, name, counts, property_type, first_se
   }
 }
 
-const present = async (visit: ProjectVisit, { definition, note }: Noted<Known>, seen: ReadonlySet<string> | null): Promise<Definition> => {
+const present = async (
+  visit: ProjectVisit,
+  { definition, note }: Noted<Known>,
+  seen: ReadonlySet<string> | null,
+): Promise<PropertyDefinitionAnswer> => {
   const { first, last, ...fields } = definition
   return {
     ...fields,
@@ -263,15 +237,6 @@ export const propertyDefinitions = defineResource({
       summary: 'Forgets what was written about it, and lists it again once another value arrives; stored values and the type stay',
       handle: async (visit) => removeDefinition(visit, 'PropertyDefinition', await one(visit)),
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'PropertyDefinition', item_id: visit.params.id ?? '' }),
-    }),
+    row(activityOf('PropertyDefinition', ({ params }) => params.id ?? '', 'of one that was removed')),
   ],
 })

@@ -1,26 +1,16 @@
-import * as z from 'zod'
 import { proxyRecordInput } from '../../../service/accounts/organizations/proxy-records.ts'
 import type { ProxyRecord } from '../../../service/accounts/records.ts'
+import { type ProxyRecordAnswer, proxyRecordSchema } from '../../answers/proxy-records.ts'
 import { failures } from '../errors.ts'
-import { time, timeSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { defineResource, type OrganizationVisit } from '../resource.ts'
+import { time } from '../present.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
-const proxyRecordSchema = z.object({
-  id: uuidSchema,
-  domain: z.string(),
-  target_cname: z.string(),
-  status: z.enum(['waiting', 'issuing', 'valid', 'warning', 'erroring', 'timed_out', 'deleting']),
-  message: z.string().nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  created_by: z.int().nullable(),
-})
-const present = (record: ProxyRecord): z.infer<typeof proxyRecordSchema> => ({
+const present = (record: ProxyRecord): ProxyRecordAnswer => ({
   id: record.id,
   domain: record.domain,
   target_cname: record.target_cname,
-  status: record.status as z.infer<typeof proxyRecordSchema>['status'],
+  status: record.status as ProxyRecordAnswer['status'],
   message: record.message,
   created_at: time(record.created_at),
   updated_at: time(record.updated_at),
@@ -32,7 +22,7 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<P
   return record
 }
 
-export const proxyRecords = defineResource({
+export const proxyRecords = defineRecords({
   name: 'proxy_records',
   summary:
     'Domains under which an organization takes events through a proxy of its own. `waiting` for a CNAME record that points at the target, `valid` when it does, `erroring` when it points elsewhere, `warning` when it was there and is gone, `timed_out` after three days, `deleting` for a minute. Name servers are asked when somebody looks, at most once a minute. Waymark is no certificate authority: nothing is ever `issuing`, and TLS for the domain is the business of the proxy in front of it',
@@ -40,60 +30,42 @@ export const proxyRecords = defineResource({
   reach: 'organization',
   object: 'organization',
   write: 'admin',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: proxyRecordSchema,
+  present: (_visit, record: ProxyRecord) => present(record),
+  rows: ({ list, create, retrieve, update, remove, one }) => [
+    list({
       summary: 'Proxy records in order of making',
-      answer: pageSchema(proxyRecordSchema),
-      isPaged: true,
-      handle: async ({ app, organization }) => (await app.accounts.proxyRecords.list(organization.id)).map(present),
+      handle: async ({ app, organization }) => app.accounts.proxyRecords.list(organization.id),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'Adds a domain; it waits until its DNS points at the target',
       needsRecentLogin: true,
       body: proxyRecordInput,
-      status: 201,
-      answer: proxyRecordSchema,
-      handle: async ({ app, by, body }) => present(await app.accounts.proxyRecords.create(by, body)),
+      handle: async ({ app, by, body }) => app.accounts.proxyRecords.create(by, body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One proxy record',
-      answer: proxyRecordSchema,
-      handle: async (visit) => present(await find(visit)),
+      handle: find,
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the domain, which begins to wait anew',
       needsRecentLogin: true,
       body: proxyRecordInput.partial(),
-      answer: proxyRecordSchema,
-      handle: async (visit) => present(await visit.app.accounts.proxyRecords.update(visit.by, await find(visit), visit.body)),
+      handle: async (visit) => visit.app.accounts.proxyRecords.update(visit.by, await find(visit), visit.body),
     }),
-    row({
+    one({
       method: 'POST',
       path: ':id/retry',
       name: 'retry',
       summary: 'Asks the name servers at once whether the domain points at its target',
-      answer: proxyRecordSchema,
       handle: async ({ app, by, organization, params }) => {
         const { proxyRecords } = app.accounts
         const record = await proxyRecords.asSeen(organization.id, params.id!)
         if (!record) throw failures.notFound()
-        return present(await proxyRecords.retry(by, record))
+        return proxyRecords.retry(by, record)
       },
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a proxy record, at once when nothing works on it',
       needsRecentLogin: true,
       handle: async (visit) => visit.app.accounts.proxyRecords.remove(visit.by, await find(visit)),

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { withinJson } from '../../../limits/bounds.ts'
 import { statusBody } from '../../../service/asking/asking.ts'
+import { runStatusSchema } from '../../answers/query.ts'
 import { failures } from '../errors.ts'
-import { freeSchema, timeSchema } from '../present.ts'
 import { ask, askRows, download } from '../queries/ask.ts'
 import { downloadForms, wantedDownload } from '../queries/download-forms.ts'
 import { draftSql } from '../queries/draft-sql.ts'
@@ -10,22 +10,6 @@ import { inForm, wantedForm, warningHeaders } from '../queries/forms.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { downloadRequestSchema, queryRequestSchema, readDownloadRequest, readQueryRequest } from '../queries/request.ts'
 import { defineResource, Reply } from '../resource.ts'
-
-const statusSchema = z.looseObject({
-  id: z.string(),
-  team_id: z.int(),
-  query_async: z.boolean(),
-  complete: z.boolean().meta({ description: 'The query has succeeded: `results` has its answer. Poll until this or `error` is true' }),
-  error: z.boolean().meta({ description: 'The query has failed: `error_message` gives the reason' }),
-  error_message: z.string().nullable(),
-  results: freeSchema,
-  start_time: timeSchema.nullable(),
-  end_time: timeSchema.nullable(),
-  expiration_time: timeSchema.nullable(),
-  task_id: z.string().nullable(),
-  labels: freeSchema,
-  query_progress: freeSchema,
-})
 
 const downloadsAreOff =
   'Downloads without a row limit are turned off on this server. Read the rows in parts with LIMIT and OFFSET, or create a batch export.'
@@ -47,7 +31,7 @@ export const query = defineResource({
         'Answers a query, also as `text/csv` or `application/vnd.apache.arrow.stream`; in the background when `async` or `refresh` says so',
       scope: 'query:read',
       body: queryRequestSchema,
-      answer: z.looseObject({}),
+      answer: z.union([runStatusSchema, z.looseObject({})]),
       handle: async (visit) => {
         const { app, project, body, request, breakOff } = visit
         const asker = queryCallerOf(visit)
@@ -103,7 +87,7 @@ export const query = defineResource({
       summary: 'Status of a background query, with its result when complete; kept for ten minutes',
       limits: ['api'],
       queryParameters: { show_progress: '`true`: with `query_progress` while it runs' },
-      answer: z.object({ query_status: statusSchema }),
+      answer: runStatusSchema,
       handle: async ({ app, project, params, query: parameters }) => {
         const run = await app.asking.runs.poll(project.id, params.id!)
         const isAsked = isTrue(parameters.get('show_progress'))

@@ -1,30 +1,13 @@
-import * as z from 'zod'
 import { roleInput, roleMembershipInput } from '../../../service/accounts/organizations/roles.ts'
 import type { Role, RoleMembership } from '../../../service/accounts/records.ts'
+import { membershipSchema, type RoleAnswer, type RoleMembershipAnswer, roleSchema } from '../../answers/roles.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
-import { presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
-import { defineResource, type OrganizationVisit } from '../resource.ts'
+import { presentAuthor, time } from '../present.ts'
+import { defineRecords } from '../records.ts'
+import type { OrganizationVisit } from '../resource.ts'
 
-const membershipSchema = z.object({
-  id: uuidSchema,
-  role_id: uuidSchema,
-  user: userSchema.nullable(),
-  joined_at: timeSchema,
-  updated_at: timeSchema,
-})
-const roleSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  feature_flags_access_level: z.int(),
-  created_at: timeSchema,
-  created_by: userSchema.nullable(),
-  members: z.array(membershipSchema),
-  associated_flags: z.array(z.object({ id: z.int(), key: z.string() })),
-})
-
-const presentMembership = async ({ accounts }: App, membership: RoleMembership): Promise<z.infer<typeof membershipSchema>> => ({
+const presentMembership = async ({ accounts }: App, membership: RoleMembership): Promise<RoleMembershipAnswer> => ({
   id: membership.id,
   role_id: membership.role_id,
   user: await presentAuthor(accounts, membership.user_id),
@@ -33,7 +16,7 @@ const presentMembership = async ({ accounts }: App, membership: RoleMembership):
 })
 const membersOf = async (app: App, role: Role) =>
   Promise.all((await app.accounts.roles.membershipsOf(role)).map((one) => presentMembership(app, one)))
-const present = async (app: App, role: Role): Promise<z.infer<typeof roleSchema>> => ({
+const present = async (app: App, role: Role): Promise<RoleAnswer> => ({
   id: role.id,
   name: role.name,
   feature_flags_access_level: role.feature_flags_access_level,
@@ -50,7 +33,7 @@ const find = async ({ app, organization }: OrganizationVisit, id: string | undef
 }
 const tooLow = 'You need to have admin level or higher.'
 
-export const roles = defineResource({
+export const roles = defineRecords({
   name: 'roles',
   summary: 'Roles of an organization',
   path: '/api/organizations/:organization_id/roles',
@@ -58,54 +41,35 @@ export const roles = defineResource({
   object: 'organization',
   write: 'admin',
   tooLow,
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: roleSchema,
+  present: ({ app }, role: Role) => present(app, role),
+  rows: ({ list, create, retrieve, update, remove }) => [
+    list({
       summary: 'Roles in order of making',
-      answer: pageSchema(roleSchema),
-      isPaged: true,
-      handle: async ({ app, organization }) =>
-        Promise.all((await app.accounts.roles.list(organization.id)).map((one) => present(app, one))),
+      handle: async ({ app, organization }) => app.accounts.roles.list(organization.id),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new role; names are unique whatever their case',
       body: roleInput,
-      status: 201,
-      answer: roleSchema,
-      handle: async ({ app, by, body }) => present(app, await app.accounts.roles.create(by, body)),
+      handle: async ({ app, by, body }) => app.accounts.roles.create(by, body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One role with its members',
-      answer: roleSchema,
-      handle: async (visit) => present(visit.app, await find(visit, visit.params.id)),
+      handle: async (visit) => find(visit, visit.params.id),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes a role',
       body: roleInput.partial(),
-      answer: roleSchema,
-      handle: async (visit) =>
-        present(visit.app, await visit.app.accounts.roles.update(visit.by, await find(visit, visit.params.id), visit.body)),
+      handle: async (visit) => visit.app.accounts.roles.update(visit.by, await find(visit, visit.params.id), visit.body),
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a role',
       handle: async (visit) => visit.app.accounts.roles.remove(visit.by, await find(visit, visit.params.id)),
     }),
   ],
 })
 
-export const roleMemberships = defineResource({
+export const roleMemberships = defineRecords({
   name: 'role_memberships',
   summary: 'Who has a role',
   path: '/api/organizations/:organization_id/roles/:role_id/role_memberships',
@@ -113,31 +77,22 @@ export const roleMemberships = defineResource({
   object: 'organization',
   write: 'admin',
   tooLow,
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: membershipSchema,
+  present: ({ app }, membership: RoleMembership) => presentMembership(app, membership),
+  rows: ({ list, create, remove }) => [
+    list({
       summary: 'The members of a role',
-      answer: pageSchema(membershipSchema),
-      isPaged: true,
-      handle: async (visit) => membersOf(visit.app, await find(visit, visit.params.role_id)),
+      handle: async (visit) => visit.app.accounts.roles.membershipsOf(await find(visit, visit.params.role_id)),
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'Gives a member of the organization the role',
       body: roleMembershipInput,
-      status: 201,
-      answer: membershipSchema,
       handle: async (visit) => {
         const role = await find(visit, visit.params.role_id)
-        return presentMembership(visit.app, await visit.app.accounts.roles.addMember(visit.by, role, visit.body))
+        return visit.app.accounts.roles.addMember(visit.by, role, visit.body)
       },
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Takes the role from a member',
       handle: async (visit) => {
         const role = await find(visit, visit.params.role_id)

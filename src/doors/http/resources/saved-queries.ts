@@ -2,37 +2,13 @@ import * as z from 'zod'
 import { check, integer } from '../../../service/accounts/fields.ts'
 import type { SavedQuery } from '../../../service/accounts/records.ts'
 import { columnsOf, viewChange, viewInput } from '../../../service/saved/views.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
-import { freeSchema, presentAuthor, time, timeSchema, userSchema, uuidSchema } from '../present.ts'
+import { type ViewAnswer, viewSchema } from '../../answers/saved-queries.ts'
+import { activityOf } from '../activity.ts'
+import { presentAuthor, time } from '../present.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit } from '../resource.ts'
-
-const columnSchema = z.object({
-  key: z.string(),
-  name: z.string(),
-  type: z.string(),
-  sql_type: z.string(),
-  schema_valid: z.boolean(),
-  fields: freeSchema,
-  table: freeSchema,
-  chain: freeSchema,
-})
-const viewSchema = z.object({
-  id: uuidSchema,
-  name: z.string(),
-  query: z.object({ kind: z.literal('HogQLQuery'), query: z.string() }),
-  columns: z.array(columnSchema),
-  created_by: userSchema.nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-  deleted: z.literal(false),
-  status: z.null(),
-  sync_frequency: z.null(),
-  last_run_at: z.null(),
-  latest_error: z.null(),
-  is_materialized: z.literal(false),
-})
+import { defineRecords } from '../records.ts'
+import { pageBounds } from '../requests/pages.ts'
+import type { ProjectVisit } from '../resource.ts'
 
 /** Clients tell these kinds of columns apart. */
 const kinds: readonly (readonly [RegExp, string])[] = [
@@ -50,7 +26,7 @@ const kindOf = (type: string): string => {
   return kinds.find(([pattern]) => pattern.test(bare))?.[1] ?? 'unknown'
 }
 
-const present = async ({ app }: ProjectVisit, view: SavedQuery): Promise<z.infer<typeof viewSchema>> => ({
+const present = async ({ app }: ProjectVisit, view: SavedQuery): Promise<ViewAnswer> => ({
   id: view.id,
   name: view.name,
   query: { kind: 'HogQLQuery', query: view.query },
@@ -81,72 +57,50 @@ const idOf = ({ params }: ProjectVisit): string => params.id!.toLowerCase()
 const levelInput = z.object({ level: integer(1, 100).nullish().meta({ description: 'How many steps away; default all' }) })
 const levelOf = ({ body }: ProjectVisit): number => check(levelInput, body ?? {}).level ?? 100
 
-export const savedQueries = defineResource({
+export const savedQueries = defineRecords({
   name: 'warehouse_saved_queries',
   summary: 'Views: saved statements that can be read as tables ([saved.md](saved.md#views))',
   path: '/api/projects/:project_id/warehouse_saved_queries',
   reach: 'project',
   object: 'warehouse_view',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: viewSchema,
+  present,
+  rows: ({ row, page, create, retrieve, update, replace, remove }) => [
+    page({
       summary: 'Views in order of their names',
-      answer: pageSchema(viewSchema),
-      queryParameters: { ...paging, search: 'Text in the name or the statement' },
-      handle: async (visit) => {
-        const search = visit.query.get('search')
+      queryParameters: { search: 'Text in the name or the statement' },
+      handle: async ({ app, project, query }) => {
+        const search = query.get('search')
         const condition = search ? { search: [{ text: search, in: ['name', 'query'] as const }] } : {}
-        const { rows, count } = await visit.app.saved.views.list(visit.project, { condition, ...pageBounds(visit.query) })
-        return pageWith(await Promise.all(rows.map((one) => present(visit, one))), count, visit)
+        return app.saved.views.list(project, { condition, ...pageBounds(query) })
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new view; its statement is checked, and the types of its columns are known from then on',
       body: viewInput,
-      status: 201,
-      answer: viewSchema,
       limits: ['api', 'query'],
-      handle: async (visit) => present(visit, await visit.app.saved.views.create(placeOf(visit), visit.body, queryCallerOf(visit))),
+      handle: async (visit) => visit.app.saved.views.create(placeOf(visit), visit.body, queryCallerOf(visit)),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One view',
-      answer: viewSchema,
-      handle: async (visit) => present(visit, await visit.app.saved.views.find(visit.project, idOf(visit))),
+      handle: async (visit) => visit.app.saved.views.find(visit.project, idOf(visit)),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the fields that are given; refused if a view that reads this one could not be read any more',
       body: viewChange,
-      answer: viewSchema,
       limits: ['api', 'query'],
-      handle: async (visit) =>
-        present(visit, await visit.app.saved.views.update(placeOf(visit), idOf(visit), visit.body, queryCallerOf(visit))),
+      handle: async (visit) => visit.app.saved.views.update(placeOf(visit), idOf(visit), visit.body, queryCallerOf(visit)),
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same with all fields',
       body: viewInput,
-      answer: viewSchema,
       limits: ['api', 'query'],
       handle: async (visit) => {
         const given = check(viewInput, visit.body)
-        return present(visit, await visit.app.saved.views.update(placeOf(visit), idOf(visit), given, queryCallerOf(visit)))
+        return visit.app.saved.views.update(placeOf(visit), idOf(visit), given, queryCallerOf(visit))
       },
     }),
-    row({
-      method: 'DELETE',
-      path: ':id',
-      name: 'remove',
+    remove({
       summary: 'Removes a view; refused while other views read it',
       handle: (visit) => visit.app.saved.views.remove(placeOf(visit), idOf(visit)),
     }),
@@ -176,16 +130,6 @@ export const savedQueries = defineResource({
         return { descendants: await views.descendants(visit.project, await views.find(visit.project, idOf(visit)), levelOf(visit)) }
       },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first; also of one that was removed',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: async (visit) =>
-        activityPage(visit, { project_id: visit.project.id, scope: 'DataWarehouseSavedQuery', item_id: idOf(visit) }),
-    }),
+    row(activityOf('DataWarehouseSavedQuery', idOf, 'of one that was removed')),
   ],
 })

@@ -1,8 +1,8 @@
-import * as z from 'zod'
-import { presentShortProject, shortProjectSchema } from '../present.ts'
+import { currentSchema } from '../../answers/users.ts'
+import { presentShortProject } from '../present.ts'
 import { defineResource } from '../resource.ts'
 import { projectsOf } from './projects.ts'
-import { meSchema, presentMe } from './users.ts'
+import { presentMe } from './users.ts'
 
 /** More projects are a question of their own. */
 const shownProjects = 200
@@ -18,11 +18,7 @@ export const session = defineResource({
       method: 'GET',
       name: 'retrieve',
       summary: `The user whom the cookie or the host application has signed in, with the first ${shownProjects} projects. \`user\` is null if nobody is: no error, as pages ask before anybody signs in`,
-      answer: z.object({
-        user: meSchema.nullable(),
-        projects: z.array(shortProjectSchema),
-        has_more_projects: z.boolean(),
-      }),
+      answer: currentSchema,
       handle: async ({ app, caller }) => {
         if (!caller) return { user: null, projects: [], has_more_projects: false }
         const [user, projects] = await Promise.all([presentMe(app, caller.user, caller.limits), projectsOf(app, caller)])

@@ -1,20 +1,12 @@
-import * as z from 'zod'
 import { type SharedThing, sharingInput } from '../../../service/sharing/links.ts'
+import { type SharingAnswer, sharingSchema } from '../../answers/sharing.ts'
 import { failures } from '../errors.ts'
-import { time, timeSchema } from '../present.ts'
+import { time } from '../present.ts'
 import { defineResource, type ProjectVisit, type Resource } from '../resource.ts'
-
-const sharingSchema = z.object({
-  created_at: timeSchema.nullable(),
-  enabled: z.boolean(),
-  access_token: z.string().nullable(),
-  url: z.string().nullable().meta({ description: 'Of the page, while sharing is enabled' }),
-  settings: z.record(z.string(), z.unknown()),
-})
 
 type Link = Awaited<ReturnType<ProjectVisit['app']['sharing']['links']['of']>>
 
-const present = ({ site }: ProjectVisit, link: Link): z.infer<typeof sharingSchema> => ({
+const present = ({ site }: ProjectVisit, link: Link): SharingAnswer => ({
   created_at: link ? time(link.created_at) : null,
   enabled: link?.enabled ?? false,
   access_token: link?.access_token ?? null,

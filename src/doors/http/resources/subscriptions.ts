@@ -1,20 +1,15 @@
 import type { Subscription } from '../../../service/accounts/records.ts'
 import { nameOf } from '../../../service/notifications/content.ts'
 import { subscriptionChange, subscriptionInput } from '../../../service/notifications/fields.ts'
-import { activityPage, activityParameters, activitySchema } from '../activity.ts'
+import { subscriptionSchema } from '../../answers/notifications.ts'
+import { activityOf } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { pageBounds, pageSchema, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit, seesAddresses } from '../resource.ts'
+import { defineRecords } from '../records.ts'
+import { pageBounds } from '../requests/pages.ts'
+import { type ProjectVisit, seesAddresses } from '../resource.ts'
 import { numberIn } from './alerts.ts'
-import {
-  deliveryParameters,
-  deliverySchema,
-  presentDelivery,
-  presentSubscription,
-  statesIn,
-  subscriptionSchema,
-  testSchema,
-} from './notification-format.ts'
+import { deliveryRows } from './delivery-rows.ts'
+import { presentSubscription } from './notification-format.ts'
 
 const service = ({ app }: ProjectVisit) => app.notifications.subscriptions
 
@@ -47,115 +42,54 @@ const presentAll = async (visit: ProjectVisit, records: readonly Subscription[],
 const present = async (visit: ProjectVisit, { record, secret }: { readonly record: Subscription; readonly secret: string | null }) =>
   (await presentAll(visit, [record], secret))[0]!
 
-export const subscriptions = defineResource({
+export const subscriptions = defineRecords({
   name: 'subscriptions',
   summary: 'Subscriptions: an insight or a dashboard, sent on a schedule ([sharing.md](sharing.md))',
   path: '/api/projects/:project_id/subscriptions',
   reach: 'project',
   object: 'subscription',
-  rows: (row) => [
-    row({
-      method: 'GET',
-      name: 'list',
+  answer: subscriptionSchema,
+  present,
+  presentAll: (visit, shown) =>
+    presentAll(
+      visit,
+      shown.map(({ record }) => record),
+    ),
+  rows: ({ row, page, create, retrieve, update, replace }) => [
+    page({
       summary: 'Subscriptions that are not deleted, newest first',
-      answer: pageSchema(subscriptionSchema),
-      queryParameters: { ...paging, insight: 'Only those of this insight', dashboard: 'Only those of this dashboard' },
+      queryParameters: { insight: 'Only those of this insight', dashboard: 'Only those of this dashboard' },
       handle: async (visit) => {
         const of = { insight: numberIn(visit.query, 'insight'), dashboard: numberIn(visit.query, 'dashboard') }
         const { rows, count } = await service(visit).list(visit.project, of, pageBounds(visit.query))
-        return pageWith(await presentAll(visit, rows), count, visit)
+        return { rows: rows.map((record) => ({ record, secret: null })), count }
       },
     }),
-    row({
-      method: 'POST',
-      name: 'create',
+    create({
       summary: 'A new subscription. The secret of a webhook is returned once',
       body: subscriptionInput,
-      status: 201,
       secrets: ['webhook_secret'],
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, await service(visit).create(visit, visit.body)),
+      handle: async (visit) => service(visit).create(visit, visit.body),
     }),
-    row({
-      method: 'GET',
-      path: ':id',
-      name: 'retrieve',
+    retrieve({
       summary: 'One subscription, also a deleted one',
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, { record: await find(visit), secret: null }),
+      handle: async (visit) => ({ record: await find(visit), secret: null }),
     }),
-    row({
-      method: 'PATCH',
-      path: ':id',
-      name: 'update',
+    update({
       summary: 'Changes the given fields; `{"deleted": true}` ends it',
       body: subscriptionChange,
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, await service(visit).update(visit, idIn(visit), visit.body)),
+      handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body),
     }),
-    row({
-      method: 'PUT',
-      path: ':id',
-      name: 'replace',
+    replace({
       summary: 'The same, and what is not named goes back to its default',
       body: subscriptionInput,
-      answer: subscriptionSchema,
-      handle: async (visit) => present(visit, await service(visit).update(visit, idIn(visit), visit.body, true)),
+      handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body, true),
     }),
-    row({
-      method: 'GET',
-      path: ':id/deliveries',
-      name: 'deliveries',
-      summary: 'What was sent, waits for another attempt or failed, newest first',
-      answer: pageSchema(deliverySchema),
-      queryParameters: { ...paging, ...deliveryParameters },
-      handle: async (visit) => {
-        const subscription = await find(visit)
-        const page = pageBounds(visit.query)
-        const { rows, count } = await visit.app.notifications.deliveries.list({ subscription }, statesIn(visit.query), page)
-        return pageWith(
-          rows.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))),
-          count,
-          visit,
-        )
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/deliveries/:delivery_id/retry',
-      name: 'retry_delivery',
-      summary: 'Sends a delivery that has failed again',
-      limits: ['api', 'test'],
-      answer: deliverySchema,
-      handle: async (visit) => {
-        const subscription = await find(visit)
-        const again = await visit.app.notifications.deliveries.retry(visit.by, { subscription }, visit.params.delivery_id ?? '')
-        return presentDelivery(again, seesAddresses(visit, subscription.created_by_id))
-      },
-    }),
-    row({
-      method: 'POST',
-      path: ':id/test-delivery',
-      name: 'test_delivery',
+    ...deliveryRows(row, async (visit) => ({ subscription: await find(visit) }), {
       summary: 'Sends it now, beside its schedule, and answers what became of it: one attempt for each address. The schedule stays',
       status: 202,
       limits: ['api', 'query', 'test'],
-      answer: testSchema,
-      handle: async (visit) => {
-        const subscription = await find(visit)
-        const deliveries = await visit.app.notifications.deliveries.test({ subscription }, visit.request.signal)
-        return { deliveries: deliveries.map((one) => presentDelivery(one, seesAddresses(visit, subscription.created_by_id))) }
-      },
     }),
-    row({
-      method: 'GET',
-      path: ':id/activity',
-      name: 'activity',
-      summary: 'Who changed it and how, the newest first',
-      scope: 'activity_log:read',
-      queryParameters: activityParameters,
-      answer: activitySchema,
-      handle: (visit) => activityPage(visit, { project_id: visit.project.id, scope: 'Subscription', item_id: String(idIn(visit)) }),
-    }),
+    row(activityOf('Subscription', idIn)),
   ],
 })

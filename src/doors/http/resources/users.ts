@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { check } from '../../../service/accounts/fields.ts'
 import type { ProjectRecord, User } from '../../../service/accounts/records.ts'
 import { emailLinkInput } from '../../../service/accounts/users/email-links.ts'
@@ -7,45 +6,16 @@ import { noMailServer } from '../../../service/accounts/users/password-links.ts'
 import { sessionId } from '../../../service/accounts/users/sessions.ts'
 import { mailPasswordChange } from '../../../service/accounts/users/set-password.ts'
 import { isWrongPassword, mustBeOwnAccount, sameEmail, userInput } from '../../../service/accounts/users/users.ts'
+import { pageSchema } from '../../answers/pages.ts'
+import { type MeAnswer, meSchema, sessionSchema } from '../../answers/users.ts'
 import { mustHaveLoggedIn } from '../access/access.ts'
 import type { App } from '../app.ts'
 import { failures } from '../errors.ts'
-import {
-  organizationSchema,
-  presentOrganization,
-  presentPreferences,
-  presentShortProject,
-  shortProjectSchema,
-  time,
-  timeSchema,
-  uuidSchema,
-} from '../present.ts'
-import { pageSchema } from '../requests/pages.ts'
+import { presentOrganization, presentPreferences, presentShortProject, time } from '../present.ts'
 import { defineResource, type Visits } from '../resource.ts'
 import { networkFrom } from './login.ts'
 
-export const meSchema = z.looseObject({
-  id: z.int(),
-  uuid: uuidSchema,
-  distinct_id: z.string(),
-  first_name: z.string(),
-  last_name: z.string(),
-  email: z.string(),
-  pending_email: z.string().nullable(),
-  is_email_verified: z.boolean().nullable(),
-  has_password: z.boolean(),
-  issuer: z.string().nullable().meta({ description: 'The application that signs the user in; null: an account with a password' }),
-  is_staff: z.boolean(),
-  is_impersonated: z.boolean().nullable(),
-  team: shortProjectSchema.nullable(),
-  organization: organizationSchema.nullable(),
-  organizations: z.array(z.object({ id: uuidSchema, name: z.string(), slug: z.string(), membership_level: z.int().nullable() })),
-  is_2fa_enabled: z.boolean(),
-  has_social_auth: z.boolean(),
-  date_joined: timeSchema,
-})
-
-export const presentMe = async ({ accounts }: App, user: User, limits: Limits): Promise<z.infer<typeof meSchema>> => {
+export const presentMe = async ({ accounts }: App, user: User, limits: Limits): Promise<MeAnswer> => {
   const { organization, project } = await accounts.users.current(user, limits)
   const membershipIn = (id: string) => accounts.organizations.membership(id, user)
   const reached = (await accounts.organizations.of(user)).filter(({ id }) => limits.reachesOrganization(id))
@@ -107,13 +77,6 @@ const mayAsk = ({ app, site }: Visits['user'], user: User, address: string) => {
   if (!sameEmail(address, user.email)) app.mailedLinks.begin({ email: address, ...about })
 }
 
-const sessionSchema = z.object({
-  id: z.string(),
-  is_current: z.boolean(),
-  user_agent: z.string().nullable().meta({ description: 'What the browser calls itself' }),
-  created_at: timeSchema,
-  expires_at: timeSchema,
-})
 const sessionPath = ':uuid/sessions'
 
 export const users = defineResource({

@@ -1,0 +1,25 @@
+import * as z from 'zod'
+import { timeSchema, uuidSchema } from './fields.ts'
+import { userSchema } from './users.ts'
+
+export const inviteSchema = z.object({
+  id: uuidSchema,
+  target_email: z.string().meta({ format: 'email' }),
+  first_name: z.string(),
+  emailing_attempt_made: z.boolean(),
+  level: z.int(),
+  is_expired: z.boolean(),
+  created_by: userSchema.nullable(),
+  created_at: timeSchema,
+  updated_at: timeSchema,
+  message: z.string().nullable(),
+  private_project_access: z.array(z.object({ id: z.int(), level: z.string() })),
+})
+export type InviteAnswer = z.output<typeof inviteSchema>
+export const sentSchema = inviteSchema.extend({
+  secret: z.string().nullable().meta({
+    description:
+      'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
+  }),
+})
+export type SentInviteAnswer = z.output<typeof sentSchema>

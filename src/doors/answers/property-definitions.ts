@@ -1,0 +1,38 @@
+import * as z from 'zod'
+import { notesSchema } from './definition-fields.ts'
+import { timeSchema, uuidSchema } from './fields.ts'
+
+export const propertyTypes = ['Numeric', 'String', 'Boolean', 'DateTime'] as const
+export const kinds = ['event', 'person', 'group'] as const
+export const definitionSchema = z.object({
+  id: uuidSchema,
+  name: z.string(),
+  type: z.enum(kinds),
+  group_type_index: z.int().nullable(),
+  property_type: z.enum(propertyTypes).nullable().meta({ description: 'As it was declared; null: each value is what it is' }),
+  is_numerical: z.boolean().meta({ description: 'Declared as a number, or all values that were sent are numbers' }),
+  ...notesSchema,
+  count: z.int().meta({ description: 'How many values were sent' }),
+  counts: z.object({
+    numeric: z.int(),
+    numeric_text: z.int().meta({ description: 'Texts that read as a number' }),
+    text: z.int(),
+    boolean: z.int(),
+    time: z.int(),
+    other: z.int(),
+  }),
+  created_at: timeSchema.nullable(),
+  last_seen_at: timeSchema.nullable(),
+  is_seen_on_filtered_events: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'With `event_names`: whether one of the latest events of these names has it; otherwise null' }),
+})
+export type PropertyDefinitionAnswer = z.output<typeof definitionSchema>
+export const detailSchema = definitionSchema.extend({
+  top_values: z
+    .array(z.object({ value: z.unknown(), count: z.int() }))
+    .nullable()
+    .meta({ description: 'The ten most frequent values; null for keys without `query:read`' }),
+})
+export type PropertyDetailAnswer = z.output<typeof detailSchema>

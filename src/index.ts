@@ -1,5 +1,21 @@
 export { createHandler, type Handler, type HandlerOptions } from './doors/http/server/create-handler.ts'
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './doors/http/server/node-handler.ts'
+export {
+  type BatchExportCalls,
+  type Bounds,
+  type ByteStream,
+  type Client,
+  createClient,
+  type DashboardCalls,
+  type InsightCalls,
+  type ListPage,
+  type PersonCalls,
+  type PersonSelection,
+  type ProjectCalls,
+  type ProjectOrId,
+} from './doors/library/client.ts'
+export { ClientError } from './doors/library/client-error.ts'
+export type { FileImportOptions, FileImportSummary } from './doors/library/import-files.ts'
 export type { CohortInput } from './engine/definitions/cohorts.ts'
 export type { LogDamage } from './engine/storage/log/log.ts'
 export type { RecoveryReport } from './engine/storage/recovery/recovery-report.ts'

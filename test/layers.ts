@@ -108,7 +108,8 @@ export const floors: readonly Floor[] = [
         'root',
         'doors/answers',
       ],
-      'doors/cli': [...ground, 'language', 'queries', 'events', 'engine/storage', 'service', 'root', 'doors/http'],
+      'doors/library': [...ground, 'events/imports', 'engine/storage', 'service', 'root', 'doors/answers', 'doors/http'],
+      'doors/cli': [...ground, 'language', 'queries', 'events', 'engine/storage', 'service', 'root', 'doors/http', 'doors/library'],
     },
   },
   // A program of the browser: the API's client, with the types of its answers, and the drawings that mails have too.
@@ -120,7 +121,9 @@ export const floors: readonly Floor[] = [
   {
     name: 'index.ts',
     summary: 'the public door',
-    rooms: { 'index.ts': [...ground, 'language', 'queries', 'events/ingestion', 'engine', 'service', 'root', 'doors/http'] },
+    rooms: {
+      'index.ts': [...ground, 'language', 'queries', 'events/ingestion', 'engine', 'service', 'root', 'doors/http', 'doors/library'],
+    },
   },
 ]
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accessibilityFindings, hasBrowser, openWeb, type Web } from './browser.ts'
 
@@ -128,6 +129,12 @@ describe.skipIf(!hasBrowser)('people, groups and cohorts in a browser', () => {
     await dialog.waitFor({ state: 'hidden' })
     expect((await find()).distinct_ids).toEqual(['zoe'])
     await expect.poll(() => page.getByRole('region', { name: 'Distinct ids' }).getByRole('listitem').count()).toBe(1)
+
+    const started = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Everything as a file' }).click()
+    const lines = (await text(await (await started).createReadStream())).trimEnd().split('\n')
+    expect(JSON.parse(lines[0]!)).toMatchObject({ type: 'person', distinct_ids: ['zoe'] })
+    expect(lines.slice(1).some((line) => JSON.parse(line).type === 'event')).toBe(true)
 
     await page.getByRole('button', { name: 'Delete' }).click()
     await dialog.getByRole('button', { name: 'Cancel' }).click()

@@ -1,54 +1,19 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { ImportedEvent } from '../../events/imports/record.ts'
-import type { BatchResult, Checkpoints } from '../../events/imports/run.ts'
+import type { BatchResult } from '../../events/imports/run.ts'
 import { decodeBatch } from '../../events/ingestion/decoding/decode-batch.ts'
+import { checkpointFiles, counted, type Target } from '../library/import-files.ts'
 import { callServer } from './call-server.ts'
 import type { Directory } from './directory.ts'
 
 // Targets of imported events: a project of a directory, a remote server, or none for a dry run.
 
-export interface Target {
-  store(batch: readonly ImportedEvent[]): Promise<BatchResult>
-  readonly checkpoints?: Checkpoints
-}
-
-const counted = (warnings: readonly { readonly type: string }[]): BatchResult['warnings'] => {
-  const counts = new Map<string, number>()
-  for (const { type } of warnings) counts.set(type, (counts.get(type) ?? 0) + 1)
-  return [...counts].map(([kind, count]) => ({ kind, count }))
-}
-
 export async function toProject(directory: Directory, dataDir: string, project: number): Promise<Target> {
-  const folder = join(dataDir, 'imports')
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   return {
-    checkpoints: checkpointFiles(folder, project),
+    checkpoints: await checkpointFiles(dataDir, project),
     store: async (batch) => {
       const answer = await directory.do('ingest', { project, body: { batch, historical_migration: true } })
       return { ...answer, warnings: counted(answer.warnings) }
-    },
-  }
-}
-
-/** How far each file has been imported, by its content: a repeated import continues after the stored rows. */
-const checkpointFiles = (folder: string, project: number): Checkpoints => {
-  const fileOf = (fingerprint: string) => join(folder, `${project}-${fingerprint}.json`)
-  return {
-    read: async (fingerprint) => {
-      const text = await readFile(fileOf(fingerprint), 'utf8').catch(() => '{}')
-      try {
-        return (JSON.parse(text) as { rows?: number }).rows ?? 0
-      } catch {
-        return 0
-      }
-    },
-    write: async (fingerprint, rows) => {
-      // A crash during the write must not leave half a number.
-      const file = fileOf(fingerprint)
-      await writeFile(`${file}.new`, JSON.stringify({ rows }), { mode: 0o600 })
-      await rename(`${file}.new`, file)
     },
   }
 }

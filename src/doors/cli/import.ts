@@ -3,8 +3,8 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { ImportFileError, type ImportFormat, importFormats } from '../../events/imports/format.ts'
 import { type ChosenColumns, fieldSource, type Mapping } from '../../events/imports/formats/mapped.ts'
 import { openSource, type SourceFile } from '../../events/imports/open.ts'
-import type { ImportedEvent } from '../../events/imports/record.ts'
-import { type BatchResult, type ImportSummary, runImport } from '../../events/imports/run.ts'
+import type { ImportSummary } from '../../events/imports/run.ts'
+import { carryFiles, type Target } from '../library/import-files.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import {
   directoryOptions,
@@ -16,7 +16,7 @@ import {
   recoveryOption,
   withDirectory,
 } from './directory.ts'
-import { nowhere, type Target, toProject, toServer } from './import-targets.ts'
+import { nowhere, toProject, toServer } from './import-targets.ts'
 import { progressLine } from './progress.ts'
 
 export const importFiles: Command = {
@@ -56,8 +56,6 @@ export const importFiles: Command = {
   },
 }
 
-const isBadEvent = (error: unknown): error is WaymarkError<'bad-event'> => error instanceof WaymarkError && error.code === 'bad-event'
-
 const refused = (error: unknown): never => {
   if (error instanceof ImportFileError) throw new WaymarkError('command-failed', { message: error.message }, { cause: error })
   throw error
@@ -82,31 +80,14 @@ function mappingOf(text: string | undefined): Mapping {
   return mapping
 }
 
-async function carry(files: readonly SourceFile[], { store, checkpoints }: Target): Promise<ImportSummary> {
+async function carry(files: readonly SourceFile[], target: Target): Promise<ImportSummary> {
   const line = progressLine(process.stderr)
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
-  const refusedRows: string[] = []
-  // One invalid event must not stop the others of its batch.
-  const send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
-    for (let left = batch; ; ) {
-      if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
-      try {
-        return await store(left)
-      } catch (error) {
-        if (!isBadEvent(error) || error.data.index === null) throw error
-        refusedRows.push(error.data.message)
-        left = left.filter((_, i) => i !== error.data.index)
-      }
-    }
-  }
   try {
-    const summary = await runImport({ files, send, checkpoints, signal: stop.signal, onProgress: (progress) => line.show(progress) })
-    for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
-    summary.unreadable += refusedRows.length
-    return summary
+    return await carryFiles(target, { files, signal: stop.signal, onProgress: (progress) => line.show(progress) })
   } catch (error) {
     return refused(error)
   } finally {

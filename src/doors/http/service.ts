@@ -76,6 +76,8 @@ export interface ServiceOptions {
   readonly log?: Log
   /** Whom the host application has signed in. */
   readonly authenticate?: ((request: never) => unknown) | undefined
+  /** Who calls, where all requests are of one user of this process. */
+  readonly caller?: () => Promise<HostCaller>
 }
 
 /** The connection of a request. */
@@ -90,7 +92,7 @@ export interface Connection {
 }
 
 /** The whole HTTP API over one engine. */
-export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook }: ServiceOptions) => {
+export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook, caller }: ServiceOptions) => {
   const hono = new Hono<{
     Bindings: Connection
     Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
@@ -99,7 +101,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
   const throttle = createThrottle(app.limits, app.clock)
   const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
-  const hostCallerOf = createHostSignIn(app.accounts, hook)
+  const hostCallerOf = caller ?? createHostSignIn(app.accounts, hook)
   const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
   const answer = async (

@@ -32,6 +32,10 @@ export const batchExportChange = batchExportInput.partial()
 export type BatchExportInput = z.infer<typeof batchExportInput>
 export type BatchExportChange = z.infer<typeof batchExportChange>
 
+/** As they are sent. */
+export type GivenExport = z.input<typeof batchExportInput>
+export type GivenExportChange = z.input<typeof batchExportChange>
+
 /** The query under either name; undefined if it was not sent, null to remove it. */
 export const queryOf = ({ sql_like_query, hogql_query }: BatchExportChange): string | null | undefined => {
   const given = sql_like_query === undefined ? hogql_query : sql_like_query
@@ -49,3 +53,4 @@ export const backfillInput = z.object({
   start_at: z.string().max(tokenLength).nullable().optional(),
   end_at: z.string().max(tokenLength).nullable().optional(),
 })
+export type GivenBackfill = z.input<typeof backfillInput>

@@ -59,3 +59,7 @@ export function checkFilters(filters: Readonly<Record<string, unknown>>, attr: s
     throw error instanceof WaymarkError ? invalid(error.detail, attr) : error
   }
 }
+
+/** As they are sent. */
+export type DashboardInput = z.input<typeof dashboardInput>
+export type DashboardChange = z.input<typeof dashboardChange>

@@ -30,6 +30,8 @@ const filtersSchema = withinJson(z.record(z.string(), z.unknown(), { error: 'Exp
 })
 export const insightInput = z.object({ ...fields, query: savedQuerySchema.nullish(), filters: filtersSchema.nullish() })
 export const insightChange = insightInput
+/** As it is sent. */
+export type InsightInput = z.input<typeof insightInput>
 
 export interface InsightPage {
   readonly where: Where<Insight>

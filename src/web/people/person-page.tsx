@@ -86,7 +86,10 @@ export function PersonPage({ place, uuid }: { place: Place; uuid: string }) {
       </PageHead>
       <p class="note">
         <a href={linkTo(link('people'))}>People</a> · first seen {momentText(person.created_at, timezone)} ·{' '}
-        {person.is_identified ? 'identified' : 'anonymous'}
+        {person.is_identified ? 'identified' : 'anonymous'} ·{' '}
+        <a href={`${path.replace(/^\//, '')}everything/`} download={`person-${person.uuid}.jsonl`}>
+          Everything as a file
+        </a>
       </p>
       <div class="record" key={round}>
         <div>

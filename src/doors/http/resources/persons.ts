@@ -8,15 +8,23 @@ import { tokenLength } from '../../../limits/bounds.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import { pageSchema } from '../../answers/pages.ts'
-import { doneSchema, idsShown, type PersonAnswer, personCohortsSchema, personSchema } from '../../answers/persons.ts'
+import {
+  doneSchema,
+  idsShown,
+  type PersonAnswer,
+  type PersonCohortsAnswer,
+  personCohortsSchema,
+  personSchema,
+} from '../../answers/persons.ts'
 import { valuesSchema } from '../../answers/property-values.ts'
 import { activityOf, activityOfAll } from '../activity.ts'
 import { failures } from '../errors.ts'
-import { answerTo } from '../queries/ask.ts'
+import { answerTo, download } from '../queries/ask.ts'
 import { byUuids, givenFilters } from '../queries/list-parameters.ts'
 import { recordValues, valuesParameters } from '../queries/property-values.ts'
+import { queryCallerOf } from '../queries/query-caller.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
-import { defineResource, type ProjectVisit, type Row, type RowMaker } from '../resource.ts'
+import { defineResource, type ProjectVisit, Reply, type Row, type RowMaker } from '../resource.ts'
 
 /** Persons of one request. */
 const mostDeleted = 1_000
@@ -24,6 +32,11 @@ const mostMerged = 1_000
 const mostSplit = 10_000
 const cohortsOfStatement = 50
 const mostNames = 10_000
+/** Entries of the activity log read at a time. */
+const changesRead = 1_000
+const utf8 = new TextEncoder()
+const eventsOfPerson = `select 'event' as type, uuid, event, timestamp, distinct_id, properties, elements_chain, created_at
+  from events where person_id = {uuid} order by timestamp, uuid`
 
 /** An id that is looked up. */
 const givenId = z.string().max(tokenLength)
@@ -106,6 +119,39 @@ const membersOf = async (visit: ProjectVisit, given: string) => {
 }
 
 const byDistinctIds = (ids: readonly string[]) => ({ type: 'person', key: 'distinct_id', value: ids, operator: 'exact' })
+
+/** The cohorts that a person is in now. */
+async function cohortsWith(visit: ProjectVisit, uuid: string): Promise<PersonCohortsAnswer['results']> {
+  const { cohorts } = await dataOf(visit)
+  const all = await cohorts.list()
+  const states = await cohorts.states(all.map((cohort) => cohort.id))
+  const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
+  const found: PersonCohortsAnswer['results'] = []
+  for (let at = 0; at < sound.length; at += cohortsOfStatement) {
+    const some = sound.slice(at, at + cohortsOfStatement)
+    const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
+    const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
+    const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
+    for (const [i, { id, name, is_static }] of some.entries())
+      if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
+  }
+  return found
+}
+
+/** Everything that is stored about a person, a JSON text a line. */
+async function* everythingAbout(visit: ProjectVisit, person: PersonAnswer, events: AsyncIterable<Uint8Array>) {
+  const line = (type: string, value: object) => utf8.encode(`${JSON.stringify({ type, ...value })}\n`)
+  yield line('person', person)
+  for (const { id, name, is_static } of await cohortsWith(visit, person.uuid)) yield line('cohort', { id, name, is_static })
+  const { activity } = visit.app.accounts.context.store.read
+  const about = { project_id: visit.project.id, scope: 'Person' as const, item_id: person.uuid }
+  for (let offset = 0; ; offset += changesRead) {
+    const changes = await activity.find(about, { newestFirst: 'created_at', limit: changesRead, offset })
+    for (const { activity: change, detail, created_at } of changes) yield line('change', { activity: change, detail, created_at })
+    if (changes.length < changesRead) break
+  }
+  yield* events
+}
 
 const noPerson = 'There is no person with this uuid or distinct id.'
 
@@ -273,20 +319,7 @@ const listRows = (row: RowMaker<'project'>): readonly Row[] => [
       const id = visit.query.get('person_id')
       if (!id) throw failures.required('person_id')
       const { uuid } = await find({ ...visit, params: { ...visit.params, id } })
-      const { cohorts } = await dataOf(visit)
-      const all = await cohorts.list()
-      const states = await cohorts.states(all.map((cohort) => cohort.id))
-      const sound = all.filter((cohort) => !states.get(cohort.id)?.failure)
-      const found = []
-      for (let at = 0; at < sound.length; at += cohortsOfStatement) {
-        const some = sound.slice(at, at + cohortsOfStatement)
-        const columns = some.map((cohort) => `id in cohort ${cohort.id}`).join(', ')
-        const query = { kind: 'HogQLQuery', query: `select ${columns} from persons where toString(id) = {uuid}`, values: { uuid } }
-        const { results } = (await answerTo(visit, query)) as { results: unknown[][] }
-        for (const [i, { id, name, is_static }] of some.entries())
-          if (Number(results[0]?.[i])) found.push({ id, name, is_static, count: states.get(id)?.count ?? 0 })
-      }
-      return { results: found }
+      return { results: await cohortsWith(visit, uuid) }
     },
   }),
   row(activityOfAll('Person', 'persons', { name: 'all_activity', limits: ['api'] })),
@@ -405,6 +438,26 @@ export const persons = defineResource({
       summary: 'One person, by its uuid or a distinct id',
       answer: personSchema,
       handle: find,
+    }),
+    row({
+      method: 'GET',
+      path: ':id/everything',
+      name: 'everything',
+      summary: 'Everything that is stored about a person, as lines of JSON: the person, its cohorts, changes by users, and its events',
+      handle: async (visit) => {
+        const person = await find(visit)
+        const query = { kind: 'HogQLQuery', query: eventsOfPerson, values: { uuid: person.uuid } }
+        const request = { query, format: null, client_query_id: null }
+        const events = await download(visit.app, visit.project, request, queryCallerOf(visit), {
+          format: 'jsonl',
+          breakOff: visit.breakOff,
+        })
+        const lines = everythingAbout(visit, person, events.body)
+        return new Reply(200, ReadableStream.from(lines), {
+          'content-type': 'application/x-ndjson',
+          'content-disposition': `attachment; filename="person-${person.uuid}.jsonl"`,
+        })
+      },
     }),
     ...propertyRows(row),
     ...identityRows(row),

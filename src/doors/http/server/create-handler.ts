@@ -119,30 +119,11 @@ const withoutEncodings = (request: Request): Request => {
   return new Request(request, { headers })
 }
 
-/** `mountedAt`: the mount path of this request, where it is not an option. */
-export interface UnmountedHandler<R> extends Handler<R> {
-  (request: Request, address?: string | null, cut?: () => void, original?: R, mountedAt?: string): Promise<Response>
-}
+type AppOptions = Required<Pick<HandlerOptions, 'limits' | 'rows' | 'allowsDownloads' | 'concurrency'>> & Pick<HandlerOptions, 'intake'>
 
-/** The same, for requests whose path begins below the mount path. */
-export const createUnmounted = <R>(
-  waymark: Waymark,
-  {
-    log,
-    limits = () => defaultRateLimits,
-    rows = () => undefined,
-    allowsDownloads = () => !waymark.accounts.context.settings().isHosted,
-    concurrency = () => defaultConcurrency,
-    publicUrl,
-    trustedProxies,
-    intake,
-    at,
-    authenticate,
-    takesCommands = true,
-    sendsCompressed = false,
-  }: HandlerOptions<R> = {},
-): UnmountedHandler<R> => {
-  const app: App = {
+/** What the routes work on, of an open directory. */
+export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurrency, intake }: AppOptions): App {
+  return {
     accounts: waymark.accounts,
     exports: waymark.exports,
     plugins: waymark.plugins,
@@ -168,6 +149,32 @@ export const createUnmounted = <R>(
     allowsDownloads,
     readiness: async () => readinessOf(await waymark.condition()),
   }
+}
+
+/** `mountedAt`: the mount path of this request, where it is not an option. */
+export interface UnmountedHandler<R> extends Handler<R> {
+  (request: Request, address?: string | null, cut?: () => void, original?: R, mountedAt?: string): Promise<Response>
+}
+
+/** The same, for requests whose path begins below the mount path. */
+export const createUnmounted = <R>(
+  waymark: Waymark,
+  {
+    log,
+    limits = () => defaultRateLimits,
+    rows = () => undefined,
+    allowsDownloads = () => !waymark.accounts.context.settings().isHosted,
+    concurrency = () => defaultConcurrency,
+    publicUrl,
+    trustedProxies,
+    intake,
+    at,
+    authenticate,
+    takesCommands = true,
+    sendsCompressed = false,
+  }: HandlerOptions<R> = {},
+): UnmountedHandler<R> => {
+  const app = appOf(waymark, { limits, rows, allowsDownloads, concurrency, intake })
   waymark.saved.answers.limitRows(rows)
   const siteOf = createSites({ publicUrl, trustedProxies, at })
   // Routes, their schemas and pages are loaded by who serves them, not by each application that opens a directory.

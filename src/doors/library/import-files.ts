@@ -1,0 +1,106 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readTableFile } from '../../engine/storage/files/table-file.ts'
+import type { Waymark } from '../../engine.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { ImportFormat } from '../../events/imports/format.ts'
+import { fieldSource } from '../../events/imports/formats/mapped.ts'
+import { openSource, type SourceFile } from '../../events/imports/open.ts'
+import type { ImportedEvent } from '../../events/imports/record.ts'
+import {
+  type BatchResult,
+  type Checkpoints,
+  type ImportProgress,
+  type ImportRun,
+  type ImportSummary,
+  runImport,
+} from '../../events/imports/run.ts'
+
+// Files of events, for the command line and for applications.
+
+/** Where imported events go. */
+export interface Target {
+  store(batch: readonly ImportedEvent[]): Promise<BatchResult>
+  readonly checkpoints?: Checkpoints
+}
+
+const isBadEvent = (error: unknown): error is WaymarkError<'bad-event'> => error instanceof WaymarkError && error.code === 'bad-event'
+
+/** Imports opened files. An invalid event does not stop the others of its batch. */
+export async function carryFiles({ store, checkpoints }: Target, run: Omit<ImportRun, 'send' | 'checkpoints'>): Promise<ImportSummary> {
+  const refusedRows: string[] = []
+  const send = async (batch: readonly ImportedEvent[]): Promise<BatchResult> => {
+    for (let left = batch; ; ) {
+      if (left.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+      try {
+        return await store(left)
+      } catch (error) {
+        if (!isBadEvent(error) || error.data.index === null) throw error
+        refusedRows.push(error.data.message)
+        left = left.filter((_, i) => i !== error.data.index)
+      }
+    }
+  }
+  const summary = await runImport({ ...run, send, checkpoints })
+  for (const problem of refusedRows) summary.problems.push({ file: '', row: 0, problem })
+  summary.unreadable += refusedRows.length
+  return summary
+}
+
+export const counted = (warnings: readonly { readonly type: string }[]): BatchResult['warnings'] => {
+  const counts = new Map<string, number>()
+  for (const { type } of warnings) counts.set(type, (counts.get(type) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => ({ kind, count }))
+}
+
+/** How far each file has been imported, by its content: a repeated import continues after the stored rows. */
+export async function checkpointFiles(dataDir: string, project: number): Promise<Checkpoints> {
+  const folder = join(dataDir, 'imports')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const fileOf = (fingerprint: string) => join(folder, `${project}-${fingerprint}.json`)
+  return {
+    read: async (fingerprint) => {
+      const text = await readFile(fileOf(fingerprint), 'utf8').catch(() => '{}')
+      try {
+        return (JSON.parse(text) as { rows?: number }).rows ?? 0
+      } catch {
+        return 0
+      }
+    },
+    write: async (fingerprint, rows) => {
+      // A crash during the write must not leave half a number.
+      const file = fileOf(fingerprint)
+      await writeFile(`${file}.new`, JSON.stringify({ rows }), { mode: 0o600 })
+      await rename(`${file}.new`, file)
+    },
+  }
+}
+
+export interface FileImportOptions {
+  /** Default: detected from the name and the contents. */
+  readonly format?: ImportFormat
+  /** The column of each field of a CSV, JSONL or Parquet file; `=TEXT` is a constant. */
+  readonly map?: Partial<Readonly<Record<'event' | 'distinct_id' | 'timestamp' | 'uuid' | 'properties', string>>>
+  readonly signal?: AbortSignal
+  readonly onProgress?: (progress: ImportProgress) => void
+}
+export type FileImportSummary = Readonly<Omit<ImportSummary, 'files'>>
+
+/** Imports files into a project of an open directory. */
+export async function importFiles(
+  waymark: Waymark,
+  id: number,
+  paths: readonly string[],
+  { format, map = {}, signal, onProgress }: FileImportOptions = {},
+): Promise<FileImportSummary> {
+  const project = await waymark.project(id)
+  const mapping = Object.fromEntries(Object.entries(map).map(([field, from]) => [field, fieldSource(from)]))
+  const files: SourceFile[] = []
+  for (const path of paths) files.push(await openSource(path, { format, mapping, readTable: readTableFile }))
+  const store = async (batch: readonly ImportedEvent[]) => {
+    const answer = await project.take({ batch, historical_migration: true })
+    return { ...answer, warnings: counted(answer.warnings) }
+  }
+  const checkpoints = waymark.dataDir === ':memory:' ? {} : { checkpoints: await checkpointFiles(waymark.dataDir, id) }
+  return carryFiles({ store, ...checkpoints }, { files, ...(signal && { signal }), ...(onProgress && { onProgress }) })
+}

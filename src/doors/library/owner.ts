@@ -1,0 +1,40 @@
+import type { Waymark } from '../../engine.ts'
+import { unlimited } from '../../service/accounts/users/key-limits.ts'
+import type { RateLimits } from '../http/access/rate-limits.ts'
+import { defaultConcurrency } from '../http/queries/concurrency.ts'
+import { appOf } from '../http/server/create-handler.ts'
+import { createService } from '../http/service.ts'
+import { createSites } from '../http/site.ts'
+
+// Requests of this process to its own routes, as the owner. They are checked as those of any client, and not counted.
+
+const uncounted: Required<RateLimits> = { api: [], query: [], draft: [], shared: [], session: [], test: [] }
+const origin = 'http://waymark.localhost'
+
+export type Send = (request: Request) => Promise<Response>
+
+export function sendAsOwner(waymark: Waymark): Send {
+  const app = appOf(waymark, {
+    limits: () => uncounted,
+    rows: () => undefined,
+    allowsDownloads: () => true,
+    concurrency: () => defaultConcurrency,
+  })
+  const caller = async () => {
+    const { user } = await waymark.accounts.firstStart({ makesKey: false })
+    const known = (await waymark.accounts.users.byId(user.id))!
+    return { via: 'host' as const, user: known, limits: unlimited, authenticatedAt: waymark.clock() }
+  }
+  const service = createService(app, { siteOf: createSites({ publicUrl: origin }), caller })
+  return (request) => service(request)
+}
+
+/** The address of a path of the API, with the parameters that have a value. */
+export function addressOf(path: string, parameters: object = {}): URL {
+  const url = new URL(path, origin)
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value === undefined || value === null) continue
+    url.searchParams.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+  }
+  return url
+}

@@ -5,7 +5,7 @@ import { check, readTime } from '../accounts/fields.ts'
 import { hasFeature } from '../accounts/organizations/features.ts'
 import { viewsOf } from '../accounts/projects/project-fields.ts'
 import type { AccountTables, BatchExport, BatchExportBackfill, BatchExportRun, ProjectRecord } from '../accounts/records.ts'
-import { invalid, notAllowed, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind, notAllowed } from '../accounts/refusals.ts'
 import type { SecretBox } from '../accounts/secrets/secret-box.ts'
 import type { Outside } from './destinations/destination.ts'
 import { readExportQuery } from './export-query.ts'
@@ -49,9 +49,7 @@ export const createBatchExports = ({ context, box, network, refusal, rows, wake,
     name: record.name,
   })
   const asItIs = async (tables: AccountTables, id: string): Promise<BatchExport> => {
-    const found = await tables.batch_exports.first({ id, is_deleted: false })
-    if (!found) throw notFound()
-    return found
+    return mustFind(tables.batch_exports.first({ id, is_deleted: false }))
   }
 
   const mustBeAllowed = async (tables: AccountTables, organizationId: string, interval: string | undefined) => {
@@ -311,8 +309,7 @@ export const createBatchExports = ({ context, box, network, refusal, rows, wake,
 
     async cancelBackfill(by: ActingMember, record: BatchExport, { id }: BatchExportBackfill): Promise<BatchExportBackfill> {
       return writeAs(context, by, async (tables) => {
-        const found = await tables.batch_export_backfills.first({ id })
-        if (!found) throw notFound()
+        const found = await mustFind(tables.batch_export_backfills.first({ id }))
         if (!isActive(found)) throw invalid(`Cannot cancel a backfill that is in '${found.status}' status`)
         const at = now()
         const runs = await tables.batch_export_runs.find({ backfill_id: id, status: activeStates })
@@ -328,8 +325,7 @@ export const createBatchExports = ({ context, box, network, refusal, rows, wake,
     async retry(by: ActingMember, record: BatchExport, { id }: BatchExportRun): Promise<BatchExportRun> {
       const made = await writeAs(context, by, async (tables) => {
         await asItIs(tables, record.id)
-        const run = await tables.batch_export_runs.first({ id })
-        if (!run) throw notFound()
+        const run = await mustFind(tables.batch_export_runs.first({ id }))
         if (isActive(run)) throw invalid(`Cannot retry a run that is in '${run.status}' status`)
         const again = await retryRun(tables, record, run)
         await log(context, tables, note(by, record, 'run_retried'))
@@ -341,8 +337,7 @@ export const createBatchExports = ({ context, box, network, refusal, rows, wake,
 
     cancel: (by: ActingMember, record: BatchExport, { id }: BatchExportRun): Promise<void> =>
       writeAs(context, by, async (tables) => {
-        const run = await tables.batch_export_runs.first({ id })
-        if (!run) throw notFound()
+        const run = await mustFind(tables.batch_export_runs.first({ id }))
         if (!isActive(run)) throw invalid(`Cannot cancel a run that is in '${run.status}' status`)
         await endRuns(tables, record, [run], 'Cancelled by a user.')
         await log(context, tables, note(by, record, 'run_cancelled'))

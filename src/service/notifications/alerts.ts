@@ -6,7 +6,7 @@ import { type AskedQuery, queryAsked } from '../../queries/asked-query.ts'
 import { writeAs } from '../accounts/acting-member.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind, noSuch, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { isNumberPerRange } from './alert-display.ts'
 import { nextCheck } from './check-times.ts'
@@ -79,14 +79,12 @@ export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServ
     { id: project_id }: ProjectRecord,
     id: string,
   ): Promise<Alert> => {
-    const found = await tables.alerts.first({ id: id.toLowerCase(), project_id })
-    if (!found) throw notFound()
-    return found
+    return mustFind(tables.alerts.first({ id: id.toLowerCase(), project_id }))
   }
 
   const insightOf = async (tables: AccountTables, project: ProjectRecord, id: number): Promise<Insight> => {
     const found = await tables.insights.first({ id, project_id: project.id, deleted: false })
-    if (!found) throw invalid(`Invalid pk "${id}" - object does not exist.`, 'insight', 'does_not_exist')
+    if (!found) throw noSuch(id, 'insight')
     return found
   }
 

@@ -4,7 +4,7 @@ import { writeAs } from '../accounts/acting-member.ts'
 import { nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, ProjectRecord, Subscription } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind, noSuch, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { newWebhookSecret } from './alerts.ts'
 import { addressesOf, mustBeTarget, subscriptionChange, subscriptionInput, type TargetType, timeOf } from './fields.ts'
@@ -60,19 +60,16 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
     { id: project_id }: ProjectRecord,
     id: number,
   ): Promise<Subscription> => {
-    const found = await tables.subscriptions.first({ id, project_id })
-    if (!found) throw notFound()
-    return found
+    return mustFind(tables.subscriptions.first({ id, project_id }))
   }
 
   const mustBeValid = async (tables: AccountTables, project: ProjectRecord, record: Subscription) => {
     const { insight_id, dashboard_id } = record
     if ((insight_id === null) === (dashboard_id === null)) throw invalid('A subscription needs an insight or a dashboard, and not both.')
     if (insight_id !== null && !(await tables.insights.first({ id: insight_id, project_id: project.id, deleted: false })))
-      throw invalid(`Invalid pk "${insight_id}" - object does not exist.`, 'insight', 'does_not_exist')
+      throw noSuch(insight_id, 'insight')
     const dashboard = dashboard_id === null ? null : await tables.dashboards.first({ id: dashboard_id, project_id: project.id })
-    if (dashboard === undefined || dashboard?.deleted)
-      throw invalid(`Invalid pk "${dashboard_id}" - object does not exist.`, 'dashboard', 'does_not_exist')
+    if (dashboard === undefined || dashboard?.deleted) throw noSuch(dashboard_id, 'dashboard')
     mustBeTarget(record.target_type as TargetType, record.target_value)
     if (record.target_type === 'email') mustTakeMail(context, 'target_type')
     if (record.target_type === 'email' && context.settings().isHosted)

@@ -4,7 +4,7 @@ import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, type Change, changesOf, log, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import type { AccountTables, Plugin, PluginAttachment, PluginConfig, ProjectRecord } from '../accounts/records.ts'
-import { conflicting, invalid, notAllowed, notFound } from '../accounts/refusals.ts'
+import { conflicting, invalid, mustFind, noSuch, notAllowed, notFound } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import type { SecretBox } from '../accounts/secrets/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
@@ -56,9 +56,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs, network }: Co
   type Reading = typeof store.read
 
   const asItIs = async (tables: AccountTables, { id, project_id }: PluginConfig): Promise<PluginConfig> => {
-    const config = await tables.plugin_configs.first({ id, project_id })
-    if (!config) throw notFound()
-    return config
+    return mustFind(tables.plugin_configs.first({ id, project_id }))
   }
   const note = (by: ActingMember, config: PluginConfig, plugin: Plugin, activity: string) => ({
     by: by.user,
@@ -73,9 +71,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs, network }: Co
     if (!mayConfigure(await organizationNow(tables, organizationId))) throw notFound()
   }
   const pluginOf = async (tables: AccountTables | Reading, id: number): Promise<Plugin> => {
-    const plugin = await tables.plugins.first({ id })
-    if (!plugin) throw notFound()
-    return plugin
+    return mustFind(tables.plugins.first({ id }))
   }
   const attachmentsOf = (tables: AccountTables | Reading, { id }: PluginConfig) => tables.plugin_attachments.find({ plugin_config_id: id })
 
@@ -284,7 +280,7 @@ export const createPluginConfigs = ({ context, box, runtime, logs, network }: Co
         const existing = await tables.plugin_configs.first({ project_id: project.id, plugin_id: id })
         const plugin = await tables.plugins.first({ id })
         const isReachable = plugin && (existing !== undefined || plugin.is_global || plugin.organization_id === project.organization_id)
-        if (!isReachable || !mayUse(plugin)) throw invalid(`Invalid pk "${id}" - object does not exist.`, 'plugin', 'does_not_exist')
+        if (!isReachable || !mayUse(plugin)) throw noSuch(id, 'plugin')
         if (!existing) return insert(tables, by, project, plugin, input)
         return apply(tables, by, existing, plugin, { deleted: false, ...input })
       })

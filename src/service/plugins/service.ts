@@ -3,7 +3,7 @@ import { type AccountContext, changesOf, log, nextNumber } from '../accounts/con
 import { check } from '../accounts/fields.ts'
 import { removePluginRows } from '../accounts/projects/plugin-rows.ts'
 import type { AccountTables, Organization, Plugin, PluginFile } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import type { SecretBox } from '../accounts/secrets/secret-box.ts'
 import type { Json } from '../accounts/store.ts'
@@ -81,9 +81,7 @@ export const createPlugins = ({ context, box, fetching, loader, runtime }: Plugi
   type Reading = typeof store.read
 
   const asItIs = async (tables: AccountTables, { id }: Plugin): Promise<Plugin> => {
-    const plugin = await tables.plugins.first({ id })
-    if (!plugin) throw notFound()
-    return plugin
+    return mustFind(tables.plugins.first({ id }))
   }
   const note = (by: ActingMember, plugin: Plugin, activity: string) => ({
     by: by.user,

@@ -4,7 +4,7 @@ import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import { newDashboard } from '../accounts/projects/dashboard-rows.ts'
 import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
 import { checkFilters, dashboardChange, dashboardInput, type TileChange } from './dashboard-fields.ts'
 import { newShortId } from './short-id.ts'
@@ -74,9 +74,7 @@ export const createDashboards = (context: AccountContext) => {
 
   /** Also a deleted one. */
   const anyOf = async (tables: Reading, project: ProjectRecord, id: number): Promise<Dashboard> => {
-    const found = await tables.dashboards.first({ id, project_id: project.id })
-    if (!found) throw notFound()
-    return found
+    return mustFind(tables.dashboards.first({ id, project_id: project.id }))
   }
   const find = async (tables: Reading, project: ProjectRecord, id: number): Promise<Dashboard> => {
     const found = await anyOf(tables, project, id)
@@ -229,8 +227,7 @@ export const createDashboards = (context: AccountContext) => {
       const { project, by } = place
       const id = await writeIn(context, place, async (tables) => {
         const source = use_dashboard ? await tables.dashboards.first({ id: use_dashboard, project_id: project.id, ...isShown }) : undefined
-        if (use_dashboard && !source)
-          throw invalid(`Invalid pk "${use_dashboard}" - object does not exist.`, 'use_dashboard', 'does_not_exist')
+        if (use_dashboard && !source) throw noSuch(use_dashboard, 'use_dashboard')
         const made: Dashboard = {
           ...newDashboard({ id: await nextNumber(tables, 'dashboard'), project_id: project.id, name: '', now: clock(), by: by.user }),
           ...(source
@@ -331,7 +328,7 @@ export const createDashboards = (context: AccountContext) => {
 
   async function target(tables: Reading, project: ProjectRecord, id: number): Promise<Dashboard> {
     const found = await tables.dashboards.first({ id, project_id: project.id, ...isShown })
-    if (!found) throw invalid(`Invalid pk "${id}" - object does not exist.`, 'dashboard', 'does_not_exist')
+    if (!found) throw noSuch(id, 'dashboard')
     return found
   }
 

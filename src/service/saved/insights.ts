@@ -3,7 +3,7 @@ import { withinJson } from '../../limits/bounds.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, flag, integer, listOf, text } from '../accounts/fields.ts'
 import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, noSuch, notFound } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
 import { queryOfFilters } from './older-filters.ts'
 import { checkedQuery, savedQuerySchema } from './saved-query.ts'
@@ -109,8 +109,7 @@ export const createInsights = (context: AccountContext) => {
     for (const id of asked) {
       if (now.some((tile) => tile.dashboard_id === id)) continue
       const dashboard = await tables.dashboards.first({ id })
-      if (!dashboard || dashboard.project_id !== project.id || dashboard.deleted)
-        throw invalid(`Invalid pk "${id}" - object does not exist.`, 'dashboards', 'does_not_exist')
+      if (!dashboard || dashboard.project_id !== project.id || dashboard.deleted) throw noSuch(id, 'dashboards')
       await insertTile(tables, dashboard, { insight_id: insight.id })
     }
   }

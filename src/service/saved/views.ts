@@ -6,7 +6,7 @@ import type { AccountContext } from '../accounts/context.ts'
 import { check, text } from '../accounts/fields.ts'
 import { viewsOf } from '../accounts/projects/project-fields.ts'
 import type { AccountTables, ProjectRecord, SavedQuery } from '../accounts/records.ts'
-import { conflicting, invalid, notFound } from '../accounts/refusals.ts'
+import { conflicting, invalid, mustFind } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json } from '../accounts/store.ts'
 import type { QueryCaller } from '../asking/asking.ts'
 import type { SavedHome } from './asked-project.ts'
@@ -77,13 +77,10 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
   const { read } = store
 
   const find = async (tables: Pick<AccountTables, 'saved_queries'> | typeof read, project: ProjectRecord, id: string) => {
-    const found = await tables.saved_queries.first({ id, project_id: project.id })
-    if (!found) throw notFound()
-    return found
+    return mustFind(tables.saved_queries.first({ id, project_id: project.id }))
   }
   const current = async (tables: Pick<AccountTables, 'projects'> | typeof read, { id }: ProjectRecord): Promise<Statements> => {
-    const project = await tables.projects.first({ id })
-    if (!project) throw notFound()
+    const project = await mustFind(tables.projects.first({ id }))
     return viewsOf(project.settings)
   }
 
@@ -141,8 +138,7 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
   }
 
   const keep = async (tables: AccountTables, { id }: ProjectRecord, views: Statements): Promise<void> => {
-    const project = await tables.projects.first({ id })
-    if (!project) throw notFound()
+    const project = await mustFind(tables.projects.first({ id }))
     await tables.projects.update({ id }, { settings: { ...(project.settings as object), views } as Json })
   }
 

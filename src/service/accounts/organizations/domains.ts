@@ -3,7 +3,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, changesOf, log } from '../context.ts'
 import { check, choice, flag, text } from '../fields.ts'
 import type { AccountTables, Domain } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind, notFound } from '../refusals.ts'
 import { randomChallenge } from '../secrets/secrets.ts'
 
 /** Labels of lower-case letters, digits and inner hyphens, at least two of them. */
@@ -50,9 +50,7 @@ export const createDomains = (context: AccountContext) => {
     if (other && other.id !== own?.id) throw invalid('domain with this domain already exists.', 'domain', 'unique')
   }
   const asItIs = async (tables: AccountTables, id: string): Promise<Domain> => {
-    const domain = await tables.domains.first({ id })
-    if (!domain) throw notFound()
-    return domain
+    return mustFind(tables.domains.first({ id }))
   }
   /** For a name that does not exist here yet. */
   const unproven = () => ({

@@ -4,7 +4,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, log, type Mail, post } from '../context.ts'
 import { check, choice, email, flag, integer, integerOf, listOf, objectOf, text } from '../fields.ts'
 import { type AccountTables, type Invite, level, levels, type Membership, type Organization, type User } from '../records.ts'
-import { invalid, notAllowed, notFound, ofItem } from '../refusals.ts'
+import { invalid, mustFind, notAllowed, ofItem } from '../refusals.ts'
 import { hashKey, randomToken } from '../secrets/secrets.ts'
 import type { Json } from '../store.ts'
 import { findUserByEmail, normalEmail } from '../users/users.ts'
@@ -189,9 +189,7 @@ export const createInvites = (context: AccountContext) => {
   }
 
   const asItIs = async (tables: AccountTables, id: string): Promise<Invite> => {
-    const invite = await tables.invites.first({ id })
-    if (!invite) throw notFound()
-    return invite
+    return mustFind(tables.invites.first({ id }))
   }
 
   return {

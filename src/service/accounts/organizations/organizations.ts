@@ -7,7 +7,7 @@ import { timezone } from '../projects/project-fields.ts'
 import { removeProjectRows } from '../projects/project-rows.ts'
 import { insertProject } from '../projects/projects.ts'
 import { type AccountTables, level, type Organization, type User } from '../records.ts'
-import { notFound, upgradeNeeded } from '../refusals.ts'
+import { mustFind, notFound, upgradeNeeded } from '../refusals.ts'
 import { randomLetters } from '../secrets/secrets.ts'
 import { moveCurrent, mustBeOwnAccount } from '../users/users.ts'
 import { allFeatures } from './features.ts'
@@ -104,9 +104,7 @@ export const createOrganizations = (context: AccountContext) => {
   const { store } = context
   const byId = (id: string) => store.read.organizations.first({ id })
   const asItIs = async (tables: AccountTables, id: string): Promise<Organization> => {
-    const organization = await tables.organizations.first({ id })
-    if (!organization) throw notFound()
-    return organization
+    return mustFind(tables.organizations.first({ id }))
   }
   return {
     byId,

@@ -4,7 +4,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, changesOf, log } from '../context.ts'
 import { text, check as valid } from '../fields.ts'
 import type { AccountTables, ProxyRecord, User } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind } from '../refusals.ts'
 import { domainName, notDomain } from './domains.ts'
 
 export const proxyRecordInput = z.object({
@@ -47,9 +47,7 @@ export const createProxyRecords = (context: AccountContext) => {
     if (other && other.id !== own?.id) throw invalid('proxy record with this domain already exists.', 'domain', 'unique')
   }
   const asItIs = async (tables: AccountTables, id: string): Promise<ProxyRecord> => {
-    const record = await tables.proxy_records.first({ id })
-    if (!record) throw notFound()
-    return record
+    return mustFind(tables.proxy_records.first({ id }))
   }
   /** A record that was marked for deletion a minute ago is deleted at the next read. */
   const sweep = async (domain: string) => {

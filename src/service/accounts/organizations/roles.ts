@@ -3,7 +3,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, changesOf, log } from '../context.ts'
 import { check, integerOf, text, uuid } from '../fields.ts'
 import type { AccountTables, Role, RoleMembership } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind, notFound } from '../refusals.ts'
 
 const flagAccess = { view: 21, edit: 37 } as const
 export const roleInput = z.object({
@@ -28,9 +28,7 @@ export const createRoles = (context: AccountContext) => {
       throw invalid('There is already a role with this name.', 'name', 'unique')
   }
   const asItIs = async (tables: AccountTables, id: string): Promise<Role> => {
-    const role = await tables.roles.first({ id })
-    if (!role) throw notFound()
-    return role
+    return mustFind(tables.roles.first({ id }))
   }
   return {
     list: (organizationId: string) => store.read.roles.find({ organization_id: organizationId }),

@@ -3,7 +3,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, type Change, log } from '../context.ts'
 import { check, integerOf, uuid } from '../fields.ts'
 import { type AccountTables, level, type Membership, type ProjectMembership, type ProjectRecord, type User } from '../records.ts'
-import { invalid, notAllowed, notFound, projectLevelTooLow } from '../refusals.ts'
+import { invalid, mustFind, notAllowed, notFound, projectLevelTooLow } from '../refusals.ts'
 
 // Who has access to a private project besides the administrators of the organization. A project that is not private is open to all members; its list
 // takes effect when it becomes private.
@@ -35,8 +35,7 @@ export const createProjectMembers = (context: AccountContext) => {
 
   /** The caller's current level in the project. */
   const heldBy = async (tables: AccountTables, project: ProjectRecord, own: Membership): Promise<number> => {
-    const now = await tables.projects.first({ id: project.id })
-    if (!now) throw notFound()
+    const now = await mustFind(tables.projects.first({ id: project.id }))
     if (!now.access_control || own.level >= level.admin) return own.level
     return (await tables.project_memberships.first({ project_id: project.id, user_id: own.user_id }))?.level ?? 0
   }

@@ -5,7 +5,7 @@ import { type AccountContext, type Change, changesOf, log, nextNumber } from '..
 import { check } from '../fields.ts'
 import { featureLimit, hasFeature } from '../organizations/features.ts'
 import { type AccountTables, level, type Membership, type ProjectRecord, type User } from '../records.ts'
-import { invalid, levelTooLow, notAllowed, notFound, upgradeNeeded } from '../refusals.ts'
+import { invalid, levelTooLow, mustFind, noSuch, notAllowed, notFound, upgradeNeeded } from '../refusals.ts'
 import { randomKey } from '../secrets/secrets.ts'
 import type { Json } from '../store.ts'
 import { moveCurrent } from '../users/users.ts'
@@ -114,8 +114,7 @@ export const createProjects = (context: AccountContext) => {
   }
   const mustBeOwnDashboard = async (tables: AccountTables, projectId: number | null, id: unknown) => {
     const found = typeof id === 'number' ? await tables.dashboards.first({ id }) : undefined
-    if (typeof id === 'number' && (!found || found.deleted))
-      throw invalid(`Invalid pk "${id}" - object does not exist.`, 'primary_dashboard', 'does_not_exist')
+    if (typeof id === 'number' && (!found || found.deleted)) throw noSuch(id, 'primary_dashboard')
     if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
   }
 
@@ -148,8 +147,7 @@ export const createProjects = (context: AccountContext) => {
     async create(by: ActingMember, body: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
       const isDemo = check(newProjectInput.pick({ is_demo: true }), body).is_demo === true
       const project = await writeAs(context, by, async (tables, membership) => {
-        const organization = await tables.organizations.first({ id: membership.organization_id })
-        if (!organization) throw notFound()
+        const organization = await mustFind(tables.organizations.first({ id: membership.organization_id }))
         const others = await tables.projects.count({ organization_id: organization.id, is_demo: isDemo })
         const most =
           isDemo || !hasFeature(organization, 'organizations_projects') ? 1 : featureLimit(organization, 'organizations_projects')
@@ -168,8 +166,7 @@ export const createProjects = (context: AccountContext) => {
 
     update: (by: ActingMember | null, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
       writeBy(by, async (tables, membership) => {
-        const project = await tables.projects.first({ id }) // with the settings that others changed meanwhile
-        if (!project) throw notFound()
+        const project = await mustFind(tables.projects.first({ id })) // with the settings that others changed meanwhile
         const change = check(projectInput, body)
         if (by) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
@@ -209,8 +206,7 @@ export const createProjects = (context: AccountContext) => {
     /** The old token is invalid immediately. */
     resetToken: (by: ActingMember, { id }: ProjectRecord): Promise<ProjectRecord> =>
       writeAs(context, by, async (tables) => {
-        const project = await tables.projects.first({ id })
-        if (!project) throw notFound()
+        const project = await mustFind(tables.projects.first({ id }))
         const updated = { api_token: randomKey('phc_'), updated_at: context.clock() }
         await tables.projects.update({ id: project.id }, updated)
         await log(context, tables, {

@@ -4,7 +4,7 @@ import { nearestSpellings } from '../../../lib/text/spelling.ts'
 import { type AccountContext, changesOf, log } from '../context.ts'
 import { check, integer, listOf, text, uuid } from '../fields.ts'
 import type { AccountTables, PersonalKey, User } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind } from '../refusals.ts'
 import { hashKey, longestSecret, maskKey, randomKey } from '../secrets/secrets.ts'
 
 export const scopeObjects = [
@@ -100,9 +100,7 @@ export const createPersonalKeys = (context: AccountContext) => {
     }
   }
   const asItIs = async (tables: AccountTables, id: string): Promise<PersonalKey> => {
-    const key = await tables.personal_keys.first({ id })
-    if (!key) throw notFound()
-    return key
+    return mustFind(tables.personal_keys.first({ id }))
   }
   const note = (by: User, key: PersonalKey, activity: string) => ({
     by,

@@ -186,6 +186,33 @@ const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOpti
   isThorough: lastOwner !== 'closed',
 })
 
+/** Without events if an engine of its own has them. */
+async function openInstanceFor({ isolate, memoryLimit, listMemory, threads }: OpenOptions, dataDir: string): Promise<Instance> {
+  const forAccounts = dataDir === ':memory:' ? 0 : await accountsMemory(dataDir)
+  return openInstance({
+    dataDir,
+    ...(isolate
+      ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
+      : {
+          memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
+          listMemory,
+          threads,
+        }),
+  })
+}
+
+/** Takes the events of plugins as those of clients, within the quota of the project. */
+const capturedBy =
+  (accounts: Accounts, projects: OpenProjects): Parameters<typeof openPluginHost>[0]['ingest'] =>
+  async (id, events) => {
+    const record = await accounts.projects.byId(id)
+    if (!record) return
+    const refused = await accounts.eventQuotas.refusal(record, events.length)
+    if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
+    await (await projects.find(id)).take({ batch: events })
+    await accounts.eventQuotas.count(record, events.length)
+  }
+
 /**
  * Opens a data directory. One process owns it until `close()`.
  *
@@ -210,17 +237,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
-    const forAccounts = isInMemory ? 0 : await accountsMemory(dataDir)
-    instance = await openInstance({
-      dataDir,
-      ...(options.isolate
-        ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
-        : {
-            memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
-            listMemory,
-            threads,
-          }),
-    })
+    instance = await openInstanceFor(options, dataDir)
     const opened =
       backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
     backends = opened
@@ -275,14 +292,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
-      ingest: async (id, events) => {
-        const record = await accounts.projects.byId(id)
-        if (!record) return
-        const refused = await accounts.eventQuotas.refusal(record, events.length)
-        if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
-        await (await projects.find(id)).take({ batch: events })
-        await accounts.eventQuotas.count(record, events.length)
-      },
+      ingest: capturedBy(accounts, projects),
       report: onError,
     })
     const deliveries = await openDeliveries({

@@ -11,7 +11,6 @@ import type { Transform } from '../../events/ingestion/transforming/transform.ts
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
 import { type StatementScheduler, unscheduled } from '../../lib/flow/statement-scheduler.ts'
 import { allRows } from '../../queries/answers/page-limit.ts'
-import type { ProjectSettings } from '../../queries/kind.ts'
 import { Refusal } from '../../queries/refusals.ts'
 import { viewsNamedIn } from '../../queries/views.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'

@@ -24,7 +24,8 @@ export const mustFind = async <T>(row: Promise<T | undefined>): Promise<T> => {
   return found
 }
 /** A field names a row that does not exist, or is not within reach. */
-export const noSuch = (id: number | string | null, attr: string) => invalid(`Invalid pk "${id}" - object does not exist.`, attr, 'does_not_exist')
+export const noSuch = (id: number | string | null, attr: string) =>
+  invalid(`Invalid pk "${id}" - object does not exist.`, attr, 'does_not_exist')
 export const conflicting = (message: string) => new WaymarkError('conflicting-request', { message })
 
 export const levelTooLow = () => notAllowed('Your organization access level is insufficient.')

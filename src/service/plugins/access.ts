@@ -19,6 +19,5 @@ export const mustBeGlobalManager = ({ plugins_access_level }: Organization): voi
 }
 
 /** The organization when the write runs: its level may have changed. */
-export const organizationNow = async (tables: Pick<AccountTables, 'organizations'>, id: string): Promise<Organization> => {
-  return mustFind(tables.organizations.first({ id }))
-}
+export const organizationNow = (tables: Pick<AccountTables, 'organizations'>, id: string): Promise<Organization> =>
+  mustFind(tables.organizations.first({ id }))

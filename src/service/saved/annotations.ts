@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
+import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
 import type { AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
 import { mustFind, noSuch } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
-import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 // Notes on the time axis of charts.
 
@@ -51,9 +51,8 @@ export const createAnnotations = (context: AccountContext) => {
     return found
   }
   /** Also a deleted one. */
-  const anyOf = async (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) => {
-    return mustFind(tables.annotations.first({ id, ...shownIn(project) }))
-  }
+  const anyOf = (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) =>
+    mustFind(tables.annotations.first({ id, ...shownIn(project) }))
 
   const mustBeThere = async (tables: AccountTables, { id: project_id }: ProjectRecord, given: Partial<Annotation>) => {
     const { dashboard_id, insight_id } = given

@@ -28,9 +28,7 @@ const mayGive = (own: Membership, other: Membership, wanted: number): void => {
 }
 
 /** A member may have left since they were read. */
-const asItIs = async (tables: AccountTables, { id }: Membership): Promise<Membership> => {
-  return mustFind(tables.memberships.first({ id }))
-}
+const asItIs = (tables: AccountTables, { id }: Membership): Promise<Membership> => mustFind(tables.memberships.first({ id }))
 
 export const createMembers = (context: AccountContext) => {
   const { store } = context

@@ -99,15 +99,12 @@ const removeOrganizationRows = async (
   await tables.organizations.remove({ id: organizationId })
   return { projects, withoutPlugins }
 }
+const asItIs = (tables: AccountTables, id: string): Promise<Organization> => mustFind(tables.organizations.first({ id }))
 
 export const createOrganizations = (context: AccountContext) => {
   const { store } = context
-  const byId = (id: string) => store.read.organizations.first({ id })
-  const asItIs = async (tables: AccountTables, id: string): Promise<Organization> => {
-    return mustFind(tables.organizations.first({ id }))
-  }
   return {
-    byId,
+    byId: (id: string) => store.read.organizations.first({ id }),
 
     /** By the operator: no route sets it. Null: the only organization that there is. */
     setPluginsLevel: (id: string | null, plugins_access_level: number): Promise<Organization> =>

@@ -29,7 +29,7 @@ import type { Accounts } from './service/accounts/accounts.ts'
 import type { Surroundings } from './service/accounts/context.ts'
 import { type NewProjectSettings, projectFieldNames } from './service/accounts/projects/project-fields.ts'
 import { openResealing, type Resealing } from './service/accounts/secrets/resealing.ts'
-import { createSecretBox, lazySecretBox, newSecretKey } from './service/accounts/secrets/secret-box.ts'
+import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
@@ -213,6 +213,37 @@ const capturedBy =
     await accounts.eventQuotas.count(record, events.length)
   }
 
+/** What people keep of their questions, and what is sent of it. */
+function openSavedThings(
+  options: OpenOptions,
+  accounts: Accounts,
+  projects: OpenProjects,
+  box: SecretBox,
+  onError: (error: unknown) => void,
+) {
+  const saved = openSaved({
+    context: accounts.context,
+    project: ({ id }) => projects.find(id),
+    options: options.insights ?? {},
+    report: onError,
+  })
+  const sharing = openSharing(accounts.context, saved)
+  const webhookNetwork = allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)
+  const notifications = openNotifications(
+    {
+      context: accounts.context,
+      box,
+      saved,
+      mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
+      network: webhookNetwork,
+      fetch: createOutbound(webhookNetwork),
+      report: onError,
+    },
+    options.notifications?.runs ?? true,
+  )
+  return { saved, sharing, notifications }
+}
+
 /**
  * Opens a data directory. One process owns it until `close()`.
  *
@@ -311,31 +342,9 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
-    const saved = openSaved({
-      context: accounts.context,
-      project: ({ id }) => projects.find(id),
-      options: options.insights ?? {},
-      report: onError,
-    })
-    const sharing = openSharing(accounts.context, saved)
-    const webhookNetwork = allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)
-    const notifications = openNotifications(
-      {
-        context: accounts.context,
-        box,
-        saved,
-        mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
-        network: webhookNetwork,
-        fetch: createOutbound(webhookNetwork),
-        report: onError,
-      },
-      options.notifications?.runs ?? true,
-    )
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({
-      saved,
-      sharing,
-      notifications,
+      ...openSavedThings(options, accounts, projects, box, onError),
       dataDir,
       instance,
       backends,

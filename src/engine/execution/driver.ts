@@ -120,6 +120,25 @@ async function foldedFrom(
   }
 }
 
+/** Runs statements side by side, with pauses between their starts. */
+async function runAll(
+  asks: readonly StatementAsk[],
+  run: (ask: StatementAsk) => Promise<Table>,
+  pause: (heldMs: number) => Promise<void>,
+): Promise<Table[]> {
+  const running: Promise<Table>[] = []
+  let since = performance.now()
+  for (const one of asks) {
+    const table = run(one)
+    table.catch(() => undefined) // read below
+    running.push(table)
+    if (performance.now() - since < sliceMs) continue
+    await pause(performance.now() - since)
+    since = performance.now()
+  }
+  return Promise.all(running)
+}
+
 /** Runs the statements that the generators of a query kind request. */
 export function driverOf(
   project: QueryProject,
@@ -219,17 +238,7 @@ export function driverOf(
       await pause(performance.now() - begunAt)
       return undefined
     }
-    const running: Promise<Table>[] = []
-    let since = performance.now()
-    for (const one of ask) {
-      const table = run(one)
-      table.catch(() => undefined) // read below
-      running.push(table)
-      if (performance.now() - since < sliceMs) continue
-      await pause(performance.now() - since)
-      since = performance.now()
-    }
-    return Promise.all(running)
+    return runAll(ask, run, pause)
   }
   return {
     context,

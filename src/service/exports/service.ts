@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
+import { pick } from '../../lib/pick.ts'
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, changesOf, log } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
@@ -238,17 +239,6 @@ export type BatchExports = ReturnType<typeof createBatchExports>
 
 /** For the activity log: secrets never appear. */
 const shownChanges = (before: BatchExport, after: BatchExport) => {
-  const shown = ({ name, model, destination_type, config, interval, paused, start_at, end_at, schema, filters }: BatchExport) => ({
-    name,
-    model,
-    destination_type,
-    config,
-    interval,
-    paused,
-    start_at,
-    end_at,
-    schema,
-    filters,
-  })
-  return changesOf('BatchExport', shown(before), shown(after))
+  const shown = ['name', 'model', 'destination_type', 'config', 'interval', 'paused', 'start_at', 'end_at', 'schema', 'filters'] as const
+  return changesOf('BatchExport', pick(before, shown), pick(after, shown))
 }

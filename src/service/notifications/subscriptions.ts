@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { pick } from '../../lib/pick.ts'
 import { isMaskOf } from '../../lib/web/masked-address.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
@@ -25,29 +26,15 @@ export interface SubscriptionServices extends Pick<NotificationParts, 'context' 
 type Change = z.infer<typeof subscriptionChange>
 
 const logged = (record: Subscription) => {
-  const {
-    id,
-    title,
-    insight_id,
-    dashboard_id,
-    target_type,
-    frequency,
-    interval,
-    byweekday,
-    bysetpos,
-    count,
-    start_date,
-    until_date,
-    deleted,
-  } = record
-  const schedule = { frequency, interval, byweekday, bysetpos, count, start_date, until_date, enabled: record.enabled !== false }
+  const { id, title, insight_id, dashboard_id, target_type, deleted } = record
+  const schedule = {
+    ...pick(record, ['frequency', 'interval', 'byweekday', 'bysetpos', 'count', 'start_date', 'until_date']),
+    enabled: record.enabled !== false,
+  }
   // The address of a webhook may hold a token.
   const target_value = target_type === 'email' ? record.target_value : new URL(record.target_value).host
-  return {
-    id,
-    name: title,
-    fields: { title, insight: insight_id, dashboard: dashboard_id, target_type, target_value, ...schedule, deleted },
-  }
+  const fields = { title, insight: insight_id, dashboard: dashboard_id, target_type, target_value, ...schedule, deleted }
+  return { id, name: title, fields }
 }
 
 const find = (

@@ -1,3 +1,4 @@
+import { pick } from '../../lib/pick.ts'
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, changesOf, entryAbout, log, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
@@ -55,18 +56,8 @@ const hasOrigin = (type: string): boolean => !['source', 'local', 'inline'].incl
 const largestSource = 4 * 1024 ** 2
 
 /** For the activity log. The URL is without its query. */
-const shown = ({ name, description, url, icon, config_schema, tag, is_global, capabilities, metrics, public_jobs }: Plugin) => ({
-  name,
-  description,
-  url,
-  icon,
-  config_schema,
-  tag,
-  is_global,
-  capabilities,
-  metrics,
-  public_jobs,
-})
+const shown = (plugin: Plugin) =>
+  pick(plugin, ['name', 'description', 'url', 'icon', 'config_schema', 'tag', 'is_global', 'capabilities', 'metrics', 'public_jobs'])
 
 const columnsFrom = ({ capabilities, config_schema, metrics, public_jobs, ...plain }: PluginChange): Columns => ({
   ...plain,

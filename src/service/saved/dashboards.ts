@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { isObject } from '../../lib/is-object.ts'
+import { pick } from '../../lib/pick.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
 import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
@@ -163,19 +164,9 @@ const copyTiles = async (
   }
 }
 
-const columns = {
-  name: true,
-  description: true,
-  pinned: true,
-  deleted: true,
-  tags: true,
-  filters: true,
-  variables: true,
-  breakdown_colors: true,
-  data_color_theme_id: true,
-} as const
+const copiedColumns = ['name', 'description', 'tags', 'filters', 'variables', 'breakdown_colors', 'data_color_theme_id'] as const
 
-const columnsOf = ({ name, ...given }: Pick<z.infer<typeof dashboardChange>, keyof typeof columns>) => {
+const columnsOf = ({ name, ...given }: Omit<z.infer<typeof dashboardChange>, 'delete_insights' | 'tiles'>) => {
   if (given.filters) checkFilters(given.filters, 'filters')
   return definedOf({
     ...given,
@@ -324,18 +315,7 @@ export const createDashboards = (context: AccountContext) => {
         if (use_dashboard && !source) throw noSuch(use_dashboard, 'use_dashboard')
         const made: Dashboard = {
           ...newDashboard({ id: await nextNumber(tables, 'dashboard'), project_id: project.id, name: '', now: clock(), by: by.user }),
-          ...(source
-            ? {
-                name: source.name,
-                description: source.description,
-                tags: source.tags,
-                filters: source.filters,
-                variables: source.variables,
-                breakdown_colors: source.breakdown_colors,
-                data_color_theme_id: source.data_color_theme_id,
-                creation_mode: 'duplicate',
-              }
-            : {}),
+          ...(source && { ...pick(source, copiedColumns), creation_mode: 'duplicate' }),
           ...change,
         }
         await tables.dashboards.insert(made)

@@ -126,6 +126,35 @@ const drawsOf = (random: () => number) => {
   return { pick, chance }
 }
 
+interface Steps {
+  readonly add: (event: string, properties?: Properties, after?: number) => void
+  readonly open: (to: string, properties?: Properties) => void
+}
+
+function buy(random: () => number, { add, open }: Steps, isSignedUp: boolean): void {
+  const { pick, chance } = drawsOf(random)
+  open('/products')
+  const chosen = pick(products)
+  open(`/products/${chosen.product.toLowerCase().replace(' ', '-')}`)
+  const { product, category } = chosen
+  if (chance(0.55)) {
+    const items = 1 + Math.floor(random() ** 2 * 4)
+    const price = Math.round(items * chosen.price * 100) / 100
+    add('product added', { product, category, unit_price: chosen.price, items, currency: 'EUR' })
+    open('/cart')
+    if (isSignedUp && chance(0.7)) {
+      open('/checkout')
+      add('checkout started', { total: price, items })
+      if (chance(0.72))
+        add(
+          'purchase',
+          { product, category, price, $revenue: price, items, currency: 'EUR', is_gift: chance(0.1) },
+          20_000 + random() * 3 * minute,
+        )
+    }
+  }
+}
+
 /** Everything that one person does. */
 function addVisits(events: DemoEvent[], now: Date, first: number, random: () => number, person: number): void {
   const { pick, chance } = drawsOf(random)
@@ -238,26 +267,7 @@ function addVisits(events: DemoEvent[], now: Date, first: number, random: () => 
       leave()
       return
     }
-    open('/products')
-    const chosen = pick(products)
-    open(`/products/${chosen.product.toLowerCase().replace(' ', '-')}`)
-    const { product, category } = chosen
-    if (chance(0.55)) {
-      const items = 1 + Math.floor(random() ** 2 * 4)
-      const price = Math.round(items * chosen.price * 100) / 100
-      add('product added', { product, category, unit_price: chosen.price, items, currency: 'EUR' })
-      open('/cart')
-      if (isSignedUp && chance(0.7)) {
-        open('/checkout')
-        add('checkout started', { total: price, items })
-        if (chance(0.72))
-          add(
-            'purchase',
-            { product, category, price, $revenue: price, items, currency: 'EUR', is_gift: chance(0.1) },
-            20_000 + random() * 3 * minute,
-          )
-      }
-    }
+    buy(random, { add, open }, isSignedUp)
     leave()
   }
 }

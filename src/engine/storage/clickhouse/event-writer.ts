@@ -14,16 +14,19 @@ const uuidRows = 1_000_000
 const largeEventsOfInsert = 64 * 1024 ** 2
 
 const micros = (column: string) => `toUnixTimestamp64Micro(${column})`
-/** Not allowed while a group changes several tables. */
-const look = <T extends readonly unknown[]>(store: ProjectStore, query: string): Promise<T[]> => store.alone(() => store.rows<T>(query))
-const ofProject = ({ project }: ProjectStore, table: string) => `FROM ${table} WHERE project_id = ${project}`
+const rowsOf = ({ project }: ProjectStore, table: string) => `FROM ${table} WHERE project_id = ${project}`
+const readerOf = (store: ProjectStore) => ({
+  /** Not allowed while a group changes several tables. */
+  look: <T extends readonly unknown[]>(query: string): Promise<T[]> => store.alone(() => store.rows<T>(query)),
+  ofProject: (table: string) => rowsOf(store, table),
+})
 const among = async <T, R>(values: readonly T[], read: () => Promise<R[]>): Promise<R[]> => (values.length ? read() : [])
 
 const personsByNo = (store: ProjectStore, nos: readonly number[]): Promise<FoundPerson[]> =>
   among(nos, async () => {
     const found = await store.rows<[number, string, boolean, number, boolean, number, number, string, string, number | null]>(
       `SELECT person_no, toString(uuid), has_record, ${micros('created_at')}, is_identified, version, ${micros('updated_at')}, properties,
-           property_times, ${micros('imported_at')} ${ofProject(store, 'persons')} AND person_no IN (${numbers(nos)})`,
+           property_times, ${micros('imported_at')} ${rowsOf(store, 'persons')} AND person_no IN (${numbers(nos)})`,
     )
     return found.map(([personNo, uuid, hasRecord, createdAt, isIdentified, version, updatedAt, properties, propertyTimes, importedAt]) => ({
       personNo,
@@ -42,20 +45,21 @@ const personsByNo = (store: ProjectStore, nos: readonly number[]): Promise<Found
 const sizesOf = (store: ProjectStore, nos: readonly number[]): Promise<FoundOwner[]> =>
   among(nos, async () => {
     const found = await store.rows<[number, boolean, number]>(
-      `SELECT person_no, has_record, length(properties) + length(property_times) ${ofProject(store, 'persons')} AND person_no IN (${numbers(nos)})`,
+      `SELECT person_no, has_record, length(properties) + length(property_times) ${rowsOf(store, 'persons')} AND person_no IN (${numbers(nos)})`,
     )
     return found.map(([personNo, hasRecord, size]) => ({ personNo, hasRecord, size }))
   })
 
 const ofGroups = (store: ProjectStore, keys: readonly (readonly [index: number, key: string])[]) =>
-  `${ofProject(store, 'groups')} AND group_type_index IN (${numbers([...new Set(keys.map(([index]) => index))])}) AND group_key IN (${literals([...new Set(keys.map(([, key]) => key))])})`
-const personReads = (store: ProjectStore) =>
-  ({
+  `${rowsOf(store, 'groups')} AND group_type_index IN (${numbers([...new Set(keys.map(([index]) => index))])}) AND group_key IN (${literals([...new Set(keys.map(([, key]) => key))])})`
+const personReads = (store: ProjectStore) => {
+  const { look, ofProject } = readerOf(store)
+  return {
     ownersOfIds: (ids) =>
       among(ids, () =>
         store.alone(async () => {
           const owners = await store.rows<[string, number]>(
-            `SELECT distinct_id, person_no ${ofProject(store, 'distinct_ids')} AND distinct_id IN (${literals(ids)})`,
+            `SELECT distinct_id, person_no ${ofProject('distinct_ids')} AND distinct_id IN (${literals(ids)})`,
           )
           const persons = new Map(
             (
@@ -82,16 +86,14 @@ const personReads = (store: ProjectStore) =>
     idsOf: (nos) =>
       among(nos, async () => {
         const found = await look<[number, string]>(
-          store,
-          `SELECT person_no, distinct_id ${ofProject(store, 'distinct_ids')} AND person_no IN (${numbers(nos)})`,
+          `SELECT person_no, distinct_id ${ofProject('distinct_ids')} AND person_no IN (${numbers(nos)})`,
         )
         return found.map(([personNo, distinctId]) => ({ personNo, distinctId }))
       }),
     mergedInto: (nos) =>
       among(nos, async () => {
         const found = await look<[number, number]>(
-          store,
-          `SELECT merged, survivor ${ofProject(store, 'person_merges')} AND survivor IN (${numbers(nos)})`,
+          `SELECT merged, survivor ${ofProject('person_merges')} AND survivor IN (${numbers(nos)})`,
         )
         return found.map(([merged, survivor]) => ({ merged, survivor }))
       }),
@@ -99,12 +101,12 @@ const personReads = (store: ProjectStore) =>
       among(nos, () =>
         store.alone(async () => {
           const members = await store.rows<[number, number]>(
-            `SELECT person_no, family ${ofProject(store, 'import_members')} AND person_no IN (${numbers(nos)})`,
+            `SELECT person_no, family ${ofProject('import_members')} AND person_no IN (${numbers(nos)})`,
           )
           const families = [...new Set(members.map(([, family]) => family))]
           const found = await among(families, () =>
             store.rows<[number, number]>(
-              `SELECT family, length(state) ${ofProject(store, 'import_families')} AND family IN (${numbers(families)})`,
+              `SELECT family, length(state) ${ofProject('import_families')} AND family IN (${numbers(families)})`,
             ),
           )
           const sizes = new Map(found)
@@ -114,29 +116,26 @@ const personReads = (store: ProjectStore) =>
     families: (families) =>
       among(families, async () => {
         const wanted = numbers(families.map(({ family }) => family))
-        const found = await look<[number, string]>(
-          store,
-          `SELECT family, state ${ofProject(store, 'import_families')} AND family IN (${wanted})`,
-        )
+        const found = await look<[number, string]>(`SELECT family, state ${ofProject('import_families')} AND family IN (${wanted})`)
         return found.map(([family, state]) => ({ family, state }))
       }),
     personNosOfUuids: (uuids) =>
       among(uuids, async () => {
         const found = await look<[string, number]>(
-          store,
-          `SELECT toString(uuid), person_no ${ofProject(store, 'persons')} AND uuid IN (${literals(uuids)})`,
+          `SELECT toString(uuid), person_no ${ofProject('persons')} AND uuid IN (${literals(uuids)})`,
         )
         return found.map(([uuid, personNo]) => ({ uuid, personNo }))
       }),
-  }) satisfies Partial<EventWriter>
+  } satisfies Partial<EventWriter>
+}
 
-const otherReads = (store: ProjectStore) =>
-  ({
+const otherReads = (store: ProjectStore) => {
+  const { look, ofProject } = readerOf(store)
+  return {
     groupSizes: (keys) =>
       among(keys, async () => {
         const wanted = new Set(keys.map(([index, key]) => `${index}:${key}`))
         const found = await look<[number, string, number]>(
-          store,
           `SELECT group_type_index, group_key, length(properties) + length(property_times) ${ofGroups(store, keys)}`,
         )
         return found.filter(([index, key]) => wanted.has(`${index}:${key}`)).map(([index, key, size]) => ({ index, key, size }))
@@ -145,11 +144,10 @@ const otherReads = (store: ProjectStore) =>
       among(sized, async () => {
         const keys = sized.map(({ index, key }) => [index, key] as const)
         const wanted = new Set(keys.map(([index, key]) => `${index}:${key}`))
-        const found = await look<[number, string, number, number, number, string, string]>(
-          store,
-          `SELECT group_type_index, group_key, ${micros('created_at')}, ${micros('updated_at')}, version, properties, property_times
-           ${ofGroups(store, keys)}`,
-        )
+        const found = await look<
+          [number, string, number, number, number, string, string]
+        >(`SELECT group_type_index, group_key, ${micros('created_at')}, ${micros('updated_at')}, version, properties, property_times
+           ${ofGroups(store, keys)}`)
         return found
           .filter(([index, key]) => wanted.has(`${index}:${key}`))
           .map(([index, key, createdAt, updatedAt, version, properties, propertyTimes]) => ({
@@ -165,15 +163,17 @@ const otherReads = (store: ProjectStore) =>
     visits: (keys) =>
       among(keys, async () => {
         const found = await look<[string, number, string]>(
-          store,
-          `SELECT key, day, state ${ofProject(store, 'cookieless_visits')} AND key IN (${literals(keys)})`,
+          `SELECT key, day, state ${ofProject('cookieless_visits')} AND key IN (${literals(keys)})`,
         )
         return found.map(([key, day, state]) => ({ key, day, state }))
       }),
-  }) satisfies Partial<EventWriter>
+  } satisfies Partial<EventWriter>
+}
 
 export function openEventWriter(store: ProjectStore): EventWriter {
   const { project } = store
+  const reader = readerOf(store)
+  const { look, ofProject } = reader
   const eventNames = new Map<number, string>()
 
   return {
@@ -185,7 +185,7 @@ export function openEventWriter(store: ProjectStore): EventWriter {
     isTooMuch: isOutOfMemory,
     async state() {
       const appliedSeq = await recover(store)
-      const state = await readState(store, appliedSeq)
+      const state = await readState(reader, appliedSeq)
       for (const { id, name } of state.eventNames) eventNames.set(id, name)
       return state
     },
@@ -196,16 +196,15 @@ export function openEventWriter(store: ProjectStore): EventWriter {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
         const found = await look<[string]>(
-          store,
           ['events', 'removed_events']
-            .map((table) => `SELECT toString(uuid) ${ofProject(store, table)} AND log_seq BETWEEN ${from} AND ${to}`)
+            .map((table) => `SELECT toString(uuid) ${ofProject(table)} AND log_seq BETWEEN ${from} AND ${to}`)
             .join(' UNION ALL '),
         )
         yield { uuids: found.map(([uuid]) => uuid), toSeq: to }
       }
     },
     async identity() {
-      const [known] = await look<[string]>(store, `SELECT value ${ofProject(store, 'meta')} AND key = 'store_id'`)
+      const [known] = await look<[string]>(`SELECT value ${ofProject('meta')} AND key = 'store_id'`)
       if (known) return Number(known[0])
       const made = randomInt(2 ** 32)
       await store.run(metaInsert, metaRow(project, 'store_id', String(made), rowVersion(await store.nextVersion(), 'put')))
@@ -218,26 +217,21 @@ export function openEventWriter(store: ProjectStore): EventWriter {
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '')
 
-async function readState(store: ProjectStore, appliedSeq: number): Promise<WriterState> {
-  const meta = new Map(await look<[string, string]>(store, `SELECT key, value ${ofProject(store, 'meta')}`))
-  const [[families] = [0]] = await look<[number]>(store, `SELECT count() ${ofProject(store, 'import_families')}`)
+async function readState({ look, ofProject }: ReturnType<typeof readerOf>, appliedSeq: number): Promise<WriterState> {
+  const meta = new Map(await look<[string, string]>(`SELECT key, value ${ofProject('meta')}`))
+  const [[families] = [0]] = await look<[number]>(`SELECT count() ${ofProject('import_families')}`)
   const groupTypes: string[] = []
-  for (const [index, name] of await look<[number, string]>(store, `SELECT group_type_index, group_type ${ofProject(store, 'group_types')}`))
+  for (const [index, name] of await look<[number, string]>(`SELECT group_type_index, group_type ${ofProject('group_types')}`))
     groupTypes[index] = name
-  const visitsOfDays = await look<[number, number]>(store, `SELECT day, count() ${ofProject(store, 'cookieless_visits')} GROUP BY day`)
+  const visitsOfDays = await look<[number, number]>(`SELECT day, count() ${ofProject('cookieless_visits')} GROUP BY day`)
   const seen = `${micros('first_seen')}, ${micros('last_seen')}`
-  const names = await look<[number, string, number, number, number]>(
-    store,
-    `SELECT event_id, name, ${seen}, count ${ofProject(store, 'event_names')}`,
-  )
-  const keys = await look<[string, string, WriterState['propertyKeys'][number]['type'], string, string, number, number, ...number[]]>(
-    store,
-    `SELECT scope, name, property_type, slots, ready_slots, ${seen}, count_numeric, count_string, count_boolean, count_datetime, count_other,
-       count_numeric_string ${ofProject(store, 'property_keys')}`,
-  )
+  const names = await look<[number, string, number, number, number]>(`SELECT event_id, name, ${seen}, count ${ofProject('event_names')}`)
+  const keys = await look<
+    [string, string, WriterState['propertyKeys'][number]['type'], string, string, number, number, ...number[]]
+  >(`SELECT scope, name, property_type, slots, ready_slots, ${seen}, count_numeric, count_string, count_boolean, count_datetime, count_other,
+       count_numeric_string ${ofProject('property_keys')}`)
   const warnings = await look<[string, number, string, number]>(
-    store,
-    `SELECT kind, count, samples, ${micros('last_seen')} ${ofProject(store, 'warnings')}`,
+    `SELECT kind, count, samples, ${micros('last_seen')} ${ofProject('warnings')}`,
   )
   return {
     appliedSeq,

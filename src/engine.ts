@@ -228,7 +228,7 @@ function openSavedThings(
     report: onError,
   })
   const sharing = openSharing(accounts.context, saved)
-  const webhookNetwork = allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)
+  const webhookNetwork = allowedAddresses(() => options.plugins?.allowsPrivateRequests ?? false)
   const notifications = openNotifications(
     {
       context: accounts.context,

@@ -12,7 +12,7 @@ import { readExportQuery } from './export-query.ts'
 import { type BatchExportChange, batchExportChange, batchExportInput, queryField, queryOf, unpauseInput } from './fields.ts'
 import { addLog } from './logs.ts'
 import type { ExportServices } from './parts.ts'
-import { activeStates, asJson, cutOf, intervalOf, type StoredSchema, scheduleLane } from './records.ts'
+import { activeStates, asJson, cutOf, intervalOf, scheduleLane } from './records.ts'
 import { asItIs, backfillWrites, endRuns, note, retryRun, runWrites } from './run-rules.ts'
 import { floorOf, type Interval } from './running/schedule.ts'
 import { changedSettings, mustBeReachable, mustBeValid, readSettings, seal, tidied, unseal } from './settings.ts'
@@ -24,12 +24,7 @@ const mustBeAllowed = async (tables: AccountTables, organizationId: string, inte
     throw notAllowed('Higher frequency batch exports are not enabled for this team.')
 }
 
-const schemaFrom = async (
-  context: AccountContext,
-  given: BatchExportChange,
-  model: string,
-  projectId: number,
-): Promise<StoredSchema | null> => {
+const schemaFrom = async (context: AccountContext, given: BatchExportChange, model: string, projectId: number) => {
   const text = queryOf(given) ?? null
   if (text === null) return null
   if (model !== 'events') throw invalid(`A query is only supported for the model events, not for ${model}.`, queryField(given))

@@ -70,11 +70,8 @@ function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   if (lower !== null && upper !== null && lower > upper) throw invalid('The lower bound is above the upper bound.', attr)
 }
 
-const find = (
-  tables: Pick<AccountTables, 'alerts'> | AccountStore['read'],
-  { id: project_id }: ProjectRecord,
-  id: string,
-): Promise<Alert> => mustFind(tables.alerts.first({ id: id.toLowerCase(), project_id }))
+const find = (tables: Pick<AccountStore['read'], 'alerts'>, { id: project_id }: ProjectRecord, id: string): Promise<Alert> =>
+  mustFind(tables.alerts.first({ id: id.toLowerCase(), project_id }))
 
 const insightOf = async (tables: AccountTables, project: ProjectRecord, id: number): Promise<Insight> => {
   const found = await tables.insights.first({ id, project_id: project.id, deleted: false })
@@ -129,12 +126,7 @@ const withChange = ({ clock }: AccountContext, alert: Alert, change: Change, tim
 }
 
 /** The secret that was made or given now, sealed. */
-const sealedSecret = (
-  { box }: AlertServices,
-  alert: Alert,
-  { webhook_url, webhook_secret }: Change,
-  before: string | null,
-): { readonly sealed: string | null; readonly made: string | null } => {
+const sealedSecret = ({ box }: AlertServices, alert: Alert, { webhook_url, webhook_secret }: Change, before: string | null) => {
   if (alert.webhook_url === null) return { sealed: null, made: null }
   // Nobody who sends it elsewhere gets signatures of the secret that a receiver trusts.
   const isNew =

@@ -37,11 +37,8 @@ const logged = (record: Subscription) => {
   return { id, name: title, fields }
 }
 
-const find = (
-  tables: Pick<AccountTables, 'subscriptions'> | AccountStore['read'],
-  { id: project_id }: ProjectRecord,
-  id: number,
-): Promise<Subscription> => mustFind(tables.subscriptions.first({ id, project_id }))
+const find = (tables: Pick<AccountStore['read'], 'subscriptions'>, { id: project_id }: ProjectRecord, id: number): Promise<Subscription> =>
+  mustFind(tables.subscriptions.first({ id, project_id }))
 
 const mustBeValid = async (context: AccountContext, tables: AccountTables, project: ProjectRecord, record: Subscription) => {
   const { insight_id, dashboard_id } = record
@@ -96,12 +93,7 @@ const withChange = ({ clock }: AccountContext, record: Subscription, change: Cha
   return { ...changed, next_delivery_date: next === null ? null : new Date(next) }
 }
 
-const sealedSecret = (
-  { box }: SubscriptionServices,
-  record: Subscription,
-  { webhook_secret }: Change,
-  before: string | null,
-): { readonly sealed: string | null; readonly made: string | null } => {
+const sealedSecret = ({ box }: SubscriptionServices, record: Subscription, { webhook_secret }: Change, before: string | null) => {
   if (record.target_type !== 'webhook') return { sealed: null, made: null }
   // Another receiver gets another secret.
   if (webhook_secret === undefined && record.webhook_secret !== null && record.target_value === before)

@@ -8,9 +8,14 @@ import type { ConfigChange, UploadedFile } from './fields.ts'
 
 // The files among the settings of a plugin config.
 
-interface AttachmentParts {
+/** A config that is being changed. */
+interface Changing {
   readonly context: AccountContext
   readonly box: SecretBox
+  readonly tables: AccountTables
+  readonly by: ActingMember
+  readonly config: PluginConfig
+  readonly plugin: Plugin
 }
 
 const largestFile = 4 * 1024 ** 2
@@ -30,17 +35,10 @@ export const shownAttachment = ({ id, file_size, file_name, content_type }: Plug
 })
 export const note = (by: ActingMember, config: PluginConfig, plugin: Plugin, activity: string) =>
   entryAbout('PluginConfig', config, config.name ?? plugin.name, by.user, activity)
-export const attachmentsOf = (tables: AccountTables | AccountStore['read'], { id }: PluginConfig) =>
+export const attachmentsOf = (tables: AccountStore['read'], { id }: PluginConfig) =>
   tables.plugin_attachments.find({ plugin_config_id: id })
 
-const removeAttachments = async (
-  context: AccountContext,
-  tables: AccountTables,
-  by: ActingMember,
-  config: PluginConfig,
-  plugin: Plugin,
-  keys: readonly string[],
-) => {
+const removeAttachments = async ({ context, tables, by, config, plugin }: Changing, keys: readonly string[]) => {
   for (const found of await attachmentsOf(tables, config)) {
     if (!keys.includes(found.key)) continue
     await tables.plugin_attachments.remove({ id: found.id })
@@ -48,15 +46,7 @@ const removeAttachments = async (
     await log(context, tables, { ...note(by, config, plugin, 'attachment_deleted'), changes })
   }
 }
-const addAttachment = async (
-  { context, box }: AttachmentParts,
-  tables: AccountTables,
-  by: ActingMember,
-  config: PluginConfig,
-  plugin: Plugin,
-  key: string,
-  file: UploadedFile,
-) => {
+const addAttachment = async ({ context, box, tables, by, config, plugin }: Changing, key: string, file: UploadedFile) => {
   const contents = Buffer.from(file.contents, 'base64')
   if (contents.length > largestFile) throw invalid(`A file has at most ${largestFile} bytes.`, `add_attachment__${key}`, 'max_length')
   const before = (await attachmentsOf(tables, config)).filter((one) => one.key === key)
@@ -72,26 +62,14 @@ const addAttachment = async (
     contents: box.seal(file.contents, sealedFor.pluginAttachment(config.id, key)),
   })
   const [old] = before
-  const change: Change = {
-    type: 'PluginConfig',
-    action: old ? 'changed' : 'created',
-    field: key,
-    before: old?.file_name ?? null,
-    after: file.name,
-  }
+  const [action, oldName] = old ? (['changed', old.file_name] as const) : (['created', null] as const)
+  const change: Change = { type: 'PluginConfig', action, field: key, before: oldName, after: file.name }
   await log(context, tables, { ...note(by, config, plugin, old ? 'attachment_updated' : 'attachment_created'), changes: [change] })
 }
-export const changeAttachments = async (
-  parts: AttachmentParts,
-  tables: AccountTables,
-  by: ActingMember,
-  config: PluginConfig,
-  plugin: Plugin,
-  { add_attachment = {}, remove_attachment = {} }: ConfigChange,
-) => {
+export const changeAttachments = async (changing: Changing, { add_attachment = {}, remove_attachment = {} }: ConfigChange) => {
   const removed = Object.entries(remove_attachment).flatMap(([key, is]) => (is === false || is === 'false' ? [] : [key]))
-  await removeAttachments(parts.context, tables, by, config, plugin, removed)
-  for (const [key, file] of Object.entries(add_attachment)) await addAttachment(parts, tables, by, config, plugin, key, file)
-  if ((await tables.plugin_attachments.count({ plugin_config_id: config.id })) > mostFiles)
+  await removeAttachments(changing, removed)
+  for (const [key, file] of Object.entries(add_attachment)) await addAttachment(changing, key, file)
+  if ((await attachmentsOf(changing.tables, changing.config)).length > mostFiles)
     throw invalid(`A plugin config has at most ${mostFiles} files.`, 'add_attachment')
 }

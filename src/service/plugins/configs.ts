@@ -42,7 +42,7 @@ const asItIs = (tables: AccountTables, { id, project_id }: PluginConfig): Promis
 const mustConfigure = async (tables: AccountTables, organizationId: string) => {
   if (!mayConfigure(await organizationNow(tables, organizationId))) throw notFound()
 }
-const pluginOf = (tables: AccountTables | Reading, id: number): Promise<Plugin> => mustFind(tables.plugins.first({ id }))
+const pluginOf = (tables: Reading, id: number): Promise<Plugin> => mustFind(tables.plugins.first({ id }))
 
 /** Secrets appear as their mask. */
 const settingChanges = (plugin: Plugin, before: PluginConfig | null, after: PluginConfig): Change[] => {
@@ -130,7 +130,7 @@ const apply = async (
   if (before.enabled !== after.enabled) await log(parts.context, tables, note(by, after, plugin, after.enabled ? 'enabled' : 'disabled'))
   const changes = [...settingChanges(plugin, before, after), ...changesOf('PluginConfig', plainOf(before), plainOf(after))]
   if (changes.length > 0) await log(parts.context, tables, { ...note(by, after, plugin, 'config_updated'), changes })
-  await changeAttachments(parts, tables, by, after, plugin, given)
+  await changeAttachments({ ...parts, tables, by, config: after, plugin }, given)
   return after
 }
 
@@ -165,7 +165,7 @@ const insert = async (
   await tables.plugin_configs.insert(made)
   if (made.enabled) await log(parts.context, tables, note(by, made, plugin, 'enabled'))
   else await log(parts.context, tables, { ...note(by, made, plugin, 'config_updated'), changes: settingChanges(plugin, null, made) })
-  await changeAttachments(parts, tables, by, made, plugin, files)
+  await changeAttachments({ ...parts, tables, by, config: made, plugin }, files)
   return made
 }
 

@@ -71,10 +71,10 @@ type Reading = AccountStore['read']
 const asItIs = (tables: AccountTables, { id }: Plugin): Promise<Plugin> => mustFind(tables.plugins.first({ id }))
 const note = (by: ActingMember, plugin: Plugin, activity: string) =>
   entryAbout('Plugin', { id: plugin.id, organization_id: by.membership.organization_id }, plugin.name, by.user, activity)
-const projectsWith = async (tables: AccountTables | Reading, id: number): Promise<number[]> =>
+const projectsWith = async (tables: Reading, id: number): Promise<number[]> =>
   (await tables.plugin_configs.find({ plugin_id: id })).map((config) => config.project_id)
 
-const filesOf = async (tables: AccountTables | Reading, id: number): Promise<readonly PluginFile[]> =>
+const filesOf = async (tables: Reading, id: number): Promise<readonly PluginFile[]> =>
   (await tables.plugin_files.find({ plugin_id: id })).toSorted((a, b) => (a.name < b.name ? -1 : 1))
 const textsOf = (files: readonly PluginFile[]): PluginSource => Object.fromEntries(files.map(({ name, source }) => [name, source]))
 
@@ -151,7 +151,7 @@ const originFor = ({ box, fetching }: PluginParts, plugin: Plugin) => {
 }
 const isDownloaded = ({ plugin_type, url }: Plugin) => hasOrigin(plugin_type) && url !== null
 
-const mustBeNew = async (tables: AccountTables | Reading, organizationId: string, url: string) => {
+const mustBeNew = async (tables: Reading, organizationId: string, url: string) => {
   if (await tables.plugins.first({ organization_id: organizationId, url }))
     throw invalid('A plugin from this URL is already installed.', 'url', 'unique')
 }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
 import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
-import type { AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
+import type { AccountStore, AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
 import { mustFind, noSuch } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
 
@@ -45,13 +45,13 @@ export const createAnnotations = (context: AccountContext) => {
   const { store, clock } = context
   const { read } = store
 
-  const find = async (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) => {
+  const find = async (tables: Pick<AccountStore['read'], 'annotations'>, project: ProjectRecord, id: number) => {
     const found = await anyOf(tables, project, id)
     if (found.deleted) throw isDeleted('annotation')
     return found
   }
   /** Also a deleted one. */
-  const anyOf = (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) =>
+  const anyOf = (tables: Pick<AccountStore['read'], 'annotations'>, project: ProjectRecord, id: number) =>
     mustFind(tables.annotations.first({ id, ...shownIn(project) }))
 
   const mustBeThere = async (tables: AccountTables, { id: project_id }: ProjectRecord, given: Partial<Annotation>) => {

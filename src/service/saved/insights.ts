@@ -70,21 +70,13 @@ interface Asked {
   readonly filters?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-const find = async (
-  tables: Pick<AccountTables, 'insights'> | AccountStore['read'],
-  project: ProjectRecord,
-  id: string,
-): Promise<Insight> => {
+const find = async (tables: Pick<AccountStore['read'], 'insights'>, project: ProjectRecord, id: string): Promise<Insight> => {
   const found = await anyOf(tables, project, id)
   if (found.deleted) throw isDeleted('insight')
   return found
 }
 /** By its number or its short id; also a deleted one. */
-const anyOf = async (
-  tables: Pick<AccountTables, 'insights'> | AccountStore['read'],
-  project: ProjectRecord,
-  id: string,
-): Promise<Insight> => {
+const anyOf = async (tables: Pick<AccountStore['read'], 'insights'>, project: ProjectRecord, id: string): Promise<Insight> => {
   const isNumber = /^\d{1,10}$/.test(id) && Number(id) <= maxInt
   const byNumber = isNumber ? await tables.insights.first({ id: Number(id), project_id: project.id }) : undefined
   const found = byNumber ?? (await tables.insights.first({ short_id: id, project_id: project.id }))
@@ -92,7 +84,7 @@ const anyOf = async (
   return found
 }
 
-const tilesOf = async (tables: Pick<AccountTables, 'dashboards' | 'dashboard_tiles'> | AccountStore['read'], ids: readonly number[]) => {
+const tilesOf = async (tables: Pick<AccountStore['read'], 'dashboards' | 'dashboard_tiles'>, ids: readonly number[]) => {
   if (ids.length === 0) return []
   const tiles = await tables.dashboard_tiles.find({ insight_id: ids, deleted: false })
   const shown = await tables.dashboards.find({ id: [...new Set(tiles.map((one) => one.dashboard_id))] })

@@ -72,9 +72,9 @@ type Statements = Readonly<Record<string, string>>
 const logged = ({ id, name, query }: SavedQuery): Logged => ({ id, name, fields: { name, query } })
 const quoted = (name: string) => `\`${name}\``
 
-const find = (tables: Pick<AccountTables, 'saved_queries'> | AccountStore['read'], project: ProjectRecord, id: string) =>
+const find = (tables: Pick<AccountStore['read'], 'saved_queries'>, project: ProjectRecord, id: string) =>
   mustFind(tables.saved_queries.first({ id, project_id: project.id }))
-const current = async (tables: Pick<AccountTables, 'projects'> | AccountStore['read'], { id }: ProjectRecord): Promise<Statements> => {
+const current = async (tables: Pick<AccountStore['read'], 'projects'>, { id }: ProjectRecord): Promise<Statements> => {
   const project = await mustFind(tables.projects.first({ id }))
   return viewsOf(project.settings)
 }
@@ -112,13 +112,7 @@ const columnsWith = async (
 }
 
 /** The columns of the views that a change concerns; refuses a change with which one of them could not be read. */
-const checked = async (
-  home: SavedHome,
-  project: ProjectRecord,
-  views: Statements,
-  changed: string,
-  asker: QueryCaller,
-): Promise<ReadonlyMap<string, readonly ViewColumn[]>> => {
+const checked = async (home: SavedHome, project: ProjectRecord, views: Statements, changed: string, asker: QueryCaller) => {
   const size = Object.values(views).reduce((sum, one) => sum + one.length, 0)
   if (size > largestOfAll)
     throw invalid(`The statements of all views of a project can have ${largestOfAll} characters. Remove views that nobody reads.`, 'query')

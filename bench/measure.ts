@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import { preludeText } from '../build/prelude.mjs'
 
 export interface Measured {
   readonly seconds: number
@@ -39,6 +41,7 @@ export const bundled = async (file: string, waymark: 'package' | 'sources' = 'pa
     logLevel: 'error',
     ...library,
   })
+  writeFileSync(join(outdir, 'plugin-prelude.js'), await preludeText())
   return join(outdir, `${name}.mjs`)
 }
 

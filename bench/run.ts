@@ -10,7 +10,7 @@ import { bundled } from './measure.ts'
 import { product } from './product/product.ts'
 
 // npm run bench -- [--only NAME] [--events N] [--runs N] [--keep] [-- what else a bench understands]
-// npm run bench -- REVISION [--events N] [--runs N]
+// npm run bench -- REVISION [--events N] [--runs N] [--slow-down FACTOR]
 // npm run bench -- product [--events MILLIONS] …
 // Every other file of this folder that ends in .bench.ts asks one question and prints lines of JSON. It is built first, as the package is.
 
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
     events: { type: 'string' },
     runs: { type: 'string' },
     keep: { type: 'boolean' },
+    'slow-down': { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
 })
@@ -33,7 +34,7 @@ const files = readdirSync(import.meta.dirname)
 const names = files.map((file) => file.replace('.bench.ts', ''))
 if (values.help) {
   console.log(
-    `npm run bench -- [--only NAME] [--events N] [--runs N] [--keep] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run. --keep writes the lines to bench/figures/lines.jsonl, which README.md is made of (npm run docs).\n\nnpm run bench -- REVISION [--events N] [--runs N]\n\nCompares the working tree with a revision, question by question.\n\nnpm run bench -- product [--help]\n\nCompares Waymark with ClickHouse and DuckDB on the same events.`,
+    `npm run bench -- [--only NAME] [--events N] [--runs N] [--keep] [-- what else a bench understands]\n\nNAME is one of: ${names.join(', ')}. Without it all run. --keep writes the lines to bench/figures/lines.jsonl, which README.md is made of (npm run docs).\n\nnpm run bench -- REVISION [--events N] [--runs N] [--slow-down FACTOR]\n\nCompares the working tree with a revision, question by question. --slow-down makes the working tree slower, to see that it is found.\n\nnpm run bench -- product [--help]\n\nCompares Waymark with ClickHouse and DuckDB on the same events.`,
   )
   process.exit()
 }
@@ -45,7 +46,13 @@ if (revision && !revision.startsWith('-')) {
     console.error(`There is no revision ${revision}. Give a commit, a branch or a tag; --only NAME runs one bench.`)
     process.exit(2)
   }
-  const slower = await compareRevisions({ root, commit, events: Number(values.events ?? 50_000), runs: Number(values.runs ?? 9) })
+  const slower = await compareRevisions({
+    root,
+    commit,
+    events: Number(values.events ?? 1_000_000),
+    runs: Number(values.runs ?? 9),
+    slowDown: Number(values['slow-down'] ?? 1),
+  })
   process.exit(slower.length > 0 ? 1 : 0)
 }
 const chosen = files.filter((file) => !values.only || file === `${values.only}.bench.ts`)

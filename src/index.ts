@@ -3,7 +3,7 @@ export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './door
 export type { CohortInput } from './engine/definitions/cohorts.ts'
 export type { LogDamage } from './engine/storage/log/log.ts'
 export type { RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
-export { type EngineChoice, type OpenOptions, type OrganizationSummary, open, type ProjectSummary, type Waymark } from './engine.ts'
+export type { EngineChoice, OpenOptions, OrganizationSummary, ProjectSummary, Waymark } from './engine.ts'
 export { type ErrorCode, type ErrorData, errorTable } from './errors/codes.ts'
 export { InternalError, QueryError, UnsupportedError, WaymarkError } from './errors/errors.ts'
 export type { Span } from './errors/span.ts'
@@ -17,6 +17,7 @@ export type {
   PropertyTypeInput,
 } from './events/ingestion/decoding/inputs.ts'
 export type { KnownEvent, KnownProperty } from './language/catalog/known-names.ts'
+export { open } from './open.ts'
 export type {
   ActionService,
   CohortService,

@@ -5,8 +5,8 @@ import type { Asked, Told } from './worker.ts'
 /** Sources in a process of their own, with events in it. */
 export type RevisionProcess = LineProcess<Asked, Told>
 
-/** Starts worker.ts on the sources of `root`. */
-export async function startRevision(root: string, events: number): Promise<RevisionProcess> {
+/** Starts worker.ts on the sources of `root`. Each question takes `slowDown` times as long as it does. */
+export async function startRevision(root: string, events: number, slowDown = 1): Promise<RevisionProcess> {
   const { build } = await import('esbuild')
   const outfile = join(root, '.bench', 'compared.mjs')
   await build({
@@ -19,5 +19,5 @@ export async function startRevision(root: string, events: number): Promise<Revis
     format: 'esm',
     logLevel: 'error',
   })
-  return startLineProcess({ name: root, file: outfile, args: [String(events)], cwd: root })
+  return startLineProcess({ name: root, file: outfile, args: [String(events), String(slowDown)], cwd: root })
 }

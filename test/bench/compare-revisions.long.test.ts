@@ -11,13 +11,12 @@ import { verdictOf } from '../../bench/compare/verdict.ts'
 
 const library = (delays: string) => `
 const busy = (ms) => { for (const from = performance.now(); performance.now() - from < ms; ); }
-export const open = async () => ({
-  createProject: async () => ({
-    ingest: async () => {},
-    query: async ({ kind }) => { busy((${delays})[kind] ?? 0.1); return { results: [kind] } },
-  }),
-  close: async () => {},
-})
+const project = {
+  id: 1,
+  ingest: async () => {},
+  query: async ({ kind }) => { busy((${delays})[kind] ?? 0.1); return { results: [kind] } },
+}
+export const open = async () => ({ createProject: async () => project, project: async () => project, close: async () => {} })
 `
 let folder: string
 let root: string
@@ -64,6 +63,14 @@ test('a question that the working tree answers five times slower is found, and t
   expect(errors).toBe('')
   expect(lines.map(({ what }) => what)).toEqual(questions.map(({ what }) => what))
   expect(slower).toEqual(expect.arrayContaining(questions.filter(({ query }) => query.kind === 'FunnelsQuery').map(({ what }) => what)))
+  expect(code).toBe(1)
+  isCleanedUp()
+})
+
+test('a slowdown that is planted is found in each question', async () => {
+  write('{}')
+  const { slower, code } = await compared('HEAD', '--events', '5', '--runs', '5', '--slow-down', '3')
+  expect(slower).toEqual(expect.arrayContaining(questions.filter(({ when }) => when === undefined).map(({ what }) => what)))
   expect(code).toBe(1)
   isCleanedUp()
 })

@@ -5,16 +5,21 @@ import { describe, expect, test } from 'vitest'
 import { random } from '../../bench/random.ts'
 import { bodyLimits } from '../../src/doors/http/capture/handler.ts'
 import { routes } from '../../src/doors/http/routes.ts'
+import { compile } from '../../src/engine/execution/compile.ts'
+import { duckdb } from '../../src/language/dialects/duckdb/dialect.ts'
 import { registry } from '../../src/language/functions/registry.ts'
-import { collectQuery } from '../../src/language/parser/parse.ts'
+import { collectQuery, parseQuery } from '../../src/language/parser/parse.ts'
 import { withoutTrailingSlashes } from '../../src/lib/text/without-trailing-slashes.ts'
 import { queryKinds } from '../../src/queries/registry.ts'
+import { openTestProject } from '../harness/duckdb.ts'
 import { budgets } from './budgets.ts'
 import { examine, passed, type Subject, sizesOf } from './examine.ts'
 import { families } from './families.ts'
 import { exponentOf, looksSteep } from './growth.ts'
-import type { Figures, Probe } from './probe.ts'
+import type { Figures, HttpInput, Probe } from './probe.ts'
+import { attackProbes } from './probes/attacks.ts'
 import { paths } from './probes/capture.ts'
+import { crowdProbes } from './probes/crowds.ts'
 import { zstdFrame } from './probes/encodings.ts'
 import { functionProbes } from './probes/functions.ts'
 import { lzBomb } from './probes/lz-bomb.ts'
@@ -194,6 +199,19 @@ describe('what is driven', () => {
         "unclosed parentheses",
       ]
     `)
+  })
+
+  test('queries at once that the engine takes: what is refused costs nothing', async () => {
+    const project = await openTestProject()
+    const context = await project.context()
+    const all = [...crowdProbes(), ...attackProbes(random(1), nothingMade)].filter(({ door }) => door === 'queries' || door === 'accounts')
+    const statements = all.map((one) => {
+      const { body } = one.make(one.from) as HttpInput
+      return (JSON.parse(body as string) as { query: { query: string } }).query.query
+    })
+    expect(statements.length).toBeGreaterThan(5)
+    for (const statement of statements) expect(() => compile(parseQuery(statement), { context, dialect: duckdb }), statement).not.toThrow()
+    await project.close()
   })
 
   test('what was found before', () => {

@@ -10,7 +10,7 @@ export interface HttpInput {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array | null
-  /** Bytes that were meant: of a packed body what it unpacks to. */
+  /** Bytes that were meant: of a packed body what it unpacks to, and of what was stored before as much as it changes. */
   readonly bytes: number
   readonly as: As
   /** So many of the same at once. Default 1. */
@@ -39,7 +39,7 @@ export interface CallInput {
 
 export type Input = HttpInput | CallInput
 
-export type Door = 'capture' | 'route' | 'ask' | 'call' | 'crowd'
+export type Door = 'capture' | 'route' | 'ask' | 'call' | 'crowd' | 'queries' | 'accounts'
 
 export interface Probe {
   /** Unique, and enough to make the same probe again: `statement/cte-twice`. */

@@ -301,7 +301,7 @@ const bytesOf = ({ body }: HttpInput): Buffer | null => {
   return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 /** Processor time for what goes on in the background, before it is ended. */
-const endlessMs = 12_000
+const endlessMs = 24_000
 const longestError = 4_096
 /** An engine that is ended for what a statement does is no finding when whoever sent it learns it. */
 const toldOf = /engine's process ended|more memory than it may use|took longer than/

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { demoEvents } from '../../src/doors/http/commands/demo-events.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open, type Waymark } from '../../src/engine.ts'
+import { strangersMade } from './budgets.ts'
 import { keys } from './keys.ts'
 import { creations } from './probes/routes.ts'
 
@@ -49,8 +50,6 @@ export async function makeTemplate(): Promise<Template> {
     await waymark.close()
   }
 }
-
-const strangersMade = 12
 
 async function somebodyElse({ accounts }: Waymark, name: string): Promise<Template['other']> {
   const user = await accounts.createUser(null, { email: `${name}@waymark.local` }, 'owner')

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync 
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { buildClient } from '../../build/client.mjs'
+import { preludeText } from '../../build/prelude.mjs'
 import { buildWeb } from '../../build/web.mjs'
 
 // Programs that tests start in processes of their own, each in one file: a start from TypeScript takes ten times as long. Beside
@@ -62,6 +63,7 @@ export default async function buildPrograms(): Promise<void> {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   })
+  writeFileSync(join(folder, 'plugin-prelude.js'), await preludeText())
   await buildWeb(join(folder, 'web/'))
   await buildClient(join(folder, 'client/'))
   writeFileSync(madeOfFile, made)

@@ -23,6 +23,8 @@ export interface Served {
   hasFirstEngine(): boolean
   /** The most memory that the engine, and the door, have had, in bytes. */
   peaks(): { readonly engine: number; readonly door: number }
+  /** The end of what it wrote to standard error. */
+  log(): string
   /** Without a word to it. */
   kill(): Promise<void>
   stop(): Promise<void>
@@ -49,9 +51,10 @@ const childrenOf = (pid: number): number[] =>
 const isEngine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process')
 const peakOf = (pid: number) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
 
-export async function serve(dataDir: string, memory: string, key: string): Promise<Served> {
+/** `key`: null for the one that a first start prints. */
+export async function serve(dataDir: string, memory: string, key: string | null, more: readonly string[] = []): Promise<Served> {
   const unlimited = ['--concurrent-queries', '--queries-per-user', '--api-limit'].flatMap((name) => [name, '0'])
-  const args = [program('cli'), 'serve', '--data', dataDir, '--port', '0', '--json', '--memory', memory, ...unlimited]
+  const args = [program('cli'), 'serve', '--data', dataDir, '--port', '0', '--json', '--memory', memory, ...unlimited, ...more]
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   child.stderr!.on('data', (text) => {
@@ -62,12 +65,12 @@ export async function serve(dataDir: string, memory: string, key: string): Promi
   const line = await Promise.race([once(lines, 'line').then(([line]) => line as string), over.then(() => null)])
   if (line === null) throw new Error(`The server ended by itself:\n${log}`)
   lines.on('line', () => undefined)
-  const { url } = JSON.parse(line) as { url: string }
+  const { url, personal_api_key: firstKey } = JSON.parse(line) as { url: string; personal_api_key?: string }
   const engines = () => childrenOf(child.pid!).filter(isEngine)
   const [first] = engines() // a spare one may come later
   const call = async (method: string, path: string, body?: unknown): Promise<Answer> => {
     const sent = body === undefined ? {} : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key ?? firstKey}` }
     const answer = await fetch(new URL(path, url), { method, headers, ...(sent as { body?: string }) })
     return { status: answer.status, text: await answer.text() }
   }
@@ -91,6 +94,7 @@ export async function serve(dataDir: string, memory: string, key: string): Promi
       const engine = engines()
       return { engine: Math.max(0, ...engine.map(peakOf)), door: peakOf(child.pid!) }
     },
+    log: () => log,
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   }

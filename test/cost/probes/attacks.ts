@@ -4,6 +4,7 @@ import { keys } from '../keys.ts'
 import type { Door, HttpInput, Probe } from '../probe.ts'
 import type { Template } from '../template.ts'
 import { fill } from './shapes.ts'
+import { endless } from './statements.ts'
 
 // What somebody who means harm sent: small requests that stand for much, and much of what is allowed one by one. Each ended a server, or held it, once.
 
@@ -240,11 +241,13 @@ const batchOf = (events: readonly object[]): HttpInput => {
 }
 const mostSet = 450 * kilobyte
 const perBatch = 40
-/** People, or groups, with as much as each may have; then an event that touches all of them. */
+/** People, or groups, with as much as each may have; then an event that touches all of them. A small change writes the whole of each anew. */
 const touching = (n: number, has: (i: number, value: string) => object, touches: (i: number) => object): HttpInput => {
   const value = large(mostSet)
+  const batch = batchOf(times(n, touches))
   return {
-    ...batchOf(times(n, touches)),
+    ...batch,
+    bytes: batch.bytes + n * mostSet,
     before: times(Math.ceil(n / perBatch), (k) =>
       batchOf(times(Math.min(perBatch, n - k * perBatch), (i) => has(k * perBatch + i, value))),
     ),
@@ -300,7 +303,6 @@ const ofBatches: Readonly<Record<string, Attack>> = {
 
 // Queries that wait, of many accounts
 
-const endless = 'select sum(cityHash64(number)) from numbers(100000000000)'
 /** From each of the accounts in turn. */
 const endlessOf = (n: number, strangers: Template['strangers'], refresh: 'force_async' | 'force_blocking'): HttpInput => {
   const of = (i: number) => strangers[i % Math.max(1, strangers.length)]
@@ -315,7 +317,7 @@ const endlessOf = (n: number, strangers: Template['strangers'], refresh: 'force_
 }
 const ofWaiting: Readonly<Record<string, Attack>> = {
   'in the background, of many accounts': {
-    door: 'crowd',
+    door: 'accounts',
     grows: 'data',
     from: 64,
     most: 512,
@@ -323,7 +325,7 @@ const ofWaiting: Readonly<Record<string, Attack>> = {
     make: (n, { strangers }) => ({ ...endlessOf(n, strangers, 'force_async'), isEndless: true }),
   },
   'that are waited for, of many accounts': {
-    door: 'crowd',
+    door: 'accounts',
     grows: 'data',
     from: 16,
     most: 128,

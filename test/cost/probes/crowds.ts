@@ -1,7 +1,7 @@
 import type { HttpInput, Probe } from '../probe.ts'
 import { encodings } from './encodings.ts'
 import { fill, shapes } from './shapes.ts'
-import { statementInput } from './statements.ts'
+import { endless, statementInput } from './statements.ts'
 
 // Many at once, each within its limits. The size is their number.
 
@@ -31,12 +31,15 @@ const crowds: Readonly<Record<string, () => HttpInput>> = {
   'packed empty objects': () => ({ ...post('/batch/', ''), ...encodings.gzip.encode(shapes['empty objects']!(19 * megabyte)) }),
   'bodies nobody may send': () => post('/api/projects/1/cohorts/', `{"name":"a","csv":"${fill('a,', 9 * megabyte)}"}`),
   logins: () => post('/api/login/', JSON.stringify({ email: 'owner@waymark.local', password: 'wrong password' })),
-  'queries that never end': () => statementInput('select sum(cityHash64(number)) from numbers(100000000000)'),
+}
+
+const queries: Readonly<Record<string, () => HttpInput>> = {
+  'queries that never end': () => statementInput(endless),
   'queries in the background that never end': () => ({
     ...post(
       '/api/projects/1/query/',
       JSON.stringify({
-        query: { kind: 'SqlLikeQuery', query: 'select sum(cityHash64(number)) from numbers(100000000000)' },
+        query: { kind: 'SqlLikeQuery', query: endless },
         refresh: 'force_async',
       }),
       'key',
@@ -45,18 +48,22 @@ const crowds: Readonly<Record<string, () => HttpInput>> = {
   }),
   'small queries': () => statementInput('select 1'),
   'queries that hold much': () => statementInput('select groupArray(number) from numbers(3000000)'),
-  'queries that sort much': () => statementInput('select number from numbers(3000000) order by cityHash64(number) limit 10000'),
+  'queries that sort much': () => statementInput('select number from numbers(3000000) order by MD5(toString(number)) limit 10000'),
   'answers that are large': () => statementInput("select repeat('a', 90000) from numbers(1000) limit 1000"),
 }
 
 export function* crowdProbes(): Generator<Probe> {
-  for (const [name, make] of Object.entries(crowds))
-    yield {
-      name: `crowd: ${name}`,
-      door: 'crowd',
-      grows: 'data',
-      from: 4,
-      most: 64,
-      make: (size) => ({ ...make(), connections: size }),
-    }
+  for (const [door, inputs] of [
+    ['crowd', crowds],
+    ['queries', queries],
+  ] as const)
+    for (const [name, make] of Object.entries(inputs))
+      yield {
+        name: `crowd: ${name}`,
+        door,
+        grows: 'data',
+        from: 4,
+        most: 64,
+        make: (size) => ({ ...make(), connections: size }),
+      }
 }

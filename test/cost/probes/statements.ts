@@ -382,6 +382,9 @@ const table = {
 export const rules: Readonly<Record<string, Rule>> = table
 export type RuleName = keyof typeof table
 
+/** Takes hours. */
+export const endless = 'select sum(number % 7) from numbers(100000000000)'
+
 export const statementInput = (statement: string, extra: object = {}): HttpInput => {
   const body = JSON.stringify({ query: { kind: 'SqlLikeQuery', query: statement, ...extra }, refresh: 'force_blocking' })
   return {

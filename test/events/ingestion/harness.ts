@@ -65,6 +65,8 @@ export interface World {
   timezone: string
   /** Number of next transactions that fail. */
   failCommits: number
+  /** Number of next steps of filling slots that get too little memory. */
+  shortSteps: number
   /** Called before each transaction. */
   beforeCommit: ((events: number) => Promise<void>) | null
   /** Number of attempts. */
@@ -103,6 +105,7 @@ export async function openWorld(
     anonymizeIps: false,
     timezone: 'UTC',
     failCommits: 0,
+    shortSteps: 0,
     commits: 0,
     beforeCommit: null as World['beforeCommit'],
   }
@@ -164,6 +167,11 @@ export async function openWorld(
     ) as unknown as EventWriter
   const failing = (store: EventWriter): EventWriter => ({
     ...looks(store),
+    fillSteps: async (...given) =>
+      (await store.fillSteps(...given)).map(
+        (step) => () =>
+          world.shortSteps-- > 0 ? Promise.reject(new Error('Out of Memory Error: failed to allocate data of size 8.0 MiB')) : step(),
+      ),
     openGroup: async () => {
       loaded = 0
       const group = await store.openGroup()
@@ -206,6 +214,12 @@ export async function openWorld(
     },
     set failCommits(value) {
       world.failCommits = value
+    },
+    get shortSteps() {
+      return world.shortSteps
+    },
+    set shortSteps(value) {
+      world.shortSteps = value
     },
     get beforeCommit() {
       return world.beforeCommit

@@ -37,6 +37,21 @@ test('events go from a batch to rows', async () => {
   await world.close()
 })
 
+test('a transaction that has too little memory is retried, and the error says so', async () => {
+  const world = await openWorld({ limits: { groupRows: 8_192, groupPeople: 1_000 } })
+  world.beforeCommit = async () => {
+    world.beforeCommit = null
+    throw new Error('Out of Memory Error: failed to allocate data of size 8.0 MiB')
+  }
+  await world.pipeline.ingest(events(3))
+  await world.pipeline.caughtUp()
+  expect((world.errors.splice(0) as Error[]).map(({ message }) => message)).toEqual([
+    'Not enough memory for a transaction of events. It is retried with at most 4096 events.',
+  ])
+  expect(await count(world)).toEqual({ n: 3, different: 3 })
+  await world.close()
+})
+
 test('a transaction that a query waits for takes nothing that came later', async () => {
   const world = await openWorld()
   const [begun, gate] = [deferred<void>(), deferred<void>()]

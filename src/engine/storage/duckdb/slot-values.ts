@@ -23,7 +23,3 @@ export const slotTexts = (slots: readonly SlotUse[], json: string): string =>
 
 /** The value of slot `i`, from `slotTexts(slots, …)` under the name `texts`. */
 export const slotValue = (slots: readonly SlotUse[], i: number, texts: string): string => fromText[slots[i]!.kind](`${texts}[${i + 1}]`)
-
-/** The value of one slot, computed from the JSON directly. */
-export const slotFromJson = (slot: SlotUse, json: string): string =>
-  fromText[slot.kind](`json_extract_string(${json}, ${literal(pointer(slot.key))})`)

@@ -1,4 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import { InternalError } from '../../../errors/errors.ts'
 import { type Deferred, deferred } from '../../../lib/flow/deferred.ts'
 import type { EventWriter, IngestLog } from '../ports.ts'
 import type { Transform } from '../transforming/transform.ts'
@@ -263,8 +264,7 @@ export class ApplyLoop {
     await this.writing.catch(() => undefined) // what is being committed must not be applied a second time
     this.writing = Promise.resolve()
     for (let cause = error; ; ) {
-      if (writer.isTooMuch(cause)) this.shrinkGroups()
-      failures.failed(cause)
+      failures.failed(writer.isTooMuch(cause) ? this.tooMuch(cause) : cause)
       if (failures.isAbandoned) return
       await failures.pause()
       if (failures.isAbandoned) return
@@ -276,6 +276,12 @@ export class ApplyLoop {
         cause = again
       }
     }
+  }
+
+  private tooMuch(cause: unknown): Error {
+    this.shrinkGroups()
+    const { groupRows } = this
+    return new InternalError(`Not enough memory for a transaction of events. It is retried with at most ${groupRows} events.`, { cause })
   }
 
   private shrinkGroups(): void {

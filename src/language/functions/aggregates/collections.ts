@@ -124,7 +124,7 @@ const texts = (name: 'string_agg', cases: readonly Case[]): AggregateRow =>
     args: [2, 2],
     returns: () => scalar('String'),
     keeps: 1,
-    summary: 'The values as text, one after the other with a separator.',
+    summary: 'Concatenates the values, with a separator.',
     clickhouse: ([x, separator], context) => {
       const text = isNamed(x!.type, 'Bool') ? { sql: asText(x!, context), type: scalar('String', isNullable(x!.type)) } : x!
       return `arrayStringConcat(${collected(text, context)}, ${separator!.sql})`
@@ -140,7 +140,7 @@ export const collectionFunctions = aggregates({
     args: [1, 1],
     returns: (args) => (isNamed(args[0]!, 'Nothing') ? args[0]! : arrayOfItems(args)),
     keeps: 1,
-    summary: 'All values that are not NULL, in the order met or that of ORDER BY.',
+    summary: 'All values that are not NULL, in the order of ORDER BY or of the rows.',
     clickhouse: ([x], context) => collected(x!, context),
     duckdb: arrayAgg,
     cases: [
@@ -188,7 +188,7 @@ export const collectionFunctions = aggregates({
     paramKinds: ['count'],
     returns: (args) => arrayOf(notNull(itemOf(args[0]))),
     keeps: 8,
-    summary: 'The different items of arrays, in no particular order; at most as many as the parameter says.',
+    summary: 'Distinct items of arrays, in no particular order; the parameter limits their number.',
     clickhouse: { name: 'groupUniqArrayArray', params: (context) => context.params.map((p) => p.sql) },
     duckdb: ([x], context) => {
       const items = `coalesce(list_distinct(flatten(${rowsCall('list', [x!.sql], context)})), [])`
@@ -199,7 +199,7 @@ export const collectionFunctions = aggregates({
   groupArrayInsertAt: aggregate({
     args: [2, 2],
     returns: arrayOfItems,
-    summary: 'An array with each value at its position, counted from 0; the default of the type in the gaps.',
+    summary: 'Array with each value at its position, from 0; gaps hold the default of the type.',
     makes: inside,
     clickhouse: { name: 'groupArrayInsertAt', args: ([x, at]) => [x!.sql, `toUInt32(${at!.sql})`] },
     duckdb: ([x, at], context) => {
@@ -230,7 +230,7 @@ export const collectionFunctions = aggregates({
     returns: arrayOfItems,
     isVolatile: true,
     keeps: 2,
-    summary: 'So many values, picked by chance.',
+    summary: 'A random sample of the given number of values.',
     clickhouse: { name: 'groupArraySample', params: (context) => context.params.map((p) => p.sql) },
     duckdb: ([x], context) => {
       const random: CellContext = { ...context, aggregate: { ...aggregateOf(context), orderBy: 'random()', order: [] } }
@@ -259,7 +259,7 @@ export const collectionFunctions = aggregates({
     args: [1, 1],
     takes: 'number',
     returns: sameAs(0),
-    summary: 'The sum in the type of the values: it wraps around where the type ends.',
+    summary: 'Sum in the type of the values; wraps around on overflow.',
     clickhouse: 'sumWithOverflow',
     duckdb: ([x], context) => {
       const shape = integerShape(x!.type)
@@ -278,7 +278,7 @@ export const collectionFunctions = aggregates({
     args: [1, 1],
     takes: 'integer',
     returns: (args) => scalar('UInt64', isNullable(args[0]!)),
-    summary: 'Number of different whole numbers; NULL when all of several are NULL.',
+    summary: 'Number of distinct whole numbers; NULL if all of several are NULL.',
     clickhouse: { name: 'groupBitmap', args: ([x]) => [`toUInt64(${x!.sql})`] },
     duckdb: ([x], context) => {
       const number = isNamed(x!.type, 'Nothing') ? x!.sql : asInteger(x!)
@@ -303,7 +303,7 @@ export const collectionFunctions = aggregates({
     takes: 'number',
     returns: sameAs(0),
     keeps: 4,
-    summary: 'How much the value has risen from row to row, falls left out.',
+    summary: 'Sum of the increases from row to row; decreases are ignored.',
     clickhouse: 'deltaSum',
     duckdb: ([x], context) =>
       orDefault(asType(`coalesce(${rises(listOf(asNumber(x!), context), context)}, 0)`, context.type), context, '0'),
@@ -318,7 +318,7 @@ export const collectionFunctions = aggregates({
     alsoTakes: 'times',
     returns: sameAs(0),
     keeps: 4,
-    summary: 'As `deltaSum`, for rows that come in the order of the second argument.',
+    summary: 'Like `deltaSum`, with the rows ordered by the second argument.',
     clickhouse: 'deltaSumTimestamp',
     duckdb: ([x], context) =>
       orDefault(asType(`coalesce(${rises(listOf(asNumber(x!), context), context)}, 0)`, context.type), context, '0'),
@@ -331,7 +331,7 @@ export const collectionFunctions = aggregates({
     params: [1, 1],
     paramKinds: ['count'],
     returns: () => scalar('UInt64'),
-    summary: 'Number of different values up to a limit, from intermediate states.',
+    summary: 'Number of distinct values up to a limit, from intermediate states.',
     clickhouse: { name: 'uniqUpToMerge', params: (context) => context.params.map((p) => p.sql) },
     duckdb: unsupported('no function of the language makes its states'),
     cases: [],

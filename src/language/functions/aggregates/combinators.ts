@@ -232,7 +232,7 @@ function addDistinct(row: Made): Made {
     args: row.args,
     takes: row.takes,
     returns: row.returns,
-    summary: `${row.summary} Each different value once.`,
+    summary: `${row.summary} Each distinct value once.`,
     duckdb: isUnsupported(inner)
       ? inner
       : (args, context) => inner(args, { ...context, aggregate: { ...aggregateOf(context), distinct: true } }),

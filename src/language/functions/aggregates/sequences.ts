@@ -103,7 +103,7 @@ export const sequenceFunctions = aggregates({
     args: [2, 32],
     takes: 'boolean',
     returns: () => arrayOf(scalar('UInt8')),
-    summary: 'A 1 for each condition that some row of the group meets; from the second on only where some row meets the first one too.',
+    summary: 'Returns 1 for each condition that a row of the group meets; from the second on, only if a row meets the first one too.',
     clickhouse: { name: 'retention', args: (steps) => steps.map(certain) },
     duckdb: (steps, context) => {
       const [first, ...others] = steps.map((step) => ever(step, context))
@@ -181,7 +181,7 @@ export const sequenceFunctions = aggregates({
       return scalar('Float64')
     },
     keeps: 2,
-    summary: 'The average of values, of which each counts half as much after so many units of the time (seconds) as the parameter says.',
+    summary: 'Exponentially weighted moving average; the weight halves after the units of time (seconds) of the parameter.',
     clickhouse: {
       name: 'exponentialMovingAverage',
       params: (context) => context.params.map((p) => p.sql),

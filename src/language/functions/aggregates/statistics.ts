@@ -154,7 +154,7 @@ const four = 'from (select arrayJoin([1, 2, 4, 7]) as x)'
 
 export const statisticsFunctions = aggregates({
   median: quantile(
-    'The middle value; halfway between the two middle ones when their number is even. Exact.',
+    'Median; the mean of the two middle values if their number is even. Exact.',
     [
       ['select median(number) from numbers(4)', 1.5],
       ['select median(x) from (select arrayJoin([1, NULL, 3, 10]) as x)', 3],

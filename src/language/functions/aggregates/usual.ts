@@ -280,7 +280,7 @@ export const aggregateFunctions = aggregates({
     args: [1, 1],
     returns: (args) => (isNamed(args[0]!, 'Nothing') ? args[0]! : arrayOfItems(args)),
     keeps: 1,
-    summary: 'All values that are not NULL, in the order met.',
+    summary: 'All values that are not NULL, in the order of the rows.',
     clickhouse: 'groupArray',
     duckdb: (args, context) => (isNamed(args[0]!.type, 'Nothing') ? 'NULL' : `coalesce(${listOf(args[0]!.sql, context)}, [])`),
     cases: [
@@ -295,7 +295,7 @@ export const aggregateFunctions = aggregates({
     paramKinds: ['count'],
     returns: (args) => arrayOfItems([notNull(args[0]!)]),
     keeps: 1,
-    summary: 'The different values that are not NULL, in no particular order; at most as many as the parameter says.',
+    summary: 'Distinct values without NULL, in no particular order; the parameter limits their number.',
     clickhouse: { name: 'groupUniqArray', params: (context) => context.params.map((p) => p.sql) },
     duckdb: (args, context) =>
       atMost(`coalesce(${listOf(args[0]!.sql, { ...context, aggregate: { ...aggregateOf(context), distinct: true } })}, [])`, context),

@@ -140,7 +140,7 @@ export const mapFunctions = scalars({
           'The values of a map',
         ),
       ),
-    summary: 'A map of keys and values, one after the other; the same as `{k: v}`.',
+    summary: 'Creates a map from alternating keys and values; the same as `{k: v}`.',
     duckdb: (args) => {
       const [keys, values] = [args.filter((_, i) => i % 2 === 0), args.filter((_, i) => i % 2 === 1)]
       return args.length ? `map([${keys.map((k) => k.sql).join(', ')}], [${values.map((v) => v.sql).join(', ')}])` : 'MAP {}'

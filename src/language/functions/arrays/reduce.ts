@@ -52,7 +52,7 @@ export const arrayReduceFunctions = scalars({
       return aggregateNamed(args).row.returns(items, { args: [], params: [] })
     },
     ordersItems: ['min', 'max', 'minMap', 'maxMap', 'minMapState', 'maxMapState'],
-    summary: 'An aggregate, named as text, over the items of an array.',
+    summary: 'Applies an aggregate function, named by a text, to the items of an array.',
     duckdb: (args, context) => {
       const { name, row } = aggregateNamed(args)
       const array = args[1]!

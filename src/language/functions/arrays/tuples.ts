@@ -171,7 +171,7 @@ export const tupleFunctions = scalars({
           return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }) : item
         }),
       ),
-    summary: 'The items with the other sign.',
+    summary: 'Negates each item.',
     duckdb: (args, context) => withItems(args, context, ([items]) => `row(${items!.map((x) => `-${asNumber(x)}`).join(', ')})`),
     cases: [['tupleNegate((1, -2))', [-1, 2]]],
   },
@@ -184,7 +184,7 @@ export const tupleFunctions = scalars({
         tuples.some((tuple) => itemsOf(tuple).some(isNullable)),
       )
     },
-    summary: 'In how many positions two tuples differ; NULL when an item is.',
+    summary: 'Number of positions at which two tuples differ; NULL if an item is NULL.',
     duckdb: (args, context) =>
       withItems(args, context, ([a, b]) => `(${a!.map((x, i) => `CAST(${x.sql} <> ${b![i]!.sql} AS INTEGER)`).join(' + ')})`),
     cases: [
@@ -233,7 +233,7 @@ export const tupleFunctions = scalars({
       checkBothSame('dotProduct', [a!, b!])
       return productType(a, b)
     },
-    summary: 'The sum of the products of the items of two tuples or arrays.',
+    summary: 'Dot product of two tuples or arrays.',
     duckdb: product,
     cases: [
       ['dotProduct((1, 2), (3, 4))', 11],

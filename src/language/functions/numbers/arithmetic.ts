@@ -383,7 +383,7 @@ export const arithmeticFunctions = scalars({
       const shape = integerShape(x!)
       return shape ? integer({ bits: shape.signed ? shape.bits : nextWidth(shape.bits), signed: true }, isNullable(x!)) : x!
     },
-    summary: 'The number with its sign flipped.',
+    summary: 'Negates the number.',
     duckdb: ([x]) => `(-${isInteger(x!.type) ? wide(x!) : x!.sql})`,
     cases: [
       ['negate(5)', -5],

@@ -211,7 +211,7 @@ export const bitFunctions = scalars({
   bitTestAll: {
     args: [3, null],
     returns: whenAll('Bool'),
-    summary: 'Whether the bits at all of the positions are set.',
+    summary: 'Whether the bits at all positions are set.',
     duckdb: tests('AND'),
     cases: [
       ['bitTestAll(5, 0, 2)', 1],
@@ -221,7 +221,7 @@ export const bitFunctions = scalars({
   bitTestAny: {
     args: [3, null],
     returns: whenAll('Bool'),
-    summary: 'Whether the bit at any of the positions is set.',
+    summary: 'Whether the bit at any position is set.',
     duckdb: tests('OR'),
     cases: [
       ['bitTestAny(5, 1, 2)', 1],

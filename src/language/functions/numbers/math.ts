@@ -75,7 +75,7 @@ export const mathFunctions = scalars({
   pi: {
     args: 0,
     returns: always('Float64'),
-    summary: 'The ratio of circumference and diameter.',
+    summary: 'The number pi.',
     duckdb: () => 'pi()',
     cases: [['pi()', Math.PI]],
   },
@@ -201,7 +201,7 @@ export const mathFunctions = scalars({
   atan2: {
     args: 2,
     returns: whenAll('Float64'),
-    summary: 'The angle of a point (y, x).',
+    summary: 'The angle of the point (x, y), given as y, x.',
     duckdb: called('atan2'),
     cases: [['atan2(1, 1)', Math.PI / 4, close]],
   },
@@ -230,7 +230,7 @@ export const mathFunctions = scalars({
     args: 1,
     caseInsensitive: true,
     returns: whenAll('UInt64'),
-    summary: 'The product of all numbers up to this one; 1 for negative ones, fails above 20.',
+    summary: 'Factorial; 1 for negative numbers, an error above 20.',
     duckdb: (args, context) =>
       whole(
         args,

@@ -75,7 +75,7 @@ const extreme = (name: 'greatest' | 'least', cases: ScalarSpec['cases']): Scalar
   caseInsensitive: true,
   returns: commonType,
   makes: part,
-  summary: `The ${name === 'greatest' ? 'bigger' : 'smaller'} of two values; a NULL is passed over.`,
+  summary: `The ${name === 'greatest' ? 'greater' : 'lesser'} of two values; NULL is ignored.`,
   duckdb: call(name),
   cases,
 })
@@ -136,7 +136,7 @@ export const readableFunctions = scalars({
     args: [1, 2],
     takes: ['number', 'text'],
     returns: whenAll('String'),
-    summary: 'Seconds in years, months, days, hours, minutes and seconds; the second argument is the biggest unit.',
+    summary: 'Formats seconds as years, months, days, hours, minutes and seconds; the second argument is the largest unit.',
     duckdb: (args, context) => unlessNull(args.slice(1), timeDelta(args, context)),
     cases: [
       ['formatReadableTimeDelta(3661, null)', null],
@@ -152,7 +152,8 @@ export const readableFunctions = scalars({
     args: 4,
     takes: 'number',
     returns: whenAll('String'),
-    summary: 'A bar as long as a number is between two others, in a width of characters.',
+    summary:
+      'Draws a bar whose length shows where a number lies between a minimum and a maximum; the fourth argument is the width in characters.',
     makes: counted((c) => c.times(c.value(3), c.number(3))),
     duckdb: (args, context) => unlessNull(args, bar(args, context)),
     cases: [
@@ -178,7 +179,8 @@ export const readableFunctions = scalars({
     takes: ([, from]) => [from?.kind === 'array' ? readBeside(from.item) : 'text', 'text'],
     returns: ([x, , to, otherwise]) => commonType([to?.kind === 'array' ? to.item : to!, otherwise ?? x!]),
     makes: part,
-    summary: 'The value of the third array at the place where the second has the first argument; else the fourth argument, or the first.',
+    summary:
+      'Maps the first argument from the items of one array to those of another; otherwise returns the fourth argument, or the first.',
     duckdb: mapped((args) => args[3]?.sql ?? args[0]!.sql),
     cases: [
       ["transform(2, [1, 2], ['a', 'b'], 'c')", 'b'],
@@ -199,7 +201,7 @@ export const readableFunctions = scalars({
   languageCodeToName: {
     args: 1,
     returns: always('String'),
-    summary: "The English name of a language by its code of two letters; 'Unknown' for other texts.",
+    summary: "English name of a two-letter language code; 'Unknown' for other texts.",
     duckdb: ([x], context) => {
       if (!isText(x!.type)) return "'Unknown'"
       const at = once(context, x!.sql, (code) => `CASE WHEN strlen(${code}) = 2 THEN strpos(${codeText}, '|' || ${code} || '|') END`)
@@ -223,7 +225,7 @@ export const readableFunctions = scalars({
     args: [1, 2],
     takes: ['boolean', 'text'],
     returns: whenAll('UInt8'),
-    summary: 'Fails, with the message if one is given, where the condition holds; else 0.',
+    summary: 'Raises an error, with the given message, if the condition is true; otherwise returns 0.',
     duckdb: ([condition, message], context) =>
       unlessNull(
         message ? [condition!, message] : [condition!],
@@ -239,7 +241,7 @@ export const readableFunctions = scalars({
   indexHint: {
     args: 1,
     returns: () => scalar('Bool'),
-    summary: 'Always true; it would choose what an index reads, and there is none to choose.',
+    summary: 'Always true: a hint for indexes, which do not exist here.',
     duckdb: () => 'true',
     clickhouse: () => 'true',
     cases: [['indexHint(1 = 2)', 1]],
@@ -255,7 +257,7 @@ export const readableFunctions = scalars({
   jev: {
     args: [0, null],
     returns: always('String'),
-    summary: 'Part of another product; it has no meaning here.',
+    summary: 'Belongs to another product; it has no meaning here.',
     duckdb: unsupported('it belongs to a feature that this engine does not have'),
     clickhouse: unsupported('it belongs to a feature that this engine does not have'),
     cases: [],

@@ -155,7 +155,7 @@ export const roundingFunctions = scalars({
   roundToExp2: {
     args: 1,
     returns: sameType,
-    summary: 'The largest power of two not above the number; 0 for integers below 1.',
+    summary: 'Rounds down to a power of two; 0 for integers below 1.',
     duckdb: ([x], context) =>
       once(context, asNumber(x!), (v) => {
         const power = `pow(2.0, floor(log2(abs(${v}))))`
@@ -174,7 +174,7 @@ export const roundingFunctions = scalars({
     args: 2,
     takes: ['number', 'array'],
     returns: ([x]) => x!,
-    summary: 'The largest number of an array not above the first argument, else its smallest.',
+    summary: 'Rounds down to an item of an array, or up to its smallest item.',
     duckdb: ([x, list], context) =>
       onceAll(context, [asNumber(x!), list!.sql], (v, l) => {
         const n = context.fresh()

@@ -194,7 +194,7 @@ export const addressFunctions = scalars({
   IPv4NumToString: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'A number as an IPv4 address.',
+    summary: 'Formats a number as an IPv4 address.',
     duckdb: ([x], context) => (isNamed(x!.type, 'IPv4') ? x!.sql : v4OfNumber(asInteger(x!), context)),
     cases: [
       ['IPv4NumToString(1123636229)', '66.249.84.5'],
@@ -204,21 +204,21 @@ export const addressFunctions = scalars({
   IPv4StringToNum: {
     args: 1,
     returns: whenAll('UInt32'),
-    summary: 'An IPv4 address as a number; fails on a text that is none.',
+    summary: 'Converts an IPv4 address to a number; an error if it is invalid.',
     duckdb: ([x], context) => unlessNull([x!], failing(numberOfV4(x!.sql, context), 'The text is no IPv4 address', context)),
     cases: [["IPv4StringToNum('66.249.84.5')", 1123636229]],
   },
   IPv4StringToNumOrDefault: {
     args: 1,
     returns: whenAll('UInt32'),
-    summary: 'An IPv4 address as a number; 0 for a text that is none.',
+    summary: 'Converts an IPv4 address to a number; 0 if it is invalid.',
     duckdb: ([x], context) => unlessNull([x!], `coalesce(${numberOfV4(x!.sql, context)}, 0)`),
     cases: [["IPv4StringToNumOrDefault('nope')", 0]],
   },
   IPv4StringToNumOrNull: {
     args: 1,
     returns: orNull('UInt32'),
-    summary: 'An IPv4 address as a number; NULL for a text that is none.',
+    summary: 'Converts an IPv4 address to a number; NULL if it is invalid.',
     duckdb: ([x], context) => numberOfV4(x!.sql, context),
     cases: [
       ["IPv4StringToNumOrNull('1.2.3.4')", 16909060],
@@ -261,7 +261,7 @@ export const addressFunctions = scalars({
   IPv4ToIPv6: {
     args: 1,
     returns: whenAll('IPv6'),
-    summary: 'An IPv4 address as the IPv6 address it maps to.',
+    summary: 'Maps an IPv4 address to IPv6 (`::ffff:a.b.c.d`).',
     duckdb: ([x], context) => unlessNull([x!], `('::ffff:' || ${failing(v4OfAny(x!, context), 'The text is no IPv4 address', context)})`),
     // Of a number it returns bytes instead of an address.
     clickhouse: ([x]) => `IPv4ToIPv6(toIPv4(${x!.sql}))`,
@@ -273,7 +273,7 @@ export const addressFunctions = scalars({
   IPv4CIDRToRange: {
     args: 2,
     returns: pair('IPv4'),
-    summary: 'The first and the last address of a network.',
+    summary: 'First and last address of a CIDR range.',
     duckdb: rangeOfV4,
     cases: [
       ["toString(tupleElement(IPv4CIDRToRange(toIPv4('192.168.5.2'), 16), 1))", '192.168.0.0'],
@@ -284,7 +284,7 @@ export const addressFunctions = scalars({
   isIPAddressInRange: {
     args: 2,
     returns: () => scalar('Bool'),
-    summary: 'Whether an address is in a network; a text that is none is in no network.',
+    summary: 'Whether an address is within a CIDR range; false if it is invalid.',
     duckdb: isInRange,
     clickhouse: ([x, range]) => {
       const text = isText(x!.type) ? x!.sql : `toString(${x!.sql})`
@@ -304,7 +304,7 @@ export const addressFunctions = scalars({
   IPv6NumToString: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The 16 bytes of an address as text.',
+    summary: 'Formats 16 bytes as an IPv6 address.',
     duckdb: ([x], context) => v6OfDigits(digitsOfAddress(x!, context), context),
     cases: [
       ["IPv6NumToString(IPv6StringToNum('::1'))", '::1'],
@@ -318,14 +318,14 @@ export const addressFunctions = scalars({
   IPv6StringToNum: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The 16 bytes of an IPv6 address.',
+    summary: 'Converts an IPv6 address to its 16 bytes.',
     duckdb: ([x], context) => unlessNull([x!], failing(bytesOfV6(x!, context), 'The text is no IPv6 address', context)),
     cases: [["hex(IPv6StringToNum('2001:db8::1'))", '20010DB8000000000000000000000001']],
   },
   IPv6StringToNumOrDefault: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The 16 bytes of an IPv6 address, or zeros.',
+    summary: 'Converts an IPv6 address to its 16 bytes; zeros if it is invalid.',
     duckdb: ([x], context) => unlessNull([x!], `coalesce(${bytesOfV6(x!, context)}, unhex('${'0'.repeat(32)}'))`),
     cases: [
       ["hex(IPv6StringToNumOrDefault('x'))", '0'.repeat(32)],
@@ -335,7 +335,7 @@ export const addressFunctions = scalars({
   IPv6StringToNumOrNull: {
     args: 1,
     returns: orNull('String'),
-    summary: 'The 16 bytes of an IPv6 address, or NULL.',
+    summary: 'Converts an IPv6 address to its 16 bytes; NULL if it is invalid.',
     duckdb: ([x], context) => bytesOfV6(x!, context),
     cases: [
       ["IPv6StringToNumOrNull('x')", null],
@@ -345,7 +345,7 @@ export const addressFunctions = scalars({
   IPv6CIDRToRange: {
     args: 2,
     returns: pair('IPv6'),
-    summary: 'The first and the last address of a network.',
+    summary: 'First and last address of a CIDR range.',
     duckdb: rangeOfV6,
     cases: [
       ["toString(tupleElement(IPv6CIDRToRange(toIPv6('2001:db8::1'), 32), 1))", '2001:db8::'],
@@ -359,7 +359,7 @@ export const addressFunctions = scalars({
   cutIPv6: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'An IPv6 address without a number of its last bytes.',
+    summary: 'Sets the last bytes of an IPv6 address to zero.',
     duckdb: cutV6,
     cases: [
       ["cutIPv6(IPv6StringToNum('2001:db8::abcd'), 2, 0)", '2001:db8::'],

@@ -26,10 +26,10 @@ const strip =
   (name: 'trim' | 'ltrim' | 'rtrim'): SqlCell =>
   (args) =>
     `${name}(${args[0]!.sql}, ${args[1]?.sql ?? "' '"})`
-const trimmed = (name: 'trim' | 'ltrim' | 'rtrim', clickhouse: string, summary: string, cases: readonly [string, string | null][]) => ({
+const trimmed = (name: 'trim' | 'ltrim' | 'rtrim', clickhouse: string, ends: string, cases: readonly [string, string | null][]) => ({
   args: [1, 2] as const,
   returns: whenAll('String'),
-  summary: `${summary} of the spaces, or of the characters in the second argument.`,
+  summary: `Removes spaces, or the characters of the second argument, from ${ends}.`,
   duckdb: strip(name),
   clickhouse,
   cases,
@@ -69,7 +69,7 @@ const padding = (
 ) => ({
   args: arity,
   returns: whenAll('String'),
-  summary: `The text filled ${name === 'lpad' ? 'in front' : 'at its end'}, or cut, to a length in ${countsBytes ? 'bytes' : 'characters'}.`,
+  summary: `Pads the text on the ${name === 'lpad' ? 'left' : 'right'}, or truncates it, to a length in ${countsBytes ? 'bytes' : 'characters'}.`,
   // A letter has up to four bytes.
   makes: counted((c) => c.times(c.value(1), c.number(4))),
   duckdb: padded(name, countsBytes),
@@ -196,28 +196,28 @@ export const cutFunctions = scalars({
   leftPadUTF8: padding('lpad', false, 'leftPadUTF8', [2, 3], [["leftPadUTF8('é', 5, '*')", '****é']]),
   rightPadUTF8: padding('rpad', false, 'rightPadUTF8', [2, 3], [["rightPadUTF8('é', 3)", 'é  ']]),
   trim: {
-    ...trimmed('trim', 'trimBoth', 'Trims both ends', [
+    ...trimmed('trim', 'trimBoth', 'both ends', [
       ["trim('  a  ')", 'a'],
       ["trim('xyaxy', 'xy')", 'a'],
       ["trim('a\\t')", 'a\t'],
     ]),
     caseInsensitive: true,
   },
-  btrim: { ...trimmed('trim', 'trimBoth', 'Trims both ends', [["btrim('  a ')", 'a']]), caseInsensitive: true },
-  trimLeft: trimmed('ltrim', 'trimLeft', 'Trims the front', [
+  btrim: { ...trimmed('trim', 'trimBoth', 'both ends', [["btrim('  a ')", 'a']]), caseInsensitive: true },
+  trimLeft: trimmed('ltrim', 'trimLeft', 'the start', [
     ["trimLeft('  a ')", 'a '],
     ["trimLeft('xxa', 'x')", 'a'],
   ]),
-  ltrim: trimmed('ltrim', 'trimLeft', 'Trims the front', [["ltrim('  a ')", 'a ']]),
-  trimRight: trimmed('rtrim', 'trimRight', 'Trims the end', [
+  ltrim: trimmed('ltrim', 'trimLeft', 'the start', [["ltrim('  a ')", 'a ']]),
+  trimRight: trimmed('rtrim', 'trimRight', 'the end', [
     ["trimRight(' a  ')", ' a'],
     ["trimRight('axx', 'x')", 'a'],
   ]),
-  rtrim: trimmed('rtrim', 'trimRight', 'Trims the end', [["rtrim(' a  ')", ' a']]),
+  rtrim: trimmed('rtrim', 'trimRight', 'the end', [["rtrim(' a  ')", ' a']]),
   split_part: {
     args: 3,
     returns: whenAll('String'),
-    summary: "A part of a text that a separator divides, from 1; '' when there is no such part.",
+    summary: "Splits the text at a separator and returns the n-th part, from 1; '' if absent.",
     duckdb: sql`split_part(${0}, ${1}, CAST(${2} AS BIGINT))`,
     clickhouse: sql`arrayElement(splitByString(${1}, ${0}), ${2})`,
     cases: [
@@ -229,7 +229,7 @@ export const cutFunctions = scalars({
   appendTrailingCharIfAbsent: {
     args: 2,
     returns: whenAll('String'),
-    summary: 'The text with a character at its end; an empty text stays empty.',
+    summary: 'Appends a character unless the text ends with it; an empty text stays empty.',
     duckdb: ([x, c], context) =>
       unlessNull(
         [c!],

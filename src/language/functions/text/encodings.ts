@@ -106,7 +106,7 @@ export const encodingFunctions = scalars({
   hex: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The bytes of a text, a number, a date or a UUID in hexadecimal digits.',
+    summary: 'Encodes the bytes of a text, number, date or UUID in hexadecimal.',
     makes: times(2),
     duckdb: hex,
     cases: [
@@ -133,14 +133,14 @@ export const encodingFunctions = scalars({
     ],
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text whose bytes the hexadecimal digits are.',
+    summary: 'Decodes hexadecimal digits to bytes.',
     duckdb: ([x], context) => decoded(x!, 'the hexadecimal digits', (text) => `unhex(${text})`, context),
     cases: [["unhex('616263')", 'abc']],
   },
   MD5: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The 16 bytes of the MD5 hash; hex() shows them.',
+    summary: 'MD5 hash as 16 bytes; `hex()` makes them readable.',
     duckdb: ([x]) => `unhex(md5(${x!.sql}))`,
     cases: [
       ["hex(MD5('a'))", '0CC175B9C0F1B6A831C399E269772661'],
@@ -150,7 +150,7 @@ export const encodingFunctions = scalars({
   cityHash64: {
     args: 1,
     returns: whenAll('UInt64'),
-    summary: 'A fast hash of 64 bits.',
+    summary: 'A fast 64-bit hash, not cryptographic.',
     duckdb: noHash,
     cases: [["toString(cityHash64('a'))", '2603192927274642682']],
   },
@@ -164,14 +164,14 @@ export const encodingFunctions = scalars({
   base58Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'Decodes base58; fails on anything else.',
+    summary: 'Decodes base58; an error if the input is invalid.',
     duckdb: noBase58,
     cases: [["base58Decode('Cn8eVZg')", 'hello']],
   },
   tryBase58Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: "Decodes base58; '' for anything else.",
+    summary: "Decodes base58; '' if the input is invalid.",
     duckdb: noBase58,
     cases: [
       ["tryBase58Decode('Cn8eVZg')", 'hello'],
@@ -189,7 +189,7 @@ export const encodingFunctions = scalars({
   base64Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'Decodes base64; fails on anything else.',
+    summary: 'Decodes base64; an error if the input is invalid.',
     differences: [
       {
         expression: "base64Decode('null')",
@@ -207,7 +207,7 @@ export const encodingFunctions = scalars({
   tryBase64Decode: {
     args: 1,
     returns: whenAll('String'),
-    summary: "Decodes base64; '' for anything else.",
+    summary: "Decodes base64; '' if the input is invalid.",
     duckdb: ([x], context) => {
       const text = `coalesce(${tried(context, [x!.sql], (t) => `decode(from_base64(${withoutBlanks(t)}))`)}, '')`
       return isNullable(x!.type) ? `CASE WHEN ${x!.sql} IS NOT NULL THEN ${text} END` : text

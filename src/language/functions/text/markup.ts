@@ -28,21 +28,21 @@ export const markupFunctions = scalars({
   toValidUTF8: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text with broken characters replaced.',
+    summary: 'Replaces invalid UTF-8.',
     duckdb: sql`${0}`,
     cases: [["toValidUTF8('é')", 'é']],
   },
   convertCharset: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'The bytes of a text in another character set.',
+    summary: 'Converts a text to another character set.',
     duckdb: unsupported('a text of DuckDB is always UTF-8'),
     cases: [["length(convertCharset('é', 'UTF-8', 'ISO-8859-1'))", 1]],
   },
   encodeXMLComponent: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text with the special characters of XML escaped.',
+    summary: 'Escapes the special characters of XML.',
     makes: times(6, 2),
     scratch: times(10, 5),
     duckdb: ([x]) => xmlNames.reduce((text, [char, name]) => `replace(${text}, '${char}', '${name}')`, x!.sql),
@@ -51,7 +51,7 @@ export const markupFunctions = scalars({
   decodeXMLComponent: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text with the entities of XML as characters.',
+    summary: 'Decodes XML entities.',
     duckdb: ([x], context) => {
       const p = context.fresh()
       const named = xmlNames.map(([char, name]) => `WHEN ${p} = '${name}' THEN '${char}'`).join(' ')
@@ -69,7 +69,7 @@ export const markupFunctions = scalars({
   extractTextFromHTML: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text of a page without its tags, scripts and styles.',
+    summary: 'Extracts the text of an HTML page, without tags, scripts and styles.',
     duckdb: unsupported('DuckDB has no reader for HTML'),
     cases: [["extractTextFromHTML('<p>Hello <b>World</b></p><script>x</script>')", 'Hello World']],
   },

@@ -171,7 +171,7 @@ export const patternFunctions: FunctionFamily = scalars({
     caseInsensitive: true,
     returns: whenAll('String'),
     compiles,
-    summary: "The first match of a regular expression, or its first group when it has one; '' without a match.",
+    summary: "The first match of a regular expression, or its first capture group if there is one; '' without a match.",
     duckdb: ([text, pattern]) => extracted('regexp_extract', text!.sql, pattern!),
     cases: [
       ["extract('hello', 'l+')", 'll'],
@@ -184,7 +184,7 @@ export const patternFunctions: FunctionFamily = scalars({
   extractAll: {
     args: 2,
     returns: listOfTexts,
-    summary: 'All matches of a regular expression, or their first groups.',
+    summary: 'All matches of a regular expression, or their first capture groups.',
     compiles,
     makes: parts(),
     scratch: parts(),
@@ -206,7 +206,7 @@ export const patternFunctions: FunctionFamily = scalars({
   extractGroups: {
     args: 2,
     returns: listOfTexts,
-    summary: 'The groups of the first match of a regular expression; none without a match.',
+    summary: 'Capture groups of the first match of a regular expression; [] without a match.',
     compiles,
     makes: ofGroups,
     duckdb: withGroups((text, pattern, groups) => {
@@ -221,7 +221,7 @@ export const patternFunctions: FunctionFamily = scalars({
   extractAllGroups: {
     args: 2,
     returns: () => arrayOf(texts),
-    summary: 'The groups of all matches of a regular expression, a list for each match.',
+    summary: 'Capture groups of all matches of a regular expression, one array per match.',
     compiles,
     makes: ofGroups,
     scratch: parts(),
@@ -231,7 +231,7 @@ export const patternFunctions: FunctionFamily = scalars({
   extractAllGroupsVertical: {
     args: 2,
     returns: () => arrayOf(texts),
-    summary: 'The groups of all matches of a regular expression, a list for each match.',
+    summary: 'Capture groups of all matches of a regular expression, one array per match.',
     compiles,
     makes: ofGroups,
     scratch: parts(),
@@ -241,7 +241,7 @@ export const patternFunctions: FunctionFamily = scalars({
   extractAllGroupsHorizontal: {
     args: 2,
     returns: () => arrayOf(texts),
-    summary: 'The groups of all matches of a regular expression, a list for each group.',
+    summary: 'Capture groups of all matches of a regular expression, one array per group.',
     compiles,
     makes: ofGroups,
     scratch: parts(),
@@ -260,7 +260,7 @@ export const patternFunctions: FunctionFamily = scalars({
   regexpExtract: {
     args: [2, 3],
     returns: whenAll('String'),
-    summary: 'A group (1 unless given, 0 for all) of the first match of a regular expression.',
+    summary: 'A capture group of the first match of a regular expression (default 1); 0 is the whole match.',
     compiles,
     duckdb: ([text, pattern, group]) =>
       group

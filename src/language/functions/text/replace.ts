@@ -84,7 +84,7 @@ export const replaceFunctions = scalars({
     args: 3,
     compiles: { at: 1, as: 'regexp' },
     returns: whenAll('String'),
-    summary: 'The first match of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
+    summary: 'Replaces the first match of a regular expression; \\1 to \\9 are its groups, \\0 is the whole match.',
     makes: ofMatch,
     duckdb: replaceRegexp('s'),
     cases: [
@@ -96,7 +96,7 @@ export const replaceFunctions = scalars({
     args: 3,
     compiles: { at: 1, as: 'regexp' },
     returns: whenAll('String'),
-    summary: 'All matches of a regular expression, replaced; \\1 to \\9 stand for its groups, \\0 for the match.',
+    summary: 'Replaces all matches of a regular expression; \\1 to \\9 are its groups, \\0 is the whole match.',
     makes: ofMatches,
     duckdb: replaceRegexp('gs'),
     cases: [
@@ -111,7 +111,7 @@ export const replaceFunctions = scalars({
   translate: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'Each character of the second text replaced by the one at its place in the third; without one it goes away.',
+    summary: 'Replaces each character of the second argument by the one at the same position in the third, or deletes it if there is none.',
     makes: times(4),
     duckdb: call('translate'),
     cases: [
@@ -122,7 +122,7 @@ export const replaceFunctions = scalars({
   translateUTF8: {
     args: 3,
     returns: whenAll('String'),
-    summary: 'As translate, for any characters.',
+    summary: 'Like `translate`, for all Unicode characters.',
     makes: times(4),
     duckdb: call('translate'),
     cases: [["translateUTF8('aéc', 'é', 'e')", 'aec']],
@@ -130,7 +130,7 @@ export const replaceFunctions = scalars({
   regexpQuoteMeta: {
     args: 1,
     returns: whenAll('String'),
-    summary: 'The text with everything escaped that means something in a regular expression.',
+    summary: 'Escapes the metacharacters of regular expressions.',
     makes: times(2),
     duckdb: ([text]) => `regexp_replace(${text!.sql}, '([\\\\|()^$.\\[\\]?*+{:-])', '\\\\\\1', 'g')`,
     cases: [

@@ -238,7 +238,7 @@ export const searchFunctions: FunctionFamily = scalars({
     args: 2,
     compiles: { at: 1, as: 'text' },
     returns: whenAll('Bool'),
-    summary: `Whether the first text has the characters of the second one in that order${variant.suffix.startsWith('Case') ? ', ignoring case' : ''}.`,
+    summary: `Whether the second text is a subsequence of the first${variant.suffix.startsWith('Case') ? ', ignoring case' : ''}.`,
     duckdb: ([text, needle], context) => {
       return hasInOrder(variant.fold(text!.sql, context), variant.fold(needle!.sql, context), typeof needle!.constant === 'string', context)
     },
@@ -249,6 +249,6 @@ export const searchFunctions: FunctionFamily = scalars({
       [`${name}('garbage', 'ARG')`, variant.suffix.startsWith('Case') ? 1 : 0],
     ],
   })),
-  ...ngramRows('ngramDistance', 'How far two texts are apart by their n-grams, 0 for equal ones'),
-  ...ngramRows('ngramSearch', 'How much of the second text is in the first one by n-grams'),
+  ...ngramRows('ngramDistance', 'Distance between two texts by their n-grams; 0 if equal'),
+  ...ngramRows('ngramSearch', 'Share of the n-grams of the second text that occur in the first'),
 })

@@ -114,7 +114,7 @@ export const splitFunctions = scalars({
   ngrams: {
     args: 2,
     returns: listOfTexts,
-    summary: 'All runs of a number of characters in a text.',
+    summary: 'All n-grams of a text: its substrings of n characters.',
     // A run starts at every letter, so each letter is in several runs.
     makes: counted((c) => c.times(c.bytes(0), c.plus(c.number(headBytes), c.least(c.value(1), c.bytes(0))))),
     duckdb: ([text, size], context) =>

@@ -239,7 +239,7 @@ export const stringFunctions = scalars({
   format: {
     args: [2, null],
     returns: whenAll('String'),
-    summary: 'A text with the other arguments in place of {} or {0}, {1}, …; {{ and }} are braces.',
+    summary: 'Formats the arguments into a template: {} or {0}, {1}, …; {{ and }} are literal braces.',
     makes: ({ args }) => times(textTimes(args.map(({ type }) => type)) * Math.max(1, formatParts(String(args[0]?.constant)).length)),
     duckdb: ([format, ...rest], context) => {
       if (typeof format!.constant !== 'string') throw new QueryError('invalid-query', { message: 'The format must be a constant.' })

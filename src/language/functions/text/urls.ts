@@ -179,7 +179,7 @@ export const urlFunctions = scalars({
   port: {
     args: [1, 2],
     returns: whenAll('UInt16'),
-    summary: 'The port, or the second argument (0) when there is none.',
+    summary: 'The port, or the second argument (default 0) if there is none.',
     duckdb: ([url, otherwise]) => {
       const written = found(url!.sql, `^(?:${scheme})?(?:[^/?#@]*@)?[^/:?#@]*:([0-9]{1,5})(?:[/?#]|$)`)
       const number = `coalesce(TRY_CAST(nullif(${written}, '') AS USMALLINT), ${otherwise ? `${asInteger(otherwise)} & 65535` : '0'})`
@@ -244,7 +244,7 @@ export const urlFunctions = scalars({
     args: 2,
     compiles: { at: 1, as: 'text' },
     returns: whenAll('String'),
-    summary: "The value of a parameter, unchanged; '' if it is missing.",
+    summary: "The value of a query parameter, not decoded; '' if it is missing.",
     duckdb: ([url, name], context) =>
       `regexp_extract(${url!.sql}, '^[^?#]*[?#](?:.*?[&#?])?' || ${nameOf(name!, context)} || '=([^&#]*)', 1, 's')`,
     cases: [
@@ -282,7 +282,7 @@ export const urlFunctions = scalars({
     args: 2,
     compiles: { at: 1, as: 'text' },
     returns: whenAll('String'),
-    summary: 'The URL without a parameter.',
+    summary: 'Removes a query parameter from the URL.',
     duckdb: ([url, name], context) =>
       `regexp_replace(${url!.sql}, '([?#])' || ${nameOf(name!, context)} || '=[^&#]*&?|&' || ${nameOf(name!, context)} || '=[^&#]*', '\\1')`,
     cases: [
@@ -317,7 +317,7 @@ export const urlFunctions = scalars({
   decodeURLComponent: {
     args: 1,
     returns: component,
-    summary: 'The text with %XX decoded.',
+    summary: 'Decodes percent-encoding (%XX).',
     duckdb: ([x]) => `url_decode(${x!.sql})`,
     cases: [
       ["decodeURLComponent('a%20b+c%C3%A9')", 'a b+cé'],
@@ -327,7 +327,7 @@ export const urlFunctions = scalars({
   encodeURLComponent: {
     args: 1,
     returns: component,
-    summary: 'The text with everything but letters, digits and -_.~ as %XX.',
+    summary: 'Percent-encodes everything but letters, digits and -_.~.',
     makes: times(3),
     duckdb: ([x]) => `url_encode(${x!.sql})`,
     cases: [["encodeURLComponent('a b+c/é?~')", 'a%20b%2Bc%2F%C3%A9%3F~']],
@@ -335,14 +335,14 @@ export const urlFunctions = scalars({
   decodeURLFormComponent: {
     args: 1,
     returns: component,
-    summary: 'As decodeURLComponent, with + as a space.',
+    summary: 'Like `decodeURLComponent`; + is a space.',
     duckdb: ([x]) => formDecoded(x!.sql),
     cases: [["decodeURLFormComponent('a%20b+c')", 'a b c']],
   },
   encodeURLFormComponent: {
     args: 1,
     returns: component,
-    summary: 'As encodeURLComponent, with + for a space.',
+    summary: 'Like `encodeURLComponent`; a space becomes +.',
     makes: times(3),
     duckdb: ([x]) => `replace(url_encode(${x!.sql}), '%20', '+')`,
     cases: [["encodeURLFormComponent('a b+c/é')", 'a+b%2Bc%2F%C3%A9']],

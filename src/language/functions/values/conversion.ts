@@ -225,7 +225,7 @@ export const conversionFunctions = scalars({
       mustBeConstant(scale, 'The scale of a decimal')
       return { kind: 'scalar', name: 'Decimal', nullable: true, parameters: [18, Number(scale?.constant ?? 0)] }
     },
-    summary: 'The value as a decimal with a scale, cut there; NULL if it is not a number.',
+    summary: 'Converts to a decimal with the given scale, truncated; NULL if it is not a number.',
     duckdb: ([x, scale], context) => duckdbDecimal(x!, Number(scale!.constant ?? 0), context),
     clickhouse: ([x, scale]) => `accurateCastOrNull(${x!.sql}, 'Decimal64(${Number(scale!.constant ?? 0)})')`,
     cases: [

@@ -281,7 +281,7 @@ export const jsonFunctions = scalars({
   JSONArrayLength: {
     args: [1, null],
     returns: () => scalar('UInt64', true),
-    summary: 'How many items the array at a path has; NULL when there is none.',
+    summary: 'Length of the array at a path; NULL if there is none.',
     duckdb: (args, context) =>
       once(context, at(args, context), (v) => `CASE WHEN json_type(${v}) = 'ARRAY' THEN json_array_length(${v}) END`),
     clickhouse: (args) => `JSONArrayLength(${args.length > 1 ? `JSONExtractRaw(${args.map((arg) => arg.sql).join(', ')})` : args[0]!.sql})`,

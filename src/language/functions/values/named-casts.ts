@@ -149,7 +149,7 @@ export const namedCastFunctions = scalars({
   dynamicType: {
     args: 1,
     returns: () => scalar('String'),
-    summary: 'The type that a value of the type Dynamic has.',
+    summary: 'The type of the value in a Dynamic column.',
     duckdb: unsupported('there are no values whose type differs from row to row'),
     clickhouse: unsupported('there are no values whose type differs from row to row'),
     cases: [],
@@ -181,7 +181,7 @@ export const namedCastFunctions = scalars({
     returns: (_, { args }) => (members(args).some(({ type }) => isNullable(type)) ? nullable(last(args)) : last(args)),
     makes: ofJson,
     scratch: parts(),
-    summary: "The value at a path as the type named in the last argument; the type's default where it does not fit.",
+    summary: 'The value at a path, cast to the type named in the last argument; the default of the type if it does not fit.',
     duckdb: (args, context) => {
       const value = jsonAs(jsonAt(args[0]!.sql, members(args), context), last(args), context)
       return isNullable(context.type) ? unlessNull(members(args), value) : value

@@ -82,7 +82,7 @@ export const nullFunctions = scalars({
     args: 1,
     returns: ([x]) => notNull(x!),
     makes: part,
-    summary: 'The value with a type that has no NULL; what a NULL becomes is not given.',
+    summary: 'Changes the type to one without NULL; the result for NULL is undefined.',
     duckdb: ([x], { type }) => (isNullable(x!.type) && defaultOf(type) !== 'NULL' ? `coalesce(${x!.sql}, ${defaultOf(type)})` : x!.sql),
     cases: [['assumeNotNull(toNullable(5))', 5]],
   },
@@ -91,7 +91,7 @@ export const nullFunctions = scalars({
     takes: 'value',
     returns: ([x]) => nullable(x!),
     makes: part,
-    summary: 'The value with a type that may be NULL.',
+    summary: 'Changes the type to its nullable form.',
     duckdb: sql`${0}`,
     cases: [
       ['toNullable(1)', 1],

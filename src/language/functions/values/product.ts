@@ -110,7 +110,7 @@ export const productFunctions = functions(
       args: 1,
       caseInsensitive: true,
       returns: () => numbers,
-      summary: 'The three numbers of a version such as v1.2.3-beta, to sort by; [NULL] for other texts.',
+      summary: 'The three numbers of a version such as v1.2.3-beta, for sorting; [NULL] for other texts.',
       duckdb: ([x], context) =>
         once(context, x!.sql, (t) => {
           const part = (i: number) => `TRY_CAST(regexp_extract(${t}, '^${versionPattern}$', ${i}) AS BIGINT)`
@@ -133,7 +133,7 @@ export const productFunctions = functions(
     matchesAction: {
       args: 1,
       returns: () => scalar('Bool'),
-      summary: 'Whether an event is one of an action, given by its id or name as a constant.',
+      summary: 'Whether an event matches an action, given by its id or name as a constant.',
       duckdb: replaced('matchesAction'),
       clickhouse: replaced('matchesAction'),
       cases: [],

@@ -10,7 +10,6 @@ import {
 import { excerpt } from '../../../lib/text/excerpt.ts'
 import { type LogLevel, logLevels } from '../ports.ts'
 import type { Limits } from './limits.ts'
-import { prelude } from './prelude.ts'
 import { callServerFunction } from './server-functions.ts'
 
 // A QuickJS context with its own WebAssembly memory: what one plugin does to it reaches no other. A plugin that exceeds a limit loses the context, because
@@ -53,13 +52,20 @@ export class PluginContext {
   current = 0
   private isFlushed = false
 
-  static async create(wasm: WebAssembly.Module, settings: string, limits: Limits, events: ContextEvents): Promise<PluginContext> {
+  /** `prelude`: the text of the program around the plugin. */
+  static async create(
+    wasm: WebAssembly.Module,
+    prelude: string,
+    settings: string,
+    limits: Limits,
+    events: ContextEvents,
+  ): Promise<PluginContext> {
     const variant = newVariant(releaseVariant as unknown as QuickJSSyncVariant, { wasmModule: wasm })
     const engine = await newQuickJSWASMModuleFromVariant(variant)
-    return new PluginContext(engine.newRuntime(), settings, limits, events)
+    return new PluginContext(engine.newRuntime(), prelude, settings, limits, events)
   }
 
-  private constructor(runtime: QuickJSRuntime, settings: string, limits: Limits, events: ContextEvents) {
+  private constructor(runtime: QuickJSRuntime, prelude: string, settings: string, limits: Limits, events: ContextEvents) {
     this.limits = limits
     this.events = events
     this.runtime = runtime

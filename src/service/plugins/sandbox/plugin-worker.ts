@@ -23,6 +23,16 @@ const engine = (() => {
   )
 })()
 
+/** The program around each plugin. The build writes it beside this program; from the sources it is built now. */
+const prelude = await (async () => {
+  const beside = new URL('./plugin-prelude.js', import.meta.url)
+  if (existsSync(beside)) return readFileSync(beside, 'utf8')
+  const { preludeText } = (await import(new URL('../../../../build/prelude.mjs', import.meta.url).href)) as {
+    preludeText(): Promise<string>
+  }
+  return preludeText()
+})()
+
 /** Calls of one unit that wait for the server at the same time. */
 const callsAtOnce = 20
 /** Events that run in one entry of the context. */
@@ -69,7 +79,7 @@ class Unit {
       const main = mainFile(code.main, files)
       const settings = JSON.stringify({ ...(JSON.parse(code.settings) as object), files, main })
       this.leave()
-      this.context = await PluginContext.create(engine, settings, limits, {
+      this.context = await PluginContext.create(engine, prelude, settings, limits, {
         done: (id, kind, text) => this.done(id, kind, text),
         call: (call, name, json) => send({ kind: 'call', unit: this.number, call, name, json }),
         log: (level, text) => send({ kind: 'log', unit: this.number, level, text }),

@@ -1,0 +1,1 @@
+export function preludeText(): Promise<string>

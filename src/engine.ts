@@ -29,7 +29,7 @@ import type { Accounts } from './service/accounts/accounts.ts'
 import type { Surroundings } from './service/accounts/context.ts'
 import { type NewProjectSettings, projectFieldNames } from './service/accounts/projects/project-fields.ts'
 import { openResealing, type Resealing } from './service/accounts/secrets/resealing.ts'
-import { createSecretBox, lazySecretBox, newSecretKey } from './service/accounts/secrets/secret-box.ts'
+import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
@@ -186,6 +186,64 @@ const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOpti
   isThorough: lastOwner !== 'closed',
 })
 
+/** Without events if an engine of its own has them. */
+async function openInstanceFor({ isolate, memoryLimit, listMemory, threads }: OpenOptions, dataDir: string): Promise<Instance> {
+  const forAccounts = dataDir === ':memory:' ? 0 : await accountsMemory(dataDir)
+  return openInstance({
+    dataDir,
+    ...(isolate
+      ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
+      : {
+          memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
+          listMemory,
+          threads,
+        }),
+  })
+}
+
+/** Takes the events of plugins as those of clients, within the quota of the project. */
+const capturedBy =
+  (accounts: Accounts, projects: OpenProjects): Parameters<typeof openPluginHost>[0]['ingest'] =>
+  async (id, events) => {
+    const record = await accounts.projects.byId(id)
+    if (!record) return
+    const refused = await accounts.eventQuotas.refusal(record, events.length)
+    if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
+    await (await projects.find(id)).take({ batch: events })
+    await accounts.eventQuotas.count(record, events.length)
+  }
+
+/** What people keep of their questions, and what is sent of it. */
+function openSavedThings(
+  options: OpenOptions,
+  accounts: Accounts,
+  projects: OpenProjects,
+  box: SecretBox,
+  onError: (error: unknown) => void,
+) {
+  const saved = openSaved({
+    context: accounts.context,
+    project: ({ id }) => projects.find(id),
+    options: options.insights ?? {},
+    report: onError,
+  })
+  const sharing = openSharing(accounts.context, saved)
+  const webhookNetwork = allowedAddresses(() => options.plugins?.allowsPrivateRequests ?? false)
+  const notifications = openNotifications(
+    {
+      context: accounts.context,
+      box,
+      saved,
+      mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
+      network: webhookNetwork,
+      fetch: createOutbound(webhookNetwork),
+      report: onError,
+    },
+    options.notifications?.runs ?? true,
+  )
+  return { saved, sharing, notifications }
+}
+
 /**
  * Opens a data directory. One process owns it until `close()`.
  *
@@ -210,17 +268,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
     const { memoryLimit, listMemory, threads, engine } = options
     if (options.isolate) backends = new RemoteBackends({ dataDir, memoryLimit, listMemory, threads, engine, storage }, onError)
-    const forAccounts = isInMemory ? 0 : await accountsMemory(dataDir)
-    instance = await openInstance({
-      dataDir,
-      ...(options.isolate
-        ? { ...accountsOnly, memoryLimit: Math.max(forAccounts, leastForAccounts) }
-        : {
-            memoryLimit: forAccounts > fullerThanUsual ? Math.max(memoryLimitOf(memoryLimit), forAccounts) : memoryLimit,
-            listMemory,
-            threads,
-          }),
-    })
+    instance = await openInstanceFor(options, dataDir)
     const opened =
       backends ?? localBackends(await openStores(instance, engine, storage), createAdmission(instance.concurrency), instance, onError)
     backends = opened
@@ -275,14 +323,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       folder: isInMemory ? null : join(dataDir, 'plugins'),
       geoip: pluginOptions.geoip ?? null,
       ticks: pluginOptions.runs ?? true,
-      ingest: async (id, events) => {
-        const record = await accounts.projects.byId(id)
-        if (!record) return
-        const refused = await accounts.eventQuotas.refusal(record, events.length)
-        if (refused) throw new WaymarkError('limit-reached', { message: refused.detail })
-        await (await projects.find(id)).take({ batch: events })
-        await accounts.eventQuotas.count(record, events.length)
-      },
+      ingest: capturedBy(accounts, projects),
       report: onError,
     })
     const deliveries = await openDeliveries({
@@ -301,31 +342,9 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
-    const saved = openSaved({
-      context: accounts.context,
-      project: ({ id }) => projects.find(id),
-      options: options.insights ?? {},
-      report: onError,
-    })
-    const sharing = openSharing(accounts.context, saved)
-    const webhookNetwork = allowedAddresses(() => pluginOptions.allowsPrivateRequests ?? false)
-    const notifications = openNotifications(
-      {
-        context: accounts.context,
-        box,
-        saved,
-        mayRead: async (project, membership) => (await accounts.projects.levelIn(project, membership)) !== null,
-        network: webhookNetwork,
-        fetch: createOutbound(webhookNetwork),
-        report: onError,
-      },
-      options.notifications?.runs ?? true,
-    )
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return new Waymark({
-      saved,
-      sharing,
-      notifications,
+      ...openSavedThings(options, accounts, projects, box, onError),
       dataDir,
       instance,
       backends,

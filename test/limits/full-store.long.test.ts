@@ -9,7 +9,7 @@ import { controlFile } from '../../src/engine/storage/control/format.ts'
 import { openInstance } from '../../src/engine/storage/instance.ts'
 import { open } from '../../src/index.ts'
 import { type Accounts, createAccounts } from '../../src/service/accounts/accounts.ts'
-import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/service/accounts/records.ts'
+import { type AccountStore, accountShapes, longTables } from '../../src/service/accounts/records.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterAll(async () => {
@@ -28,7 +28,7 @@ const bareStore = async (dataDir: string): Promise<AccountStore> => {
   const instance = await openInstance({ dataDir, memoryLimit: '1GB', threads: 1, concurrency: 1 })
   await instance.attach('control', 'control.duckdb', controlFile)
   closing.push(() => instance.close())
-  return openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
+  return openControl(instance, accountShapes, { long: longTables })
 }
 
 test('a directory whose account data is larger than its memory opens, is listed, and is shortened', async () => {

@@ -6,7 +6,7 @@ import { rowLimits } from '../../src/limits/limits.ts'
 import { createAccounts } from '../../src/service/accounts/accounts.ts'
 import { boundedStore } from '../../src/service/accounts/bounded-store.ts'
 import { log } from '../../src/service/accounts/context.ts'
-import { type AccountStore, type AccountTables, accountShapes, longTables } from '../../src/service/accounts/records.ts'
+import { type AccountStore, accountShapes, longTables } from '../../src/service/accounts/records.ts'
 
 // The store itself holds the table of limits, whoever writes.
 
@@ -20,7 +20,7 @@ const bareStore = async (): Promise<AccountStore> => {
   const instance = await openInstance({ dataDir: ':memory:', memoryLimit: '1GB', threads: 1, concurrency: 1 })
   await instance.attach('control', 'control.duckdb', controlFile)
   closing.push(() => instance.close())
-  return openControl<AccountStore['read'], AccountTables>(instance, accountShapes, { long: longTables })
+  return openControl(instance, accountShapes, { long: longTables })
 }
 const start = async (most?: number) => {
   const bare = await bareStore()

@@ -91,20 +91,29 @@ export interface Connection {
   readonly mountedAt?: string
 }
 
-/** The whole HTTP API over one engine. */
-export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook, caller }: ServiceOptions) => {
-  const hono = new Hono<{
-    Bindings: Connection
-    Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
-  }>({ strict: false })
-  const metrics = createMetrics()
+/** Answers the requests of a route: signed in, counted, checked, handled once. */
+const answering = (app: App, siteOf: ServiceOptions['siteOf']) => {
   const throttle = createThrottle(app.limits, app.clock)
-  const throttleImport = createImportThrottle(app.accounts, app.clock)
   const idempotent = createIdempotency(app.accounts)
-  const hostCallerOf = caller ?? createHostSignIn(app.accounts, hook)
-  const tellOfUnknownKey = firstOfEachMinute(app.clock)
 
-  const answer = async (
+  /** Another key of the same user counts as the same caller, and an alias of a project as the same project. */
+  const countedAs = async (
+    { user, key, limits }: Extract<Caller, { via: 'key' }>,
+    { project_id: id }: Record<string, string>,
+  ): Promise<Callers> => {
+    const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
+    return { ...asOne(key.id), draft: String(user.id), query: `${user.id} ${project}` }
+  }
+
+  const sessionOf = (userId: number): Callers => asOne(String(userId))
+
+  /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */
+  const readerOf = ({ client }: Site, { token = '' }: Record<string, string>): Callers => {
+    const reader = client === null ? `token ${token.slice(0, 64)}` : networkOf(client).host
+    return asOne(reader)
+  }
+
+  return async (
     route: Route,
     request: Request,
     {
@@ -169,56 +178,16 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
       ? new Response(null, { status: reply.status, headers: headersOf(headers) })
       : json(reply.status, reply.body, headers)
   }
+}
 
-  /** Another key of the same user counts as the same caller, and an alias of a project as the same project. */
-  const countedAs = async (
-    { user, key, limits }: Extract<Caller, { via: 'key' }>,
-    { project_id: id }: Record<string, string>,
-  ): Promise<Callers> => {
-    const project = id === '@current' ? (await app.accounts.users.current(user, limits)).project?.id : Number(id)
-    return { ...asOne(key.id), draft: String(user.id), query: `${user.id} ${project}` }
-  }
-
-  const sessionOf = (userId: number): Callers => asOne(String(userId))
-
-  /** Behind a proxy that is not trusted all readers have one address: then they count by what they read. */
-  const readerOf = ({ client }: Site, { token = '' }: Record<string, string>): Callers => {
-    const reader = client === null ? `token ${token.slice(0, 64)}` : networkOf(client).host
-    return asOne(reader)
-  }
-
-  const failed = (error: unknown, id: string): Response => {
-    const failure = knownFailure(error) ?? failureOf(failures.internal())
-    if (failure.status === 500)
-      log({
-        level: 'error',
-        message: 'a request failed',
-        request_id: id,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      })
-    return json(failure.status, failureBody(failure), failure.headers)
-  }
-
-  hono.use(async (c, next) => {
-    const id = requestId(c.req.raw)
-    c.set('id', id)
-    c.set('route', 'none')
-    c.set('ignored', null)
-    c.set('rate', {})
-    const started = performance.now()
-    metrics.begin()
-    await next()
-    const { headers, status } = withSafeHeaders(c.res)
-    for (const [name, value] of Object.entries({ ...openHeaders, ...c.get('rate') })) if (!headers.has(name)) headers.set(name, value)
-    headers.set('x-request-id', id)
-    const ignored = c.get('ignored')
-    if (ignored !== null) headers.set(ignoredFieldsHeader, ignored)
-    const seconds = (performance.now() - started) / 1000
-    const route = c.get('route')
-    metrics.end(c.req.method, route, status, seconds)
-    log({ level: 'info', message: 'request', request_id: id, method: c.req.method, route, status, ms: Math.round(seconds * 1000) })
-  })
-  const capture: CaptureServices = {
+const captureServices = (
+  app: App,
+  metrics: ReturnType<typeof createMetrics>,
+  { siteOf, log }: Required<Pick<ServiceOptions, 'siteOf' | 'log'>>,
+): CaptureServices => {
+  const throttleImport = createImportThrottle(app.accounts, app.clock)
+  const tellOfUnknownKey = firstOfEachMinute(app.clock)
+  return {
     clock: app.clock,
     callerOf: (request, address) => siteOf(request, new URL(request.url), address).client,
     intake: app.requestBodies,
@@ -262,6 +231,50 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
       if (caller.via === 'key' && !allows(caller.key, scope)) throw failures.missingScope(scope)
     },
   }
+}
+
+/** The whole HTTP API over one engine. */
+export const createService = (app: App, { siteOf, log = () => {}, authenticate: hook, caller }: ServiceOptions) => {
+  const hono = new Hono<{
+    Bindings: Connection
+    Variables: { id: string; route: string; ignored: string | null; rate: Record<string, string> }
+  }>({ strict: false })
+  const metrics = createMetrics()
+  const answer = answering(app, siteOf)
+  const capture = captureServices(app, metrics, { siteOf, log })
+  const hostCallerOf = caller ?? createHostSignIn(app.accounts, hook)
+
+  const failed = (error: unknown, id: string): Response => {
+    const failure = knownFailure(error) ?? failureOf(failures.internal())
+    if (failure.status === 500)
+      log({
+        level: 'error',
+        message: 'a request failed',
+        request_id: id,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      })
+    return json(failure.status, failureBody(failure), failure.headers)
+  }
+
+  hono.use(async (c, next) => {
+    const id = requestId(c.req.raw)
+    c.set('id', id)
+    c.set('route', 'none')
+    c.set('ignored', null)
+    c.set('rate', {})
+    const started = performance.now()
+    metrics.begin()
+    await next()
+    const { headers, status } = withSafeHeaders(c.res)
+    for (const [name, value] of Object.entries({ ...openHeaders, ...c.get('rate') })) if (!headers.has(name)) headers.set(name, value)
+    headers.set('x-request-id', id)
+    const ignored = c.get('ignored')
+    if (ignored !== null) headers.set(ignoredFieldsHeader, ignored)
+    const seconds = (performance.now() - started) / 1000
+    const route = c.get('route')
+    metrics.end(c.req.method, route, status, seconds)
+    log({ level: 'info', message: 'request', request_id: id, method: c.req.method, route, status, ms: Math.round(seconds * 1000) })
+  })
   hono.use(async (c, next) => {
     const answered = await handleCapture(c.req.raw, capture, c.env.address)
     if (!answered) return next()

@@ -36,6 +36,29 @@ export interface Claim extends StatementScheduler {
 
 const cancelled = () => new WaymarkError('query-cancelled', {})
 
+/** Aborts when the time is over or the caller leaves. */
+const departureOf = (limit: TimeLimit, left: AbortSignal | undefined) => {
+  const stop = new AbortController()
+  const leave = () => stop.abort(left?.reason instanceof WaymarkError ? left.reason : cancelled())
+  if (left?.aborted) leave()
+  left?.addEventListener('abort', leave, { once: true })
+  const signal = AbortSignal.any([stop.signal, limit.signal])
+  setMaxListeners(0, signal) // a query may have many statements
+  // What waits is removed at the end: Node keeps a signal of several, and what its listeners hold, until it aborts.
+  let refuse: () => void = () => undefined
+  const gone = new Promise<never>((_, reject) => {
+    refuse = () => reject(signal.reason)
+  })
+  gone.catch(() => undefined)
+  if (signal.aborted) refuse()
+  signal.addEventListener('abort', refuse, { once: true })
+  const forget = () => {
+    left?.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', refuse)
+  }
+  return { signal, gone, forget }
+}
+
 export const createAdmission = (slots: number) => {
   const lanes = createLanes(slots)
   const costs = createCosts()
@@ -52,12 +75,7 @@ export const createAdmission = (slots: number) => {
     begin,
   }: Wanted): Claim => {
     const limit = new TimeLimit(seconds)
-    const stop = new AbortController()
-    const leave = () => stop.abort(left?.reason instanceof WaymarkError ? left.reason : cancelled())
-    if (left?.aborted) leave()
-    left?.addEventListener('abort', leave, { once: true })
-    const signal = AbortSignal.any([stop.signal, limit.signal])
-    setMaxListeners(0, signal) // a query may have many statements
+    const { signal, gone, forget } = departureOf(limit, left)
     const ours: LaneClaim = {
       organization,
       project,
@@ -67,15 +85,6 @@ export const createAdmission = (slots: number) => {
       spentMs: 0,
       interruptions: 0,
     }
-    // What waits is removed at the end: Node keeps a signal of several, and what its listeners hold, until it aborts.
-    let refuse: () => void = () => undefined
-    const gone = new Promise<never>((_, reject) => {
-      refuse = () => reject(signal.reason)
-    })
-    gone.catch(() => undefined)
-    if (signal.aborted) refuse()
-    signal.addEventListener('abort', refuse, { once: true })
-
     claims++
     let hasEnded = false
     let hasPaced = false
@@ -148,8 +157,7 @@ export const createAdmission = (slots: number) => {
         if (!hasEnded) claims--
         hasEnded = true
         limit.pause()
-        left?.removeEventListener('abort', leave)
-        signal.removeEventListener('abort', refuse)
+        forget()
         if (cost) costs.note(cost, ours.spentMs, isWhole)
       },
     }

@@ -45,17 +45,17 @@ interface Runner {
 
 const level = { light: 0, heavy: 1, background: 2 } as const
 
-export const createLanes = (slots: number) => {
-  const shares = createShares()
-  const waiting = createWaitQueue<Claim, Waiter>()
-  let turns = 0
-  const running = new Set<Runner>()
-  const reading = new Set<Runner>()
+const now = () => performance.now()
+
+/** Compares the claims of what runs and what waits. */
+const createRanking = (
+  slots: number,
+  shares: ReturnType<typeof createShares>,
+  running: ReadonlySet<Runner>,
+  reading: ReadonlySet<Runner>,
+) => {
   const mostKept = Math.max(1, slots - 1)
   const mostKeptOfProject = Math.max(1, Math.floor(slots / 2))
-  let timer: NodeJS.Timeout | undefined
-
-  const now = () => performance.now()
   const spent = (claim: Claim): number => {
     let ms = claim.spentMs
     for (const one of [...running, ...reading]) if (one.claim === claim) ms += now() - one.since
@@ -72,7 +72,7 @@ export const createLanes = (slots: number) => {
     return count(isKept) < mostKept && count((one) => isKept(one) && isOfProject(one)) < mostKeptOfProject
   }
   /** Candidates for a slot, by their claim. */
-  const inOrder = (): Waiter[] => {
+  const ranked = (waiters: Iterable<Waiter>): Waiter[] => {
     const held = new Map<Runner, number>([...running, ...reading].map((one) => [one, now() - one.since]))
     const rank = (waiter: Waiter) => {
       const used = shares.used(waiter.claim)
@@ -86,7 +86,7 @@ export const createLanes = (slots: number) => {
       }
       return [organization, project, caller, levelOf(waiter.claim)] as const
     }
-    return [...waiting.firsts()]
+    return [...waiters]
       .filter(mayStart)
       .map((waiter) => ({ waiter, rank: rank(waiter) }))
       .sort(({ rank: a, waiter: one }, { rank: b, waiter: other }) => {
@@ -94,6 +94,33 @@ export const createLanes = (slots: number) => {
       })
       .map(({ waiter }) => waiter)
   }
+
+  /** The statement that yields to this one: the youngest of those below it, or of a project with two slots more. */
+  const whoYields = (waiter: Waiter): Runner | undefined => {
+    const own = levelOf(waiter.claim)
+    const slotsOf = (project: number) => count(({ claim }) => claim.project === project)
+    const fewer = slotsOf(waiter.claim.project)
+    const isBelow = (one: Runner) => levelOf(one.claim) > own
+    const areAllBelow = [...running].every(isBelow)
+    const lowest = Math.max(...[...running].map(({ claim }) => levelOf(claim)))
+    return [...running]
+      .filter((one) => !isKept(one) && isHeavy(one.claim))
+      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : slotsOf(claim.project) >= fewer + 2))
+      .sort((a, b) => a.since - b.since)
+      .at(-1)
+  }
+
+  return { spent, count, ranked, whoYields }
+}
+
+export const createLanes = (slots: number) => {
+  const shares = createShares()
+  const waiting = createWaitQueue<Claim, Waiter>()
+  let turns = 0
+  const running = new Set<Runner>()
+  const reading = new Set<Runner>()
+  const { spent, count, ranked, whoYields } = createRanking(slots, shares, running, reading)
+  let timer: NodeJS.Timeout | undefined
 
   const start = (waiter: Waiter) => {
     waiting.delete(waiter)
@@ -118,24 +145,9 @@ export const createLanes = (slots: number) => {
     })
   }
 
-  /** The statement that yields to this one: the youngest of those below it, or of a project with two slots more. */
-  const whoYields = (waiter: Waiter): Runner | undefined => {
-    const own = levelOf(waiter.claim)
-    const slotsOf = (project: number) => count(({ claim }) => claim.project === project)
-    const fewer = slotsOf(waiter.claim.project)
-    const isBelow = (one: Runner) => levelOf(one.claim) > own
-    const areAllBelow = [...running].every(isBelow)
-    const lowest = Math.max(...[...running].map(({ claim }) => levelOf(claim)))
-    return [...running]
-      .filter((one) => !isKept(one) && isHeavy(one.claim))
-      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : slotsOf(claim.project) >= fewer + 2))
-      .sort((a, b) => a.since - b.since)
-      .at(-1)
-  }
-
   const makeRoom = () => {
     if (count(({ interrupt }) => interrupt.signal.aborted) > 0) return // the interrupted statement frees its slot first
-    for (const waiter of inOrder()) {
+    for (const waiter of ranked(waiting.firsts())) {
       const runner = whoYields(waiter)
       if (!runner) continue
       runner.claim.interruptions++
@@ -148,7 +160,7 @@ export const createLanes = (slots: number) => {
 
   const settle = () => {
     clearTimeout(timer)
-    for (let next = inOrder()[0]; next && hasRoom(); next = inOrder()[0]) start(next)
+    for (let next = ranked(waiting.firsts())[0]; next && hasRoom(); next = ranked(waiting.firsts())[0]) start(next)
     if (waiting.size === 0 || running.size < slots) return
     makeRoom()
     // A statement that is light now becomes heavy after a while.

@@ -72,6 +72,73 @@ async function inThreads(
   return threads.run(fold, view, params, signal, made)
 }
 
+/** Pauses of a query, between which it holds the main thread. */
+function pausesOf(project: QueryProject, checkpoint: () => void) {
+  const pause = async (heldMs: number) => {
+    await letOthersRun(heldMs, project.isAlone)
+    checkpoint()
+  }
+  /** Runs a loop with pauses. */
+  const completed = async <R>(steps: Generator<void, R, void>): Promise<R> => {
+    for (;;) {
+      const since = performance.now()
+      let step = steps.next()
+      while (!step.done && performance.now() - since < sliceMs) step = steps.next()
+      if (step.done) return step.value
+      await pause(performance.now() - since)
+    }
+  }
+  return { pause, completed }
+}
+
+/** In worker threads, or here if the lists are small. */
+async function foldedFrom(
+  { threads }: QueryProject,
+  checkpoint: () => void,
+  completed: ReturnType<typeof pausesOf>['completed'],
+  fold: Fold<unknown, unknown>,
+  listed: Listed,
+  params: unknown,
+): Promise<unknown> {
+  const view = listView(listed)
+  const plain = fold.fasterFor?.(params) ?? fold
+  const here = async () => plain.join([await completed(plain.run(view, params, 0, extentOf(plain, view)))], params)
+  if (!threads?.isUsable || listed.lists.events < fewEvents) return here()
+  const stopping = new AbortController()
+  const work = inThreads(threads, fold, plain, listed, view, params, stopping.signal)
+  try {
+    for (;;) {
+      const isDone = await Promise.race([work.then(() => true), setTimeout(checkEveryMs, false)])
+      checkpoint()
+      if (isDone) return await work
+    }
+  } catch (error) {
+    stopping.abort()
+    await work.catch(() => undefined) // the lists must not change while they are read
+    if (error instanceof ThreadLost) return here()
+    throw error
+  }
+}
+
+/** Runs statements side by side, with pauses between their starts. */
+async function runAll(
+  asks: readonly StatementAsk[],
+  run: (ask: StatementAsk) => Promise<Table>,
+  pause: (heldMs: number) => Promise<void>,
+): Promise<Table[]> {
+  const running: Promise<Table>[] = []
+  let since = performance.now()
+  for (const one of asks) {
+    const table = run(one)
+    table.catch(() => undefined) // read below
+    running.push(table)
+    if (performance.now() - since < sliceMs) continue
+    await pause(performance.now() - since)
+    since = performance.now()
+  }
+  return Promise.all(running)
+}
+
 /** Runs the statements that the generators of a query kind request. */
 export function driverOf(
   project: QueryProject,
@@ -82,6 +149,7 @@ export function driverOf(
 ): Driver {
   const checkpoint = checkpointOf(options)
   const context = queryContext(project, facts, settings, checkpoint)
+  const { pause, completed } = pausesOf(project, checkpoint)
   const asked: AskedStatement[] = []
   const folds: FoldNote[] = []
   const choice = { road: settings.road, foldsInEngine: project.dialect.capabilities.foldsInEngine, notes: folds }
@@ -149,7 +217,7 @@ export function driverOf(
       let answer: unknown
       const hasFolded = await project.fold(seq, source, async (listed) => {
         const params = fold.params(listed)
-        const result = await folded(fold.fold, listed, params)
+        const result = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params)
         answer = await completed(fold.take(result, listed, params))
         if (answer instanceof Refusal) return
         const { events } = listed.lists
@@ -162,42 +230,6 @@ export function driverOf(
       return refuse('engine-refused')
     }
   }
-  /** In worker threads, or here if the lists are small. */
-  const folded = async (fold: Fold<unknown, unknown>, listed: Listed, params: unknown): Promise<unknown> => {
-    const { threads } = project
-    const view = listView(listed)
-    const plain = fold.fasterFor?.(params) ?? fold
-    const here = async () => plain.join([await completed(plain.run(view, params, 0, extentOf(plain, view)))], params)
-    if (!threads?.isUsable || listed.lists.events < fewEvents) return here()
-    const stopping = new AbortController()
-    const work = inThreads(threads, fold, plain, listed, view, params, stopping.signal)
-    try {
-      for (;;) {
-        const isDone = await Promise.race([work.then(() => true), setTimeout(checkEveryMs, false)])
-        checkpoint()
-        if (isDone) return await work
-      }
-    } catch (error) {
-      stopping.abort()
-      await work.catch(() => undefined) // the lists must not change while they are read
-      if (error instanceof ThreadLost) return here()
-      throw error
-    }
-  }
-  /** Runs a loop with pauses. */
-  const completed = async <R>(steps: Generator<void, R, void>): Promise<R> => {
-    for (;;) {
-      const since = performance.now()
-      let step = steps.next()
-      while (!step.done && performance.now() - since < sliceMs) step = steps.next()
-      if (step.done) return step.value
-      await pause(performance.now() - since)
-    }
-  }
-  const pause = async (heldMs: number) => {
-    await letOthersRun(heldMs, project.isAlone)
-    checkpoint()
-  }
   /** `begunAt`: when the generator began the work that led to this. */
   const answerTo = async (ask: PlainAsk, begunAt: number): Promise<Answer> => {
     if ('query' in ask) return run(ask)
@@ -206,17 +238,7 @@ export function driverOf(
       await pause(performance.now() - begunAt)
       return undefined
     }
-    const running: Promise<Table>[] = []
-    let since = performance.now()
-    for (const one of ask) {
-      const table = run(one)
-      table.catch(() => undefined) // read below
-      running.push(table)
-      if (performance.now() - since < sliceMs) continue
-      await pause(performance.now() - since)
-      since = performance.now()
-    }
-    return Promise.all(running)
+    return runAll(ask, run, pause)
   }
   return {
     context,

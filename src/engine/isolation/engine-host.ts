@@ -12,7 +12,7 @@ import type { TailedLog } from '../storage/log/tailed-log.ts'
 import { type OpenedStores, openStoresAlone } from '../storage/open-stores.ts'
 import type { Stores } from '../storage/stores.ts'
 import { AnswerThread } from './answer-thread.ts'
-import { type Called, Channel, type Port } from './channel.ts'
+import { type Called, Channel, type Methods, type Port } from './channel.ts'
 import { EngineTransform } from './engine-transform.ts'
 import type {
   DoorSide,
@@ -49,18 +49,139 @@ interface Streamed {
   readonly stop: AbortController
 }
 
+interface Started {
+  readonly opened: OpenedStores
+  readonly stores: Stores
+  readonly admission: Admission
+  readonly threads: ThreadPool
+  readonly longQueries: AnswerThread
+}
+
+async function openProject(
+  { stores, admission, threads, longQueries }: Started,
+  channel: Channel<EngineSide, DoorSide>,
+  { settings, seq, offset, transforms, isLive, wasClosed }: OpenArgs,
+): Promise<{ held: Held; opened: Opened }> {
+  const { id } = settings
+  let tailed: TailedLog | null = null
+  let inOrder: Opened['log'] = null
+  const state = { settings, offset, transforms }
+  const tail = {
+    liveSeq: isLive ? seq : null,
+    writer: {
+      append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
+        channel.call('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
+      taken: (taken: number) => channel.notify('taken', { project: id, seq: taken }),
+      applied: (applied: number) => channel.notify('applied', { project: id, seq: applied }),
+    },
+    inOrder: (found: LogFindings, appliedSeq: number) => {
+      inOrder = { found, appliedSeq }
+    },
+    opened: (log: TailedLog) => {
+      tailed = log
+    },
+  }
+  let made: Held | null = null
+  const home: BackendHome = {
+    clock: () => new Date(Date.now() + (made ?? state).offset),
+    settings: () => (made ?? state).settings,
+    onError: (error) =>
+      void setImmediate(() =>
+        channel.notify('problem', { project: id, error: writeError(error), isStuck: (made?.backend.failure ?? null) !== null }),
+      ),
+    onRecovery: (notice) => channel.notify('recovery', { project: id, notice }),
+  }
+  const transform = new EngineTransform({
+    project: id,
+    isOn: () => (made ?? state).transforms,
+    ask: (args) => channel.call('transform', args),
+  })
+  // Records written by a running door need no check.
+  const isThorough = isLive || wasClosed ? { isThorough: false } : {}
+  const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
+  const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries, transform })
+  made = { backend, log: tailed!, transform, settings, offset, transforms }
+  return { held: made, opened: { log: inOrder, reports: backend.reports } }
+}
+
+const wantedOf = (project: number, wanted: SentWanted, called: Called, signal = called.signal): Wanted => ({
+  ...wanted,
+  project,
+  signal,
+  begin: () => called.note({ begun: true } satisfies QueryNote),
+})
+
+/** Rows that a query has begun to answer, by the numbers of their streams. */
+function rowStreams(held: (args: OfProject) => Promise<Held>) {
+  const streams = new Map<number, Streamed>()
+  let lastStream = 0
+
+  /** A call ends before its rows do, so rows have a signal of their own. */
+  const stream = async <H extends object>(
+    args: QueryArgs,
+    called: Called,
+    begin: (backend: LocalBackend, wanted: Wanted) => Promise<{ readonly head: H; readonly bytes: Bytes } | null>,
+  ): Promise<(H & StreamHead) | null> => {
+    const { backend } = await held(args)
+    const stop = new AbortController()
+    called.signal.addEventListener('abort', () => stop.abort(called.signal.reason), { once: true })
+    const begun = await begin(backend, wantedOf(args.settings.id, args.wanted, called, stop.signal))
+    if (!begun) return null
+    const id = ++lastStream
+    streams.set(id, { bytes: begun.bytes, stop })
+    return { ...begun.head, stream: id }
+  }
+
+  return {
+    rows: (args, called) =>
+      stream(args, called, async (backend, wanted) => {
+        const answer = await backend.rows(args.query, wanted, args.rows)
+        if (!answer) return null
+        const { batches, ...head } = answer
+        return { head, bytes: arrowBytes(batches) }
+      }),
+
+    batches: (args, called) =>
+      stream(args, called, async (backend, wanted) => ({ head: {}, bytes: arrowBytes(backend.batches(args.query, wanted)) })),
+
+    table: (args, called) =>
+      stream(args, called, async (backend, wanted) => {
+        const { batches } = await backend.table(args.query, wanted)
+        return { head: {}, bytes: arrowBytes(each(batches)) }
+      }),
+
+    download: (args, called) =>
+      stream(args, called, async (backend, wanted) => {
+        const { bytes, ...head } = await backend.download(args.query, args.format, wanted)
+        return { head, bytes }
+      }),
+
+    async next({ stream: id }) {
+      const found = streams.get(id)
+      if (!found) throw new InternalError('The rows have expired')
+      try {
+        const { done, value } = await found.bytes.next()
+        if (done) streams.delete(id)
+        return done ? { end: value } : { bytes: value as Uint8Array }
+      } catch (error) {
+        streams.delete(id)
+        throw error
+      }
+    },
+
+    async leave({ stream: id }) {
+      const found = streams.get(id)
+      streams.delete(id)
+      found?.stop.abort()
+      await found?.bytes.return(undefined)
+    },
+  } satisfies Partial<Methods<EngineSide>>
+}
+
 /** The engine's half of a directory: stores, applying events, queries. The door owns the log, and calls the engine through the port. */
 export function hostEngine(port: Port, onStart: () => void): void {
   const projects = new Map<number, Promise<Held>>()
-  const streams = new Map<number, Streamed>()
-  let lastStream = 0
-  let parts: {
-    readonly opened: OpenedStores
-    readonly stores: Stores
-    readonly admission: Admission
-    readonly threads: ThreadPool
-    readonly longQueries: AnswerThread
-  } | null = null
+  let parts: Started | null = null
 
   const started = () => {
     if (!parts) throw new InternalError('The engine is not started')
@@ -77,73 +198,6 @@ export function hostEngine(port: Port, onStart: () => void): void {
     project.transforms = transforms
     project.log.reached(seq)
     return project
-  }
-
-  const open = async ({ settings, seq, offset, transforms, isLive, wasClosed }: OpenArgs): Promise<{ held: Held; opened: Opened }> => {
-    const { stores, admission, threads, longQueries } = started()
-    const { id } = settings
-    let tailed: TailedLog | null = null
-    let inOrder: Opened['log'] = null
-    const state = { settings, offset, transforms }
-    const tail = {
-      liveSeq: isLive ? seq : null,
-      writer: {
-        append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
-          channel.call('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
-        taken: (taken: number) => notify('taken', { project: id, seq: taken }),
-        applied: (applied: number) => notify('applied', { project: id, seq: applied }),
-      },
-      inOrder: (found: LogFindings, appliedSeq: number) => {
-        inOrder = { found, appliedSeq }
-      },
-      opened: (log: TailedLog) => {
-        tailed = log
-      },
-    }
-    let made: Held | null = null
-    const home: BackendHome = {
-      clock: () => new Date(Date.now() + (made ?? state).offset),
-      settings: () => (made ?? state).settings,
-      onError: (error) =>
-        void setImmediate(() =>
-          notify('problem', { project: id, error: writeError(error), isStuck: (made?.backend.failure ?? null) !== null }),
-        ),
-      onRecovery: (notice) => notify('recovery', { project: id, notice }),
-    }
-    const transform = new EngineTransform({
-      project: id,
-      isOn: () => (made ?? state).transforms,
-      ask: (args) => channel.call('transform', args),
-    })
-    // Records written by a running door need no check.
-    const isThorough = isLive || wasClosed ? { isThorough: false } : {}
-    const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
-    const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries, transform })
-    made = { backend, log: tailed!, transform, settings, offset, transforms }
-    return { held: made, opened: { log: inOrder, reports: backend.reports } }
-  }
-
-  const wantedOf = (project: number, wanted: SentWanted, called: Called, signal = called.signal): Wanted => ({
-    ...wanted,
-    project,
-    signal,
-    begin: () => called.note({ begun: true } satisfies QueryNote),
-  })
-
-  /** A call ends before its rows do, so rows have a signal of their own. */
-  const stream = async <H extends object>(
-    args: QueryArgs,
-    called: Called,
-    begin: (backend: LocalBackend, wanted: Wanted) => Promise<{ readonly head: H; readonly bytes: Bytes } | null>,
-  ): Promise<(H & StreamHead) | null> => {
-    const { backend } = await held(args)
-    const stop = new AbortController()
-    called.signal.addEventListener('abort', () => stop.abort(called.signal.reason), { once: true })
-    const begun = await begin(backend, wantedOf(args.settings.id, args.wanted, called, stop.signal))
-    if (!begun) return null
-    const id = ++lastStream
-    streams.set(id, { bytes: begun.bytes, stop })
-    return { ...begun.head, stream: id }
   }
 
   const channel: Channel<EngineSide, DoorSide> = new Channel(
@@ -167,7 +221,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       async open(args) {
         const { id } = args.settings
         await projects.get(id)?.catch(() => undefined)
-        const opening = open(args)
+        const opening = openProject(started(), channel, args)
         projects.set(
           id,
           opening.then(({ held }) => held),
@@ -214,48 +268,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
         return backend.exportRows.stage(args.selection, args.part, args.file, called.signal)
       },
 
-      rows: (args, called) =>
-        stream(args, called, async (backend, wanted) => {
-          const answer = await backend.rows(args.query, wanted, args.rows)
-          if (!answer) return null
-          const { batches, ...head } = answer
-          return { head, bytes: arrowBytes(batches) }
-        }),
-
-      batches: (args, called) =>
-        stream(args, called, async (backend, wanted) => ({ head: {}, bytes: arrowBytes(backend.batches(args.query, wanted)) })),
-
-      table: (args, called) =>
-        stream(args, called, async (backend, wanted) => {
-          const { batches } = await backend.table(args.query, wanted)
-          return { head: {}, bytes: arrowBytes(each(batches)) }
-        }),
-
-      download: (args, called) =>
-        stream(args, called, async (backend, wanted) => {
-          const { bytes, ...head } = await backend.download(args.query, args.format, wanted)
-          return { head, bytes }
-        }),
-
-      async next({ stream: id }) {
-        const found = streams.get(id)
-        if (!found) throw new InternalError('The rows have expired')
-        try {
-          const { done, value } = await found.bytes.next()
-          if (done) streams.delete(id)
-          return done ? { end: value } : { bytes: value as Uint8Array }
-        } catch (error) {
-          streams.delete(id)
-          throw error
-        }
-      },
-
-      async leave({ stream: id }) {
-        const found = streams.get(id)
-        streams.delete(id)
-        found?.stop.abort()
-        await found?.bytes.return(undefined)
-      },
+      ...rowStreams(held),
 
       async service(args) {
         const { backend } = await held(args)

@@ -40,22 +40,23 @@ export interface FirstStart {
 
 const everything = { scopes: ['*'] }
 
-export const createAccounts = ({ store, clock = () => new Date(), ...options }: AccountOptions) => {
-  const context: AccountContext = {
-    store,
-    clock,
-    newId: timeOrderedUuids(clock),
-    settings: options.settings ?? ((): AccountSettings => defaultSettings),
-    mailer: options.mailer ?? (() => null),
-    lookupTxt: options.lookupTxt ?? (async () => []),
-    lookupCname: options.lookupCname ?? (async () => null),
-    passwords: options.passwords ?? createPasswords(),
-    outbound: options.outbound ?? createOutboundCalls(),
-    projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {}, pluginsRemoved: async () => {} },
-    report: options.report ?? (() => {}),
-  }
-  const personalKeys = createPersonalKeys(context)
+const contextOf = ({ store, clock = () => new Date(), ...options }: AccountOptions): AccountContext => ({
+  store,
+  clock,
+  newId: timeOrderedUuids(clock),
+  settings: options.settings ?? ((): AccountSettings => defaultSettings),
+  mailer: options.mailer ?? (() => null),
+  lookupTxt: options.lookupTxt ?? (async () => []),
+  lookupCname: options.lookupCname ?? (async () => null),
+  passwords: options.passwords ?? createPasswords(),
+  outbound: options.outbound ?? createOutboundCalls(),
+  projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {}, pluginsRemoved: async () => {} },
+  report: options.report ?? (() => {}),
+})
 
+/** What the operator and the library make, without a member who asks for it. */
+const beginnings = (context: AccountContext, personalKeys: ReturnType<typeof createPersonalKeys>) => {
+  const { store } = context
   /** The default organization of library users. */
   const defaultOrganization = () =>
     store.write(
@@ -63,28 +64,6 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
     )
 
   return {
-    context,
-    users: createUsers(context),
-    sessions: createSessions(context),
-    organizations: createOrganizations(context),
-    members: createMembers(context),
-    invites: createInvites(context),
-    joining: createJoining(context),
-    firstOwner: createFirstOwner(context),
-    hostUsers: createHostUsers(context),
-    passwordLinks: createPasswordLinks(context),
-    emailLinks: createEmailLinks(context),
-    domains: createDomains(context),
-    roles: createRoles(context),
-    projects: createProjects(context),
-    projectMembers: createProjectMembers(context),
-    proxyRecords: createProxyRecords(context),
-    historicalImports: createHistoricalImports(context),
-    eventQuotas: createEventQuotas(context),
-    definitionLog: createDefinitionLog(context),
-    definitionNotes: createDefinitionNotes(context),
-    personalKeys,
-
     async createProject(input: NewProject): Promise<ProjectRecord> {
       const organization = await defaultOrganization()
       const project = await store.write((tables) => insertProject(context, tables, null, organization.id, input))
@@ -146,6 +125,36 @@ export const createAccounts = ({ store, clock = () => new Date(), ...options }: 
       const made = makes ? await personalKeys.create(user, { label: 'First key', ...everything }, wanted) : null
       return { organization, user, project, personalKey: made?.value ?? null }
     },
+  }
+}
+
+export const createAccounts = (options: AccountOptions) => {
+  const context = contextOf(options)
+  const personalKeys = createPersonalKeys(context)
+  return {
+    context,
+    users: createUsers(context),
+    sessions: createSessions(context),
+    organizations: createOrganizations(context),
+    members: createMembers(context),
+    invites: createInvites(context),
+    joining: createJoining(context),
+    firstOwner: createFirstOwner(context),
+    hostUsers: createHostUsers(context),
+    passwordLinks: createPasswordLinks(context),
+    emailLinks: createEmailLinks(context),
+    domains: createDomains(context),
+    roles: createRoles(context),
+    projects: createProjects(context),
+    projectMembers: createProjectMembers(context),
+    proxyRecords: createProxyRecords(context),
+    historicalImports: createHistoricalImports(context),
+    eventQuotas: createEventQuotas(context),
+    definitionLog: createDefinitionLog(context),
+    definitionNotes: createDefinitionNotes(context),
+    personalKeys,
+
+    ...beginnings(context, personalKeys),
   }
 }
 

@@ -114,6 +114,15 @@ export interface ActivityEntry {
   readonly trigger?: Json
 }
 
+/** The entry about a record of an organization, without its changes. */
+export const entryAbout = (
+  scope: string,
+  { id, organization_id, project_id }: Pick<ActivityEntry, 'organization_id' | 'project_id'> & { readonly id: number | string },
+  name: string | null,
+  by: User | null,
+  activity: string,
+): ActivityEntry => ({ by, organization_id, project_id, scope, item_id: id, activity, name })
+
 /** What an entry of the log may have of its changes: they repeat the values before and after. */
 const longestChanges = 16_000
 const longestValue = 160

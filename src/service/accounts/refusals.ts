@@ -17,6 +17,15 @@ export function ofItem(error: unknown, index: number): unknown {
 
 export const notAllowed = (message = 'You do not have permission to perform this action.') => new WaymarkError('not-allowed', { message })
 export const notFound = (message = 'Not found.') => new WaymarkError('no-record', { message })
+/** The row that a request is about. */
+export const mustFind = async <T>(row: Promise<T | undefined>): Promise<T> => {
+  const found = await row
+  if (!found) throw notFound()
+  return found
+}
+/** A field names a row that does not exist, or is not within reach. */
+export const noSuch = (id: number | string | null, attr: string) =>
+  invalid(`Invalid pk "${id}" - object does not exist.`, attr, 'does_not_exist')
 export const conflicting = (message: string) => new WaymarkError('conflicting-request', { message })
 
 export const levelTooLow = () => notAllowed('Your organization access level is insufficient.')

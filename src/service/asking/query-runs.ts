@@ -84,24 +84,22 @@ export interface Attended {
   readonly end: () => void
 }
 
-export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
-  const { store, clock, report } = accounts.context
-  interface Active {
-    readonly run: QueryRun
-    readonly stop: AbortController
-    hasBegun: boolean
-    readonly progress?: Progress
-    /** For an async query: resolves when its end is written. */
-    done?: Promise<void>
-  }
-  const active = new Map<string, Active>()
-  const kept = createFinishedRuns(store.read)
-  let isEnding = false
-  const keyOf = (projectId: number, id: string) => `${projectId} ${id}`
+interface Active {
+  readonly run: QueryRun
+  readonly stop: AbortController
+  hasBegun: boolean
+  readonly progress?: Progress
+  /** For an async query: resolves when its end is written. */
+  done?: Promise<void>
+}
 
-  const begin = (held: Active) => {
-    held.hasBegun = true
-  }
+type Outcome = Pick<QueryRun, 'is_error' | 'error_message'> & { readonly text: string | null }
+
+/** The stored runs, with the answers of those that have ended. */
+const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
+  const { store, clock, report } = accounts.context
+  const kept = createFinishedRuns(store.read)
+  let hasEnded = false
 
   const newRun = (projectId: number, id: string, queryKey: string | null): QueryRun => ({
     id,
@@ -126,15 +124,11 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
   })
   recovered.catch((error: unknown) => report('failed to close the interrupted queries', error))
 
-  const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
-    const running = active.get(keyOf(projectId, id))
-    if (running) return running.run
+  const stored = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
     await recovered
     const run = await store.read.query_runs.first({ project_id: projectId, id })
     return run?.expiration_time && run.expiration_time <= clock() ? undefined : run
   }
-
-  type Outcome = Pick<QueryRun, 'is_error' | 'error_message'> & { readonly text: string | null }
   const keep = async (run: QueryRun, outcome: Outcome): Promise<Outcome> => {
     try {
       if (outcome.text !== null) await answers.keep(run, outcome.text)
@@ -174,7 +168,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
   const sweepSoon = () => {
     sweeping ??= setTimeout(() => {
       sweeping = null
-      if (!isEnding) sweep().catch((error: unknown) => report('failed to remove the answers of old queries', error))
+      if (!hasEnded) sweep().catch((error: unknown) => report('failed to remove the answers of old queries', error))
     }, keptFor + 1000).unref()
   }
 
@@ -194,6 +188,30 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
       return found
     })
     for (const run of gone) await answers.forget(run)
+  }
+
+  /** Nothing is removed from now on. */
+  const end = () => {
+    hasEnded = true
+    clearTimeout(sweeping ?? undefined)
+  }
+  return { newRun, stored, finish, sweep, polled, replace, end }
+}
+
+export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
+  const { clock, report } = accounts.context
+  const { newRun, stored, finish, sweep, polled, replace, end } = createRunRecords(accounts, answers)
+  const active = new Map<string, Active>()
+  let isEnding = false
+  const keyOf = (projectId: number, id: string) => `${projectId} ${id}`
+
+  const begin = (held: Active) => {
+    held.hasBegun = true
+  }
+
+  const find = async (projectId: number, id: string): Promise<QueryRun | undefined> => {
+    const running = active.get(keyOf(projectId, id))
+    return running ? running.run : stored(projectId, id)
   }
 
   return {
@@ -284,7 +302,7 @@ export const createQueryRuns = (accounts: Accounts, answers: KeptAnswers) => {
     /** Shutdown: waits for running async queries, then cancels the rest, and returns when every end is written. */
     async drain(withinMs: number): Promise<void> {
       isEnding = true
-      clearTimeout(sweeping ?? undefined)
+      end()
       const left = () => [...active.values()].flatMap(({ done }) => done ?? [])
       let timer: NodeJS.Timeout | undefined
       await Promise.race([

@@ -8,7 +8,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { type Accounts, createAccounts } from '../accounts/accounts.ts'
 import { boundedStore } from '../accounts/bounded-store.ts'
 import type { AccountContext } from '../accounts/context.ts'
-import { type AccountStore, type AccountTables, accountShapes, longTables } from '../accounts/records.ts'
+import { type AccountStore, accountShapes, longTables } from '../accounts/records.ts'
 import { createCnameLookup, createTxtLookup } from '../network/dns.ts'
 
 const mebibyte = 1024 ** 2
@@ -35,7 +35,7 @@ export const accountsFile: FileFormat = {
 /** Account data of a directory, in its `control.duckdb`. */
 export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
   const isNew = await instance.attach('control', 'control.duckdb', accountsFile)
-  const store: AccountStore = await openControl<AccountStore['read'], AccountTables>(instance, accountShapes, {
+  const store: AccountStore = await openControl(instance, accountShapes, {
     isNew,
     long: longTables,
     onChange: () => instance.checkpoint('control'), // such statements do not stay in the write-ahead log, where their replay is at its weakest

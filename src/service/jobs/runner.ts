@@ -39,6 +39,25 @@ interface Waiting {
   readonly due: Due<unknown>
 }
 
+/** An error is reported, unless everything ends. */
+const guardedBy =
+  (report: RunnerParts['report'], closing: AbortSignal) =>
+  async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!closing.aborted) report(error)
+      return otherwise
+    }
+  }
+
+/** Of what this process does at the moment; what is lost, or no longer wanted, is aborted. */
+const renewAll = async (leases: ReturnType<typeof createLeases>, running: ReadonlyMap<string, Running>): Promise<void> => {
+  if (running.size === 0) return
+  for (const id of await leases.renew(() => [...running].flatMap(([id, { isHeld }]) => (isHeld ? [id] : [])))) running.get(id)?.stop.abort()
+  for (const { kind, item, stop } of [...running.values()]) if (kind.isWanted && !(await kind.isWanted(item))) stop.abort()
+}
+
 export const createRunner = (
   { context, report, owner = randomUUID(), isAlone = true, random = Math.random }: RunnerParts,
   kinds: readonly Kind<unknown>[],
@@ -51,6 +70,7 @@ export const createRunner = (
   const pools = new Map<Share, Pool>(kinds.map(({ share }) => [share, createPool(share)]))
   const running = new Map<string, Running>()
   const closing = new AbortController()
+  const guarded = guardedBy(report, closing.signal)
   let sweptAt = Number.NEGATIVE_INFINITY
   let ticking: Promise<number> = Promise.resolve(0)
   let wake = (): void => undefined
@@ -75,15 +95,6 @@ export const createRunner = (
   }
   const placeOf = (kind: Kind<unknown>, due: Due<unknown>) => ({ ...due, id: leaseOf(kind, due) })
 
-  const guarded = async <T>(work: () => Promise<T>, otherwise: T): Promise<T> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (!closing.signal.aborted) report(error)
-      return otherwise
-    }
-  }
-
   const sweep = async (): Promise<void> => {
     if (Math.abs(now() - sweptAt) < sweepEveryMs) return
     const isFirst = sweptAt === Number.NEGATIVE_INFINITY
@@ -103,28 +114,23 @@ export const createRunner = (
       for (const one of due) found.push({ kind, due: one })
     }
     const ends = found.length > 0 ? await leases.ends() : new Map<string, number>()
-    const waiting = new Map<Share, Waiting[]>([...pools.keys()].map((share) => [share, []]))
+    const waiting: Waiting[] = []
     for (const one of found) {
       const id = leaseOf(one.kind, one.due)
       const at = running.has(id) ? one.due.at : Math.max(one.due.at, ends.get(id) ?? 0)
       if (at > now()) next = Math.min(next, at)
-      else waiting.get(one.kind.share)!.push(one)
+      else waiting.push(one)
     }
     if (closing.signal.aborted) return Number.POSITIVE_INFINITY
     for (const [share, pool] of pools) {
-      pool.fill(waiting.get(share)!.map(({ kind, due }) => ({ place: placeOf(kind, due), work: () => start(kind, due) })))
+      const ofPool = waiting.filter(({ kind }) => kind.share === share)
+      pool.fill(ofPool.map(({ kind, due }) => ({ place: placeOf(kind, due), work: () => start(kind, due) })))
       if (pool.isFull) next = Math.min(next, now() + readEveryMs)
     }
     return next
   }
 
-  /** Of what this process does at the moment; what is lost, or no longer wanted, is aborted. */
-  const renew = async (): Promise<void> => {
-    if (running.size === 0) return
-    for (const id of await leases.renew(() => [...running].flatMap(([id, { isHeld }]) => (isHeld ? [id] : []))))
-      running.get(id)?.stop.abort()
-    for (const { kind, item, stop } of [...running.values()]) if (kind.isWanted && !(await kind.isWanted(item))) stop.abort()
-  }
+  const renew = () => renewAll(leases, running)
   const renewing = setInterval(() => void guarded(renew, undefined), renewMs)
   renewing.unref()
 

@@ -3,15 +3,15 @@ import type * as z from 'zod'
 import { isObject } from '../../lib/is-object.ts'
 import { isMaskOf } from '../../lib/web/masked-address.ts'
 import { type AskedQuery, queryAsked } from '../../queries/asked-query.ts'
-import { writeAs } from '../accounts/acting-member.ts'
+import type { AccountContext } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
-import type { AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { note, type Place, pickDefined, writeIn } from '../accounts/project-writes.ts'
+import type { AccountStore, AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'
+import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { isNumberPerRange } from './alert-display.ts'
 import { nextCheck } from './check-times.ts'
 import { alertChange, alertInput, snoozeEnd } from './fields.ts'
-import { note, type Place } from './logged.ts'
 import type { NotificationParts } from './parts.ts'
 import { asJson, checkTimesOf, ruleOf, type StoredThreshold, thresholdOf, usersOf } from './records.ts'
 import { mustTakeMail, mustTakeWebhook } from './targets.ts'
@@ -70,102 +70,90 @@ function mustBeCheckable(insight: Pick<Insight, 'query'>, alert: Alert): void {
   if (lower !== null && upper !== null && lower > upper) throw invalid('The lower bound is above the upper bound.', attr)
 }
 
-export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServices) => {
+const find = (tables: Pick<AccountStore['read'], 'alerts'>, { id: project_id }: ProjectRecord, id: string): Promise<Alert> =>
+  mustFind(tables.alerts.first({ id: id.toLowerCase(), project_id }))
+
+const insightOf = async (tables: AccountTables, project: ProjectRecord, id: number): Promise<Insight> => {
+  const found = await tables.insights.first({ id, project_id: project.id, deleted: false })
+  if (!found) throw noSuch(id, 'insight')
+  return found
+}
+
+/** Only members with access to the project are sent mails. */
+const mustBeMembers = async ({ mayRead }: AlertServices, tables: AccountTables, project: ProjectRecord, ids: readonly number[]) => {
+  const members = await tables.memberships.find({ organization_id: project.organization_id })
+  for (const id of ids) {
+    const membership = members.find(({ user_id }) => user_id === id)
+    if (!membership || !(await mayRead(project, membership)))
+      throw invalid(`User ${id} has no access to the project.`, 'subscribed_users', 'does_not_exist')
+  }
+}
+
+const withChange = ({ clock }: AccountContext, alert: Alert, change: Change, timezone: string): Alert => {
+  const now = clock()
+  const { threshold, config, snoozed_until: snoozed } = change
+  const stored: StoredThreshold | null = threshold
+    ? { name: threshold.name ?? '', type: threshold.configuration.type, bounds: threshold.configuration.bounds }
+    : null
+  const end = snoozed ? snoozeEnd(snoozed, now) : null
+  const isSnoozed = end !== null && end.getTime() > now.getTime()
+  const wasSnoozed = alert.state === 'Snoozed'
+  const changed: Alert = {
+    ...alert,
+    ...pickDefined(change, 'name', 'enabled', 'calculation_interval', 'webhook_url'),
+    ...(change.insight !== undefined && { insight_id: change.insight }),
+    ...(change.subscribed_users && { subscribed_users: [...new Set(change.subscribed_users)] }),
+    ...(change.condition && { condition: change.condition.type }),
+    ...(stored && { threshold: asJson(stored) }),
+    ...(config !== undefined && {
+      config: { series_index: config?.series_index ?? 0, check_ongoing_interval: config?.check_ongoing_interval === true },
+    }),
+    ...(change.skip_weekend !== undefined && { skip_weekend: change.skip_weekend === true }),
+    ...(snoozed !== undefined && {
+      snoozed_until: isSnoozed ? end : null,
+      state: isSnoozed ? 'Snoozed' : wasSnoozed ? 'Not firing' : alert.state,
+    }),
+    updated_at: now,
+  }
+  const regular = () => new Date(nextCheck(checkTimesOf(changed, timezone), now.getTime()))
+  const isOther = (names: readonly (keyof Alert)[]) => names.some((name) => JSON.stringify(changed[name]) !== JSON.stringify(alert[name]))
+  // With other rules the last answer says nothing: it is checked at once.
+  if (isOther(['insight_id', 'condition', 'threshold', 'config']) || (changed.enabled && !alert.enabled))
+    return { ...changed, state: isSnoozed ? 'Snoozed' : 'Not firing', next_check_at: now }
+  // A snoozed alert is due again when its snooze ends.
+  if (isOther(['calculation_interval', 'skip_weekend', 'snoozed_until'])) return { ...changed, next_check_at: regular() }
+  return changed
+}
+
+/** The secret that was made or given now, sealed. */
+const sealedSecret = ({ box }: AlertServices, alert: Alert, { webhook_url, webhook_secret }: Change, before: string | null) => {
+  if (alert.webhook_url === null) return { sealed: null, made: null }
+  // Nobody who sends it elsewhere gets signatures of the secret that a receiver trusts.
+  const isNew =
+    webhook_secret !== undefined || (typeof webhook_url === 'string' && (alert.webhook_secret === null || webhook_url !== before))
+  if (!isNew) return { sealed: alert.webhook_secret, made: null }
+  const made = webhook_secret ?? newWebhookSecret()
+  return { sealed: box.seal(made, sealedFor.alertWebhook(alert.id)), made }
+}
+
+/** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
+const mustReach = ({ network, context }: AlertServices, { webhook_url, subscribed_users = [] }: Change, before: Alert | null): void => {
+  if (typeof webhook_url === 'string' && webhook_url !== before?.webhook_url && !isMaskOf(webhook_url, before?.webhook_url ?? null))
+    mustTakeWebhook(webhook_url, network, 'webhook_url')
+  const known = before ? usersOf(before) : []
+  if (subscribed_users.some((id) => !known.includes(id))) mustTakeMail(context, 'subscribed_users')
+}
+
+const mustBeValid = async (parts: AlertServices, tables: AccountTables, project: ProjectRecord, alert: Alert, change: Change) => {
+  if (change.insight !== undefined || change.condition || change.threshold || change.config !== undefined)
+    mustBeCheckable(await insightOf(tables, project, alert.insight_id), alert)
+  if (change.subscribed_users) await mustBeMembers(parts, tables, project, change.subscribed_users)
+}
+
+export const createAlerts = (parts: AlertServices) => {
+  const { context, wake } = parts
   const { store, clock } = context
   const { read } = store
-
-  const find = async (
-    tables: Pick<AccountTables, 'alerts'> | typeof read,
-    { id: project_id }: ProjectRecord,
-    id: string,
-  ): Promise<Alert> => {
-    const found = await tables.alerts.first({ id: id.toLowerCase(), project_id })
-    if (!found) throw notFound()
-    return found
-  }
-
-  const insightOf = async (tables: AccountTables, project: ProjectRecord, id: number): Promise<Insight> => {
-    const found = await tables.insights.first({ id, project_id: project.id, deleted: false })
-    if (!found) throw invalid(`Invalid pk "${id}" - object does not exist.`, 'insight', 'does_not_exist')
-    return found
-  }
-
-  /** Only members with access to the project are sent mails. */
-  const mustBeMembers = async (tables: AccountTables, project: ProjectRecord, ids: readonly number[]) => {
-    const members = await tables.memberships.find({ organization_id: project.organization_id })
-    for (const id of ids) {
-      const membership = members.find(({ user_id }) => user_id === id)
-      if (!membership || !(await mayRead(project, membership)))
-        throw invalid(`User ${id} has no access to the project.`, 'subscribed_users', 'does_not_exist')
-    }
-  }
-
-  const withChange = (alert: Alert, change: Change, timezone: string): Alert => {
-    const now = clock()
-    const { threshold, config, snoozed_until: snoozed } = change
-    const defined = <K extends keyof Change & keyof Alert>(...names: readonly K[]): Partial<Alert> =>
-      Object.fromEntries(names.filter((name) => change[name] !== undefined).map((name) => [name, change[name]]))
-    const stored: StoredThreshold | null = threshold
-      ? { name: threshold.name ?? '', type: threshold.configuration.type, bounds: threshold.configuration.bounds }
-      : null
-    const end = snoozed ? snoozeEnd(snoozed, now) : null
-    const isSnoozed = end !== null && end.getTime() > now.getTime()
-    const wasSnoozed = alert.state === 'Snoozed'
-    const changed: Alert = {
-      ...alert,
-      ...defined('name', 'enabled', 'calculation_interval', 'webhook_url'),
-      ...(change.insight !== undefined && { insight_id: change.insight }),
-      ...(change.subscribed_users && { subscribed_users: [...new Set(change.subscribed_users)] }),
-      ...(change.condition && { condition: change.condition.type }),
-      ...(stored && { threshold: asJson(stored) }),
-      ...(config !== undefined && {
-        config: { series_index: config?.series_index ?? 0, check_ongoing_interval: config?.check_ongoing_interval === true },
-      }),
-      ...(change.skip_weekend !== undefined && { skip_weekend: change.skip_weekend === true }),
-      ...(snoozed !== undefined && {
-        snoozed_until: isSnoozed ? end : null,
-        state: isSnoozed ? 'Snoozed' : wasSnoozed ? 'Not firing' : alert.state,
-      }),
-      updated_at: now,
-    }
-    const regular = () => new Date(nextCheck(checkTimesOf(changed, timezone), now.getTime()))
-    const isOther = (names: readonly (keyof Alert)[]) => names.some((name) => JSON.stringify(changed[name]) !== JSON.stringify(alert[name]))
-    // With other rules the last answer says nothing: it is checked at once.
-    if (isOther(['insight_id', 'condition', 'threshold', 'config']) || (changed.enabled && !alert.enabled))
-      return { ...changed, state: isSnoozed ? 'Snoozed' : 'Not firing', next_check_at: now }
-    // A snoozed alert is due again when its snooze ends.
-    if (isOther(['calculation_interval', 'skip_weekend', 'snoozed_until'])) return { ...changed, next_check_at: regular() }
-    return changed
-  }
-
-  /** The secret that was made or given now, sealed. */
-  const sealedSecret = (
-    alert: Alert,
-    { webhook_url, webhook_secret }: Change,
-    before: string | null,
-  ): { readonly sealed: string | null; readonly made: string | null } => {
-    if (alert.webhook_url === null) return { sealed: null, made: null }
-    // Nobody who sends it elsewhere gets signatures of the secret that a receiver trusts.
-    const isNew =
-      webhook_secret !== undefined || (typeof webhook_url === 'string' && (alert.webhook_secret === null || webhook_url !== before))
-    if (!isNew) return { sealed: alert.webhook_secret, made: null }
-    const made = webhook_secret ?? newWebhookSecret()
-    return { sealed: box.seal(made, sealedFor.alertWebhook(alert.id)), made }
-  }
-
-  /** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
-  const mustReach = ({ webhook_url, subscribed_users = [] }: Change, before: Alert | null): void => {
-    if (typeof webhook_url === 'string' && webhook_url !== before?.webhook_url && !isMaskOf(webhook_url, before?.webhook_url ?? null))
-      mustTakeWebhook(webhook_url, network, 'webhook_url')
-    const known = before ? usersOf(before) : []
-    if (subscribed_users.some((id) => !known.includes(id))) mustTakeMail(context, 'subscribed_users')
-  }
-
-  const mustBeValid = async (tables: AccountTables, project: ProjectRecord, alert: Alert, change: Change) => {
-    if (change.insight !== undefined || change.condition || change.threshold || change.config !== undefined)
-      mustBeCheckable(await insightOf(tables, project, alert.insight_id), alert)
-    if (change.subscribed_users) await mustBeMembers(tables, project, change.subscribed_users)
-  }
 
   return {
     find: (project: ProjectRecord, id: string) => find(read, project, id),
@@ -186,9 +174,8 @@ export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServ
     async create(place: Place, body: unknown): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
       const given = check(alertInput, body)
       const { project, by } = place
-      mustReach(given, null)
-      const made = await writeAs(context, by, async (tables) => {
-        if (!(await tables.projects.first({ id: project.id }))) throw notFound()
+      mustReach(parts, given, null)
+      const made = await writeIn(context, place, async (tables) => {
         if ((await tables.alerts.count({ project_id: project.id })) >= mostAlerts)
           throw invalid(`A project has at most ${mostAlerts} alerts. Remove one first.`)
         const now = clock()
@@ -216,9 +203,9 @@ export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServ
           created_at: now,
           updated_at: now,
         }
-        const alert = withChange(blank, given, project.timezone)
-        await mustBeValid(tables, project, alert, { ...given, config: given.config ?? null })
-        const { sealed, made: secret } = sealedSecret(alert, given, null)
+        const alert = withChange(context, blank, given, project.timezone)
+        await mustBeValid(parts, tables, project, alert, { ...given, config: given.config ?? null })
+        const { sealed, made: secret } = sealedSecret(parts, alert, given, null)
         const stored = { ...alert, webhook_secret: sealed }
         await tables.alerts.insert(stored)
         await note(context, tables, place, 'AlertConfiguration', null, logged(stored))
@@ -237,14 +224,14 @@ export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServ
       const sent: Change = isWhole
         ? { config: null, subscribed_users: [], webhook_url: null, ...check(alertInput, body) }
         : check(alertChange, body)
-      const { project, by } = place
-      mustReach(sent, await find(read, project, id))
-      const changed = await writeAs(context, by, async (tables) => {
+      const { project } = place
+      mustReach(parts, sent, await find(read, project, id))
+      const changed = await writeIn(context, place, async (tables) => {
         const before = await find(tables, project, id)
         const given = isMaskOf(sent.webhook_url, before.webhook_url) ? { ...sent, webhook_url: before.webhook_url } : sent
-        const alert = withChange(before, given, project.timezone)
-        await mustBeValid(tables, project, alert, given)
-        const { sealed, made: secret } = sealedSecret(alert, given, before.webhook_url)
+        const alert = withChange(context, before, given, project.timezone)
+        await mustBeValid(parts, tables, project, alert, given)
+        const { sealed, made: secret } = sealedSecret(parts, alert, given, before.webhook_url)
         const { id: alertId, ...columns } = { ...alert, webhook_secret: sealed }
         await tables.alerts.update({ id: alertId }, columns)
         await note(context, tables, place, 'AlertConfiguration', logged(before), logged(alert))
@@ -255,9 +242,8 @@ export const createAlerts = ({ context, box, mayRead, network, wake }: AlertServ
     },
 
     async remove(place: Place, id: string): Promise<void> {
-      const { project, by } = place
-      await writeAs(context, by, async (tables) => {
-        const alert = await find(tables, project, id)
+      await writeIn(context, place, async (tables) => {
+        const alert = await find(tables, place.project, id)
         await tables.alerts.remove({ id: alert.id })
         for (const table of ['alert_checks', 'notices', 'notice_deliveries'] as const) await tables[table].remove({ alert_id: alert.id })
         await note(context, tables, place, 'AlertConfiguration', logged(alert), null)

@@ -2,7 +2,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import { createConcurrencyLimit } from '../../lib/flow/concurrency-limit.ts'
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import type { Alert, AlertCheck, NoticeDelivery, Subscription } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind } from '../accounts/refusals.ts'
 import type { NotificationParts } from './parts.ts'
 import { sendSubscription, testAlert } from './produce.ts'
 import type { DeliveryState } from './records.ts'
@@ -123,8 +123,7 @@ export const createDeliveries = (parts: DeliveryParts) => {
     /** A delivery that has failed gets as many attempts as a new one. */
     async retry(by: ActingMember, source: Source, id: string): Promise<NoticeDelivery> {
       const found = await writeAs(context, by, async (tables) => {
-        const delivery = await tables.notice_deliveries.first({ id: id.toLowerCase(), ...idsOf(source) })
-        if (!delivery) throw notFound()
+        const delivery = await mustFind(tables.notice_deliveries.first({ id: id.toLowerCase(), ...idsOf(source) }))
         if (delivery.is_test) throw invalid('A test is not sent again. Send another test.')
         if (delivery.status !== 'failed') throw invalid(`Only a failed delivery can be retried: this one is ${delivery.status}.`)
         const change = { status: 'waiting', attempts: 0, due_at: context.clock() }

@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import { queryAsked } from '../../queries/asked-query.ts'
 import type { AccountTables, Alert, Insight, Membership, ProjectRecord, Subscription } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { invalid, mustFind, notFound } from '../accounts/refusals.ts'
 import type { Writing } from '../jobs/kind.ts'
 import { checkAnswer } from './alert-value.ts'
 import { displayOf } from './alerts.ts'
@@ -173,8 +173,7 @@ const targetsOf = async (
 export async function testAlert(parts: NotificationParts, alert: Alert): Promise<readonly string[]> {
   const { context, saved } = parts
   const { store } = context
-  const project = await store.read.projects.first({ id: alert.project_id })
-  if (!project) throw notFound()
+  const project = await mustFind(store.read.projects.first({ id: alert.project_id }))
   const now = context.clock()
   const insight = await saved.insights.find(project, String(alert.insight_id)).catch(() => null)
   const content = alertTestContent(alert, insight, { project, siteUrl: context.settings().siteUrl, now })

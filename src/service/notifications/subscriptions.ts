@@ -1,14 +1,14 @@
 import type * as z from 'zod'
+import { pick } from '../../lib/pick.ts'
 import { isMaskOf } from '../../lib/web/masked-address.ts'
-import { writeAs } from '../accounts/acting-member.ts'
-import { nextNumber } from '../accounts/context.ts'
+import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
-import type { AccountTables, ProjectRecord, Subscription } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { note, type Place, pickDefined, writeIn } from '../accounts/project-writes.ts'
+import type { AccountStore, AccountTables, ProjectRecord, Subscription } from '../accounts/records.ts'
+import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
 import { newWebhookSecret } from './alerts.ts'
 import { addressesOf, mustBeTarget, subscriptionChange, subscriptionInput, type TargetType, timeOf } from './fields.ts'
-import { note, type Place } from './logged.ts'
 import type { NotificationParts } from './parts.ts'
 import { recurrenceOf } from './records.ts'
 import { nextOccurrence } from './recurrence.ts'
@@ -26,114 +26,86 @@ export interface SubscriptionServices extends Pick<NotificationParts, 'context' 
 type Change = z.infer<typeof subscriptionChange>
 
 const logged = (record: Subscription) => {
-  const {
-    id,
-    title,
-    insight_id,
-    dashboard_id,
-    target_type,
-    frequency,
-    interval,
-    byweekday,
-    bysetpos,
-    count,
-    start_date,
-    until_date,
-    deleted,
-  } = record
-  const schedule = { frequency, interval, byweekday, bysetpos, count, start_date, until_date, enabled: record.enabled !== false }
+  const { id, title, insight_id, dashboard_id, target_type, deleted } = record
+  const schedule = {
+    ...pick(record, ['frequency', 'interval', 'byweekday', 'bysetpos', 'count', 'start_date', 'until_date']),
+    enabled: record.enabled !== false,
+  }
   // The address of a webhook may hold a token.
   const target_value = target_type === 'email' ? record.target_value : new URL(record.target_value).host
-  return {
-    id,
-    name: title,
-    fields: { title, insight: insight_id, dashboard: dashboard_id, target_type, target_value, ...schedule, deleted },
-  }
+  const fields = { title, insight: insight_id, dashboard: dashboard_id, target_type, target_value, ...schedule, deleted }
+  return { id, name: title, fields }
 }
 
-export const createSubscriptions = ({ context, box, network, wake }: SubscriptionServices) => {
+const find = (tables: Pick<AccountStore['read'], 'subscriptions'>, { id: project_id }: ProjectRecord, id: number): Promise<Subscription> =>
+  mustFind(tables.subscriptions.first({ id, project_id }))
+
+const mustBeValid = async (context: AccountContext, tables: AccountTables, project: ProjectRecord, record: Subscription) => {
+  const { insight_id, dashboard_id } = record
+  if ((insight_id === null) === (dashboard_id === null)) throw invalid('A subscription needs an insight or a dashboard, and not both.')
+  if (insight_id !== null && !(await tables.insights.first({ id: insight_id, project_id: project.id, deleted: false })))
+    throw noSuch(insight_id, 'insight')
+  const dashboard = dashboard_id === null ? null : await tables.dashboards.first({ id: dashboard_id, project_id: project.id })
+  if (dashboard === undefined || dashboard?.deleted) throw noSuch(dashboard_id, 'dashboard')
+  mustBeTarget(record.target_type as TargetType, record.target_value)
+  if (record.target_type === 'email') mustTakeMail(context, 'target_type')
+  if (record.target_type === 'email' && context.settings().isHosted) await mustBeMembers(tables, project, addressesOf(record.target_value))
+  if (record.bysetpos !== null && (record.byweekday === null || record.bysetpos === 0))
+    throw invalid('bysetpos needs byweekday, and counts from 1, or from -1 at the end.', 'bysetpos')
+  if (record.until_date && record.until_date < record.start_date) throw invalid('until_date is before start_date.', 'until_date')
+}
+
+/** A server for many customers sends no mails to strangers. */
+const mustBeMembers = async (tables: AccountTables, { organization_id }: ProjectRecord, addresses: readonly string[]) => {
+  const ids = (await tables.memberships.find({ organization_id })).map(({ user_id }) => user_id)
+  const known = new Set((await tables.users.find({ id: ids, is_active: true })).map(({ email }) => email.toLowerCase()))
+  const stranger = addresses.find((one) => !known.has(one.toLowerCase()))
+  if (stranger !== undefined) throw invalid(`${stranger} is not the address of a member of the organization.`, 'target_value')
+}
+
+/** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
+const mustReach = ({ network }: SubscriptionServices, { target_type, target_value }: Change, before: Subscription | null): void => {
+  const [type, value] = [target_type ?? before?.target_type, target_value ?? before?.target_value]
+  if (type !== 'webhook' || value === undefined) return
+  const isKnown = before?.target_type === 'webhook' && (value === before.target_value || isMaskOf(value, before.target_value))
+  if (!isKnown) mustTakeWebhook(value, network, 'target_value')
+}
+
+const withChange = ({ clock }: AccountContext, record: Subscription, change: Change, timezone: string): Subscription => {
+  const now = clock()
+  const changed: Subscription = {
+    ...record,
+    ...pickDefined(change, 'title', 'target_type', 'target_value', 'frequency', 'interval', 'bysetpos', 'count', 'enabled', 'deleted'),
+    ...(change.insight !== undefined && { insight_id: change.insight }),
+    ...(change.dashboard !== undefined && { dashboard_id: change.dashboard }),
+    ...(change.byweekday !== undefined && {
+      byweekday: change.byweekday && change.byweekday.length > 0 ? [...new Set(change.byweekday)] : null,
+    }),
+    ...(change.start_date !== undefined && { start_date: timeOf(change.start_date, 'start_date') }),
+    ...(change.until_date !== undefined && { until_date: change.until_date === null ? null : timeOf(change.until_date, 'until_date') }),
+    updated_at: now,
+  }
+  if (changed.target_type === 'email') Object.assign(changed, { target_value: addressesOf(changed.target_value).join(',') })
+  const names = ['frequency', 'interval', 'byweekday', 'bysetpos', 'count', 'start_date', 'until_date', 'enabled', 'deleted'] as const
+  const isOther = names.some((name) => JSON.stringify(changed[name]) !== JSON.stringify(record[name]))
+  if (!isOther && record.next_delivery_date !== null) return changed
+  const next = changed.deleted || changed.enabled === false ? null : nextOccurrence(recurrenceOf(changed, timezone), now.getTime())
+  return { ...changed, next_delivery_date: next === null ? null : new Date(next) }
+}
+
+const sealedSecret = ({ box }: SubscriptionServices, record: Subscription, { webhook_secret }: Change, before: string | null) => {
+  if (record.target_type !== 'webhook') return { sealed: null, made: null }
+  // Another receiver gets another secret.
+  if (webhook_secret === undefined && record.webhook_secret !== null && record.target_value === before)
+    return { sealed: record.webhook_secret, made: null }
+  const made = webhook_secret ?? newWebhookSecret()
+  return { sealed: box.seal(made, sealedFor.subscriptionWebhook(record.id)), made }
+}
+
+export const createSubscriptions = (parts: SubscriptionServices) => {
+  const { context, wake } = parts
   const { store, clock } = context
   const { read } = store
-
-  const find = async (
-    tables: Pick<AccountTables, 'subscriptions'> | typeof read,
-    { id: project_id }: ProjectRecord,
-    id: number,
-  ): Promise<Subscription> => {
-    const found = await tables.subscriptions.first({ id, project_id })
-    if (!found) throw notFound()
-    return found
-  }
-
-  const mustBeValid = async (tables: AccountTables, project: ProjectRecord, record: Subscription) => {
-    const { insight_id, dashboard_id } = record
-    if ((insight_id === null) === (dashboard_id === null)) throw invalid('A subscription needs an insight or a dashboard, and not both.')
-    if (insight_id !== null && !(await tables.insights.first({ id: insight_id, project_id: project.id, deleted: false })))
-      throw invalid(`Invalid pk "${insight_id}" - object does not exist.`, 'insight', 'does_not_exist')
-    const dashboard = dashboard_id === null ? null : await tables.dashboards.first({ id: dashboard_id, project_id: project.id })
-    if (dashboard === undefined || dashboard?.deleted)
-      throw invalid(`Invalid pk "${dashboard_id}" - object does not exist.`, 'dashboard', 'does_not_exist')
-    mustBeTarget(record.target_type as TargetType, record.target_value)
-    if (record.target_type === 'email') mustTakeMail(context, 'target_type')
-    if (record.target_type === 'email' && context.settings().isHosted)
-      await mustBeMembers(tables, project, addressesOf(record.target_value))
-    if (record.bysetpos !== null && (record.byweekday === null || record.bysetpos === 0))
-      throw invalid('bysetpos needs byweekday, and counts from 1, or from -1 at the end.', 'bysetpos')
-    if (record.until_date && record.until_date < record.start_date) throw invalid('until_date is before start_date.', 'until_date')
-  }
-
-  /** A server for many customers sends no mails to strangers. */
-  const mustBeMembers = async (tables: AccountTables, { organization_id }: ProjectRecord, addresses: readonly string[]) => {
-    const ids = (await tables.memberships.find({ organization_id })).map(({ user_id }) => user_id)
-    const known = new Set((await tables.users.find({ id: ids, is_active: true })).map(({ email }) => email.toLowerCase()))
-    const stranger = addresses.find((one) => !known.has(one.toLowerCase()))
-    if (stranger !== undefined) throw invalid(`${stranger} is not the address of a member of the organization.`, 'target_value')
-  }
-
-  /** What a delivery would refuse. What was saved before stays, and its deliveries say what is wrong. */
-  const mustReach = ({ target_type, target_value }: Change, before: Subscription | null): void => {
-    const [type, value] = [target_type ?? before?.target_type, target_value ?? before?.target_value]
-    if (type !== 'webhook' || value === undefined) return
-    const isKnown = before?.target_type === 'webhook' && (value === before.target_value || isMaskOf(value, before.target_value))
-    if (!isKnown) mustTakeWebhook(value, network, 'target_value')
-  }
-
-  const withChange = (record: Subscription, change: Change, timezone: string): Subscription => {
-    const now = clock()
-    const defined = <K extends keyof Change & keyof Subscription>(...names: readonly K[]): Partial<Subscription> =>
-      Object.fromEntries(names.filter((name) => change[name] !== undefined).map((name) => [name, change[name]]))
-    const changed: Subscription = {
-      ...record,
-      ...defined('title', 'target_type', 'target_value', 'frequency', 'interval', 'bysetpos', 'count', 'enabled', 'deleted'),
-      ...(change.insight !== undefined && { insight_id: change.insight }),
-      ...(change.dashboard !== undefined && { dashboard_id: change.dashboard }),
-      ...(change.byweekday !== undefined && {
-        byweekday: change.byweekday && change.byweekday.length > 0 ? [...new Set(change.byweekday)] : null,
-      }),
-      ...(change.start_date !== undefined && { start_date: timeOf(change.start_date, 'start_date') }),
-      ...(change.until_date !== undefined && { until_date: change.until_date === null ? null : timeOf(change.until_date, 'until_date') }),
-      updated_at: now,
-    }
-    if (changed.target_type === 'email') Object.assign(changed, { target_value: addressesOf(changed.target_value).join(',') })
-    const names = ['frequency', 'interval', 'byweekday', 'bysetpos', 'count', 'start_date', 'until_date', 'enabled', 'deleted'] as const
-    const isOther = names.some((name) => JSON.stringify(changed[name]) !== JSON.stringify(record[name]))
-    if (!isOther && record.next_delivery_date !== null) return changed
-    const next = changed.deleted || changed.enabled === false ? null : nextOccurrence(recurrenceOf(changed, timezone), now.getTime())
-    return { ...changed, next_delivery_date: next === null ? null : new Date(next) }
-  }
-
-  const sealedSecret = (
-    record: Subscription,
-    { webhook_secret }: Change,
-    before: string | null,
-  ): { readonly sealed: string | null; readonly made: string | null } => {
-    if (record.target_type !== 'webhook') return { sealed: null, made: null }
-    // Another receiver gets another secret.
-    if (webhook_secret === undefined && record.webhook_secret !== null && record.target_value === before)
-      return { sealed: record.webhook_secret, made: null }
-    const made = webhook_secret ?? newWebhookSecret()
-    return { sealed: box.seal(made, sealedFor.subscriptionWebhook(record.id)), made }
-  }
 
   return {
     find: (project: ProjectRecord, id: number) => find(read, project, id),
@@ -158,9 +130,8 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
     async create(place: Place, body: unknown): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
       const given = check(subscriptionInput, body)
       const { project, by } = place
-      mustReach(given, null)
-      const made = await writeAs(context, by, async (tables) => {
-        if (!(await tables.projects.first({ id: project.id }))) throw notFound()
+      mustReach(parts, given, null)
+      const made = await writeIn(context, place, async (tables) => {
         if ((await tables.subscriptions.count({ project_id: project.id, deleted: false })) >= mostSubscriptions)
           throw invalid(`A project has at most ${mostSubscriptions} subscriptions. Delete one first.`)
         const now = clock()
@@ -187,9 +158,9 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
           created_at: now,
           updated_at: now,
         }
-        const record = withChange(blank, given, project.timezone)
-        await mustBeValid(tables, project, record)
-        const { sealed, made: secret } = sealedSecret(record, given, null)
+        const record = withChange(context, blank, given, project.timezone)
+        await mustBeValid(context, tables, project, record)
+        const { sealed, made: secret } = sealedSecret(parts, record, given, null)
         const stored = { ...record, webhook_secret: sealed }
         await tables.subscriptions.insert(stored)
         await note(context, tables, place, 'Subscription', null, logged(stored))
@@ -217,16 +188,17 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
         enabled: true,
       }
       const sent: Change = isWhole ? { ...rest, ...check(subscriptionInput, body) } : check(subscriptionChange, body)
-      const { project, by } = place
-      mustReach(sent, await find(read, project, id))
-      const changed = await writeAs(context, by, async (tables) => {
+      const { project } = place
+      mustReach(parts, sent, await find(read, project, id))
+      const changed = await writeIn(context, place, async (tables) => {
         const before = await find(tables, project, id)
         const isMask = before.target_type === 'webhook' && isMaskOf(sent.target_value, before.target_value)
         const given = isMask ? { ...sent, target_value: before.target_value } : sent
-        const record = withChange(before, given, project.timezone)
+        const record = withChange(context, before, given, project.timezone)
         // What it is about may be gone by now: deleting and renaming it is still possible.
-        if (Object.keys(given).some((name) => !['deleted', 'title', 'enabled'].includes(name))) await mustBeValid(tables, project, record)
-        const { sealed, made: secret } = sealedSecret(record, given, before.target_type === 'webhook' ? before.target_value : null)
+        if (Object.keys(given).some((name) => !['deleted', 'title', 'enabled'].includes(name)))
+          await mustBeValid(context, tables, project, record)
+        const { sealed, made: secret } = sealedSecret(parts, record, given, before.target_type === 'webhook' ? before.target_value : null)
         const { id: _, ...columns } = { ...record, webhook_secret: sealed }
         await tables.subscriptions.update({ id }, columns)
         if (record.deleted)
@@ -234,8 +206,7 @@ export const createSubscriptions = ({ context, box, network, wake }: Subscriptio
             { subscription_id: id, status: 'waiting' },
             { status: 'failed', latest_error: 'The subscription was deleted.' },
           )
-        const isGone = record.deleted && !before.deleted
-        await note(context, tables, place, 'Subscription', logged(before), logged(record), isGone ? 'deleted' : undefined)
+        await note(context, tables, place, 'Subscription', logged(before), logged(record))
         return { record: { ...record, webhook_secret: sealed }, secret }
       })
       wake()

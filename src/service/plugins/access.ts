@@ -1,5 +1,5 @@
 import type { AccountTables, Organization, Plugin } from '../accounts/records.ts'
-import { notAllowed, notFound } from '../accounts/refusals.ts'
+import { mustFind, notAllowed } from '../accounts/refusals.ts'
 
 /** What an organization may do with plugins: `plugins_access_level`. */
 export const pluginAccess = { none: 0, config: 3, install: 6, root: 9 } as const
@@ -19,8 +19,5 @@ export const mustBeGlobalManager = ({ plugins_access_level }: Organization): voi
 }
 
 /** The organization when the write runs: its level may have changed. */
-export const organizationNow = async (tables: Pick<AccountTables, 'organizations'>, id: string): Promise<Organization> => {
-  const organization = await tables.organizations.first({ id })
-  if (!organization) throw notFound()
-  return organization
-}
+export const organizationNow = (tables: Pick<AccountTables, 'organizations'>, id: string): Promise<Organization> =>
+  mustFind(tables.organizations.first({ id }))

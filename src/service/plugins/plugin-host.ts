@@ -6,8 +6,8 @@ import type { PluginConfig as ConfigRow, Plugin, PluginAttachment } from '../acc
 import type { SecretBox } from '../accounts/secrets/secret-box.ts'
 import { openAddressDatabase } from './address-database.ts'
 import { createCaptures } from './captures.ts'
+import { attachmentContents } from './config-attachments.ts'
 import { openSettings } from './config-fields.ts'
-import { attachmentContents } from './configs.ts'
 import { lazyFileStorage } from './file-storage.ts'
 import type { Capabilities, PluginLoader, PluginLogs, PluginRuntime as RuntimePort } from './host-ports.ts'
 import { type KeptLogs, logsIn, logsInMemory } from './kept-logs.ts'
@@ -49,7 +49,98 @@ export interface PluginHost extends PluginLoader, RuntimePort, PluginLogs {
   close(): Promise<void>
 }
 
-export async function openPluginHost({ context, box, network, folder, geoip, ticks, ingest, report }: HostParts): Promise<PluginHost> {
+const configOf = async ({ context, box }: HostParts, row: ConfigRow, plugin: Plugin, version: PluginVersion): Promise<PluginConfig> => {
+  const attachments = await context.store.read.plugin_attachments.find({ plugin_config_id: row.id })
+  const capabilities = version.capabilities as Capabilities
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    order: row.position,
+    plugin: {
+      id: plugin.id,
+      name: plugin.name,
+      files: Object.fromEntries(version.files.map(({ name, source }) => [name, source])),
+      main: 'index.ts',
+      ...(capabilities.methods && {
+        capabilities: {
+          methods: capabilities.methods,
+          scheduled_tasks: capabilities.scheduled_tasks ?? [],
+          jobs: capabilities.jobs ?? [],
+        },
+      }),
+    },
+    config: openSettings(row, box),
+    attachments: Object.fromEntries(
+      attachments.map((one): [string, Attachment] => [
+        one.key,
+        { content_type: one.content_type, file_name: one.file_name, contents: attachmentContents(box, one) },
+      ]),
+    ),
+  }
+}
+
+/** Gives the runtime the configs of projects, and disables those that it gives up. */
+const createConfigLoader = (parts: HostParts, runtime: () => PluginRuntime) => {
+  const { context, report } = parts
+  const { store, clock } = context
+  /** Configs that cannot be given to the runtime. */
+  const unusable = new Map<number, string>()
+  /** When the configs that the runtime has were last changed. */
+  const changedAt = new Map<number, number>()
+  /** Unless the config was changed meanwhile. */
+  const disable = async ({ id, projectId }: PluginConfig, error: string): Promise<void> => {
+    const isDisabled = await store.write(async (tables) => {
+      const row = await tables.plugin_configs.first({ id, enabled: true })
+      const plugin = row && (await tables.plugins.first({ id: row.plugin_id }))
+      if (!plugin || row.updated_at.getTime() !== changedAt.get(id)) return false
+      await tables.plugin_configs.update({ id }, { enabled: false, error, updated_at: clock() })
+      const { organization_id, project_id, name } = row
+      const changes: Change[] = [{ type: 'PluginConfig', action: 'changed', field: 'error', before: null, after: error }]
+      const about = { organization_id, project_id, scope: 'PluginConfig', item_id: id, activity: 'disabled', name: name ?? plugin.name }
+      await logActivity(context, tables, { ...about, by: null, changes })
+      return true
+    })
+    if (isDisabled) await reload(projectId)
+  }
+  /** Configs with code for this server. */
+  const configsOf = async (rows: readonly ConfigRow[]): Promise<PluginConfig[]> => {
+    const configs: PluginConfig[] = []
+    for (const row of rows) {
+      try {
+        const plugin = await store.read.plugins.first({ id: row.plugin_id })
+        const version = plugin && (await runningVersion(store.read, row, plugin))
+        const config = version && (await configOf(parts, row, plugin, version))
+        if (config?.plugin.files['index.ts'] !== undefined) configs.push(config)
+        changedAt.set(row.id, row.updated_at.getTime())
+        if (version === null) unusable.set(row.id, waitsForAgreement)
+        else unusable.delete(row.id)
+      } catch (error) {
+        unusable.set(
+          row.id,
+          isFault(error) ? faultText : `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+        )
+        report(error)
+      }
+    }
+    return configs
+  }
+  const turns = new Map<number, Promise<void>>()
+  const reload = (projectId: number): Promise<void> => {
+    const turn = (turns.get(projectId) ?? Promise.resolve()).then(async () => {
+      const rows = await store.read.plugin_configs.find({ project_id: projectId, enabled: true, is_deleted: false })
+      const ended = runtime().use(projectId, await configsOf(rows))
+      ended.catch(report) // functions that tear plugins down may take long
+    })
+    const settled = turn.catch(report)
+    turns.set(projectId, settled)
+    void settled.then(() => turns.get(projectId) === settled && turns.delete(projectId))
+    return settled
+  }
+  return { unusable, disable, reload }
+}
+
+export async function openPluginHost(parts: HostParts): Promise<PluginHost> {
+  const { context, box, network, folder, geoip, ticks, ingest, report } = parts
   const { store, clock, newId } = context
   const locate = geoip === null ? async () => null : await openAddressDatabase(geoip)
   const files = folder === null ? null : lazyFileStorage(join(folder, 'storage.jsonl'))
@@ -71,26 +162,8 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
       message,
       instance_id: instanceId,
     })
-  /** Configs that cannot be given to the runtime. */
-  const unusable = new Map<number, string>()
-  /** When the configs that the runtime has were last changed. */
-  const changedAt = new Map<number, number>()
-  /** Unless the config was changed meanwhile. */
-  const disable = async ({ id, projectId }: PluginConfig, error: string): Promise<void> => {
-    const isDisabled = await store.write(async (tables) => {
-      const row = await tables.plugin_configs.first({ id, enabled: true })
-      const plugin = row && (await tables.plugins.first({ id: row.plugin_id }))
-      if (!plugin || row.updated_at.getTime() !== changedAt.get(id)) return false
-      await tables.plugin_configs.update({ id }, { enabled: false, error, updated_at: clock() })
-      const { organization_id, project_id, name } = row
-      const changes: Change[] = [{ type: 'PluginConfig', action: 'changed', field: 'error', before: null, after: error }]
-      const about = { organization_id, project_id, scope: 'PluginConfig', item_id: id, activity: 'disabled', name: name ?? plugin.name }
-      await logActivity(context, tables, { ...about, by: null, changes })
-      return true
-    })
-    if (isDisabled) await reload(projectId)
-  }
-  const runtime = createPluginRuntime(
+  const { unusable, disable, reload } = createConfigLoader(parts, () => runtime)
+  const runtime: PluginRuntime = createPluginRuntime(
     {
       outbound: createOutbound(network),
       storage,
@@ -105,71 +178,6 @@ export async function openPluginHost({ context, box, network, folder, geoip, tic
     sandbox,
   )
   const schedule = createPluginSchedule({ context, report, runtime })
-
-  const configOf = async (row: ConfigRow, plugin: Plugin, version: PluginVersion): Promise<PluginConfig> => {
-    const attachments = await store.read.plugin_attachments.find({ plugin_config_id: row.id })
-    const capabilities = version.capabilities as Capabilities
-    return {
-      id: row.id,
-      projectId: row.project_id,
-      order: row.position,
-      plugin: {
-        id: plugin.id,
-        name: plugin.name,
-        files: Object.fromEntries(version.files.map(({ name, source }) => [name, source])),
-        main: 'index.ts',
-        ...(capabilities.methods && {
-          capabilities: {
-            methods: capabilities.methods,
-            scheduled_tasks: capabilities.scheduled_tasks ?? [],
-            jobs: capabilities.jobs ?? [],
-          },
-        }),
-      },
-      config: openSettings(row, box),
-      attachments: Object.fromEntries(
-        attachments.map((one): [string, Attachment] => [
-          one.key,
-          { content_type: one.content_type, file_name: one.file_name, contents: attachmentContents(box, one) },
-        ]),
-      ),
-    }
-  }
-  /** Configs with code for this server. */
-  const configsOf = async (rows: readonly ConfigRow[]): Promise<PluginConfig[]> => {
-    const configs: PluginConfig[] = []
-    for (const row of rows) {
-      try {
-        const plugin = await store.read.plugins.first({ id: row.plugin_id })
-        const version = plugin && (await runningVersion(store.read, row, plugin))
-        const config = version && (await configOf(row, plugin, version))
-        if (config?.plugin.files['index.ts'] !== undefined) configs.push(config)
-        changedAt.set(row.id, row.updated_at.getTime())
-        if (version === null) unusable.set(row.id, waitsForAgreement)
-        else unusable.delete(row.id)
-      } catch (error) {
-        unusable.set(
-          row.id,
-          isFault(error) ? faultText : `Its settings cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-        )
-        report(error)
-      }
-    }
-    return configs
-  }
-  const turns = new Map<number, Promise<void>>()
-  const reload = (projectId: number): Promise<void> => {
-    const turn = (turns.get(projectId) ?? Promise.resolve()).then(async () => {
-      const rows = await store.read.plugin_configs.find({ project_id: projectId, enabled: true, is_deleted: false })
-      const ended = runtime.use(projectId, await configsOf(rows))
-      ended.catch(report) // functions that tear plugins down may take long
-    })
-    const settled = turn.catch(report)
-    turns.set(projectId, settled)
-    void settled.then(() => turns.get(projectId) === settled && turns.delete(projectId))
-    return settled
-  }
-
   const all = await store.read.plugin_configs.find({})
   const projects = new Set(all.filter(({ enabled, is_deleted }) => enabled && !is_deleted).map(({ project_id }) => project_id))
   for (const id of projects) await reload(id)

@@ -63,6 +63,46 @@ export interface PluginRuntime {
 const webhookMs = 10_000
 const required = ['event', 'distinct_id'] as const
 
+const deliver = async (ports: PluginPorts, plugin: ManagedPlugin, { event, webhookEvent }: DeliveredEvent): Promise<Delivery> => {
+  const configId = plugin.config.id
+  const [seen] = await plugin.call('onEvent', [JSON.stringify(event)])
+  const [composed] = await plugin.call('composeWebhook', [JSON.stringify(webhookEvent)])
+  const of = (result: CallResult | undefined): Delivery => deliveryOf(configId, result)
+  if (composed?.kind !== 'value' || composed.json === null)
+    return worst(of(seen), composed?.kind === 'value' ? skipped(configId) : of(composed))
+  return worst(of(seen), await send(ports, plugin, composed.json))
+}
+
+const send = async (ports: PluginPorts, plugin: ManagedPlugin, json: string): Promise<Delivery> => {
+  const configId = plugin.config.id
+  const refuse = (reason: string, isRetryable: boolean): Delivery => {
+    plugin.log('SYSTEM', 'ERROR', `The webhook was not delivered: ${reason}`)
+    return { configId, status: 'failed', isRetryable, reason }
+  }
+  try {
+    const request = webhookOf(JSON.parse(json))
+    const { status } = await ports.outbound(request, AbortSignal.timeout(webhookMs))
+    if (status >= 200 && status < 300) return { configId, status: 'done', isRetryable: false, reason: null }
+    return refuse(`${new URL(request.url).host} answered with status ${status}`, isPassingStatus(status))
+  } catch (error) {
+    if (isFault(error)) {
+      ports.report?.(error)
+      return refuse(faultText, true)
+    }
+    return refuse(error instanceof Error ? error.message : String(error), isNetworkError(error))
+  }
+}
+const inspection = (sandbox: Sandbox) => ({
+  async inspect(plugin: PluginCode) {
+    const config: PluginConfig = { id: 0, projectId: 0, plugin, order: 0, config: {}, attachments: {} }
+    const refuse = async () => Promise.reject(new Error('The server can be called only after the plugin is loaded'))
+    const loaded = await sandbox.load(codeOf(config), { call: refuse, log: () => undefined }, { isSetUp: false })
+    if (loaded.kind === 'failed') return { problem: loaded.text }
+    await loaded.unit.unload()
+    return { capabilities: loaded.unit.capabilities }
+  },
+})
+
 /** `sandbox` stays open when the runtime closes. */
 export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): PluginRuntime {
   const calls = createServerCalls(ports, createMemoryCache(ports.clock))
@@ -70,36 +110,6 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
   const pluginsOf = (projectId: number) => projects.get(projectId) ?? []
   const chosen = (projectId: number, ids?: readonly number[]) =>
     pluginsOf(projectId).filter(({ config }) => !ids || ids.includes(config.id))
-
-  const deliver = async (plugin: ManagedPlugin, { event, webhookEvent }: DeliveredEvent): Promise<Delivery> => {
-    const configId = plugin.config.id
-    const [seen] = await plugin.call('onEvent', [JSON.stringify(event)])
-    const [composed] = await plugin.call('composeWebhook', [JSON.stringify(webhookEvent)])
-    const of = (result: CallResult | undefined): Delivery => deliveryOf(configId, result)
-    if (composed?.kind !== 'value' || composed.json === null)
-      return worst(of(seen), composed?.kind === 'value' ? skipped(configId) : of(composed))
-    return worst(of(seen), await send(plugin, composed.json))
-  }
-
-  const send = async (plugin: ManagedPlugin, json: string): Promise<Delivery> => {
-    const configId = plugin.config.id
-    const refuse = (reason: string, isRetryable: boolean): Delivery => {
-      plugin.log('SYSTEM', 'ERROR', `The webhook was not delivered: ${reason}`)
-      return { configId, status: 'failed', isRetryable, reason }
-    }
-    try {
-      const request = webhookOf(JSON.parse(json))
-      const { status } = await ports.outbound(request, AbortSignal.timeout(webhookMs))
-      if (status >= 200 && status < 300) return { configId, status: 'done', isRetryable: false, reason: null }
-      return refuse(`${new URL(request.url).host} answered with status ${status}`, isPassingStatus(status))
-    } catch (error) {
-      if (isFault(error)) {
-        ports.report?.(error)
-        return refuse(faultText, true)
-      }
-      return refuse(error instanceof Error ? error.message : String(error), isNetworkError(error))
-    }
-  }
 
   const pass = async (projectId: number, passing: readonly PassingEvent[]) => {
     for (const plugin of pluginsOf(projectId)) {
@@ -163,7 +173,7 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
       for (const plugin of pluginsOf(projectId)) plugin.log('SYSTEM', 'ERROR', message)
     },
 
-    deliver: (projectId, event, configIds) => Promise.all(chosen(projectId, configIds).map((plugin) => deliver(plugin, event))),
+    deliver: (projectId, event, configIds) => Promise.all(chosen(projectId, configIds).map((plugin) => deliver(ports, plugin, event))),
 
     runTask: (projectId, task) =>
       Promise.all(
@@ -180,15 +190,7 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
       if (result?.kind === 'absent') plugin.log('SYSTEM', 'ERROR', `The job "${name}" did not run: the plugin has no such job.`)
       return deliveryOf(configId, result)
     },
-
-    async inspect(plugin) {
-      const config: PluginConfig = { id: 0, projectId: 0, plugin, order: 0, config: {}, attachments: {} }
-      const refuse = async () => Promise.reject(new Error('The server can be called only after the plugin is loaded'))
-      const loaded = await sandbox.load(codeOf(config), { call: refuse, log: () => undefined }, { isSetUp: false })
-      if (loaded.kind === 'failed') return { problem: loaded.text }
-      await loaded.unit.unload()
-      return { capabilities: loaded.unit.capabilities }
-    },
+    ...inspection(sandbox),
 
     problem: (configId) => [...projects.values()].flat().find(({ config }) => config.id === configId)?.problem ?? null,
 

@@ -50,6 +50,47 @@ const responseOf = ({ url, status, statusText, headers, body }: OutboundResponse
   return jsonOf({ url, status, statusText, headers, ...content })
 }
 
+/** Within what one config may keep. */
+const keep = async (ports: PluginPorts, scope: string, key: string, json: string): Promise<void> => {
+  const [{ keys, characters }, before] = [await ports.storage.size(scope), await ports.storage.get(scope, key)]
+  const [mostKeys, mostCharacters] = [otherLimits.storageKeys.number, otherLimits.storageBytes.number]
+  if (before === null && keys >= mostKeys) throw new Error(`The storage has ${keys} keys, at most ${mostKeys}. Remove some with del().`)
+  const after = characters + json.length - (before?.length ?? -key.length)
+  if (after > mostCharacters && json.length > (before?.length ?? 0))
+    throw new Error(`The storage has ${characters} characters, at most ${mostCharacters}. Remove keys with del(), or store less.`)
+  await ports.storage.set(scope, key, json)
+}
+
+const cached = (cache: PluginCache, config: PluginConfig, [what, given, ...rest]: readonly unknown[]): string => {
+  const scope = cacheScope(config)
+  const key = keyOf(given)
+  switch (what) {
+    case 'get': {
+      const json = cache.get(scope, key)
+      return json === null ? '{"isFound":false}' : `{"isFound":true,"value":${json}}`
+    }
+    case 'set':
+      cache.set(scope, key, jsonOf(rest[0]), rest[1] === null || rest[1] === undefined ? null : numberOf(rest[1], 'The time to live'))
+      return ''
+    case 'incr':
+      return String(cache.incr(scope, key))
+    case 'expire':
+      return String(cache.expire(scope, key, numberOf(rest[0], 'The time to live')))
+    case 'lpush':
+      return String(cache.lpush(scope, key, (Array.isArray(rest[0]) ? rest[0] : [rest[0]]).map(jsonOf)))
+    case 'lrange':
+      return `[${cache.lrange(scope, key, numberOf(rest[0], 'The start'), numberOf(rest[1], 'The end')).join()}]`
+    case 'llen':
+      return String(cache.llen(scope, key))
+    case 'lrem':
+      return String(cache.lrem(scope, key, numberOf(rest[0], 'The count'), jsonOf(rest[1])))
+    case 'lpop':
+      return `[${cache.lpop(scope, key, numberOf(rest[0] ?? 1, 'The count')).join()}]`
+    default:
+      throw bad(`The cache cannot "${excerpt(String(what), 40)}"`)
+  }
+}
+
 export function createServerCalls(ports: PluginPorts, cache: PluginCache): ServerCall {
   /** Counters are read and written in one piece. */
   const counting = new Map<string, Promise<unknown>>()
@@ -60,17 +101,6 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
     counting.set(scope, settled)
     void settled.then(() => counting.get(scope) === settled && counting.delete(scope))
     return next
-  }
-
-  /** Within what one config may keep. */
-  const keep = async (scope: string, key: string, json: string): Promise<void> => {
-    const [{ keys, characters }, before] = [await ports.storage.size(scope), await ports.storage.get(scope, key)]
-    const [mostKeys, mostCharacters] = [otherLimits.storageKeys.number, otherLimits.storageBytes.number]
-    if (before === null && keys >= mostKeys) throw new Error(`The storage has ${keys} keys, at most ${mostKeys}. Remove some with del().`)
-    const after = characters + json.length - (before?.length ?? -key.length)
-    if (after > mostCharacters && json.length > (before?.length ?? 0))
-      throw new Error(`The storage has ${characters} characters, at most ${mostCharacters}. Remove keys with del(), or store less.`)
-    await ports.storage.set(scope, key, json)
   }
 
   const storage = async (config: PluginConfig, [what, given, value, isInit]: readonly unknown[]): Promise<string> => {
@@ -89,42 +119,12 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
               ? numberOf(value, 'The cursor')
               : Number(found)
             : numberOf(found ?? 0, 'The cursor') + numberOf(value, 'The step')
-        await keep(scope, key, String(next))
+        await keep(ports, scope, key, String(next))
         return String(next)
       })
     if (value === null) await ports.storage.set(scope, key, null)
-    else await inOrder(scope, () => keep(scope, key, jsonOf(JSON.parse(textOf(value, 'The value')))))
+    else await inOrder(scope, () => keep(ports, scope, key, jsonOf(JSON.parse(textOf(value, 'The value')))))
     return ''
-  }
-
-  const cached = (config: PluginConfig, [what, given, ...rest]: readonly unknown[]): string => {
-    const scope = cacheScope(config)
-    const key = keyOf(given)
-    switch (what) {
-      case 'get': {
-        const json = cache.get(scope, key)
-        return json === null ? '{"isFound":false}' : `{"isFound":true,"value":${json}}`
-      }
-      case 'set':
-        cache.set(scope, key, jsonOf(rest[0]), rest[1] === null || rest[1] === undefined ? null : numberOf(rest[1], 'The time to live'))
-        return ''
-      case 'incr':
-        return String(cache.incr(scope, key))
-      case 'expire':
-        return String(cache.expire(scope, key, numberOf(rest[0], 'The time to live')))
-      case 'lpush':
-        return String(cache.lpush(scope, key, (Array.isArray(rest[0]) ? rest[0] : [rest[0]]).map(jsonOf)))
-      case 'lrange':
-        return `[${cache.lrange(scope, key, numberOf(rest[0], 'The start'), numberOf(rest[1], 'The end')).join()}]`
-      case 'llen':
-        return String(cache.llen(scope, key))
-      case 'lrem':
-        return String(cache.lrem(scope, key, numberOf(rest[0], 'The count'), jsonOf(rest[1])))
-      case 'lpop':
-        return `[${cache.lpop(scope, key, numberOf(rest[0] ?? 1, 'The count')).join()}]`
-      default:
-        throw bad(`The cache cannot "${excerpt(String(what), 40)}"`)
-    }
   }
 
   const calls: Readonly<Record<string, (config: PluginConfig, args: readonly unknown[]) => Promise<string> | string>> = {
@@ -136,7 +136,7 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
       return responseOf(await ports.api(projectId, { ...asked, url: asked.url.startsWith('/') ? asked.url : `/${asked.url}` }))
     },
     storage,
-    cache: cached,
+    cache: (config, args) => cached(cache, config, args),
     locate: async (_, [ip]) => jsonOf(await ports.locate(textOf(ip, 'The address'))),
     async capture(config, [given]) {
       const { event, distinct_id, timestamp, properties } = given as JsonObject

@@ -27,7 +27,7 @@ export interface PluginVersion {
 }
 
 type Reading = AccountContext['store']['read']
-type Tables = Pick<AccountTables | Reading, 'plugins' | 'plugin_files' | 'plugin_versions' | 'plugin_configs'>
+type Tables = Pick<Reading, 'plugins' | 'plugin_files' | 'plugin_versions' | 'plugin_configs'>
 
 /** Of a config whose project has agreed to no version. */
 export const noVersion = ''

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
-import type { AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
+import type { AccountStore, AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
+import { mustFind, noSuch } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
 import { annotationScopes } from './annotation-scopes.ts'
-import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 // Notes on the time axis of charts.
 
@@ -44,24 +44,19 @@ export const createAnnotations = (context: AccountContext) => {
   const { store, clock } = context
   const { read } = store
 
-  const find = async (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) => {
+  const find = async (tables: Pick<AccountStore['read'], 'annotations'>, project: ProjectRecord, id: number) => {
     const found = await anyOf(tables, project, id)
     if (found.deleted) throw isDeleted('annotation')
     return found
   }
   /** Also a deleted one. */
-  const anyOf = async (tables: Pick<AccountTables, 'annotations'> | typeof read, project: ProjectRecord, id: number) => {
-    const found = await tables.annotations.first({ id, ...shownIn(project) })
-    if (!found) throw notFound()
-    return found
-  }
+  const anyOf = (tables: Pick<AccountStore['read'], 'annotations'>, project: ProjectRecord, id: number) =>
+    mustFind(tables.annotations.first({ id, ...shownIn(project) }))
 
   const mustBeThere = async (tables: AccountTables, { id: project_id }: ProjectRecord, given: Partial<Annotation>) => {
     const { dashboard_id, insight_id } = given
-    if (dashboard_id && !(await tables.dashboards.first({ id: dashboard_id, project_id })))
-      throw invalid(`Invalid pk "${dashboard_id}" - object does not exist.`, 'dashboard_id', 'does_not_exist')
-    if (insight_id && !(await tables.insights.first({ id: insight_id, project_id })))
-      throw invalid(`Invalid pk "${insight_id}" - object does not exist.`, 'dashboard_item', 'does_not_exist')
+    if (dashboard_id && !(await tables.dashboards.first({ id: dashboard_id, project_id }))) throw noSuch(dashboard_id, 'dashboard_id')
+    if (insight_id && !(await tables.insights.first({ id: insight_id, project_id }))) throw noSuch(insight_id, 'dashboard_item')
   }
 
   const columnsOf = (body: unknown, project: ProjectRecord) => {

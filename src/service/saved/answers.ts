@@ -57,6 +57,14 @@ const narrowed = (query: AskedQuery, filters: unknown, variables: unknown): Aske
 const merged = (own: unknown, over: unknown): unknown =>
   isObject(own) && isObject(over) ? { ...own, ...over } : isObject(over) ? over : own
 
+/** The query of an insight where it is shown. */
+const queryOn = (insight: Insight, asking: InsightAsking, tile?: Pick<DashboardTile, 'filters_overrides'>, dashboard?: Dashboard) => {
+  const own = queryAsked(insight.query)
+  if (!dashboard) return overridden(own, { filters: asking.filters, variables: asking.variables })
+  const filters = merged(merged(dashboard.filters, tile?.filters_overrides), asking.filters)
+  return narrowed(own, filters, merged(dashboard.variables, asking.variables))
+}
+
 export const createAnswers = (home: SavedHome) => {
   let rows: () => RowLimits = () => undefined
 
@@ -71,14 +79,6 @@ export const createAnswers = (home: SavedHome) => {
     const outcome = await project.ask(asked, { ...asker, rows: rows() })
     if ('answer' in outcome) return { ...noAnswer, answer: outcome.answer }
     return { ...noAnswer, status: outcome.status, answer: outcome.status.answer ?? (await project.cachedAnswer(query)) }
-  }
-
-  /** The query of an insight where it is shown. */
-  const queryOn = (insight: Insight, asking: InsightAsking, tile?: Pick<DashboardTile, 'filters_overrides'>, dashboard?: Dashboard) => {
-    const own = queryAsked(insight.query)
-    if (!dashboard) return overridden(own, { filters: asking.filters, variables: asking.variables })
-    const filters = merged(merged(dashboard.filters, tile?.filters_overrides), asking.filters)
-    return narrowed(own, filters, merged(dashboard.variables, asking.variables))
   }
 
   return {

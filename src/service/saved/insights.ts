@@ -2,15 +2,15 @@ import * as z from 'zod'
 import { withinJson } from '../../limits/bounds.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, flag, integer, listOf, text } from '../accounts/fields.ts'
-import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
-import { invalid, notFound } from '../accounts/refusals.ts'
+import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
+import type { AccountStore, AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
+import { invalid, noSuch, notFound } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
 import { queryOfFilters } from './older-filters.ts'
 import { checkedQuery, savedQuerySchema } from './saved-query.ts'
 import { newShortId } from './short-id.ts'
 import { tagList } from './tags.ts'
 import { insertTile } from './tiles.ts'
-import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from './writing.ts'
 
 const nullable = (max: number) => text({ max, blank: true }).nullable()
 const fields = {
@@ -67,81 +67,109 @@ const maxInt = 2_147_483_647
 /** What an insight says. Where it is listed and who likes it does not modify it. */
 const material = ['name', 'description', 'query'] as const
 
+interface Asked {
+  readonly query?: unknown
+  readonly filters?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+const find = async (tables: Pick<AccountStore['read'], 'insights'>, project: ProjectRecord, id: string): Promise<Insight> => {
+  const found = await anyOf(tables, project, id)
+  if (found.deleted) throw isDeleted('insight')
+  return found
+}
+/** By its number or its short id; also a deleted one. */
+const anyOf = async (tables: Pick<AccountStore['read'], 'insights'>, project: ProjectRecord, id: string): Promise<Insight> => {
+  const isNumber = /^\d{1,10}$/.test(id) && Number(id) <= maxInt
+  const byNumber = isNumber ? await tables.insights.first({ id: Number(id), project_id: project.id }) : undefined
+  const found = byNumber ?? (await tables.insights.first({ short_id: id, project_id: project.id }))
+  if (!found) throw notFound()
+  return found
+}
+
+const tilesOf = async (tables: Pick<AccountStore['read'], 'dashboards' | 'dashboard_tiles'>, ids: readonly number[]) => {
+  if (ids.length === 0) return []
+  const tiles = await tables.dashboard_tiles.find({ insight_id: ids, deleted: false })
+  const shown = await tables.dashboards.find({ id: [...new Set(tiles.map((one) => one.dashboard_id))] })
+  const deleted = new Set(shown.filter((one: Dashboard) => one.deleted).map(({ id }) => id))
+  return tiles.filter((one) => !deleted.has(one.dashboard_id))
+}
+
+const placed = async ({ store }: AccountContext, insights: readonly Insight[]): Promise<PlacedInsight[]> => {
+  const tiles = await tilesOf(
+    store.read,
+    insights.map(({ id }) => id),
+  )
+  return insights.map((insight) => ({ insight, tiles: tiles.filter((one) => one.insight_id === insight.id) }))
+}
+
+/** Shows it on these dashboards and no others. */
+const placeOn = async (tables: AccountTables, { project }: Place, insight: Insight, wanted: readonly number[]): Promise<void> => {
+  const now = await tables.dashboard_tiles.find({ insight_id: insight.id })
+  const asked = new Set(wanted)
+  for (const tile of now)
+    if (tile.deleted === asked.has(tile.dashboard_id))
+      await tables.dashboard_tiles.update({ id: tile.id }, { deleted: !asked.has(tile.dashboard_id) })
+  for (const id of asked) {
+    if (now.some((tile) => tile.dashboard_id === id)) continue
+    const dashboard = await tables.dashboards.first({ id })
+    if (!dashboard || dashboard.project_id !== project.id || dashboard.deleted) throw noSuch(id, 'dashboards')
+    await insertTile(tables, dashboard, { insight_id: insight.id })
+  }
+}
+const isGiven = (value: object | null | undefined): value is object => value != null && Object.keys(value).length > 0
+/** Null: the body says nothing about it. A record may be sent back as it was read, with the one of both changed. */
+const askedBy = ({ query, filters }: Asked, before?: Insight): Pick<Insight, 'query' | 'kind' | 'filters'> | null => {
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+  const hasNewFilters = isGiven(filters) && !isSame(filters, before?.filters)
+  const hasNewQuery = query != null && !(before && isSame(query, before.query))
+  if (hasNewQuery) return { query: query as Json, kind: checkedQuery(query).kind, filters: null }
+  if (!hasNewFilters) return null
+  const made = queryOfFilters(filters as Readonly<Record<string, unknown>>)
+  return { query: made as Json, kind: checkedQuery(made, 'filters').kind, filters: filters as Json }
+}
+const looks = (context: AccountContext) => ({
+  /** Who looked at it last, and when. */
+  async viewed({ id: project_id }: ProjectRecord, insights: readonly Insight[], user: User): Promise<void> {
+    const viewed_at = context.clock()
+    await context.store.write(async (tables) => {
+      for (const { id } of insights) {
+        const key = { insight_id: id, user_id: user.id }
+        const known = await tables.insight_views.update(key, { viewed_at })
+        if (known === 0) await tables.insight_views.insert({ id: context.newId(), project_id, ...key, viewed_at })
+        await tables.insights.update({ id }, { last_viewed_at: viewed_at })
+      }
+    })
+  },
+
+  /** Those that the user looked at, the last one first, with the time. */
+  async lastViewed({ id: project_id }: ProjectRecord, user: User, most: number) {
+    const views = await context.store.read.insight_views.find(
+      { project_id, user_id: user.id },
+      { newestFirst: 'viewed_at', limit: 10 * most },
+    )
+    const found = await context.store.read.insights.find({ id: views.map((one) => one.insight_id), deleted: false })
+    const byId = new Map(found.map((one) => [one.id, one]))
+    const known = views.flatMap(({ insight_id, viewed_at }) => {
+      const insight = byId.get(insight_id)
+      return insight ? [{ insight, viewed_at }] : []
+    })
+    return known.slice(0, most)
+  },
+})
+
 export const createInsights = (context: AccountContext) => {
   const { store, clock } = context
   const { read } = store
-
-  const find = async (tables: Pick<AccountTables, 'insights'> | typeof read, project: ProjectRecord, id: string): Promise<Insight> => {
-    const found = await anyOf(tables, project, id)
-    if (found.deleted) throw isDeleted('insight')
-    return found
-  }
-  /** By its number or its short id; also a deleted one. */
-  const anyOf = async (tables: Pick<AccountTables, 'insights'> | typeof read, project: ProjectRecord, id: string): Promise<Insight> => {
-    const isNumber = /^\d{1,10}$/.test(id) && Number(id) <= maxInt
-    const byNumber = isNumber ? await tables.insights.first({ id: Number(id), project_id: project.id }) : undefined
-    const found = byNumber ?? (await tables.insights.first({ short_id: id, project_id: project.id }))
-    if (!found) throw notFound()
-    return found
-  }
-
-  const tilesOf = async (tables: Pick<AccountTables, 'dashboards' | 'dashboard_tiles'> | typeof read, ids: readonly number[]) => {
-    if (ids.length === 0) return []
-    const tiles = await tables.dashboard_tiles.find({ insight_id: ids, deleted: false })
-    const shown = await tables.dashboards.find({ id: [...new Set(tiles.map((one) => one.dashboard_id))] })
-    const deleted = new Set(shown.filter((one: Dashboard) => one.deleted).map(({ id }) => id))
-    return tiles.filter((one) => !deleted.has(one.dashboard_id))
-  }
-
-  const placed = async (insights: readonly Insight[]): Promise<PlacedInsight[]> => {
-    const tiles = await tilesOf(
-      read,
-      insights.map(({ id }) => id),
-    )
-    return insights.map((insight) => ({ insight, tiles: tiles.filter((one) => one.insight_id === insight.id) }))
-  }
-
-  /** Shows it on these dashboards and no others. */
-  const placeOn = async (tables: AccountTables, { project }: Place, insight: Insight, wanted: readonly number[]): Promise<void> => {
-    const now = await tables.dashboard_tiles.find({ insight_id: insight.id })
-    const asked = new Set(wanted)
-    for (const tile of now)
-      if (tile.deleted === asked.has(tile.dashboard_id))
-        await tables.dashboard_tiles.update({ id: tile.id }, { deleted: !asked.has(tile.dashboard_id) })
-    for (const id of asked) {
-      if (now.some((tile) => tile.dashboard_id === id)) continue
-      const dashboard = await tables.dashboards.first({ id })
-      if (!dashboard || dashboard.project_id !== project.id || dashboard.deleted)
-        throw invalid(`Invalid pk "${id}" - object does not exist.`, 'dashboards', 'does_not_exist')
-      await insertTile(tables, dashboard, { insight_id: insight.id })
-    }
-  }
-
-  interface Asked {
-    readonly query?: unknown
-    readonly filters?: Readonly<Record<string, unknown>> | null | undefined
-  }
-  const isGiven = (value: object | null | undefined): value is object => value != null && Object.keys(value).length > 0
-  /** Null: the body says nothing about it. A record may be sent back as it was read, with the one of both changed. */
-  const askedBy = ({ query, filters }: Asked, before?: Insight): Pick<Insight, 'query' | 'kind' | 'filters'> | null => {
-    const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
-    const hasNewFilters = isGiven(filters) && !isSame(filters, before?.filters)
-    const hasNewQuery = query != null && !(before && isSame(query, before.query))
-    if (hasNewQuery) return { query: query as Json, kind: checkedQuery(query).kind, filters: null }
-    if (!hasNewFilters) return null
-    const made = queryOfFilters(filters as Readonly<Record<string, unknown>>)
-    return { query: made as Json, kind: checkedQuery(made, 'filters').kind, filters: filters as Json }
-  }
 
   return {
     find: (project: ProjectRecord, id: string) => find(read, project, id),
     /** Also a deleted one. */
     findAny: (project: ProjectRecord, id: string) => anyOf(read, project, id),
-    placed,
+    placed: (insights: readonly Insight[]) => placed(context, insights),
 
     async list({ where, condition, ...page }: InsightPage): Promise<{ readonly rows: readonly PlacedInsight[]; readonly count: number }> {
       const [rows, count] = [await read.insights.find(where, { ...condition, ...page }), await read.insights.count(where, condition)]
-      return { rows: await placed(rows), count }
+      return { rows: await placed(context, rows), count }
     },
 
     async create(place: Place, body: unknown): Promise<PlacedInsight> {
@@ -175,7 +203,7 @@ export const createInsights = (context: AccountContext) => {
         await note(context, tables, place, 'Insight', null, logged(made, dashboards))
         return made
       })
-      return (await placed([insight]))[0]!
+      return (await placed(context, [insight]))[0]!
     },
 
     async update(place: Place, id: string, body: unknown): Promise<PlacedInsight> {
@@ -211,33 +239,9 @@ export const createInsights = (context: AccountContext) => {
         await note(context, tables, place, 'Insight', logged(before, shownOn), logged(after, shown))
         return after
       })
-      return (await placed([insight]))[0]!
+      return (await placed(context, [insight]))[0]!
     },
-
-    /** Who looked at it last, and when. */
-    async viewed({ id: project_id }: ProjectRecord, insights: readonly Insight[], user: User): Promise<void> {
-      const viewed_at = clock()
-      await store.write(async (tables) => {
-        for (const { id } of insights) {
-          const key = { insight_id: id, user_id: user.id }
-          const known = await tables.insight_views.update(key, { viewed_at })
-          if (known === 0) await tables.insight_views.insert({ id: context.newId(), project_id, ...key, viewed_at })
-          await tables.insights.update({ id }, { last_viewed_at: viewed_at })
-        }
-      })
-    },
-
-    /** Those that the user looked at, the last one first, with the time. */
-    async lastViewed({ id: project_id }: ProjectRecord, user: User, most: number) {
-      const views = await read.insight_views.find({ project_id, user_id: user.id }, { newestFirst: 'viewed_at', limit: 10 * most })
-      const found = await read.insights.find({ id: views.map((one) => one.insight_id), deleted: false })
-      const byId = new Map(found.map((one) => [one.id, one]))
-      const known = views.flatMap(({ insight_id, viewed_at }) => {
-        const insight = byId.get(insight_id)
-        return insight ? [{ insight, viewed_at }] : []
-      })
-      return known.slice(0, most)
-    },
+    ...looks(context),
   }
 }
 export type Insights = ReturnType<typeof createInsights>

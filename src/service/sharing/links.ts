@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
 import { type AccountContext, changesOf, log } from '../accounts/context.ts'
 import { check, flag } from '../accounts/fields.ts'
-import type { AccountTables, ProjectRecord, SharingLink } from '../accounts/records.ts'
+import type { AccountStore, AccountTables, ProjectRecord, SharingLink } from '../accounts/records.ts'
 import { notFound } from '../accounts/refusals.ts'
 
 // Public links: a token opens one insight or one dashboard for reading, as long as it is enabled.
@@ -50,7 +50,7 @@ export const createSharing = (context: AccountContext) => {
     })
   }
 
-  const existing = (tables: Pick<AccountTables, 'sharing_links'> | typeof store.read, project: ProjectRecord, thing: SharedThing) =>
+  const existing = (tables: Pick<AccountStore['read'], 'sharing_links'>, project: ProjectRecord, thing: SharedThing) =>
     tables.sharing_links.first({ project_id: project.id, ...columnsOf(thing) })
 
   const blank = (project: ProjectRecord, thing: SharedThing): SharingLink => ({

@@ -124,73 +124,74 @@ const fitting = async (answers: readonly (InsightAnswer | undefined)[]): Promise
   return { size, answers: shown }
 }
 
+const shownInsight = (insight: Insight, tile: DashboardTile | undefined, found: InsightAnswer | null | undefined): SharedInsight => ({
+  id: insight.id,
+  tile: tile?.id ?? 0,
+  name: insight.name || insight.derived_name || '',
+  description: insight.description,
+  kind: queryAsked(insight.query).kind,
+  query: insight.query,
+  answer: isObject(found?.answer?.object) ? found.answer.object : null,
+  error: found === null ? tooLarge : told(found?.error ?? null),
+  layouts: tile?.layouts ?? {},
+})
+
+/** All links of a project share its execution slots. */
+const askerOf = (project: ProjectRecord): QueryCaller => ({
+  name: `public links of ${project.id}`,
+  isBackground: true,
+  signal: AbortSignal.timeout(askingMs),
+})
+
+const insightView = async (saved: Saved, clock: () => Date, project: ProjectRecord, insight: Insight): Promise<SharedView> => {
+  const { size, answers } = await fitting(await saved.answers.ofAll(project, [{ insight }], { refresh: 'blocking' }, askerOf(project)))
+  return {
+    type: 'insight',
+    name: insight.name || insight.derived_name || '',
+    description: insight.description,
+    timezone: project.timezone,
+    computedAt: clock(),
+    size,
+    tiles: [shownInsight(insight, undefined, answers[0])],
+  }
+}
+
+const dashboardView = async (saved: Saved, clock: () => Date, project: ProjectRecord, dashboard: Dashboard): Promise<SharedView> => {
+  const { tiles } = await saved.dashboards.whole(dashboard)
+  const shown = tiles.slice(0, mostTiles)
+  const asked = shown.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
+  const { size, answers } = await fitting(await saved.answers.ofAll(project, asked, { refresh: 'blocking' }, askerOf(project), dashboard))
+  let next = 0
+  return {
+    type: 'dashboard',
+    name: dashboard.name,
+    description: dashboard.description ?? '',
+    timezone: project.timezone,
+    computedAt: clock(),
+    size,
+    tiles: shown.map(({ tile, insight }) => {
+      if (!insight) return { tile: tile.id, text: tile.body ?? '', layouts: tile.layouts }
+      return shownInsight(insight, tile, answers[next++])
+    }),
+  }
+}
+
+const sharedOf = async (
+  saved: Saved,
+  project: ProjectRecord,
+  link: SharingLink,
+): Promise<{ readonly insight: Insight } | { readonly dashboard: Dashboard } | undefined> => {
+  if (link.insight_id !== null) {
+    const insight = await saved.insights.find(project, String(link.insight_id)).catch(() => undefined)
+    return insight && !insight.deleted ? { insight } : undefined
+  }
+  const dashboard = await saved.dashboards.find(project, link.dashboard_id!).catch(() => undefined)
+  return dashboard && !dashboard.deleted ? { dashboard } : undefined
+}
+
 export const createSharedViews = (saved: Saved, clock: () => Date) => {
   const kept = new Map<string, Kept>()
   const limit = createConcurrencyLimit({ atOnce: 2, waiting: 64, waitingOfGroup: 8, refusal: busy })
-
-  const shownInsight = (insight: Insight, tile: DashboardTile | undefined, found: InsightAnswer | null | undefined): SharedInsight => ({
-    id: insight.id,
-    tile: tile?.id ?? 0,
-    name: insight.name || insight.derived_name || '',
-    description: insight.description,
-    kind: queryAsked(insight.query).kind,
-    query: insight.query,
-    answer: isObject(found?.answer?.object) ? found.answer.object : null,
-    error: found === null ? tooLarge : told(found?.error ?? null),
-    layouts: tile?.layouts ?? {},
-  })
-
-  /** All links of a project share its execution slots. */
-  const askerOf = (project: ProjectRecord): QueryCaller => ({
-    name: `public links of ${project.id}`,
-    isBackground: true,
-    signal: AbortSignal.timeout(askingMs),
-  })
-
-  const insightView = async (project: ProjectRecord, insight: Insight): Promise<SharedView> => {
-    const { size, answers } = await fitting(await saved.answers.ofAll(project, [{ insight }], { refresh: 'blocking' }, askerOf(project)))
-    return {
-      type: 'insight',
-      name: insight.name || insight.derived_name || '',
-      description: insight.description,
-      timezone: project.timezone,
-      computedAt: clock(),
-      size,
-      tiles: [shownInsight(insight, undefined, answers[0])],
-    }
-  }
-
-  const dashboardView = async (project: ProjectRecord, dashboard: Dashboard): Promise<SharedView> => {
-    const { tiles } = await saved.dashboards.whole(dashboard)
-    const shown = tiles.slice(0, mostTiles)
-    const asked = shown.flatMap(({ tile, insight }) => (insight ? [{ tile, insight }] : []))
-    const { size, answers } = await fitting(await saved.answers.ofAll(project, asked, { refresh: 'blocking' }, askerOf(project), dashboard))
-    let next = 0
-    return {
-      type: 'dashboard',
-      name: dashboard.name,
-      description: dashboard.description ?? '',
-      timezone: project.timezone,
-      computedAt: clock(),
-      size,
-      tiles: shown.map(({ tile, insight }) => {
-        if (!insight) return { tile: tile.id, text: tile.body ?? '', layouts: tile.layouts }
-        return shownInsight(insight, tile, answers[next++])
-      }),
-    }
-  }
-
-  const sharedOf = async (
-    project: ProjectRecord,
-    link: SharingLink,
-  ): Promise<{ readonly insight: Insight } | { readonly dashboard: Dashboard } | undefined> => {
-    if (link.insight_id !== null) {
-      const insight = await saved.insights.find(project, String(link.insight_id)).catch(() => undefined)
-      return insight && !insight.deleted ? { insight } : undefined
-    }
-    const dashboard = await saved.dashboards.find(project, link.dashboard_id!).catch(() => undefined)
-    return dashboard && !dashboard.deleted ? { dashboard } : undefined
-  }
 
   /** The oldest view of the project that keeps most goes first: many links of one project take no place from others. */
   const shrink = () => {
@@ -209,7 +210,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
   return {
     /** Undefined: what it showed was deleted. */
     async of(project: ProjectRecord, link: SharingLink): Promise<SharedView | undefined> {
-      const shared = await sharedOf(project, link)
+      const shared = await sharedOf(saved, project, link)
       if (!shared) return undefined
       const version = 'insight' in shared ? shared.insight.updated_at : (shared.dashboard.last_modified_at ?? shared.dashboard.created_at)
       const key = `${version?.toISOString()} ${project.updated_at.toISOString()}`
@@ -217,7 +218,7 @@ export const createSharedViews = (saved: Saved, clock: () => Date) => {
       const now = clock().getTime()
       if (known?.key === key && Math.abs(now - known.at) < (known.hasFailed ? failedMs : freshMs)) return known.view
       const view = limit(String(project.id), () =>
-        'insight' in shared ? insightView(project, shared.insight) : dashboardView(project, shared.dashboard),
+        'insight' in shared ? insightView(saved, clock, project, shared.insight) : dashboardView(saved, clock, project, shared.dashboard),
       )
       const entry: Kept = { key, at: now, view, size: null, project: project.id, hasFailed: false }
       kept.delete(link.id)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openControl } from '../../../src/engine/storage/control/control-store.ts'
 import { controlFile } from '../../../src/engine/storage/control/format.ts'
 import { type Instance, openInstance } from '../../../src/engine/storage/duckdb/instance.ts'
-import type { Store } from '../../../src/service/accounts/store.ts'
+import type { Store } from '../../../src/lib/rows/ports.ts'
 
 // One suite for tables that are held in memory and for tables that are only read through statements: nobody may notice which one it is.
 
@@ -21,8 +21,7 @@ const openStore = async (
 ): Promise<{ store: Things; instance: Instance }> => {
   const instance = await openInstance({ dataDir, threads: 1 })
   await instance.attach('control', 'control.duckdb', controlFile)
-  type Tables = Parameters<Parameters<Things['write']>[0]>[0]
-  return { store: await openControl<Things['read'], Tables>(instance, shapes, { long, onChange }), instance }
+  return { store: await openControl(instance, shapes, { long, onChange }), instance }
 }
 const thing = (id: string, given: Partial<Parameters<Parameters<Parameters<Things['write']>[0]>[0]['things']['insert']>[0]> = {}) => ({
   id,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openControl } from '../../../src/engine/storage/control/control-store.ts'
 import { createAccounts } from '../../../src/service/accounts/accounts.ts'
-import { type AccountStore, type AccountTables, accountShapes, longTables, type User } from '../../../src/service/accounts/records.ts'
+import { accountShapes, longTables, type User } from '../../../src/service/accounts/records.ts'
 import { type Postgres, startPostgres, whyNoPostgres } from '../../harness/postgres.ts'
 
 // The tables of account data and every form of statement on them, on a real PostgreSQL.
@@ -36,7 +36,7 @@ describe.skipIf(missing !== null)('PostgreSQL', () => {
   beforeAll(async () => {
     postgres = await startPostgres()
     await postgres.sql.run('CREATE SCHEMA control')
-    store = await openControl(postgres.sql, accountShapes, { long: Object.keys(accountShapes) })
+    store = (await openControl(postgres.sql, accountShapes, { long: Object.keys(accountShapes) })) as unknown as typeof store
   })
   afterAll(() => postgres?.stop())
 
@@ -83,13 +83,13 @@ describe.skipIf(missing !== null)('PostgreSQL', () => {
   })
 
   test('a first start, people, projects and keys; and the same rows for the next process', async () => {
-    const open = () => openControl<AccountStore['read'], AccountTables>(postgres.sql, accountShapes, { long: longTables })
-    const accounts = createAccounts({ store: (await open()) as AccountStore })
+    const open = () => openControl(postgres.sql, accountShapes, { long: longTables })
+    const accounts = createAccounts({ store: await open() })
     const { organization, user, project, personalKey } = await accounts.firstStart({})
     const ada = await accounts.createUser(organization.id, { email: 'ada@acme.test', first_name: "A'da" }, 'admin')
     const by = async (one: User) => ({ user: one, membership: (await accounts.organizations.membership(organization.id, one))! })
     await accounts.projects.update(await by(ada), project, { name: 'Shop', timezone: 'Asia/Tokyo' })
-    const again = createAccounts({ store: (await open()) as AccountStore })
+    const again = createAccounts({ store: await open() })
     expect(await again.projects.byId(project.id)).toMatchObject({ name: 'Shop', timezone: 'Asia/Tokyo' })
     expect((await again.personalKeys.authenticate(personalKey!))?.user.id).toBe(user.id)
     expect(await again.context.store.read.activity.find({ scope: 'Team' }, { newestFirst: 'created_at', limit: 1 })).toMatchObject([

@@ -113,9 +113,7 @@ interface DemoEvent {
 }
 type Properties = Readonly<Record<string, unknown>>
 
-/** Events before `now`, oldest first. */
-export const demoEvents = (now: Date): DemoEvent[] => {
-  const random = randomFrom(7)
+const drawsOf = (random: () => number) => {
   const pick = <T>(of: readonly Weighted<T>[]): T => {
     let left = random() * of.reduce((sum, { weight }) => sum + weight, 0)
     for (const { value, weight } of of) {
@@ -125,6 +123,159 @@ export const demoEvents = (now: Date): DemoEvent[] => {
     return of[0]!.value
   }
   const chance = (share: number) => random() < share
+  return { pick, chance }
+}
+
+interface Steps {
+  readonly add: (event: string, properties?: Properties, after?: number) => void
+  readonly open: (to: string, properties?: Properties) => void
+}
+
+function buy(random: () => number, { add, open }: Steps, isSignedUp: boolean): void {
+  const { pick, chance } = drawsOf(random)
+  open('/products')
+  const chosen = pick(products)
+  open(`/products/${chosen.product.toLowerCase().replace(' ', '-')}`)
+  const { product, category } = chosen
+  if (chance(0.55)) {
+    const items = 1 + Math.floor(random() ** 2 * 4)
+    const price = Math.round(items * chosen.price * 100) / 100
+    add('product added', { product, category, unit_price: chosen.price, items, currency: 'EUR' })
+    open('/cart')
+    if (isSignedUp && chance(0.7)) {
+      open('/checkout')
+      add('checkout started', { total: price, items })
+      if (chance(0.72))
+        add(
+          'purchase',
+          { product, category, price, $revenue: price, items, currency: 'EUR', is_gift: chance(0.1) },
+          20_000 + random() * 3 * minute,
+        )
+    }
+  }
+}
+
+/** Everything that one person does. */
+function addVisits(events: DemoEvent[], now: Date, first: number, random: () => number, person: number): void {
+  const { pick, chance } = drawsOf(random)
+  // More people come as the weeks go by.
+  const arrival = first + Math.sqrt(random()) * days * day
+  const device = pick(devices)
+  const isApp = device.$device_type === 'Mobile' && chance(0.35)
+  const about = {
+    ...device,
+    ...pick(countries),
+    ...(isApp ? { $lib: 'app', $app_version: pick(weighted(['2.0.1', 1], ['2.1.0', 3])) } : { $lib: 'web', $browser: pick(browsers) }),
+  }
+  const [visitor, user] = [`visitor-${person}`, `user-${person}`]
+  const plan = pick(plans)
+  const company = `company-${Math.floor(random() ** 2 * companies)}`
+  const eagerness = random()
+  let isSignedUp = false
+  let start = arrival
+
+  for (let visit = 0; start < now.getTime() && visit < 40; visit++) {
+    visitOf(start, visit)
+    // Who bought or signed up comes back more often, and interest fades.
+    const isStaying = chance((isSignedUp ? 0.9 : 0.55) * (0.55 + eagerness * 0.45))
+    if (!isStaying) break
+    start += (0.2 + random() * (isSignedUp ? 5 : 8)) * day
+  }
+
+  function visitOf(begin: number, visit: number) {
+    let at = begin
+    const source = pick(sources)
+    const session = { $session_id: sessionId(begin, random), ...source }
+    const add = (event: string, properties: Properties = {}, after = 4_000 + random() * 70_000) => {
+      at += after
+      if (at >= now.getTime()) return
+      events.push({
+        event,
+        distinct_id: isSignedUp ? user : visitor,
+        timestamp: new Date(at).toISOString(),
+        properties: { ...about, ...session, ...(isSignedUp ? { $groups: { company } } : {}), ...properties },
+      })
+    }
+    let path = ''
+    const open = (to: string, properties: Properties = {}) => {
+      if (isApp) {
+        add('$screen', { $screen_name: (titles[to] ?? to.replace(/^\/(products\/)?/, '')) || 'Home', ...properties })
+        return
+      }
+      const previous = path === '' ? {} : { $prev_pageview_pathname: path }
+      path = to
+      const where = { $current_url: `https://${host}${to}`, $host: host, $pathname: to }
+      add('$pageview', { ...where, ...previous, title: titles[to] ?? to.slice(1), ...properties })
+      if (chance(0.12)) {
+        const slow = device.$device_type === 'Mobile' ? 1.6 : 1
+        const around = (middle: number) => Math.round(middle * slow * (0.5 + random() ** 3 * 4))
+        add(
+          '$web_vitals',
+          {
+            ...where,
+            $web_vitals_LCP_value: around(1500),
+            $web_vitals_INP_value: around(120),
+            $web_vitals_FCP_value: around(1000),
+            $web_vitals_CLS_value: Math.round(random() ** 3 * 300) / 1000,
+          },
+          1_500,
+        )
+      }
+    }
+    const leave = (within = minute) => {
+      if (!isApp && path !== '' && chance(0.7))
+        add(
+          '$pageleave',
+          {
+            $current_url: `https://${host}${path}`,
+            $host: host,
+            $pathname: path,
+            $prev_pageview_max_scroll_percentage: Math.round(random() * 100) / 100,
+          },
+          1_500 + random() * within,
+        )
+    }
+
+    open(visit > 2 && chance(0.4) ? '/products' : pick(landings))
+    if (chance(0.25)) {
+      leave(10_000)
+      return
+    }
+    for (let more = random() * 2; more > 0; more--) open(pick(readings))
+    if (!isApp && chance(0.06)) {
+      const url = pick(links)
+      add('$autocapture', {
+        $event_type: 'click',
+        $external_click_url: url,
+        $el_text: 'Follow us',
+        $current_url: `https://${host}${path}`,
+        $host: host,
+        $pathname: path,
+      })
+    }
+    if (!isSignedUp && chance(0.2 + eagerness * 0.3)) {
+      open('/signup')
+      if (chance(0.75)) {
+        isSignedUp = true
+        const name = `Customer ${person}`
+        const $set = { plan, email: `${user}@example.com`, name }
+        add('$identify', { $anon_distinct_id: visitor, $set, $set_once: { first_source: source.$referring_domain } })
+        add('signed up', { plan }, 500)
+      }
+    }
+    if (!chance(0.45 + eagerness * 0.4)) {
+      leave()
+      return
+    }
+    buy(random, { add, open }, isSignedUp)
+    leave()
+  }
+}
+
+/** Events before `now`, oldest first. */
+export const demoEvents = (now: Date): DemoEvent[] => {
+  const random = randomFrom(7)
+  const { pick } = drawsOf(random)
   const events: DemoEvent[] = []
   const first = now.getTime() - days * day
 
@@ -147,138 +298,6 @@ export const demoEvents = (now: Date): DemoEvent[] => {
       },
     })
 
-  for (let person = 1; person <= people; person++) {
-    // More people come as the weeks go by.
-    const arrival = first + Math.sqrt(random()) * days * day
-    const device = pick(devices)
-    const isApp = device.$device_type === 'Mobile' && chance(0.35)
-    const about = {
-      ...device,
-      ...pick(countries),
-      ...(isApp ? { $lib: 'app', $app_version: pick(weighted(['2.0.1', 1], ['2.1.0', 3])) } : { $lib: 'web', $browser: pick(browsers) }),
-    }
-    const [visitor, user] = [`visitor-${person}`, `user-${person}`]
-    const plan = pick(plans)
-    const company = `company-${Math.floor(random() ** 2 * companies)}`
-    const eagerness = random()
-    let isSignedUp = false
-    let start = arrival
-
-    for (let visit = 0; start < now.getTime() && visit < 40; visit++) {
-      visitOf(start, visit)
-      // Who bought or signed up comes back more often, and interest fades.
-      const isStaying = chance((isSignedUp ? 0.9 : 0.55) * (0.55 + eagerness * 0.45))
-      if (!isStaying) break
-      start += (0.2 + random() * (isSignedUp ? 5 : 8)) * day
-    }
-
-    function visitOf(begin: number, visit: number) {
-      let at = begin
-      const source = pick(sources)
-      const session = { $session_id: sessionId(begin, random), ...source }
-      const add = (event: string, properties: Properties = {}, after = 4_000 + random() * 70_000) => {
-        at += after
-        if (at >= now.getTime()) return
-        events.push({
-          event,
-          distinct_id: isSignedUp ? user : visitor,
-          timestamp: new Date(at).toISOString(),
-          properties: { ...about, ...session, ...(isSignedUp ? { $groups: { company } } : {}), ...properties },
-        })
-      }
-      let path = ''
-      const open = (to: string, properties: Properties = {}) => {
-        if (isApp) {
-          add('$screen', { $screen_name: (titles[to] ?? to.replace(/^\/(products\/)?/, '')) || 'Home', ...properties })
-          return
-        }
-        const previous = path === '' ? {} : { $prev_pageview_pathname: path }
-        path = to
-        const where = { $current_url: `https://${host}${to}`, $host: host, $pathname: to }
-        add('$pageview', { ...where, ...previous, title: titles[to] ?? to.slice(1), ...properties })
-        if (chance(0.12)) {
-          const slow = device.$device_type === 'Mobile' ? 1.6 : 1
-          const around = (middle: number) => Math.round(middle * slow * (0.5 + random() ** 3 * 4))
-          add(
-            '$web_vitals',
-            {
-              ...where,
-              $web_vitals_LCP_value: around(1500),
-              $web_vitals_INP_value: around(120),
-              $web_vitals_FCP_value: around(1000),
-              $web_vitals_CLS_value: Math.round(random() ** 3 * 300) / 1000,
-            },
-            1_500,
-          )
-        }
-      }
-      const leave = (within = minute) => {
-        if (!isApp && path !== '' && chance(0.7))
-          add(
-            '$pageleave',
-            {
-              $current_url: `https://${host}${path}`,
-              $host: host,
-              $pathname: path,
-              $prev_pageview_max_scroll_percentage: Math.round(random() * 100) / 100,
-            },
-            1_500 + random() * within,
-          )
-      }
-
-      open(visit > 2 && chance(0.4) ? '/products' : pick(landings))
-      if (chance(0.25)) {
-        leave(10_000)
-        return
-      }
-      for (let more = random() * 2; more > 0; more--) open(pick(readings))
-      if (!isApp && chance(0.06)) {
-        const url = pick(links)
-        add('$autocapture', {
-          $event_type: 'click',
-          $external_click_url: url,
-          $el_text: 'Follow us',
-          $current_url: `https://${host}${path}`,
-          $host: host,
-          $pathname: path,
-        })
-      }
-      if (!isSignedUp && chance(0.2 + eagerness * 0.3)) {
-        open('/signup')
-        if (chance(0.75)) {
-          isSignedUp = true
-          const name = `Customer ${person}`
-          const $set = { plan, email: `${user}@example.com`, name }
-          add('$identify', { $anon_distinct_id: visitor, $set, $set_once: { first_source: source.$referring_domain } })
-          add('signed up', { plan }, 500)
-        }
-      }
-      if (!chance(0.45 + eagerness * 0.4)) {
-        leave()
-        return
-      }
-      open('/products')
-      const chosen = pick(products)
-      open(`/products/${chosen.product.toLowerCase().replace(' ', '-')}`)
-      const { product, category } = chosen
-      if (chance(0.55)) {
-        const items = 1 + Math.floor(random() ** 2 * 4)
-        const price = Math.round(items * chosen.price * 100) / 100
-        add('product added', { product, category, unit_price: chosen.price, items, currency: 'EUR' })
-        open('/cart')
-        if (isSignedUp && chance(0.7)) {
-          open('/checkout')
-          add('checkout started', { total: price, items })
-          if (chance(0.72))
-            add(
-              'purchase',
-              { product, category, price, $revenue: price, items, currency: 'EUR', is_gift: chance(0.1) },
-              20_000 + random() * 3 * minute,
-            )
-        }
-      }
-      leave()
-    }
-  }
+  for (let person = 1; person <= people; person++) addVisits(events, now, first, random, person)
   return events.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
 }

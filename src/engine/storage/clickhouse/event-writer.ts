@@ -14,76 +14,75 @@ const uuidRows = 1_000_000
 const largeEventsOfInsert = 64 * 1024 ** 2
 
 const micros = (column: string) => `toUnixTimestamp64Micro(${column})`
-
-export function openEventWriter(store: ProjectStore): EventWriter {
-  const { project } = store
-  const eventNames = new Map<number, string>()
+const rowsOf = ({ project }: ProjectStore, table: string) => `FROM ${table} WHERE project_id = ${project}`
+const readerOf = (store: ProjectStore) => ({
   /** Not allowed while a group changes several tables. */
-  const look = <T extends readonly unknown[]>(query: string): Promise<T[]> => store.alone(() => store.rows<T>(query))
-  const ofProject = (table: string) => `FROM ${table} WHERE project_id = ${project}`
-  const among = async <T, R>(values: readonly T[], read: () => Promise<R[]>): Promise<R[]> => (values.length ? read() : [])
+  look: <T extends readonly unknown[]>(query: string): Promise<T[]> => store.alone(() => store.rows<T>(query)),
+  ofProject: (table: string) => rowsOf(store, table),
+})
+const among = async <T, R>(values: readonly T[], read: () => Promise<R[]>): Promise<R[]> => (values.length ? read() : [])
 
-  const personsByNo = (nos: readonly number[]): Promise<FoundPerson[]> =>
-    among(nos, async () => {
-      const found = await store.rows<[number, string, boolean, number, boolean, number, number, string, string, number | null]>(
-        `SELECT person_no, toString(uuid), has_record, ${micros('created_at')}, is_identified, version, ${micros('updated_at')}, properties,
-           property_times, ${micros('imported_at')} ${ofProject('persons')} AND person_no IN (${numbers(nos)})`,
-      )
-      return found.map(
-        ([personNo, uuid, hasRecord, createdAt, isIdentified, version, updatedAt, properties, propertyTimes, importedAt]) => ({
-          personNo,
-          uuid,
-          hasRecord,
-          createdAt,
-          isIdentified,
-          version,
-          updatedAt,
-          properties,
-          propertyTimes,
-          importedAt,
-        }),
-      )
-    })
+const personsByNo = (store: ProjectStore, nos: readonly number[]): Promise<FoundPerson[]> =>
+  among(nos, async () => {
+    const found = await store.rows<[number, string, boolean, number, boolean, number, number, string, string, number | null]>(
+      `SELECT person_no, toString(uuid), has_record, ${micros('created_at')}, is_identified, version, ${micros('updated_at')}, properties,
+           property_times, ${micros('imported_at')} ${rowsOf(store, 'persons')} AND person_no IN (${numbers(nos)})`,
+    )
+    return found.map(([personNo, uuid, hasRecord, createdAt, isIdentified, version, updatedAt, properties, propertyTimes, importedAt]) => ({
+      personNo,
+      uuid,
+      hasRecord,
+      createdAt,
+      isIdentified,
+      version,
+      updatedAt,
+      properties,
+      propertyTimes,
+      importedAt,
+    }))
+  })
 
-  const sizesOf = (nos: readonly number[]): Promise<FoundOwner[]> =>
-    among(nos, async () => {
-      const found = await store.rows<[number, boolean, number]>(
-        `SELECT person_no, has_record, length(properties) + length(property_times) ${ofProject('persons')} AND person_no IN (${numbers(nos)})`,
-      )
-      return found.map(([personNo, hasRecord, size]) => ({ personNo, hasRecord, size }))
-    })
+const sizesOf = (store: ProjectStore, nos: readonly number[]): Promise<FoundOwner[]> =>
+  among(nos, async () => {
+    const found = await store.rows<[number, boolean, number]>(
+      `SELECT person_no, has_record, length(properties) + length(property_times) ${rowsOf(store, 'persons')} AND person_no IN (${numbers(nos)})`,
+    )
+    return found.map(([personNo, hasRecord, size]) => ({ personNo, hasRecord, size }))
+  })
 
-  const ofGroups = (keys: readonly (readonly [index: number, key: string])[]) =>
-    `${ofProject('groups')} AND group_type_index IN (${numbers([...new Set(keys.map(([index]) => index))])}) AND group_key IN (${literals([...new Set(keys.map(([, key]) => key))])})`
-
+const ofGroups = (store: ProjectStore, keys: readonly (readonly [index: number, key: string])[]) =>
+  `${rowsOf(store, 'groups')} AND group_type_index IN (${numbers([...new Set(keys.map(([index]) => index))])}) AND group_key IN (${literals([...new Set(keys.map(([, key]) => key))])})`
+const personReads = (store: ProjectStore) => {
+  const { look, ofProject } = readerOf(store)
   return {
-    groupRows,
-    groupPeople,
-    // The server reads few rows at a time where they are large.
-    largeRoom: Number.POSITIVE_INFINITY,
-    largeEvents: largeEventsOfInsert,
-    isTooMuch: isOutOfMemory,
-    async state() {
-      const appliedSeq = await recover(store)
-      const state = await readState(look, ofProject, appliedSeq)
-      for (const { id, name } of state.eventNames) eventNames.set(id, name)
-      return state
-    },
     ownersOfIds: (ids) =>
       among(ids, () =>
         store.alone(async () => {
           const owners = await store.rows<[string, number]>(
             `SELECT distinct_id, person_no ${ofProject('distinct_ids')} AND distinct_id IN (${literals(ids)})`,
           )
-          const persons = new Map((await sizesOf(owners.map(([, no]) => no))).map((person) => [person.personNo, person]))
+          const persons = new Map(
+            (
+              await sizesOf(
+                store,
+                owners.map(([, no]) => no),
+              )
+            ).map((person) => [person.personNo, person]),
+          )
           return owners.flatMap(([distinctId, no]) => {
             const person = persons.get(no)
             return person ? [{ ...person, distinctId }] : []
           })
         }),
       ),
-    sizesOf: (nos) => store.alone(() => sizesOf(nos)),
-    personsByNo: (persons) => store.alone(() => personsByNo(persons.map(({ personNo }) => personNo))),
+    sizesOf: (nos) => store.alone(() => sizesOf(store, nos)),
+    personsByNo: (persons) =>
+      store.alone(() =>
+        personsByNo(
+          store,
+          persons.map(({ personNo }) => personNo),
+        ),
+      ),
     idsOf: (nos) =>
       among(nos, async () => {
         const found = await look<[number, string]>(
@@ -127,11 +126,17 @@ export function openEventWriter(store: ProjectStore): EventWriter {
         )
         return found.map(([uuid, personNo]) => ({ uuid, personNo }))
       }),
+  } satisfies Partial<EventWriter>
+}
+
+const otherReads = (store: ProjectStore) => {
+  const { look, ofProject } = readerOf(store)
+  return {
     groupSizes: (keys) =>
       among(keys, async () => {
         const wanted = new Set(keys.map(([index, key]) => `${index}:${key}`))
         const found = await look<[number, string, number]>(
-          `SELECT group_type_index, group_key, length(properties) + length(property_times) ${ofGroups(keys)}`,
+          `SELECT group_type_index, group_key, length(properties) + length(property_times) ${ofGroups(store, keys)}`,
         )
         return found.filter(([index, key]) => wanted.has(`${index}:${key}`)).map(([index, key, size]) => ({ index, key, size }))
       }),
@@ -139,10 +144,10 @@ export function openEventWriter(store: ProjectStore): EventWriter {
       among(sized, async () => {
         const keys = sized.map(({ index, key }) => [index, key] as const)
         const wanted = new Set(keys.map(([index, key]) => `${index}:${key}`))
-        const found = await look<[number, string, number, number, number, string, string]>(
-          `SELECT group_type_index, group_key, ${micros('created_at')}, ${micros('updated_at')}, version, properties, property_times
-           ${ofGroups(keys)}`,
-        )
+        const found = await look<
+          [number, string, number, number, number, string, string]
+        >(`SELECT group_type_index, group_key, ${micros('created_at')}, ${micros('updated_at')}, version, properties, property_times
+           ${ofGroups(store, keys)}`)
         return found
           .filter(([index, key]) => wanted.has(`${index}:${key}`))
           .map(([index, key, createdAt, updatedAt, version, properties, propertyTimes]) => ({
@@ -162,6 +167,30 @@ export function openEventWriter(store: ProjectStore): EventWriter {
         )
         return found.map(([key, day, state]) => ({ key, day, state }))
       }),
+  } satisfies Partial<EventWriter>
+}
+
+export function openEventWriter(store: ProjectStore): EventWriter {
+  const { project } = store
+  const reader = readerOf(store)
+  const { look, ofProject } = reader
+  const eventNames = new Map<number, string>()
+
+  return {
+    groupRows,
+    groupPeople,
+    // The server reads few rows at a time where they are large.
+    largeRoom: Number.POSITIVE_INFINITY,
+    largeEvents: largeEventsOfInsert,
+    isTooMuch: isOutOfMemory,
+    async state() {
+      const appliedSeq = await recover(store)
+      const state = await readState(reader, appliedSeq)
+      for (const { id, name } of state.eventNames) eventNames.set(id, name)
+      return state
+    },
+    ...personReads(store),
+    ...otherReads(store),
     fillSteps: async () => [], // properties have no columns of their own here
     async *uuids(fromSeq, toSeq) {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
@@ -188,11 +217,7 @@ export function openEventWriter(store: ProjectStore): EventWriter {
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '')
 
-async function readState(
-  look: <T extends readonly unknown[]>(query: string) => Promise<T[]>,
-  ofProject: (table: string) => string,
-  appliedSeq: number,
-): Promise<WriterState> {
+async function readState({ look, ofProject }: ReturnType<typeof readerOf>, appliedSeq: number): Promise<WriterState> {
   const meta = new Map(await look<[string, string]>(`SELECT key, value ${ofProject('meta')}`))
   const [[families] = [0]] = await look<[number]>(`SELECT count() ${ofProject('import_families')}`)
   const groupTypes: string[] = []
@@ -201,10 +226,10 @@ async function readState(
   const visitsOfDays = await look<[number, number]>(`SELECT day, count() ${ofProject('cookieless_visits')} GROUP BY day`)
   const seen = `${micros('first_seen')}, ${micros('last_seen')}`
   const names = await look<[number, string, number, number, number]>(`SELECT event_id, name, ${seen}, count ${ofProject('event_names')}`)
-  const keys = await look<[string, string, WriterState['propertyKeys'][number]['type'], string, string, number, number, ...number[]]>(
-    `SELECT scope, name, property_type, slots, ready_slots, ${seen}, count_numeric, count_string, count_boolean, count_datetime, count_other,
-       count_numeric_string ${ofProject('property_keys')}`,
-  )
+  const keys = await look<
+    [string, string, WriterState['propertyKeys'][number]['type'], string, string, number, number, ...number[]]
+  >(`SELECT scope, name, property_type, slots, ready_slots, ${seen}, count_numeric, count_string, count_boolean, count_datetime, count_other,
+       count_numeric_string ${ofProject('property_keys')}`)
   const warnings = await look<[string, number, string, number]>(
     `SELECT kind, count, samples, ${micros('last_seen')} ${ofProject('warnings')}`,
   )

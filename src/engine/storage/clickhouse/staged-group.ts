@@ -21,135 +21,152 @@ const insertInto = (table: string, columns: readonly string[]): string =>
 const format = 'FORMAT JSONCompactEachRow'
 const insertEvents = `INSERT INTO events (${['project_id', ...eventColumns.map(columnName)].join(', ')}) ${format}`
 
+/** The changes of a group, except its events. */
+const noChanges = () => ({
+  puts: new Map<ChangedTable, Value[][]>(),
+  metas: new Map<string, string>(),
+  moves: [] as [merged: number, survivor: number][],
+  rewrites: [] as [no: number, current: number][],
+  movedIds: [] as [distinctId: string, no: number][],
+  families: [] as number[],
+  people: [] as Step[],
+  emptiedPeople: [] as number[],
+  removedPeople: [] as number[],
+  visits: [] as Step[],
+  removed: [] as { readonly table: 'actions' | 'cohorts' | 'cohort_members'; readonly id: number }[],
+})
+
+/** Statements for rows of a project as of a change. */
+const statementsOf = (project: number, change: number) => {
+  const written = (
+    table: string,
+    columns: readonly string[],
+    phase: Parameters<typeof rowVersion>[1],
+    rows: readonly (readonly Value[])[],
+  ) => {
+    const version = rowVersion(change, phase)
+    const lines = rows.map((row) => `[${[project, ...row.map(asJson), version, 0].join(',')}]`)
+    return lines.length ? [{ query: `${insertInto(table, columns)} ${format}`, rows: lines.join('\n') }] : []
+  }
+  const deleted = (table: string, key: string, phase: Parameters<typeof rowVersion>[1], keys: readonly number[]) => {
+    const lines = keys.map((one) => `[${project},${one},${rowVersion(change, phase)},1]`)
+    return lines.length ? [{ query: `${insertInto(table, [key])} ${format}`, rows: lines.join('\n') }] : []
+  }
+  /** Replaces rows of a table. */
+  const copied = (table: string, columns: Readonly<Record<string, string>>, where: string, version: number, isDeleted = 0): Step => ({
+    query: `${insertInto(table, Object.keys(columns))} SELECT project_id, ${Object.values(columns).join(', ')}, ${version}, ${isDeleted}
+        FROM ${table} WHERE project_id = ${project} AND ${where}`,
+    rows: '',
+  })
+  return { written, deleted, copied }
+}
+
+type Statements = ReturnType<typeof statementsOf>
+
+const movedPeople = ({ copied }: Statements, moves: readonly (readonly [merged: number, survivor: number])[], version: number): Step[] =>
+  portions(moves).flatMap((pairs): Step[] => {
+    const merged = numbers(pairs.map(([no]) => no))
+    const survivor = (column: string) => `transform(${column}, [${merged}], [${numbers(pairs.map(([, no]) => no))}], ${column})`
+    return [
+      copied(
+        'distinct_ids',
+        { distinct_id: 'distinct_id', person_no: survivor('person_no'), added_seq: 'added_seq' },
+        `person_no IN (${merged})`,
+        version,
+      ),
+      copied('cohort_members', { cohort_id: 'cohort_id', person_no: survivor('person_no') }, `person_no IN (${merged})`, version),
+      copied('cohort_members', { cohort_id: 'cohort_id', person_no: 'person_no' }, `person_no IN (${merged})`, version, 1),
+      copied('person_merges', { merged: 'merged', survivor: survivor('survivor') }, `survivor IN (${merged})`, version),
+    ]
+  })
+
+function stepsOf(project: number, change: number, changes: ReturnType<typeof noChanges>): Step[] {
+  const { puts, metas, moves, rewrites, movedIds, families, people, emptiedPeople, removedPeople, visits, removed } = changes
+  const statements = statementsOf(project, change)
+  const { written, deleted, copied } = statements
+  const merges = (pairs: readonly (readonly [number, number])[], phase: 'moved' | 'rewritten') =>
+    written('person_merges', ['merged', 'survivor'], phase, pairs)
+  const seq = Number(metas.get('applied_seq') ?? 0)
+  const cohorts = removed.filter(({ table }) => table === 'cohort_members').map(({ id }) => id)
+  const memberRows = { family: 'family', person_no: 'person_no' }
+  return [
+    ...movedPeople(statements, moves, rowVersion(change, 'moved')),
+    ...deleted(
+      'persons',
+      'person_no',
+      'moved',
+      moves.map(([no]) => no),
+    ),
+    ...merges(moves, 'moved'),
+    ...deleted(
+      'persons',
+      'person_no',
+      'rewritten',
+      rewrites.map(([no]) => no),
+    ),
+    ...deleted(
+      'person_merges',
+      'merged',
+      'rewritten',
+      rewrites.flatMap(([no, current]) => (no === current ? [no] : [])),
+    ),
+    ...merges(
+      rewrites.filter(([no, current]) => no !== current),
+      'rewritten',
+    ),
+    ...written(
+      'distinct_ids',
+      ['distinct_id', 'person_no', 'added_seq'],
+      'rewritten',
+      movedIds.map(([id, no]) => [id, no, seq]),
+    ),
+    ...people,
+    ...removePeople(project, emptiedPeople, false),
+    ...removePeople(project, removedPeople, true),
+    ...deleted('import_families', 'family', 'removed', families),
+    ...portions(families).map((some) =>
+      copied('import_members', memberRows, `family IN (${numbers(some)})`, rowVersion(change, 'removed'), 1),
+    ),
+    ...visits,
+    ...deleted(
+      'actions',
+      'id',
+      'removed',
+      removed.flatMap(({ table, id }) => (table === 'actions' ? [id] : [])),
+    ),
+    ...deleted(
+      'cohorts',
+      'id',
+      'removed',
+      removed.flatMap(({ table, id }) => (table === 'cohorts' ? [id] : [])),
+    ),
+    ...portions(cohorts).map((some) =>
+      copied(
+        'cohort_members',
+        { cohort_id: 'cohort_id', person_no: 'person_no' },
+        `cohort_id IN (${numbers(some)})`,
+        rowVersion(change, 'removed'),
+        1,
+      ),
+    ),
+    ...[...puts].flatMap(([table, rows]) =>
+      written(
+        table,
+        columnsOf(table).map(([name]) => name),
+        'put',
+        rows,
+      ),
+    ),
+    { query: metaInsert, rows: [...metas].map(([key, value]) => metaRow(project, key, value, rowVersion(change, 'put'))).join('') },
+  ]
+}
+
 /** A group that is being written. `eventNames`: the names of event numbers; grows. */
 export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>): StagedGroup {
   const { project } = store
   const events: { readonly eventId: number; readonly rest: string }[] = []
-  const puts = new Map<ChangedTable, Value[][]>()
-  const metas = new Map<string, string>()
-  const moves: [merged: number, survivor: number][] = []
-  const rewrites: [no: number, current: number][] = []
-  const movedIds: [distinctId: string, no: number][] = []
-  const families: number[] = []
-  const people: Step[] = []
-  const emptiedPeople: number[] = []
-  const removedPeople: number[] = []
-  const visits: Step[] = []
-  const removed: { readonly table: 'actions' | 'cohorts' | 'cohort_members'; readonly id: number }[] = []
-
-  const steps = (change: number): Step[] => {
-    const written = (
-      table: string,
-      columns: readonly string[],
-      phase: Parameters<typeof rowVersion>[1],
-      rows: readonly (readonly Value[])[],
-    ) => {
-      const version = rowVersion(change, phase)
-      const lines = rows.map((row) => `[${[project, ...row.map(asJson), version, 0].join(',')}]`)
-      return lines.length ? [{ query: `${insertInto(table, columns)} ${format}`, rows: lines.join('\n') }] : []
-    }
-    const deleted = (table: string, key: string, phase: Parameters<typeof rowVersion>[1], keys: readonly number[]) => {
-      const lines = keys.map((one) => `[${project},${one},${rowVersion(change, phase)},1]`)
-      return lines.length ? [{ query: `${insertInto(table, [key])} ${format}`, rows: lines.join('\n') }] : []
-    }
-    /** Replaces rows of a table. */
-    const copied = (table: string, columns: Readonly<Record<string, string>>, where: string, version: number, isDeleted = 0): Step => ({
-      query: `${insertInto(table, Object.keys(columns))} SELECT project_id, ${Object.values(columns).join(', ')}, ${version}, ${isDeleted}
-        FROM ${table} WHERE project_id = ${project} AND ${where}`,
-      rows: '',
-    })
-    const moved = portions(moves).flatMap((pairs): Step[] => {
-      const merged = numbers(pairs.map(([no]) => no))
-      const survivor = (column: string) => `transform(${column}, [${merged}], [${numbers(pairs.map(([, no]) => no))}], ${column})`
-      const version = rowVersion(change, 'moved')
-      return [
-        copied(
-          'distinct_ids',
-          { distinct_id: 'distinct_id', person_no: survivor('person_no'), added_seq: 'added_seq' },
-          `person_no IN (${merged})`,
-          version,
-        ),
-        copied('cohort_members', { cohort_id: 'cohort_id', person_no: survivor('person_no') }, `person_no IN (${merged})`, version),
-        copied('cohort_members', { cohort_id: 'cohort_id', person_no: 'person_no' }, `person_no IN (${merged})`, version, 1),
-        copied('person_merges', { merged: 'merged', survivor: survivor('survivor') }, `survivor IN (${merged})`, version),
-      ]
-    })
-    const merges = (pairs: readonly (readonly [number, number])[], phase: 'moved' | 'rewritten') =>
-      written('person_merges', ['merged', 'survivor'], phase, pairs)
-    const seq = Number(metas.get('applied_seq') ?? 0)
-    const cohorts = removed.filter(({ table }) => table === 'cohort_members').map(({ id }) => id)
-    const memberRows = { family: 'family', person_no: 'person_no' }
-    return [
-      ...moved,
-      ...deleted(
-        'persons',
-        'person_no',
-        'moved',
-        moves.map(([no]) => no),
-      ),
-      ...merges(moves, 'moved'),
-      ...deleted(
-        'persons',
-        'person_no',
-        'rewritten',
-        rewrites.map(([no]) => no),
-      ),
-      ...deleted(
-        'person_merges',
-        'merged',
-        'rewritten',
-        rewrites.flatMap(([no, current]) => (no === current ? [no] : [])),
-      ),
-      ...merges(
-        rewrites.filter(([no, current]) => no !== current),
-        'rewritten',
-      ),
-      ...written(
-        'distinct_ids',
-        ['distinct_id', 'person_no', 'added_seq'],
-        'rewritten',
-        movedIds.map(([id, no]) => [id, no, seq]),
-      ),
-      ...people,
-      ...removePeople(project, emptiedPeople, false),
-      ...removePeople(project, removedPeople, true),
-      ...deleted('import_families', 'family', 'removed', families),
-      ...portions(families).map((some) =>
-        copied('import_members', memberRows, `family IN (${numbers(some)})`, rowVersion(change, 'removed'), 1),
-      ),
-      ...visits,
-      ...deleted(
-        'actions',
-        'id',
-        'removed',
-        removed.flatMap(({ table, id }) => (table === 'actions' ? [id] : [])),
-      ),
-      ...deleted(
-        'cohorts',
-        'id',
-        'removed',
-        removed.flatMap(({ table, id }) => (table === 'cohorts' ? [id] : [])),
-      ),
-      ...portions(cohorts).map((some) =>
-        copied(
-          'cohort_members',
-          { cohort_id: 'cohort_id', person_no: 'person_no' },
-          `cohort_id IN (${numbers(some)})`,
-          rowVersion(change, 'removed'),
-          1,
-        ),
-      ),
-      ...[...puts].flatMap(([table, rows]) =>
-        written(
-          table,
-          columnsOf(table).map(([name]) => name),
-          'put',
-          rows,
-        ),
-      ),
-      { query: metaInsert, rows: [...metas].map(([key, value]) => metaRow(project, key, value, rowVersion(change, 'put'))).join('') },
-    ]
-  }
+  const changes = noChanges()
+  const { puts, metas, moves, rewrites, movedIds, families, people, emptiedPeople, removedPeople, visits, removed } = changes
 
   return {
     get events() {
@@ -199,7 +216,7 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
         const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
         await store.run(insertEvents, lines.join('\n'))
       }
-      await commitSteps(store, change, steps(change))
+      await commitSteps(store, change, stepsOf(project, change, changes))
     },
   }
 }

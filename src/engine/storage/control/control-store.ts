@@ -1,24 +1,16 @@
+import type * as ports from '../../../lib/rows/ports.ts'
+import type { ColumnKind, Kinds, Shape, Shapes, Store, WritableRows, WriteAll } from '../../../lib/rows/ports.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 
 // Account data as rows of `control.<table>`: a database of that name in DuckDB, a schema in PostgreSQL. The statements work on both. One process
 // owns the file, so short tables are also held in memory: reads use the memory, and writes replace a table's rows there in one step, after their
 // commit.
 
-type Kind = 'text' | 'integer' | 'boolean' | 'time' | 'json'
-type Column = Kind | `${Kind}?`
-type Shape = Readonly<Record<string, Column>>
+type Kind = keyof Kinds
 type Row = Readonly<Record<string, unknown>>
-type Where = Row
-interface Condition {
-  readonly search?: readonly { readonly text: string; readonly in: readonly string[] }[]
-  readonly between?: Readonly<Record<string, { readonly from?: Date | undefined; readonly to?: Date | undefined } | undefined>>
-}
-interface FindOptions extends Condition {
-  readonly newestFirst?: string
-  readonly orderBy?: readonly { readonly column: string; readonly isDescending?: boolean }[]
-  readonly limit?: number
-  readonly offset?: number
-}
+type Condition = ports.Condition<Row>
+type FindOptions = ports.FindOptions<Row>
+type Where = ports.Where<Row>
 
 const sqlTypes: Readonly<Record<Kind, string>> = {
   text: 'VARCHAR',
@@ -27,7 +19,7 @@ const sqlTypes: Readonly<Record<Kind, string>> = {
   time: 'TIMESTAMP',
   json: 'VARCHAR',
 }
-const kindOf = (column: Column) => column.replace('?', '') as Kind
+const kindOf = (column: ColumnKind) => column.replace('?', '') as Kind
 
 const createTable = (table: string, shape: Shape): string => {
   const columns = Object.entries(shape).map(
@@ -46,7 +38,7 @@ const addColumns = (table: string, shape: Shape, known: ReadonlySet<string>): st
     })
 
 /** The statements that create missing tables and columns, by table. */
-const missing = async (sql: Sql, shapes: Readonly<Record<string, Shape>>): Promise<ReadonlyMap<string, readonly string[]>> => {
+const missing = async (sql: Sql, shapes: Shapes): Promise<ReadonlyMap<string, readonly string[]>> => {
   const columns = new Map<string, Set<string>>()
   const text = "SELECT table_name, column_name FROM information_schema.columns WHERE 'control' IN (table_catalog, table_schema)"
   for (const row of await sql.rows(text)) {
@@ -116,7 +108,7 @@ const orderOf = ({ newestFirst, orderBy }: FindOptions, hasId = true): NonNullab
 }
 
 /** One table, accessed by statements only. */
-class SqlTable {
+class SqlTable implements WritableRows<Row> {
   constructor(
     private readonly sql: Sql,
     readonly name: string,
@@ -243,7 +235,7 @@ const arrange = (found: readonly Row[], options: FindOptions = {}): readonly Row
 }
 
 /** A short table: writes use statements, reads use memory. `current` returns the rows that the reader sees. */
-class HeldTable {
+class HeldTable implements WritableRows<Row> {
   constructor(
     private readonly table: SqlTable,
     private readonly current: () => Snapshot,
@@ -273,8 +265,7 @@ class HeldTable {
 }
 
 /** The statements that create all tables. */
-export const createTables = (shapes: Readonly<Record<string, Shape>>): string[] =>
-  Object.entries(shapes).map(([name, shape]) => createTable(name, shape))
+export const createTables = (shapes: Shapes): string[] => Object.entries(shapes).map(([name, shape]) => createTable(name, shape))
 
 export interface ControlOptions {
   /** All tables have just been created. */
@@ -287,17 +278,8 @@ export interface ControlOptions {
   readonly isReadOnly?: boolean
 }
 
-export interface ControlStore<Read, Write> {
-  readonly read: Read
-  write<T>(work: (tables: Write) => Promise<T>): Promise<T>
-}
-
 /** Opens the tables of `shapes`, and creates missing tables and columns. */
-export async function openControl<Read, Write>(
-  sql: Sql,
-  shapes: Readonly<Record<string, Shape>>,
-  options: ControlOptions = {},
-): Promise<ControlStore<Read, Write>> {
+export async function openControl<S extends Shapes>(sql: Sql, shapes: S, options: ControlOptions = {}): Promise<Store<S>> {
   const long = new Set(options.long)
   const committed = new Map<string, Snapshot>()
   const changes = options.isNew ? noChanges : await missing(sql, shapes)
@@ -312,7 +294,7 @@ export async function openControl<Read, Write>(
 
   const tables = (on: Sql, seen: (name: string) => Snapshot, replace: (name: string, rows: readonly Row[]) => void) =>
     Object.fromEntries(
-      Object.entries(shapes).map(([name, shape]) => {
+      Object.entries(shapes).map(([name, shape]): [string, WritableRows<Row>] => {
         const table = new SqlTable(on, name, shape)
         return [
           name,
@@ -325,14 +307,14 @@ export async function openControl<Read, Write>(
               ),
         ]
       }),
-    )
+    ) as WriteAll<S> // their columns are those of the shapes
 
   const readOnly = () => {
     throw new TypeError('Tables are changed through write()')
   }
   let turn: Promise<unknown> = Promise.resolve()
   return {
-    read: tables(sql, (name) => committed.get(name)!, readOnly) as Read,
+    read: tables(sql, (name) => committed.get(name)!, readOnly),
     write: (work) => {
       const result = turn.then(async () => {
         const changed = new Map<string, Snapshot>()
@@ -342,7 +324,7 @@ export async function openControl<Read, Write>(
               on,
               (name) => changed.get(name) ?? committed.get(name)!,
               (name, rows) => changed.set(name, new Snapshot(rows)),
-            ) as Write,
+            ),
           ),
         )
         for (const [name, rows] of changed) committed.set(name, rows)

@@ -81,7 +81,6 @@ export interface Receipt {
 }
 
 export const eventBytesLimit = 1_000_000
-const sentFields = ['timestamp', 'offset', 'sent_at'] as const
 const textLimit = 200
 const groupKeyLimit = 400
 const none: readonly StrangeField[] = []
@@ -121,46 +120,103 @@ const unsetKeys = (value: unknown): string[] | null => {
 }
 const isUnset = (value: unknown): boolean => (Array.isArray(value) ? value.every((key) => typeof key === 'string') : isObject(value))
 
-/** The text that may be cut. */
-interface CutOf {
-  readonly field: string
-  readonly eventUuid: string
-  /** Receives a warning if something was cut. */
+/** An event while it is read. */
+interface Reading {
+  readonly raw: Readonly<Properties>
+  /** Its properties, without what a visitor without cookies must not be known by. */
+  readonly given: Readonly<Properties>
+  readonly name: string
+  readonly uuid: string
+  readonly isPersonless: boolean
+  readonly isWithoutCookies: boolean
+  readonly visitor: Visitor | null
+  /** Receives what is wrong with its fields. */
   readonly found: Warning[]
 }
 
-function cutTo(limit: number, text: string, { field, eventUuid, found }: CutOf): string {
-  const short = cut(text, limit)
-  if (short !== text) found.push({ type: 'text_too_long', details: { eventUuid, field, limit, kept: short } })
-  return short
+interface Field {
+  /** Characters that are kept of its text, or of each key and value. */
+  readonly limit?: number
+  /** Stored beside the properties as the time that was sent. */
+  readonly isTime?: boolean
+  /** Events in which it means something. Default: all. */
+  readonly of?: (reading: Reading) => boolean
+  /** Values that are not used, and what is noted about them. */
+  readonly unusable?: readonly [is: (value: unknown) => boolean, warning: WarningType]
 }
 
-function groupsOf(value: unknown, of: CutOf): [string, string][] | null {
-  if (!isObject(value)) return null
-  const pairs = Object.entries(value)
+const isNoObject = (value: unknown) => !isAbsent(value) && !isObject(value) && !(Array.isArray(value) && value.length === 0)
+const isNoList = (value: unknown) => !isAbsent(value) && !isUnset(value)
+const hasPerson = ({ isPersonless }: Reading) => !isPersonless
+const isOfGroup = ({ name }: Reading) => groupEvents.has(name)
+const isAlias = ({ name }: Reading) => aliasEvents.has(name)
+
+/** The fields that are read from an event, in the order in which they are stored and noted. */
+const fields = {
+  event: { limit: textLimit },
+  distinct_id: { limit: textLimit },
+  timestamp: { isTime: true },
+  offset: { isTime: true },
+  sent_at: { isTime: true },
+  $set: { of: hasPerson, unusable: [isNoObject, 'invalid_person_properties'] },
+  $set_once: { of: hasPerson, unusable: [isNoObject, 'invalid_person_properties'] },
+  $unset: { of: hasPerson, unusable: [isNoList, 'invalid_person_properties'] },
+  $groups: { limit: groupKeyLimit, unusable: [isNoObject, 'invalid_groups'] },
+  $group_type: { limit: groupKeyLimit, of: isOfGroup, unusable: [isAbsent, 'invalid_groups'] },
+  $group_key: { limit: groupKeyLimit, of: isOfGroup, unusable: [isAbsent, 'invalid_groups'] },
+  $group_set: { of: isOfGroup, unusable: [isNoObject, 'invalid_groups'] },
+  $anon_distinct_id: { limit: textLimit, of: ({ name }) => name === '$identify' },
+  alias: { limit: textLimit, of: isAlias, unusable: [isAbsent, 'merge_without_alias'] },
+} as const satisfies Record<string, Field>
+type TextField = { [F in keyof typeof fields]: (typeof fields)[F] extends { readonly limit: number } ? F : never }[keyof typeof fields]
+
+const rows: readonly (readonly [string, Field])[] = Object.entries(fields)
+const sentFields = rows.flatMap(([field, { isTime }]) => (isTime ? [field] : []))
+const checked = rows.flatMap(([field, { of, unusable }]) => (unusable ? [{ field, of, isUnusable: unusable[0], type: unusable[1] }] : []))
+
+/** A text as it is kept. */
+function textOf(field: TextField, value: unknown, { uuid, found }: Pick<Reading, 'uuid' | 'found'>): string {
+  const text = asText(value)
+  if (text.length <= textLimit) return text
+  const { limit } = fields[field]
+  const kept = cut(text, limit)
+  if (kept !== text) found.push({ type: 'text_too_long', details: { eventUuid: uuid, field, limit, kept } })
+  return kept
+}
+
+/** The other id of a merge event. */
+function mergeOf(reading: Reading): string | null {
+  const { given, visitor, isWithoutCookies } = reading
+  const field = fields.$anon_distinct_id.of(reading) ? '$anon_distinct_id' : isAlias(reading) ? 'alias' : null
+  const sent = field === null || isAbsent(given[field]) ? null : textOf(field, given[field], reading)
+  return !isWithoutCookies ? sent : visitor?.isIdentifying ? visitorId(visitor.hash, 0) : null
+}
+
+function groupsOf(reading: Reading): [type: string, key: string][] | null {
+  const { $groups } = reading.given
+  if (!isObject($groups)) return null
+  const pairs = Object.entries($groups)
     .filter(([, key]) => !isAbsent(key))
-    .map(([type, key]): [string, string] => [cutTo(groupKeyLimit, storableText(type), of), cutTo(groupKeyLimit, asText(key), of)])
+    .map(([type, key]): [string, string] => [textOf('$groups', type, reading), textOf('$groups', key, reading)])
   return pairs.length ? pairs : null
 }
 
-/** Invalid changes of a person or a group. */
-function noteUnusable(
-  name: string,
-  given: Readonly<Properties>,
-  { isPersonless, eventUuid, found }: Pick<CutOf, 'eventUuid' | 'found'> & { readonly isPersonless: boolean },
-): void {
-  const note = (type: WarningType, field: string) => found.push({ type, details: { eventUuid, field } })
-  const isWrong = (value: unknown) => !isAbsent(value) && !isObject(value) && !(Array.isArray(value) && value.length === 0)
-  if (!isPersonless) {
-    for (const field of ['$set', '$set_once']) if (isWrong(given[field])) note('invalid_person_properties', field)
-    if (!isAbsent(given.$unset) && !isUnset(given.$unset)) note('invalid_person_properties', '$unset')
+function groupOf(reading: Reading): { readonly type: string; readonly key: string } | null {
+  const { $group_type, $group_key } = reading.given
+  if (!isOfGroup(reading) || isAbsent($group_type) || isAbsent($group_key)) return null
+  return { type: textOf('$group_type', $group_type, reading), key: textOf('$group_key', $group_key, reading) }
+}
+
+/** What is wrong with an event that asks for no person. */
+function profileWarnings(profile: unknown, isRefused: boolean, about: { eventUuid: string; event: string; distinctId: string }): Warning[] {
+  const warnings: Warning[] = []
+  if (typeof profile !== 'boolean') {
+    const $process_person_profile = profile === null ? null : cut(asText(profile), textLimit)
+    const message = '$process_person_profile must be true or false'
+    warnings.push({ type: 'invalid_process_person_profile', details: { ...about, $process_person_profile, message } })
   }
-  if (isWrong(given.$groups)) note('invalid_groups', '$groups')
-  if (groupEvents.has(name)) {
-    for (const field of ['$group_type', '$group_key']) if (isAbsent(given[field])) note('invalid_groups', field)
-    if (isWrong(given.$group_set)) note('invalid_groups', '$group_set')
-  }
-  if (aliasEvents.has(name) && isAbsent(given.alias)) note('merge_without_alias', 'alias')
+  if (isRefused) warnings.push({ type: 'invalid_event_when_process_person_profile_is_false', details: about })
+  return warnings
 }
 
 /**
@@ -176,35 +232,18 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   if (isAbsent(id)) return refuse('All events must have the event field "distinct_id".', index, 'distinct_id')
 
   const uuid = isAbsent(raw.uuid) ? receipt.newUuid() : (readUuid(raw.uuid) ?? refuse('"uuid" is not a UUID.', index, 'uuid'))
-  const warnings: Warning[] = []
   const found: Warning[] = []
   for (const strange of receipt.strangeFields ?? none) found.push(strangeFieldWarning(strange, uuid))
   for (const strange of strangeInEvent(raw)) found.push(strangeFieldWarning(strange, uuid))
-  const cutOf = (field: string): CutOf => ({ field, eventUuid: uuid, found })
-  const name = cutTo(textLimit, asText(raw.event), cutOf('event'))
-  const sentId = cutTo(textLimit, asText(id), cutOf('distinct_id'))
+  const name = textOf('event', raw.event, { uuid, found })
+  const sentId = textOf('distinct_id', id, { uuid, found })
   const isWithoutCookies = receipt.visitor != null || isCookieless(sentId, whole)
   const told = isWithoutCookies ? withoutTraces(whole) : whole
 
-  const profile = told.$process_person_profile
-  if (profile !== undefined && typeof profile !== 'boolean')
-    warnings.push({
-      type: 'invalid_process_person_profile',
-      details: {
-        eventUuid: uuid,
-        event: name,
-        distinctId: sentId,
-        $process_person_profile: profile === null ? null : cut(asText(profile), textLimit),
-        message: '$process_person_profile must be true or false',
-      },
-    })
+  const { $process_person_profile: profile } = told
   const isPersonless = profile === false
   const isRefused = isPersonless && needPerson.has(name)
-  if (isRefused)
-    warnings.push({
-      type: 'invalid_event_when_process_person_profile_is_false',
-      details: { eventUuid: uuid, event: name, distinctId: sentId },
-    })
+  const warnings = profile === undefined ? [] : profileWarnings(profile, isRefused, { eventUuid: uuid, event: name, distinctId: sentId })
   const sentAt = sentTime(raw.sent_at ?? receipt.sentAt)
   const time = eventTime(
     {
@@ -216,56 +255,27 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     receipt.receivedAt * 1000,
     { eventUuid: uuid, eventName: name, isHistorical: receipt.isHistorical === true },
   )
-  const arrived: Arrived = { name, id: sentId, uuid, time: time.time, whole, ip: raw.ip, receipt }
-  const visit = isWithoutCookies ? visitOf(arrived) : ofOthers
+  const visit = isWithoutCookies ? visitOf({ name, id: sentId, uuid, time: time.time, whole, ip: raw.ip, receipt }) : ofOthers
   found.push(...visit.found)
   warnings.push(...visit.dropped)
   const { visitor } = visit
   const distinctId = visitor && sentId === cookielessId ? visitorId(visitor.hash, 0) : sentId
   const given = visitor ? withoutIds(told) : told
-  const outside = (attr: '$set' | '$set_once') => {
-    const writes = objectAt(raw[attr], index, attr)
-    return isWithoutCookies ? withoutPersonTraces(writes) : writes
-  }
-  const additions = {
-    set: isPersonless ? undefined : joined(given.$set, outside('$set')),
-    setOnce: isPersonless ? undefined : joined(given.$set_once, outside('$set_once')),
-    ip: isWithoutCookies || receipt.anonymizeIps ? null : isAbsent(given.$ip) ? (raw.ip ?? receipt.ip) : given.$ip,
-    sentAt: isAbsent(sentAt) || time.isSentAtUnreadable ? undefined : sentAt,
-  }
+  const reading: Reading = { raw, given, name, uuid, isPersonless, isWithoutCookies, visitor, found }
+  const additions = additionsOf(reading, receipt, index, isAbsent(sentAt) || time.isSentAtUnreadable ? undefined : sentAt)
   const chain = chainOf(raw, given)
-
-  const other = name === '$identify' ? given.$anon_distinct_id : aliasEvents.has(name) ? given.alias : undefined
-  const groupType = groupEvents.has(name) ? given.$group_type : undefined
-  const groupKey = groupEvents.has(name) ? given.$group_key : undefined
-  const isOfGroup = !isAbsent(groupType) && !isAbsent(groupKey)
-  const sentOther = isAbsent(other) ? null : cutTo(textLimit, asText(other), cutOf(name === '$identify' ? '$anon_distinct_id' : 'alias'))
-  const mergeWith = !isWithoutCookies ? sentOther : visitor?.isIdentifying ? visitorId(visitor.hash, 0) : null
-  const groups = given.$groups === undefined ? null : groupsOf(given.$groups, cutOf('$groups'))
-  const ofGroup = isOfGroup && {
-    type: cutTo(groupKeyLimit, asText(groupType), cutOf('$group_type')),
-    key: cutTo(groupKeyLimit, asText(groupKey), cutOf('$group_key')),
-  }
-  if (!isRefused) noteUnusable(name, given, { isPersonless, eventUuid: uuid, found })
+  const mergeWith = mergeOf(reading)
+  const groups = groupsOf(reading)
+  const group = groupOf(reading)
+  if (!isRefused)
+    for (const { field, of, isUnusable, type } of checked)
+      if ((!of || of(reading)) && isUnusable(given[field])) found.push({ type, details: { eventUuid: uuid, field } })
   const noted = receipt.noted ?? [...(receipt.notedBefore ?? []), ...found]
   if (noted.length) warnings.push(...noted)
   if (time.warnings.length) warnings.push(...time.warnings)
 
   const start = writer.length
-  const head = headText(name, distinctId)
-  let written: WrittenProperties
-  try {
-    let fields = head
-    for (const field of sentFields) fields += fieldText(field, sentTime(raw[field]))
-    if (chain) fields += fieldText('elements_chain', chain)
-    if (noted.length) fields += `,"$noted":${JSON.stringify(noted)}`
-    if (visitor) fields += `,"$cookieless":${JSON.stringify(storedVisitor(visitor))}`
-    const how = { isPersonless, givesFacts: !isPersonless && givesVisitFacts(name) }
-    written = writeProperties(writer, fields, given, additions, how)
-  } catch (cause) {
-    const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not representable in JSON'
-    return refuse(`Its properties are ${reason}.`, index, 'properties')
-  }
+  const written = write(writer, reading, distinctId, chain, noted, additions, index)
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
   if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
@@ -293,12 +303,46 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
     mergeWith,
     visitor,
     groups,
-    group: ofGroup ? withParsed({ ...ofGroup, set: groupWrites(given.$group_set) }, 'set') : null,
+    group: group && withParsed({ ...group, set: groupWrites(given.$group_set) }, 'set'),
     shape: written.shape,
     warnings,
     isDropped,
   }
   return withParsed(withParsed(event, 'set'), 'setOnce')
+}
+
+/** What the server knows of an event, and what was sent beside its properties. */
+function additionsOf({ raw, given, isPersonless, isWithoutCookies }: Reading, receipt: Receipt, index: number | null, sentAt: unknown) {
+  const changes = (attr: '$set' | '$set_once') => {
+    if (isPersonless) return undefined
+    const outside = objectAt(raw[attr], index, attr)
+    return joined(given[attr], isWithoutCookies ? withoutPersonTraces(outside) : outside)
+  }
+  const ip = isAbsent(given.$ip) ? (raw.ip ?? receipt.ip) : given.$ip
+  return { set: changes('$set'), setOnce: changes('$set_once'), ip: isWithoutCookies || receipt.anonymizeIps ? null : ip, sentAt }
+}
+
+/** Appends what the log stores. */
+function write(
+  writer: TextWriter,
+  { raw, given, name, isPersonless, visitor }: Reading,
+  distinctId: string,
+  chain: string,
+  noted: readonly Warning[],
+  additions: ReturnType<typeof additionsOf>,
+  index: number | null,
+): WrittenProperties {
+  try {
+    let fields = headText(name, distinctId)
+    for (const field of sentFields) fields += fieldText(field, sentTime(raw[field]))
+    if (chain) fields += fieldText('elements_chain', chain)
+    if (noted.length) fields += `,"$noted":${JSON.stringify(noted)}`
+    if (visitor) fields += `,"$cookieless":${JSON.stringify(storedVisitor(visitor))}`
+    return writeProperties(writer, fields, given, additions, { isPersonless, givesFacts: !isPersonless && givesVisitFacts(name) })
+  } catch (cause) {
+    const reason = cause instanceof RangeError ? `nested more than ${nestingLimit} levels deep` : 'not representable in JSON'
+    return refuse(`Its properties are ${reason}.`, index, 'properties')
+  }
 }
 
 interface Arrived {

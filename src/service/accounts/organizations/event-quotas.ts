@@ -36,20 +36,54 @@ const longestWaitSeconds = 3_600
 const dayOf = (now: Date): string => now.toISOString().slice(0, 10)
 const number = (value: number) => value.toLocaleString('en-US')
 
+const operatorLimit = (context: AccountContext, { events_per_day: own }: ProjectRecord): number | null => {
+  const limit = own ?? context.settings().eventsPerDay
+  return limit === null || limit === 0 ? null : limit
+}
+const limitOf = (context: AccountContext, project: ProjectRecord): number | null => {
+  const limits = [operatorLimit(context, project), settingsWithDefaults(project.settings).daily_event_limit].filter(
+    (one) => typeof one === 'number',
+  )
+  return limits.length === 0 ? null : Math.min(...limits)
+}
+
+const write = async ({ store }: AccountContext, id: number, known: Day): Promise<void> => {
+  known.unstored = 0
+  const row: EventCount = {
+    project_id: id,
+    day: known.day,
+    events: Math.min(known.taken, largestCount),
+    refused: Math.min(known.refused, largestCount),
+    is_told: known.isTold,
+  }
+  await store.write(async (tables: AccountTables) => {
+    if (!(await tables.projects.first({ id }))) return
+    if ((await tables.event_counts.update({ project_id: id }, row)) === 0) await tables.event_counts.insert(row)
+  })
+}
+
+const tell = async (context: AccountContext, project: ProjectRecord, limit: number): Promise<void> => {
+  const memberships = await context.store.read.memberships.find({ organization_id: project.organization_id, level: level.owner })
+  const owners = await context.store.read.users.find({ id: memberships.map(({ user_id }) => user_id) })
+  const text = [
+    `The project "${project.name}" has taken ${number(limit)} events today, its limit for one day. Further events are refused until 00:00 UTC.`,
+    '',
+    'The project key is public: if you did not send them, create a new key in the settings of the project. If you did, raise the limit there, or ask',
+    'the operator of the server.',
+    '',
+    `Settings: ${context.settings().siteUrl}/#/settings`,
+  ].join('\n')
+  const subject = `${project.name}: the limit of events for today is reached`
+  await post(
+    context,
+    project.organization_id,
+    owners.filter(({ is_active }) => is_active).map(({ email }) => ({ to: email, subject, text })),
+  )
+}
+
 export const createEventQuotas = (context: AccountContext) => {
   const { store, clock } = context
   const days = new Map<number, Day>()
-
-  const operatorLimit = ({ events_per_day: own }: ProjectRecord): number | null => {
-    const limit = own ?? context.settings().eventsPerDay
-    return limit === null || limit === 0 ? null : limit
-  }
-  const limitOf = (project: ProjectRecord): number | null => {
-    const limits = [operatorLimit(project), settingsWithDefaults(project.settings).daily_event_limit].filter(
-      (one) => typeof one === 'number',
-    )
-    return limits.length === 0 ? null : Math.min(...limits)
-  }
 
   const loading = new Map<number, Promise<Day>>()
   const load = async (id: number, day: string): Promise<Day> => {
@@ -75,52 +109,18 @@ export const createEventQuotas = (context: AccountContext) => {
     return key
   }
 
-  const write = async (id: number, known: Day): Promise<void> => {
-    known.unstored = 0
-    const row: EventCount = {
-      project_id: id,
-      day: known.day,
-      events: Math.min(known.taken, largestCount),
-      refused: Math.min(known.refused, largestCount),
-      is_told: known.isTold,
-    }
-    await store.write(async (tables: AccountTables) => {
-      if (!(await tables.projects.first({ id }))) return
-      if ((await tables.event_counts.update({ project_id: id }, row)) === 0) await tables.event_counts.insert(row)
-    })
-  }
-
-  const tell = async (project: ProjectRecord, limit: number): Promise<void> => {
-    const memberships = await store.read.memberships.find({ organization_id: project.organization_id, level: level.owner })
-    const owners = await store.read.users.find({ id: memberships.map(({ user_id }) => user_id) })
-    const text = [
-      `The project "${project.name}" has taken ${number(limit)} events today, its limit for one day. Further events are refused until 00:00 UTC.`,
-      '',
-      'The project key is public: if you did not send them, create a new key in the settings of the project. If you did, raise the limit there, or ask',
-      'the operator of the server.',
-      '',
-      `Settings: ${context.settings().siteUrl}/#/settings`,
-    ].join('\n')
-    const subject = `${project.name}: the limit of events for today is reached`
-    await post(
-      context,
-      project.organization_id,
-      owners.filter(({ is_active }) => is_active).map(({ email }) => ({ to: email, subject, text })),
-    )
-  }
-
   return {
-    limitOf,
-    operatorLimit,
+    limitOf: (project: ProjectRecord) => limitOf(context, project),
+    operatorLimit: (project: ProjectRecord) => operatorLimit(context, project),
     async of(project: ProjectRecord): Promise<EventQuota> {
       const day = dayOf(clock())
       const { taken } = await today(project.id)
-      return { limit: limitOf(project), taken, resets_at: new Date(Date.parse(`${day}T00:00:00Z`) + dayMs).toISOString() }
+      return { limit: limitOf(context, project), taken, resets_at: new Date(Date.parse(`${day}T00:00:00Z`) + dayMs).toISOString() }
     },
 
     /** Null: the events are taken. A batch that begins within the limit is taken as a whole. */
     async refusal(project: ProjectRecord, events: number): Promise<QuotaRefusal | null> {
-      const limit = limitOf(project)
+      const limit = limitOf(context, project)
       if (limit === null) return null
       const known = await today(project.id)
       if (known.taken < limit) return null
@@ -128,8 +128,10 @@ export const createEventQuotas = (context: AccountContext) => {
       known.isTold = true
       known.refused += events
       if (isFirst) {
-        await write(project.id, known)
-        void tell(project, limit).catch((error: unknown) => context.report('failed to tell owners about the limit of events', error))
+        await write(context, project.id, known)
+        void tell(context, project, limit).catch((error: unknown) =>
+          context.report('failed to tell owners about the limit of events', error),
+        )
       }
       const untilMidnight = Math.ceil((dayMs - (clock().getTime() % dayMs)) / 1000)
       return {
@@ -140,19 +142,19 @@ export const createEventQuotas = (context: AccountContext) => {
 
     /** Counts what was taken: visible immediately, stored at intervals. */
     async count(project: ProjectRecord, events: number): Promise<void> {
-      const limit = limitOf(project)
+      const limit = limitOf(context, project)
       if (events === 0 || limit === null) return
       const known = await today(project.id)
       const before = known.taken
       known.taken += events
       known.unstored += events
       const isOver = before < limit && known.taken >= limit
-      if (known.unstored >= Math.max(countEvery, Math.floor(limit / 1000)) || isOver) await write(project.id, known)
+      if (known.unstored >= Math.max(countEvery, Math.floor(limit / 1000)) || isOver) await write(context, project.id, known)
     },
 
     /** Stores the counts. */
     async flush(): Promise<void> {
-      for (const [id, known] of days) if (known.unstored > 0) await write(id, known)
+      for (const [id, known] of days) if (known.unstored > 0) await write(context, id, known)
     },
 
     /** The operator's limit of one project: null is that of the server, 0 none. */

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { storableText } from '../../../lib/text/storable-text.ts'
 import { type AccountContext, changesOf, log } from '../context.ts'
 import { check } from '../fields.ts'
-import { type AccountTables, type LevelName, level, type Membership, type User } from '../records.ts'
+import { type AccountStore, type AccountTables, type LevelName, level, type Membership, type User } from '../records.ts'
 import { invalid } from '../refusals.ts'
 import { insertUser } from '../users/users.ts'
 import { insertMembership } from './organizations.ts'
@@ -62,78 +62,79 @@ interface Facts {
   readonly organization: string
   readonly level: number
 }
+type Reading = AccountStore['read']
+const find = (tables: Reading | AccountTables, issuer: string, subject: string) => tables.users.first({ subject, issuer })
+
+const addressOf = (user: User, { email }: Facts) => email ?? noAddress(user.uuid)
+const isUpToDate = (user: User, memberships: readonly Membership[], facts: Facts, at: number): boolean =>
+  user.email === addressOf(user, facts) &&
+  user.first_name === facts.name &&
+  memberships.length === 1 &&
+  memberships[0]!.organization_id === facts.organization &&
+  memberships[0]!.level === at
+
+/** An organization has one owner. */
+const levelIn = async (tables: Reading | AccountTables, user: User | undefined, { organization, level: wanted }: Facts) => {
+  if (wanted !== level.owner) return wanted
+  const owner = await tables.memberships.first({ organization_id: organization, level: level.owner })
+  return owner && owner.user_id !== user?.id ? level.admin : wanted
+}
+
+const leave = async (context: AccountContext, tables: AccountTables, user: User, memberships: readonly Membership[]) => {
+  for (const { id, organization_id } of memberships) {
+    const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
+    const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
+    await tables.memberships.remove({ id })
+    await tables.project_memberships.remove({ user_id: user.id, project_id: projects })
+    await tables.role_memberships.remove({ user_id: user.id, role_id: roles })
+    await log(context, tables, {
+      by: user,
+      organization_id,
+      scope: 'OrganizationMembership',
+      item_id: id,
+      activity: 'left',
+      name: user.email,
+    })
+  }
+}
+
+const bring = async (context: AccountContext, tables: AccountTables, issuer: string, subject: string, facts: Facts): Promise<User> => {
+  if (!(await tables.organizations.first({ id: facts.organization })))
+    throw invalid(
+      `There is no organization ${facts.organization}: \`waymark.defaultOrganization()\` returns the id of the first one.`,
+      'organization',
+    )
+  const user =
+    (await find(tables, issuer, subject)) ??
+    (await insertUser(context, tables, { email: '', first_name: facts.name, host: { issuer, subject } }))
+  const shown = { email: addressOf(user, facts), first_name: facts.name }
+  const changes = changesOf('User', user as unknown as Record<string, unknown>, shown)
+  if (changes.length > 0) await tables.users.update({ id: user.id }, shown)
+  const at = await levelIn(tables, user, facts)
+  const memberships = await tables.memberships.find({ user_id: user.id })
+  const known = memberships.find((one) => one.organization_id === facts.organization)
+  await leave(
+    context,
+    tables,
+    user,
+    memberships.filter((one) => one !== known),
+  )
+  const about = { by: { ...user, ...shown }, organization_id: facts.organization, scope: 'OrganizationMembership', name: shown.email }
+  if (!known) {
+    const membership = await insertMembership(context, tables, user, facts.organization, at)
+    const project = await tables.projects.first({ organization_id: facts.organization })
+    await tables.users.update({ id: user.id }, { current_organization_id: facts.organization, current_project_id: project?.id ?? null })
+    await log(context, tables, { ...about, item_id: membership.id, activity: 'joined' })
+  } else if (known.level !== at) {
+    await tables.memberships.update({ id: known.id }, { level: at, updated_at: context.clock() })
+    const changed = changesOf('OrganizationMembership', known as unknown as Record<string, unknown>, { level: at })
+    await log(context, tables, { ...about, item_id: known.id, activity: 'updated', changes: changed })
+  }
+  return (await tables.users.first({ id: user.id }))!
+}
 
 export const createHostUsers = (context: AccountContext) => {
   const { store } = context
-  type Reading = typeof store.read
-  const find = (tables: Reading | AccountTables, issuer: string, subject: string) => tables.users.first({ subject, issuer })
-
-  const addressOf = (user: User, { email }: Facts) => email ?? noAddress(user.uuid)
-  const isUpToDate = (user: User, memberships: readonly Membership[], facts: Facts, at: number): boolean =>
-    user.email === addressOf(user, facts) &&
-    user.first_name === facts.name &&
-    memberships.length === 1 &&
-    memberships[0]!.organization_id === facts.organization &&
-    memberships[0]!.level === at
-
-  /** An organization has one owner. */
-  const levelIn = async (tables: Reading | AccountTables, user: User | undefined, { organization, level: wanted }: Facts) => {
-    if (wanted !== level.owner) return wanted
-    const owner = await tables.memberships.first({ organization_id: organization, level: level.owner })
-    return owner && owner.user_id !== user?.id ? level.admin : wanted
-  }
-
-  const leave = async (tables: AccountTables, user: User, memberships: readonly Membership[]) => {
-    for (const { id, organization_id } of memberships) {
-      const projects = (await tables.projects.find({ organization_id })).map((one) => one.id)
-      const roles = (await tables.roles.find({ organization_id })).map((one) => one.id)
-      await tables.memberships.remove({ id })
-      await tables.project_memberships.remove({ user_id: user.id, project_id: projects })
-      await tables.role_memberships.remove({ user_id: user.id, role_id: roles })
-      await log(context, tables, {
-        by: user,
-        organization_id,
-        scope: 'OrganizationMembership',
-        item_id: id,
-        activity: 'left',
-        name: user.email,
-      })
-    }
-  }
-
-  const bring = async (tables: AccountTables, issuer: string, subject: string, facts: Facts): Promise<User> => {
-    if (!(await tables.organizations.first({ id: facts.organization })))
-      throw invalid(
-        `There is no organization ${facts.organization}: \`waymark.defaultOrganization()\` returns the id of the first one.`,
-        'organization',
-      )
-    const user =
-      (await find(tables, issuer, subject)) ??
-      (await insertUser(context, tables, { email: '', first_name: facts.name, host: { issuer, subject } }))
-    const shown = { email: addressOf(user, facts), first_name: facts.name }
-    const changes = changesOf('User', user as unknown as Record<string, unknown>, shown)
-    if (changes.length > 0) await tables.users.update({ id: user.id }, shown)
-    const at = await levelIn(tables, user, facts)
-    const memberships = await tables.memberships.find({ user_id: user.id })
-    const known = memberships.find((one) => one.organization_id === facts.organization)
-    await leave(
-      tables,
-      user,
-      memberships.filter((one) => one !== known),
-    )
-    const about = { by: { ...user, ...shown }, organization_id: facts.organization, scope: 'OrganizationMembership', name: shown.email }
-    if (!known) {
-      const membership = await insertMembership(context, tables, user, facts.organization, at)
-      const project = await tables.projects.first({ organization_id: facts.organization })
-      await tables.users.update({ id: user.id }, { current_organization_id: facts.organization, current_project_id: project?.id ?? null })
-      await log(context, tables, { ...about, item_id: membership.id, activity: 'joined' })
-    } else if (known.level !== at) {
-      await tables.memberships.update({ id: known.id }, { level: at, updated_at: context.clock() })
-      const changed = changesOf('OrganizationMembership', known as unknown as Record<string, unknown>, { level: at })
-      await log(context, tables, { ...about, item_id: known.id, activity: 'updated', changes: changed })
-    }
-    return (await tables.users.first({ id: user.id }))!
-  }
 
   return {
     /** The account of a user of the host application, with exactly the membership that it says. Null: an operator has deactivated the account. */
@@ -152,7 +153,7 @@ export const createHostUsers = (context: AccountContext) => {
         const memberships = await store.read.memberships.find({ user_id: known.id })
         if (isUpToDate(known, memberships, facts, await levelIn(store.read, known, facts))) return { user: known, authenticatedAt }
       }
-      const user = await store.write((tables) => bring(tables, issuer, subject, facts))
+      const user = await store.write((tables) => bring(context, tables, issuer, subject, facts))
       return user.is_active ? { user, authenticatedAt } : null
     },
 
@@ -161,7 +162,7 @@ export const createHostUsers = (context: AccountContext) => {
       store.write(async (tables) => {
         const user = await find(tables, issuer, subject)
         if (!user) return false
-        await leave(tables, user, await tables.memberships.find({ user_id: user.id }))
+        await leave(context, tables, user, await tables.memberships.find({ user_id: user.id }))
         await tables.personal_keys.remove({ user_id: user.id })
         await tables.users.update({ id: user.id }, { current_organization_id: null, current_project_id: null })
         return true

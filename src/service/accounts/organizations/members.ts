@@ -3,7 +3,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, changesOf, log } from '../context.ts'
 import { check, integerOf } from '../fields.ts'
 import { type AccountTables, level, levels, type Membership, type User } from '../records.ts'
-import { notAllowed, notFound } from '../refusals.ts'
+import { mustFind, notAllowed } from '../refusals.ts'
 import { isHostUser, moveCurrent } from '../users/users.ts'
 
 export const memberInput = z.object({ level: integerOf(levels) })
@@ -28,11 +28,7 @@ const mayGive = (own: Membership, other: Membership, wanted: number): void => {
 }
 
 /** A member may have left since they were read. */
-const asItIs = async (tables: AccountTables, { id }: Membership): Promise<Membership> => {
-  const now = await tables.memberships.first({ id })
-  if (!now) throw notFound()
-  return now
-}
+const asItIs = (tables: AccountTables, { id }: Membership): Promise<Membership> => mustFind(tables.memberships.first({ id }))
 
 export const createMembers = (context: AccountContext) => {
   const { store } = context

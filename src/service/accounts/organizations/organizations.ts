@@ -7,7 +7,7 @@ import { timezone } from '../projects/project-fields.ts'
 import { removeProjectRows } from '../projects/project-rows.ts'
 import { insertProject } from '../projects/projects.ts'
 import { type AccountTables, level, type Organization, type User } from '../records.ts'
-import { notFound, upgradeNeeded } from '../refusals.ts'
+import { mustFind, notFound, upgradeNeeded } from '../refusals.ts'
 import { randomLetters } from '../secrets/secrets.ts'
 import { moveCurrent, mustBeOwnAccount } from '../users/users.ts'
 import { allFeatures } from './features.ts'
@@ -99,17 +99,12 @@ const removeOrganizationRows = async (
   await tables.organizations.remove({ id: organizationId })
   return { projects, withoutPlugins }
 }
+const asItIs = (tables: AccountTables, id: string): Promise<Organization> => mustFind(tables.organizations.first({ id }))
 
 export const createOrganizations = (context: AccountContext) => {
   const { store } = context
-  const byId = (id: string) => store.read.organizations.first({ id })
-  const asItIs = async (tables: AccountTables, id: string): Promise<Organization> => {
-    const organization = await tables.organizations.first({ id })
-    if (!organization) throw notFound()
-    return organization
-  }
   return {
-    byId,
+    byId: (id: string) => store.read.organizations.first({ id }),
 
     /** By the operator: no route sets it. Null: the only organization that there is. */
     setPluginsLevel: (id: string | null, plugins_access_level: number): Promise<Organization> =>

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { type ActingMember, writeAs } from '../acting-member.ts'
-import { type AccountContext, changesOf, log } from '../context.ts'
+import { type AccountContext, changesOf, entryAbout, log } from '../context.ts'
 import { text, check as valid } from '../fields.ts'
 import type { AccountTables, ProxyRecord, User } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind } from '../refusals.ts'
 import { domainName, notDomain } from './domains.ts'
 
 export const proxyRecordInput = z.object({
@@ -26,61 +26,51 @@ interface Finding {
   readonly message: string | null
 }
 const bare = (name: string) => name.toLowerCase().replace(/\.$/, '')
+const target = (context: AccountContext, organizationId: string, domain: string) =>
+  `${createHash('sha256')
+    .update(organizationId + domain)
+    .digest('hex')
+    .slice(0, 20)}.${context.settings().proxyBase}`
+const note = (by: User | null, record: ProxyRecord, activity: string) => entryAbout('ProxyRecord', record, record.domain, by, activity)
+const mustBeFree = async (tables: AccountTables, domain: string, own?: ProxyRecord) => {
+  const other = await tables.proxy_records.first({ domain })
+  if (other && other.id !== own?.id) throw invalid('proxy record with this domain already exists.', 'domain', 'unique')
+}
+const asItIs = (tables: AccountTables, id: string): Promise<ProxyRecord> => mustFind(tables.proxy_records.first({ id }))
 
-export const createProxyRecords = (context: AccountContext) => {
-  const { store } = context
-  const target = (organizationId: string, domain: string) =>
-    `${createHash('sha256')
-      .update(organizationId + domain)
-      .digest('hex')
-      .slice(0, 20)}.${context.settings().proxyBase}`
-  const note = (by: User | null, record: ProxyRecord, activity: string) => ({
-    by,
-    organization_id: record.organization_id,
-    scope: 'ProxyRecord',
-    item_id: record.id,
-    activity,
-    name: record.domain,
+/** The status that the CNAME record implies. The proxy in front of Waymark handles certificates, so correct DNS is enough to be valid. */
+const findingFor = (context: AccountContext, record: ProxyRecord, pointsAt: string | null): Finding => {
+  if (pointsAt !== null && bare(pointsAt) === bare(record.target_cname)) return { status: 'valid', message: null }
+  if (pointsAt !== null)
+    return { status: 'erroring', message: `${record.domain} points to ${bare(pointsAt)}, not to ${record.target_cname}.` }
+  const missing = `${record.domain} has no CNAME record that points to ${record.target_cname}.`
+  if (record.status === 'valid' || record.status === 'warning') return { status: 'warning', message: missing }
+  const isLate = context.clock().getTime() - record.updated_at.getTime() > patience
+  if (record.status === 'timed_out' || isLate) return { status: 'timed_out', message: missing }
+  return { status: 'waiting', message: null }
+}
+
+const settle = async (context: AccountContext, record: ProxyRecord, change: Finding, by: User | null): Promise<ProxyRecord> => {
+  if (change.status === record.status && change.message === record.message) return record
+  const updated = { ...change, updated_at: context.clock() }
+  return context.store.write(async (tables) => {
+    const now = await tables.proxy_records.first({ id: record.id })
+    if (!now || now.target_cname !== record.target_cname || now.status === 'deleting') return now ?? record
+    await tables.proxy_records.update({ id: record.id }, updated)
+    await log(context, tables, { ...note(by, now, 'updated'), changes: changesOf('ProxyRecord', now, { ...change }) })
+    return { ...now, ...updated }
   })
-  const mustBeFree = async (tables: AccountTables, domain: string, own?: ProxyRecord) => {
-    const other = await tables.proxy_records.first({ domain })
-    if (other && other.id !== own?.id) throw invalid('proxy record with this domain already exists.', 'domain', 'unique')
-  }
-  const asItIs = async (tables: AccountTables, id: string): Promise<ProxyRecord> => {
-    const record = await tables.proxy_records.first({ id })
-    if (!record) throw notFound()
-    return record
-  }
+}
+
+/** The records as the name servers have them. */
+const createChecks = (context: AccountContext) => {
+  const { store } = context
   /** A record that was marked for deletion a minute ago is deleted at the next read. */
   const sweep = async (domain: string) => {
     const known = await store.read.proxy_records.first({ domain, status: 'deleting' })
     if (known) await current(known)
   }
   const checkedAt = new Map<string, number>()
-
-  /** The status that the CNAME record implies. The proxy in front of Waymark handles certificates, so correct DNS is enough to be valid. */
-  const findingFor = (record: ProxyRecord, pointsAt: string | null): Finding => {
-    if (pointsAt !== null && bare(pointsAt) === bare(record.target_cname)) return { status: 'valid', message: null }
-    if (pointsAt !== null)
-      return { status: 'erroring', message: `${record.domain} points to ${bare(pointsAt)}, not to ${record.target_cname}.` }
-    const missing = `${record.domain} has no CNAME record that points to ${record.target_cname}.`
-    if (record.status === 'valid' || record.status === 'warning') return { status: 'warning', message: missing }
-    const isLate = context.clock().getTime() - record.updated_at.getTime() > patience
-    if (record.status === 'timed_out' || isLate) return { status: 'timed_out', message: missing }
-    return { status: 'waiting', message: null }
-  }
-
-  const settle = async (record: ProxyRecord, change: Finding, by: User | null): Promise<ProxyRecord> => {
-    if (change.status === record.status && change.message === record.message) return record
-    const updated = { ...change, updated_at: context.clock() }
-    return store.write(async (tables) => {
-      const now = await tables.proxy_records.first({ id: record.id })
-      if (!now || now.target_cname !== record.target_cname || now.status === 'deleting') return now ?? record
-      await tables.proxy_records.update({ id: record.id }, updated)
-      await log(context, tables, { ...note(by, now, 'updated'), changes: changesOf('ProxyRecord', now, { ...change }) })
-      return { ...now, ...updated }
-    })
-  }
 
   /** As the name servers have it now. If they cannot be reached it stays unchanged. */
   const check = async (record: ProxyRecord, by: User | null): Promise<ProxyRecord> => {
@@ -92,7 +82,7 @@ export const createProxyRecords = (context: AccountContext) => {
       context.report('DNS lookup failed', error)
       return record
     }
-    return settle(record, findingFor(record, pointsAt), by)
+    return settle(context, record, findingFor(context, record, pointsAt), by)
   }
 
   /** The current record; undefined if it was deleted. */
@@ -108,6 +98,12 @@ export const createProxyRecords = (context: AccountContext) => {
     return last === undefined || Math.abs(now - last) >= checkedFor ? check(record, null) : record
   }
 
+  return { sweep, check, current }
+}
+
+export const createProxyRecords = (context: AccountContext) => {
+  const { store } = context
+  const { sweep, check, current } = createChecks(context)
   return {
     list: async (organizationId: string): Promise<ProxyRecord[]> => {
       const found = await Promise.all((await store.read.proxy_records.find({ organization_id: organizationId })).map(current))
@@ -124,7 +120,7 @@ export const createProxyRecords = (context: AccountContext) => {
     /** Queries the name servers immediately, also for a record that has timed out. */
     retry: async ({ user: by }: ActingMember, record: ProxyRecord): Promise<ProxyRecord> => {
       if (!retriable.has(record.status)) throw invalid(`A record with the status ${record.status} cannot be retried.`)
-      const anew = record.status === 'timed_out' ? await settle(record, { status: 'waiting', message: null }, by) : record
+      const anew = record.status === 'timed_out' ? await settle(context, record, { status: 'waiting', message: null }, by) : record
       return check(anew, by)
     },
 
@@ -138,7 +134,7 @@ export const createProxyRecords = (context: AccountContext) => {
           id: context.newId(),
           organization_id,
           domain,
-          target_cname: target(organization_id, domain),
+          target_cname: target(context, organization_id, domain),
           status: 'waiting',
           message: null,
           created_by_id: by.user.id,
@@ -162,7 +158,7 @@ export const createProxyRecords = (context: AccountContext) => {
         await mustBeFree(tables, domain, record)
         const updated = {
           domain,
-          target_cname: target(record.organization_id, domain),
+          target_cname: target(context, record.organization_id, domain),
           status: 'waiting',
           message: null,
           updated_at: context.clock(),

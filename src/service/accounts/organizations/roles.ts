@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { type ActingMember, writeAs } from '../acting-member.ts'
-import { type AccountContext, changesOf, log } from '../context.ts'
+import { type AccountContext, changesOf, entryAbout, log } from '../context.ts'
 import { check, integerOf, text, uuid } from '../fields.ts'
 import type { AccountTables, Role, RoleMembership } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind, notFound } from '../refusals.ts'
 
 const flagAccess = { view: 21, edit: 37 } as const
 export const roleInput = z.object({
@@ -14,24 +14,13 @@ export const roleMembershipInput = z.object({ user_uuid: uuid() })
 
 export const createRoles = (context: AccountContext) => {
   const { store } = context
-  const note = (by: ActingMember, role: Role, activity: string) => ({
-    by: by.user,
-    organization_id: role.organization_id,
-    scope: 'Role',
-    item_id: role.id,
-    activity,
-    name: role.name,
-  })
+  const note = (by: ActingMember, role: Role, activity: string) => entryAbout('Role', role, role.name, by.user, activity)
   const mustBeFree = async (tables: AccountTables, organizationId: string, name: string, own?: Role) => {
     const others = await tables.roles.find({ organization_id: organizationId })
     if (others.some((one) => one.id !== own?.id && one.name.toLowerCase() === name.toLowerCase()))
       throw invalid('There is already a role with this name.', 'name', 'unique')
   }
-  const asItIs = async (tables: AccountTables, id: string): Promise<Role> => {
-    const role = await tables.roles.first({ id })
-    if (!role) throw notFound()
-    return role
-  }
+  const asItIs = (tables: AccountTables, id: string): Promise<Role> => mustFind(tables.roles.first({ id }))
   return {
     list: (organizationId: string) => store.read.roles.find({ organization_id: organizationId }),
     byId: (organizationId: string, id: string) => store.read.roles.first({ id, organization_id: organizationId }),

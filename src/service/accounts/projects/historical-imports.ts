@@ -33,27 +33,28 @@ const countEvery = 1_000
 
 export const limitsOf = (record: HistoricalImport): ImportLimits =>
   record.is_approved ? { total_events: record.total_events, events_per_minute: record.events_per_minute } : importDefaults
+const unsaid = (context: AccountContext, projectId: number): HistoricalImport => ({
+  project_id: projectId,
+  source: '',
+  method: '',
+  total_events: null,
+  events_per_minute: null,
+  is_approved: !context.settings().isHosted,
+  approved_by: null,
+  approved_at: null,
+  imported_events: 0,
+})
+const stored = ({ store }: AccountContext, projectId: number) => store.read.historical_imports.first({ project_id: projectId })
 
 export const createHistoricalImports = (context: AccountContext) => {
   const { store } = context
-  const unsaid = (projectId: number): HistoricalImport => ({
-    project_id: projectId,
-    source: '',
-    method: '',
-    total_events: null,
-    events_per_minute: null,
-    is_approved: !context.settings().isHosted,
-    approved_by: null,
-    approved_at: null,
-    imported_events: 0,
-  })
   const uncounted = new Map<number, number>()
   const withUncounted = (record: HistoricalImport): HistoricalImport => ({
     ...record,
     imported_events: Math.min(record.imported_events + (uncounted.get(record.project_id) ?? 0), largestCount),
   })
-  const stored = (projectId: number) => store.read.historical_imports.first({ project_id: projectId })
-  const of = async (projectId: number): Promise<HistoricalImport> => withUncounted((await stored(projectId)) ?? unsaid(projectId))
+  const of = async (projectId: number): Promise<HistoricalImport> =>
+    withUncounted((await stored(context, projectId)) ?? unsaid(context, projectId))
 
   const note = (projectId: number, events: number): number => {
     const sum = (uncounted.get(projectId) ?? 0) + events
@@ -68,7 +69,7 @@ export const createHistoricalImports = (context: AccountContext) => {
       const known = await tables.historical_imports.first({ project_id: projectId })
       const sum = Math.min((known?.imported_events ?? 0) + events, largestCount)
       if (known) await tables.historical_imports.update({ project_id: projectId }, { imported_events: sum })
-      else await tables.historical_imports.insert({ ...unsaid(projectId), imported_events: sum })
+      else await tables.historical_imports.insert({ ...unsaid(context, projectId), imported_events: sum })
     }
     try {
       await store.write(work)
@@ -83,7 +84,7 @@ export const createHistoricalImports = (context: AccountContext) => {
     const work = async (tables: AccountTables) => {
       if (!(await tables.projects.first({ id: project.id }))) throw notFound()
       const known = await tables.historical_imports.first({ project_id: project.id })
-      const before = known ?? unsaid(project.id)
+      const before = known ?? unsaid(context, project.id)
       const isCustomer = by !== null && context.settings().isHosted
       if (isCustomer && given.is_approved) throw notAllowed('Imports are approved by the operator of this server.')
       // The approval does not cover what is requested now.

@@ -3,7 +3,7 @@ import { type ActingMember, writeAs } from '../acting-member.ts'
 import { type AccountContext, type Change, log } from '../context.ts'
 import { check, integerOf, uuid } from '../fields.ts'
 import { type AccountTables, level, type Membership, type ProjectMembership, type ProjectRecord, type User } from '../records.ts'
-import { invalid, notAllowed, notFound, projectLevelTooLow } from '../refusals.ts'
+import { invalid, mustFind, notAllowed, notFound, projectLevelTooLow } from '../refusals.ts'
 
 // Who has access to a private project besides the administrators of the organization. A project that is not private is open to all members; its list
 // takes effect when it becomes private.
@@ -19,47 +19,46 @@ export interface ProjectMember {
 }
 type Reading = AccountContext['store']['read']
 
+const withUser = async (tables: Reading, project: ProjectRecord, access: ProjectMembership): Promise<ProjectMember | undefined> => {
+  const user = await tables.users.first({ id: access.user_id })
+  const membership = await tables.memberships.first({ user_id: access.user_id, organization_id: project.organization_id })
+  return user?.is_active && membership ? { access, user, membership } : undefined
+}
+const find = async (tables: Reading, project: ProjectRecord, userUuid: string): Promise<ProjectMember | undefined> => {
+  const user = await tables.users.first({ uuid: userUuid })
+  const access = user && (await tables.project_memberships.first({ project_id: project.id, user_id: user.id }))
+  return access && withUser(tables, project, access)
+}
+
+/** The caller's current level in the project. */
+const heldBy = async (tables: AccountTables, project: ProjectRecord, own: Membership): Promise<number> => {
+  const now = await mustFind(tables.projects.first({ id: project.id }))
+  if (!now.access_control || own.level >= level.admin) return own.level
+  return (await tables.project_memberships.first({ project_id: project.id, user_id: own.user_id }))?.level ?? 0
+}
+const mustBeAdmin = (held: number) => {
+  if (held < level.admin) throw projectLevelTooLow()
+}
+
+const note = (
+  by: ActingMember,
+  project: ProjectRecord,
+  activity: string,
+  user: User,
+  change: Pick<Change, 'action' | 'before' | 'after'>,
+) => ({
+  by: by.user,
+  organization_id: project.organization_id,
+  project_id: project.id,
+  scope: 'Team',
+  item_id: project.id,
+  activity,
+  name: project.name,
+  changes: [{ type: 'Team', field: `access of ${user.email}`, ...change }],
+})
+
 export const createProjectMembers = (context: AccountContext) => {
   const { store } = context
-
-  const withUser = async (tables: Reading, project: ProjectRecord, access: ProjectMembership): Promise<ProjectMember | undefined> => {
-    const user = await tables.users.first({ id: access.user_id })
-    const membership = await tables.memberships.first({ user_id: access.user_id, organization_id: project.organization_id })
-    return user?.is_active && membership ? { access, user, membership } : undefined
-  }
-  const find = async (tables: Reading, project: ProjectRecord, userUuid: string): Promise<ProjectMember | undefined> => {
-    const user = await tables.users.first({ uuid: userUuid })
-    const access = user && (await tables.project_memberships.first({ project_id: project.id, user_id: user.id }))
-    return access && withUser(tables, project, access)
-  }
-
-  /** The caller's current level in the project. */
-  const heldBy = async (tables: AccountTables, project: ProjectRecord, own: Membership): Promise<number> => {
-    const now = await tables.projects.first({ id: project.id })
-    if (!now) throw notFound()
-    if (!now.access_control || own.level >= level.admin) return own.level
-    return (await tables.project_memberships.first({ project_id: project.id, user_id: own.user_id }))?.level ?? 0
-  }
-  const mustBeAdmin = (held: number) => {
-    if (held < level.admin) throw projectLevelTooLow()
-  }
-
-  const note = (
-    by: ActingMember,
-    project: ProjectRecord,
-    activity: string,
-    user: User,
-    change: Pick<Change, 'action' | 'before' | 'after'>,
-  ) => ({
-    by: by.user,
-    organization_id: project.organization_id,
-    project_id: project.id,
-    scope: 'Team',
-    item_id: project.id,
-    activity,
-    name: project.name,
-    changes: [{ type: 'Team', field: `access of ${user.email}`, ...change }],
-  })
 
   return {
     async list(project: ProjectRecord): Promise<readonly ProjectMember[]> {

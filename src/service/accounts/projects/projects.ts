@@ -5,7 +5,7 @@ import { type AccountContext, type Change, changesOf, log, nextNumber } from '..
 import { check } from '../fields.ts'
 import { featureLimit, hasFeature } from '../organizations/features.ts'
 import { type AccountTables, level, type Membership, type ProjectRecord, type User } from '../records.ts'
-import { invalid, levelTooLow, notAllowed, notFound, upgradeNeeded } from '../refusals.ts'
+import { invalid, levelTooLow, mustFind, noSuch, notAllowed, notFound, upgradeNeeded } from '../refusals.ts'
 import { randomKey } from '../secrets/secrets.ts'
 import type { Json } from '../store.ts'
 import { moveCurrent } from '../users/users.ts'
@@ -96,60 +96,68 @@ const withoutToken = (change: Change): Change =>
         after: change.after && maskedAddress(String(change.after)),
       }
     : change
+const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
+
+/** A member's level in a project: a private project is closed to members without access. */
+const levelIn = async ({ store }: AccountContext, project: ProjectRecord, membership: Membership | undefined): Promise<number | null> => {
+  if (!membership) return null
+  if (!project.access_control || membership.level >= level.admin) return membership.level
+  const own = await store.read.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
+  return own?.level ?? null
+}
+
+const mustBeOrganizationAdmin = (membership: Membership | undefined, change: Readonly<Record<string, unknown>>) => {
+  if (change.access_control !== undefined && (membership?.level ?? 0) < level.admin) throw levelTooLow()
+}
+const mustBeOwnDashboard = async (tables: AccountTables, projectId: number | null, id: unknown) => {
+  const found = typeof id === 'number' ? await tables.dashboards.first({ id }) : undefined
+  if (typeof id === 'number' && (!found || found.deleted)) throw noSuch(id, 'primary_dashboard')
+  if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
+}
+
+const mustBeAllowedToLimit = (
+  context: AccountContext,
+  project: ProjectRecord,
+  membership: Membership | undefined,
+  isOperator: boolean,
+  limit: Json,
+) => {
+  if (!isOperator && (membership?.level ?? 0) < level.admin) throw levelTooLow()
+  const most = project.events_per_day ?? context.settings().eventsPerDay
+  if (typeof limit === 'number' && most !== null && most !== 0 && limit > most)
+    throw invalid(`The operator of this server allows ${most} events a day.`, 'daily_event_limit', 'max_value')
+}
+
+/** Null: the operator, who is not a member. */
+const writeBy = <T>(
+  context: AccountContext,
+  by: ActingMember | null,
+  work: (tables: AccountTables, membership: Membership | undefined) => Promise<T>,
+): Promise<T> => (by ? writeAs(context, by, work) : context.store.write((tables) => work(tables, undefined)))
+const reads = (context: AccountContext) => ({
+  byId: (id: number) => context.store.read.projects.first({ id }),
+  byToken: (token: string) => context.store.read.projects.first({ api_token: token }),
+  levelIn: (project: ProjectRecord, membership: Membership | undefined) => levelIn(context, project, membership),
+
+  /** The projects of an organization that are open to the member. */
+  async visible(organizationId: string, membership: Membership | undefined): Promise<readonly ProjectRecord[]> {
+    const all = await context.store.read.projects.find({ organization_id: organizationId })
+    const open = await Promise.all(all.map((project) => levelIn(context, project, membership)))
+    return all.filter((_, i) => open[i] !== null)
+  },
+})
 
 export const createProjects = (context: AccountContext) => {
   const { store } = context
-  const flat = (project: ProjectRecord) => ({ ...project, ...settingsWithDefaults(project.settings) })
-
-  /** A member's level in a project: a private project is closed to members without access. */
-  const levelIn = async (project: ProjectRecord, membership: Membership | undefined): Promise<number | null> => {
-    if (!membership) return null
-    if (!project.access_control || membership.level >= level.admin) return membership.level
-    const own = await store.read.project_memberships.first({ user_id: membership.user_id, project_id: project.id })
-    return own?.level ?? null
-  }
-
-  const mustBeOrganizationAdmin = (membership: Membership | undefined, change: Readonly<Record<string, unknown>>) => {
-    if (change.access_control !== undefined && (membership?.level ?? 0) < level.admin) throw levelTooLow()
-  }
-  const mustBeOwnDashboard = async (tables: AccountTables, projectId: number | null, id: unknown) => {
-    const found = typeof id === 'number' ? await tables.dashboards.first({ id }) : undefined
-    if (typeof id === 'number' && (!found || found.deleted))
-      throw invalid(`Invalid pk "${id}" - object does not exist.`, 'primary_dashboard', 'does_not_exist')
-    if (found && found.project_id !== projectId) throw notAllowed('Dashboard does not belong to this team.')
-  }
-
-  const mustBeAllowedToLimit = (project: ProjectRecord, membership: Membership | undefined, isOperator: boolean, limit: Json) => {
-    if (!isOperator && (membership?.level ?? 0) < level.admin) throw levelTooLow()
-    const most = project.events_per_day ?? context.settings().eventsPerDay
-    if (typeof limit === 'number' && most !== null && most !== 0 && limit > most)
-      throw invalid(`The operator of this server allows ${most} events a day.`, 'daily_event_limit', 'max_value')
-  }
-
-  /** Null: the operator, who is not a member. */
-  const writeBy = <T>(
-    by: ActingMember | null,
-    work: (tables: AccountTables, membership: Membership | undefined) => Promise<T>,
-  ): Promise<T> => (by ? writeAs(context, by, work) : store.write((tables) => work(tables, undefined)))
 
   return {
-    byId: (id: number) => store.read.projects.first({ id }),
-    byToken: (token: string) => store.read.projects.first({ api_token: token }),
-    levelIn,
+    ...reads(context),
     flat,
-
-    /** The projects of an organization that are open to the member. */
-    async visible(organizationId: string, membership: Membership | undefined): Promise<readonly ProjectRecord[]> {
-      const all = await store.read.projects.find({ organization_id: organizationId })
-      const open = await Promise.all(all.map((project) => levelIn(project, membership)))
-      return all.filter((_, i) => open[i] !== null)
-    },
 
     async create(by: ActingMember, body: Readonly<Record<string, unknown>>): Promise<ProjectRecord> {
       const isDemo = check(newProjectInput.pick({ is_demo: true }), body).is_demo === true
       const project = await writeAs(context, by, async (tables, membership) => {
-        const organization = await tables.organizations.first({ id: membership.organization_id })
-        if (!organization) throw notFound()
+        const organization = await mustFind(tables.organizations.first({ id: membership.organization_id }))
         const others = await tables.projects.count({ organization_id: organization.id, is_demo: isDemo })
         const most =
           isDemo || !hasFeature(organization, 'organizations_projects') ? 1 : featureLimit(organization, 'organizations_projects')
@@ -167,16 +175,16 @@ export const createProjects = (context: AccountContext) => {
     },
 
     update: (by: ActingMember | null, { id }: ProjectRecord, body: unknown): Promise<ProjectRecord> =>
-      writeBy(by, async (tables, membership) => {
-        const project = await tables.projects.first({ id }) // with the settings that others changed meanwhile
-        if (!project) throw notFound()
+      writeBy(context, by, async (tables, membership) => {
+        const project = await mustFind(tables.projects.first({ id })) // with the settings that others changed meanwhile
         const change = check(projectInput, body)
         if (by) mustBeOrganizationAdmin(membership, change)
         const { columns, settings } = split(change)
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
         const hook = settingsWithDefaults(project.settings).slack_incoming_webhook
         if (typeof hook === 'string' && isMaskOf(settings.slack_incoming_webhook, hook)) delete settings.slack_incoming_webhook
-        if (settings.daily_event_limit !== undefined) mustBeAllowedToLimit(project, membership, by === null, settings.daily_event_limit)
+        if (settings.daily_event_limit !== undefined)
+          mustBeAllowedToLimit(context, project, membership, by === null, settings.daily_event_limit)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
         // Its keys are set one by one: others stay unchanged.
         if (isObject(old) && isObject(asked)) settings.session_replay_config = { ...old, ...asked } as Json
@@ -209,8 +217,7 @@ export const createProjects = (context: AccountContext) => {
     /** The old token is invalid immediately. */
     resetToken: (by: ActingMember, { id }: ProjectRecord): Promise<ProjectRecord> =>
       writeAs(context, by, async (tables) => {
-        const project = await tables.projects.first({ id })
-        if (!project) throw notFound()
+        const project = await mustFind(tables.projects.first({ id }))
         const updated = { api_token: randomKey('phc_'), updated_at: context.clock() }
         await tables.projects.update({ id: project.id }, updated)
         await log(context, tables, {
@@ -228,7 +235,7 @@ export const createProjects = (context: AccountContext) => {
 
     /** Deletes its rows and its folder. One entry of the activity log remains. */
     async remove(by: ActingMember | null, project: ProjectRecord): Promise<void> {
-      await writeBy(by, async (tables) => {
+      await writeBy(context, by, async (tables) => {
         if ((await tables.projects.remove({ id: project.id })) === 0) throw notFound()
         await removeProjectRows(tables, [project.id])
         for (const member of await tables.users.find({ current_project_id: project.id })) await moveCurrent(tables, member)

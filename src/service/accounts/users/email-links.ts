@@ -24,74 +24,74 @@ const notUsable = () =>
     'invalid_token',
   )
 const taken = () => invalid('There is already an account with this email address.', 'email', 'unique')
+const site = (context: AccountContext) => withoutTrailingSlashes(context.settings().siteUrl)
+
+const mailFor = (context: AccountContext, user: User, address: string, secret: string, isTaken: boolean): Mail => {
+  if (isTaken)
+    return {
+      to: address,
+      subject: 'You have a Waymark account already',
+      text: [
+        `Somebody who is signed in at ${site(context)} asked to use ${address} for their account.`,
+        'There is an account with this address already, and nothing was changed.',
+        '',
+        `If this was you, sign in with it, or choose a new password: ${site(context)}/#/forgot`,
+      ].join('\n'),
+    }
+  return {
+    to: address,
+    subject: 'Confirm your address for Waymark',
+    text: [
+      `Somebody who is signed in at ${site(context)} as ${user.email} says that ${address} is their address.`,
+      '',
+      `Confirm: ${site(context)}/#/confirm/${secret}`,
+      'The link works once, for 24 hours, where you are signed in to this account.',
+      '',
+      'If this was not you, ignore this mail.',
+    ].join('\n'),
+  }
+}
+const notice = (context: AccountContext, user: User, address: string, isDone: boolean): Mail => ({
+  to: user.email,
+  subject: isDone ? 'The address of your Waymark account was changed' : 'A new address for your Waymark account',
+  text: [
+    isDone
+      ? `The account at ${site(context)} that had the address ${user.email} has the address ${address} now.`
+      : `Somebody who is signed in at ${site(context)} as ${user.email} asked to change the address to ${address}. It changes when that address is confirmed.`,
+    '',
+    isDone
+      ? 'If this was not you, tell an administrator of your organization, or the operator of the server.'
+      : 'If this was not you, change your password, and sign out everywhere else.',
+  ].join('\n'),
+})
+
+const pending = async (context: AccountContext, user: User): Promise<EmailLink | undefined> => {
+  const link = await context.store.read.email_links.first({ user_id: user.id })
+  return link && link.expires_at > context.clock() && !sameEmail(link.email, user.email) ? link : undefined
+}
+
+const move = async (context: AccountContext, tables: AccountTables, user: User, address: string): Promise<User> => {
+  const other = await findUserByEmail(tables, address)
+  if (other && other.id !== user.id) throw taken()
+  const change = { ...(!sameEmail(address, user.email) && { email: address }), ...provenAddress }
+  await tables.users.update({ id: user.id }, change)
+  await tables.email_links.remove({ user_id: user.id })
+  // Mailed links prove access to the old mailbox only.
+  if (change.email !== undefined) await tables.password_links.remove({ user_id: user.id, is_mailed: true })
+  const { unproven_since: _, ...shown } = change
+  await logOwnChanges(context, tables, user, changesOfUser(user, shown))
+  return { ...user, ...change }
+}
+const tellOld = (context: AccountContext, before: User, after: User) => {
+  if (before.email !== after.email) void post(context, before.current_organization_id ?? '', [notice(context, before, after.email, true)])
+}
 
 export const createEmailLinks = (context: AccountContext) => {
   const { store } = context
-  const site = () => withoutTrailingSlashes(context.settings().siteUrl)
-
-  const mailFor = (user: User, address: string, secret: string, isTaken: boolean): Mail => {
-    if (isTaken)
-      return {
-        to: address,
-        subject: 'You have a Waymark account already',
-        text: [
-          `Somebody who is signed in at ${site()} asked to use ${address} for their account.`,
-          'There is an account with this address already, and nothing was changed.',
-          '',
-          `If this was you, sign in with it, or choose a new password: ${site()}/#/forgot`,
-        ].join('\n'),
-      }
-    return {
-      to: address,
-      subject: 'Confirm your address for Waymark',
-      text: [
-        `Somebody who is signed in at ${site()} as ${user.email} says that ${address} is their address.`,
-        '',
-        `Confirm: ${site()}/#/confirm/${secret}`,
-        'The link works once, for 24 hours, where you are signed in to this account.',
-        '',
-        'If this was not you, ignore this mail.',
-      ].join('\n'),
-    }
-  }
-  const notice = (user: User, address: string, isDone: boolean): Mail => ({
-    to: user.email,
-    subject: isDone ? 'The address of your Waymark account was changed' : 'A new address for your Waymark account',
-    text: [
-      isDone
-        ? `The account at ${site()} that had the address ${user.email} has the address ${address} now.`
-        : `Somebody who is signed in at ${site()} as ${user.email} asked to change the address to ${address}. It changes when that address is confirmed.`,
-      '',
-      isDone
-        ? 'If this was not you, tell an administrator of your organization, or the operator of the server.'
-        : 'If this was not you, change your password, and sign out everywhere else.',
-    ].join('\n'),
-  })
-
-  const pending = async (user: User): Promise<EmailLink | undefined> => {
-    const link = await store.read.email_links.first({ user_id: user.id })
-    return link && link.expires_at > context.clock() && !sameEmail(link.email, user.email) ? link : undefined
-  }
-
-  const move = async (tables: AccountTables, user: User, address: string): Promise<User> => {
-    const other = await findUserByEmail(tables, address)
-    if (other && other.id !== user.id) throw taken()
-    const change = { ...(!sameEmail(address, user.email) && { email: address }), ...provenAddress }
-    await tables.users.update({ id: user.id }, change)
-    await tables.email_links.remove({ user_id: user.id })
-    // Mailed links prove access to the old mailbox only.
-    if (change.email !== undefined) await tables.password_links.remove({ user_id: user.id, is_mailed: true })
-    const { unproven_since: _, ...shown } = change
-    await logOwnChanges(context, tables, user, changesOfUser(user, shown))
-    return { ...user, ...change }
-  }
-  const tellOld = (before: User, after: User) => {
-    if (before.email !== after.email) void post(context, before.current_organization_id ?? '', [notice(before, after.email, true)])
-  }
 
   return {
     /** The address that replaces the present one as soon as it is confirmed. */
-    pending: async (user: User): Promise<string | null> => (await pending(user))?.email ?? null,
+    pending: async (user: User): Promise<string | null> => (await pending(context, user))?.email ?? null,
 
     /** Asks for a proof of an address. Earlier links end. The mails are sent after the answer. */
     async ask(user: User, given: string): Promise<void> {
@@ -112,8 +112,8 @@ export const createEmailLinks = (context: AccountContext) => {
         })
         return other !== undefined && other.id !== user.id
       })
-      const mails = [mailFor(user, address, secret, isTaken)]
-      if (!sameEmail(address, user.email)) mails.push(notice(user, address, false))
+      const mails = [mailFor(context, user, address, secret, isTaken)]
+      if (!sameEmail(address, user.email)) mails.push(notice(context, user, address, false))
       void post(context, user.current_organization_id ?? '', mails)
     },
 
@@ -126,9 +126,9 @@ export const createEmailLinks = (context: AccountContext) => {
         const link = await tables.email_links.first({ hash: hashKey(token) })
         const found = await tables.users.first({ id: user.id })
         if (!found || link?.user_id !== user.id || link.expires_at <= context.clock()) throw notUsable()
-        return [found, await move(tables, found, link.email)]
+        return [found, await move(context, tables, found, link.email)]
       })
-      tellOld(before, after)
+      tellOld(context, before, after)
       return after
     },
 
@@ -145,9 +145,9 @@ export const createEmailLinks = (context: AccountContext) => {
           )
         const user = own ?? (asked[0] && (await tables.users.first({ id: asked[0].user_id })))
         if (!user) throw notFound(`There is no user ${given}, and nobody asks for this address. \`waymark users list\` shows all users.`)
-        return [user, await move(tables, user, own?.email ?? asked[0]!.email)]
+        return [user, await move(context, tables, user, own?.email ?? asked[0]!.email)]
       })
-      tellOld(before, after)
+      tellOld(context, before, after)
       return after
     },
   }

@@ -47,68 +47,74 @@ export const noMailServer = () =>
     'email_not_available',
   )
 
+/** Null: the user has the most mailed links already. */
+const insert = async (
+  context: AccountContext,
+  tables: AccountTables,
+  user: User,
+  kind: keyof typeof linkLifetime,
+  keeps_access = false,
+) => {
+  const now = context.clock()
+  const is_mailed = kind === 'mail'
+  const expired = (await tables.password_links.find({})).filter((one) => one.expires_at <= now)
+  if (expired.length > 0) await tables.password_links.remove({ hash: expired.map(({ hash }) => hash) })
+  if (!is_mailed) await tables.password_links.remove({ user_id: user.id })
+  else if ((await tables.password_links.count({ user_id: user.id, is_mailed })) >= mostMailedLinks) return null
+  const secret = randomToken()
+  const link: PasswordLink = {
+    hash: hashKey(secret),
+    user_id: user.id,
+    is_mailed,
+    keeps_access,
+    created_at: now,
+    expires_at: new Date(now.getTime() + linkLifetime[kind]),
+  }
+  await tables.password_links.insert(link)
+  await log(context, tables, {
+    by: null,
+    organization_id: user.current_organization_id,
+    scope: 'User',
+    item_id: user.id,
+    activity: is_mailed ? 'password_link_mailed' : 'password_link_created',
+    name: user.email,
+  })
+  return { secret, link }
+}
+
+const urlOf = (context: AccountContext, user: User, secret: string, base = context.settings().siteUrl) =>
+  `${withoutTrailingSlashes(base)}/#/reset/${user.uuid}/${secret}`
+
+const usable = async (context: AccountContext, tables: AccountContext['store']['read'], uuid: string, token: string): Promise<User> => {
+  const link = token.length > longestSecret ? undefined : await tables.password_links.first({ hash: hashKey(token) })
+  const user = link && link.expires_at > context.clock() ? await tables.users.first({ id: link.user_id }) : undefined
+  if (!user?.is_active || user.uuid !== uuid.toLowerCase()) throw notUsable()
+  return user
+}
+
+const mail = async (context: AccountContext, address: string): Promise<void> => {
+  const made = await context.store.write(async (tables) => {
+    const user = await findUserByEmail(tables, address)
+    const found = user?.is_active ? await insert(context, tables, user, 'mail') : null
+    return user && found ? { user, secret: found.secret } : null
+  })
+  if (made === null) return
+  const { user, secret } = made
+  const lines = [
+    `Somebody asked for a new password of ${user.email} at ${context.settings().siteUrl}.`,
+    '',
+    `Choose one: ${urlOf(context, user, secret)}`,
+    'The link works once, for one hour.',
+    '',
+    'If this was not you, ignore this mail: your password stays as it is.',
+  ]
+  await post(context, user.current_organization_id ?? '', [
+    { to: user.email, subject: 'Choose a new Waymark password', text: lines.join('\n') },
+  ])
+}
+
 export const createPasswordLinks = (context: AccountContext) => {
   const { store } = context
-
-  /** Null: the user has the most mailed links already. */
-  const insert = async (tables: AccountTables, user: User, kind: keyof typeof linkLifetime, keeps_access = false) => {
-    const now = context.clock()
-    const is_mailed = kind === 'mail'
-    const expired = (await tables.password_links.find({})).filter((one) => one.expires_at <= now)
-    if (expired.length > 0) await tables.password_links.remove({ hash: expired.map(({ hash }) => hash) })
-    if (!is_mailed) await tables.password_links.remove({ user_id: user.id })
-    else if ((await tables.password_links.count({ user_id: user.id, is_mailed })) >= mostMailedLinks) return null
-    const secret = randomToken()
-    const link: PasswordLink = {
-      hash: hashKey(secret),
-      user_id: user.id,
-      is_mailed,
-      keeps_access,
-      created_at: now,
-      expires_at: new Date(now.getTime() + linkLifetime[kind]),
-    }
-    await tables.password_links.insert(link)
-    await log(context, tables, {
-      by: null,
-      organization_id: user.current_organization_id,
-      scope: 'User',
-      item_id: user.id,
-      activity: is_mailed ? 'password_link_mailed' : 'password_link_created',
-      name: user.email,
-    })
-    return { secret, link }
-  }
-
-  const urlOf = (user: User, secret: string, base = context.settings().siteUrl) =>
-    `${withoutTrailingSlashes(base)}/#/reset/${user.uuid}/${secret}`
-
-  const usable = async (tables: AccountContext['store']['read'], uuid: string, token: string): Promise<User> => {
-    const link = token.length > longestSecret ? undefined : await tables.password_links.first({ hash: hashKey(token) })
-    const user = link && link.expires_at > context.clock() ? await tables.users.first({ id: link.user_id }) : undefined
-    if (!user?.is_active || user.uuid !== uuid.toLowerCase()) throw notUsable()
-    return user
-  }
-
-  const mail = async (address: string): Promise<void> => {
-    const made = await store.write(async (tables) => {
-      const user = await findUserByEmail(tables, address)
-      const found = user?.is_active ? await insert(tables, user, 'mail') : null
-      return user && found ? { user, secret: found.secret } : null
-    })
-    if (made === null) return
-    const { user, secret } = made
-    const lines = [
-      `Somebody asked for a new password of ${user.email} at ${context.settings().siteUrl}.`,
-      '',
-      `Choose one: ${urlOf(user, secret)}`,
-      'The link works once, for one hour.',
-      '',
-      'If this was not you, ignore this mail: your password stays as it is.',
-    ]
-    await post(context, user.current_organization_id ?? '', [
-      { to: user.email, subject: 'Choose a new Waymark password', text: lines.join('\n') },
-    ])
-  }
 
   return {
     /** For the operator. Earlier links of the user end. `base`: the public URL of the server. `keeps`: as for `proveAddress`. */
@@ -117,9 +123,9 @@ export const createPasswordLinks = (context: AccountContext) => {
         const user = await findUserByEmail(tables, email)
         if (!user) throw notFound(`There is no user ${email}. \`waymark users list\` shows them.`)
         if (!user.is_active) throw notFound(`The user ${email} is deactivated.`)
-        const { secret, link } = (await insert(tables, user, 'operator', keeps))!
+        const { secret, link } = (await insert(context, tables, user, 'operator', keeps))!
         const ends = keeps || isProven(user) ? null : await unprovenOf(tables, user)
-        return { user, url: urlOf(user, secret, base), expires_at: link.expires_at, ends }
+        return { user, url: urlOf(context, user, secret, base), expires_at: link.expires_at, ends }
       }),
 
     /**
@@ -129,19 +135,19 @@ export const createPasswordLinks = (context: AccountContext) => {
     mail(email: string, mayAsk: () => void = () => {}): void {
       if (context.mailer() === null) throw noMailServer()
       mayAsk()
-      void mail(email).catch((error: unknown) => context.report('failed to mail a link for a new password', error))
+      void mail(context, email).catch((error: unknown) => context.report('failed to mail a link for a new password', error))
     },
 
     /** Whether a link is still valid. */
-    look: (uuid: string, token: string): Promise<User> => usable(store.read, uuid, token),
+    look: (uuid: string, token: string): Promise<User> => usable(context, store.read, uuid, token),
 
     async use(uuid: string, body: unknown): Promise<User> {
       const { token, password } = check(passwordLinkInput, body)
-      const { id } = await usable(store.read, uuid, token)
+      const { id } = await usable(context, store.read, uuid, token)
       const password_hash = await context.passwords.hash(password, `password link ${id}`)
       const user = await store.write(async (tables) => {
         const link = await tables.password_links.first({ hash: hashKey(token) })
-        const found = await usable(tables, uuid, token)
+        const found = await usable(context, tables, uuid, token)
         await proveAddress(context, tables, found, link!.keeps_access === true)
         await setPassword(context, tables, found, password_hash)
         return found

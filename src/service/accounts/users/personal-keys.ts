@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { excerpt } from '../../../lib/text/excerpt.ts'
 import { nearestSpellings } from '../../../lib/text/spelling.ts'
-import { type AccountContext, changesOf, log } from '../context.ts'
+import { type AccountContext, changesOf, entryAbout, log } from '../context.ts'
 import { check, integer, listOf, text, uuid } from '../fields.ts'
 import type { AccountTables, PersonalKey, User } from '../records.ts'
-import { invalid, notFound } from '../refusals.ts'
+import { invalid, mustFind } from '../refusals.ts'
 import { hashKey, longestSecret, maskKey, randomKey } from '../secrets/secrets.ts'
 
 export const scopeObjects = [
@@ -81,37 +81,27 @@ export const allows = (key: PersonalKey, wanted: Scope): boolean => {
 
 type KeyChange = Partial<z.infer<typeof keyInput>>
 
+const mustBeAllowed = async (tables: AccountTables, user: User, input: KeyChange) => {
+  const strange = input.scopes?.find((one) => !known.has(one))
+  if (strange !== undefined) {
+    const candidates = nearestSpellings(strange, known)
+    throw invalid(`Invalid scope: ${excerpt(strange)}`, 'scopes', undefined, { candidates, allowed: [...known] })
+  }
+  const own = new Set((await tables.memberships.find({ user_id: user.id })).map((one) => one.organization_id))
+  if ((input.scoped_organizations ?? []).some((id) => !own.has(id)))
+    throw invalid('You must be a member of all organizations that you are scoping the key to.', 'scoped_organizations')
+  for (const id of input.scoped_teams ?? []) {
+    const project = await tables.projects.first({ id })
+    if (!project || !own.has(project.organization_id))
+      throw invalid('You must be a member of all teams that you are scoping the key to.', 'scoped_teams')
+  }
+}
+const asItIs = (tables: AccountTables, id: string): Promise<PersonalKey> => mustFind(tables.personal_keys.first({ id }))
+const note = (by: User, key: PersonalKey, activity: string) =>
+  entryAbout('PersonalAPIKey', { id: key.id, organization_id: by.current_organization_id }, key.label, by, activity)
+
 export const createPersonalKeys = (context: AccountContext) => {
   const { store } = context
-
-  const mustBeAllowed = async (tables: AccountTables, user: User, input: KeyChange) => {
-    const strange = input.scopes?.find((one) => !known.has(one))
-    if (strange !== undefined) {
-      const candidates = nearestSpellings(strange, known)
-      throw invalid(`Invalid scope: ${excerpt(strange)}`, 'scopes', undefined, { candidates, allowed: [...known] })
-    }
-    const own = new Set((await tables.memberships.find({ user_id: user.id })).map((one) => one.organization_id))
-    if ((input.scoped_organizations ?? []).some((id) => !own.has(id)))
-      throw invalid('You must be a member of all organizations that you are scoping the key to.', 'scoped_organizations')
-    for (const id of input.scoped_teams ?? []) {
-      const project = await tables.projects.first({ id })
-      if (!project || !own.has(project.organization_id))
-        throw invalid('You must be a member of all teams that you are scoping the key to.', 'scoped_teams')
-    }
-  }
-  const asItIs = async (tables: AccountTables, id: string): Promise<PersonalKey> => {
-    const key = await tables.personal_keys.first({ id })
-    if (!key) throw notFound()
-    return key
-  }
-  const note = (by: User, key: PersonalKey, activity: string) => ({
-    by,
-    organization_id: by.current_organization_id,
-    scope: 'PersonalAPIKey',
-    item_id: key.id,
-    activity,
-    name: key.label,
-  })
 
   return {
     list: (user: User) => store.read.personal_keys.find({ user_id: user.id }, { newestFirst: 'created_at' }),

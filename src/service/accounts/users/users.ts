@@ -117,6 +117,33 @@ export interface Current {
 
 export const isWrongPassword = (error: unknown): boolean =>
   error instanceof WaymarkError && error.code === 'invalid-value' && error.attr === 'current_password'
+const signIns = (context: AccountContext) => ({
+  /** Throws if the present password is not right. `from`: as for `authenticate`. */
+  async mustKnowPassword(user: User, current_password: string | null | undefined, what: string, from: string): Promise<void> {
+    if (user.password_hash === null) return
+    if (current_password == null) throw invalid(`This field is required when updating your ${what}.`, 'current_password', 'required')
+    if (!(await context.passwords.matches(current_password, user.password_hash, from)))
+      throw invalid('Your current password is incorrect.', 'current_password', 'incorrect_password')
+  },
+
+  newPasswordHash: (password: string, from: string): Promise<string> => context.passwords.hash(password, from),
+
+  /** The token that marks a browser in which the user has signed in, until the password changes. Null without a password. */
+  deviceToken: (user: User): string | null => (user.password_hash === null ? null : deviceToken(user.uuid, user.password_hash)),
+
+  /** Whether the token belongs to a browser in which the user with that address has signed in. */
+  async isDevice(address: string, token: string): Promise<boolean> {
+    const user = await findUserByEmail(context.store.read, address)
+    return Boolean(user?.password_hash && isDeviceToken(token, user.uuid, user.password_hash))
+  },
+
+  /** The user, if address and password match. Takes equally long for an unknown address and for a wrong password. */
+  async authenticate(address: string, password: string, from: string): Promise<User | undefined> {
+    const user = await findUserByEmail(context.store.read, address)
+    const matches = await context.passwords.matches(password, user?.password_hash ?? neverMatching, from)
+    return user?.is_active && user.password_hash && matches ? user : undefined
+  },
+})
 
 export const createUsers = (context: AccountContext) => {
   const { store } = context
@@ -147,16 +174,7 @@ export const createUsers = (context: AccountContext) => {
       }
       return { organization: undefined, project: undefined }
     },
-
-    /** Throws if the present password is not right. `from`: as for `authenticate`. */
-    async mustKnowPassword(user: User, current_password: string | null | undefined, what: string, from: string): Promise<void> {
-      if (user.password_hash === null) return
-      if (current_password == null) throw invalid(`This field is required when updating your ${what}.`, 'current_password', 'required')
-      if (!(await context.passwords.matches(current_password, user.password_hash, from)))
-        throw invalid('Your current password is incorrect.', 'current_password', 'incorrect_password')
-    },
-
-    newPasswordHash: (password: string, from: string): Promise<string> => context.passwords.hash(password, from),
+    ...signIns(context),
 
     /** The address is changed by its proof: `emailLinks`. `mayUse`: whether a project is accessible to the user. `secret`: a new password, and the hash of the session that stays. */
     update: (
@@ -205,22 +223,6 @@ export const createUsers = (context: AccountContext) => {
         if (changes.length > 0) await logOwnChanges(context, tables, user, changes)
         return (await tables.users.first({ id: user.id }))!
       }),
-
-    /** The token that marks a browser in which the user has signed in, until the password changes. Null without a password. */
-    deviceToken: (user: User): string | null => (user.password_hash === null ? null : deviceToken(user.uuid, user.password_hash)),
-
-    /** Whether the token belongs to a browser in which the user with that address has signed in. */
-    async isDevice(address: string, token: string): Promise<boolean> {
-      const user = await findUserByEmail(store.read, address)
-      return Boolean(user?.password_hash && isDeviceToken(token, user.uuid, user.password_hash))
-    },
-
-    /** The user, if address and password match. Takes equally long for an unknown address and for a wrong password. */
-    async authenticate(address: string, password: string, from: string): Promise<User | undefined> {
-      const user = await findUserByEmail(store.read, address)
-      const matches = await context.passwords.matches(password, user?.password_hash ?? neverMatching, from)
-      return user?.is_active && user.password_hash && matches ? user : undefined
-    },
   }
 }
 

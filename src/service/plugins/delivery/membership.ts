@@ -1,4 +1,4 @@
-import type { AccountTables, Plugin, PluginConfig } from '../../accounts/records.ts'
+import type { Plugin, PluginConfig } from '../../accounts/records.ts'
 import { isIn } from '../families.ts'
 import { runningVersion } from '../versions.ts'
 import type { DeliveryParts } from './parts.ts'
@@ -9,14 +9,14 @@ import type { DeliveryParts } from './parts.ts'
 type Reading = DeliveryParts['context']['store']['read']
 
 /** The code that runs may be older than that of the plugin. */
-async function delivers(tables: AccountTables | Reading, config: PluginConfig, plugin: Plugin | undefined): Promise<boolean> {
+async function delivers(tables: Reading, config: PluginConfig, plugin: Plugin | undefined): Promise<boolean> {
   if (!plugin) return false
   if (config.agreed_hash === null || config.agreed_hash === plugin.code_hash) return isIn('pipeline_destinations', plugin)
   const version = await runningVersion(tables, config, plugin)
   return version !== null && isIn('pipeline_destinations', version)
 }
 
-async function receiving(tables: AccountTables | Reading, projectIds: readonly number[] | null): Promise<readonly PluginConfig[]> {
+async function receiving(tables: Reading, projectIds: readonly number[] | null): Promise<readonly PluginConfig[]> {
   const enabled = await tables.plugin_configs.find({ enabled: true, is_deleted: false, ...(projectIds && { project_id: projectIds }) })
   const plugins = await tables.plugins.find({ id: [...new Set(enabled.map(({ plugin_id }) => plugin_id))] })
   const byId = new Map(plugins.map((one) => [one.id, one]))
@@ -30,7 +30,7 @@ export async function updateReceivers(
   projectIds: readonly number[] | null,
 ): Promise<readonly number[]> {
   const where = projectIds ? { project_id: projectIds } : {}
-  const known = async (tables: AccountTables | Reading) =>
+  const known = async (tables: Reading) =>
     new Set((await tables.plugin_deliveries.find(where)).map(({ plugin_config_id }) => plugin_config_id))
   const before = await known(store.read)
   const found = await receiving(store.read, projectIds)

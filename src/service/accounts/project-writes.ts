@@ -1,11 +1,11 @@
-import { type ActingMember, writeAs } from '../accounts/acting-member.ts'
-import { type AccountContext, changesOf, log } from '../accounts/context.ts'
-import type { AccountTables, ProjectRecord } from '../accounts/records.ts'
-import { notFound } from '../accounts/refusals.ts'
+import { type ActingMember, writeAs } from './acting-member.ts'
+import { type AccountContext, changesOf, log } from './context.ts'
+import type { AccountTables, ProjectRecord } from './records.ts'
+import { mustFind, notFound } from './refusals.ts'
 
-// Changes of saved records: by a member of the project, with an entry in the activity log.
+// Changes of a project's records: by a member of the project, with an entry in the activity log.
 
-export type SavedScope = 'Insight' | 'Dashboard' | 'Annotation' | 'DataWarehouseSavedQuery'
+type Scope = 'Insight' | 'Dashboard' | 'Annotation' | 'DataWarehouseSavedQuery' | 'AlertConfiguration' | 'Subscription'
 
 /** A member in a project. */
 export interface Place {
@@ -15,7 +15,7 @@ export interface Place {
 
 export const writeIn = <T>(context: AccountContext, { by, project }: Place, work: (tables: AccountTables) => Promise<T>): Promise<T> =>
   writeAs(context, by, async (tables) => {
-    if (!(await tables.projects.first({ id: project.id }))) throw notFound()
+    await mustFind(tables.projects.first({ id: project.id }))
     return work(tables)
   })
 
@@ -32,7 +32,7 @@ export async function note(
   context: AccountContext,
   tables: AccountTables,
   { by, project }: Place,
-  scope: SavedScope,
+  scope: Scope,
   before: Logged | null,
   after: Logged | null,
 ): Promise<void> {
@@ -59,3 +59,10 @@ export const definedOf = <T extends object>(fields: T): { -readonly [K in keyof 
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
 export const isDeleted = (what: string) => notFound(`This ${what} is deleted. Change it with {"deleted": false} to show it again.`)
+
+/** Those of these fields that were given. */
+export const pickDefined = <T extends object, K extends keyof T>(
+  given: T,
+  ...names: readonly K[]
+): { [N in K]?: Exclude<T[N], undefined> } =>
+  Object.fromEntries(names.filter((name) => given[name] !== undefined).map((name) => [name, given[name]])) as never

@@ -1,10 +1,10 @@
 import { typeOfRow } from '../src/doors/http/errors.ts'
 import { errorTable } from '../src/errors/codes.ts'
-import type { Row } from '../src/errors/row.ts'
+import type { CodeRow } from '../src/errors/row.ts'
 
 // The codes of errors, from the one table of the library and of HTTP.
 
-const rows = Object.entries(errorTable as Readonly<Record<string, Row<never>>>)
+const rows = Object.entries(errorTable as Readonly<Record<string, CodeRow<never>>>)
   .sort(([a], [b]) => a.localeCompare(b))
   .map(([code, row]) => {
     const { status, isRetryable } = row

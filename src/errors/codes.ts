@@ -6,7 +6,7 @@ export type Budgeted = keyof typeof exceeded
 import { excerpt } from '../lib/text/excerpt.ts'
 import { likelyName } from '../lib/text/likely-name.ts'
 import { type RequestErrorData, requestErrors } from './request-errors.ts'
-import type { Row } from './row.ts'
+import type { CodeRow } from './row.ts'
 
 /** The data of each code. A code left out of `errorTable` does not compile. */
 export interface ErrorData extends RequestErrorData {
@@ -178,7 +178,7 @@ const exceeded = {
     `The regular expressions of the statement may take more than ${count(limit)} KiB of memory. Use fewer or smaller repetitions and classes, or like and position.`,
 } as const satisfies Readonly<Record<string, (limit: number) => string>>
 
-export const errorTable: { readonly [C in ErrorCode]: Row<ErrorData[C]> } = {
+export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = {
   ...requestErrors,
   'syntax-error': {
     text: (d) => d.message,

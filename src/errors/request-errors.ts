@@ -1,4 +1,4 @@
-import type { Row } from './row.ts'
+import type { CodeRow } from './row.ts'
 
 // Errors of a request before it reaches a project: authentication, rate limits, and unreadable bodies.
 
@@ -25,7 +25,7 @@ export interface RequestErrorData {
 const bearer = () => ({ 'www-authenticate': 'Bearer' })
 const seconds = (ms: number) => ms / 1000
 
-export const requestErrors: { readonly [C in keyof RequestErrorData]: Row<RequestErrorData[C]> } = {
+export const requestErrors: { readonly [C in keyof RequestErrorData]: CodeRow<RequestErrorData[C]> } = {
   'not-authenticated': {
     text: () => 'Authentication credentials were not provided.',
     status: 401,

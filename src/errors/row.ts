@@ -1,5 +1,5 @@
 /** One row of the table of codes. */
-export interface Row<D> {
+export interface CodeRow<D> {
   readonly text: (data: D) => string
   readonly suggestion?: (data: D) => string | null
   /** What was expected. */

@@ -1,6 +1,6 @@
 import { type ErrorCode, type ErrorData, errorTable } from '../../errors/codes.ts'
 import { type Position, WaymarkError } from '../../errors/errors.ts'
-import type { Row } from '../../errors/row.ts'
+import type { CodeRow } from '../../errors/row.ts'
 import { projectKeyPrefix } from '../../service/accounts/secrets/secrets.ts'
 
 // Errors over HTTP. The table of codes has the texts; these are short names for the errors of routes.
@@ -91,7 +91,7 @@ const typeOf = (status: number): string => {
 const saidOf = <D>(value: string | ((data: D) => string | undefined) | undefined, data: D): string | undefined =>
   typeof value === 'function' ? value(data) : value
 /** For an error without details in its data. */
-export const typeOfRow = ({ type, status }: Pick<Row<never>, 'type' | 'status'>): string =>
+export const typeOfRow = ({ type, status }: Pick<CodeRow<never>, 'type' | 'status'>): string =>
   typeof type === 'string' ? type : typeOf(status)
 const statusCodes: Readonly<Record<number, string>> = { 400: 'invalid_input', 403: 'permission_denied', 404: 'not_found', 409: 'conflict' }
 
@@ -105,7 +105,7 @@ const told = (error: WaymarkError): WaymarkError =>
 export const failureOf = (error: WaymarkError): Failure => {
   const known = told(error)
   const { data, status } = known
-  const row = errorTable[known.code] as Row<unknown>
+  const row = errorTable[known.code] as CodeRow<unknown>
   const retry: Record<string, string> = known.isRetryable ? { 'retry-after': '1' } : {}
   return {
     status,
@@ -118,7 +118,7 @@ export const failureOf = (error: WaymarkError): Failure => {
 }
 
 /** An engine's error about a statement belongs to no field: the text names the field. */
-const blamed = (error: WaymarkError, { isOfStatement, wireText, isTerse, text }: Row<unknown>): Pick<Failure, 'detail' | 'attr'> => {
+const blamed = (error: WaymarkError, { isOfStatement, wireText, isTerse, text }: CodeRow<unknown>): Pick<Failure, 'detail' | 'attr'> => {
   const { attr, data } = error
   const detail = wireText ? wireText(data) : isTerse ? text(data) : error.detail
   return isOfStatement && attr !== null ? { detail: `${attr}: ${detail}`, attr: null } : { detail, attr }

@@ -4,11 +4,11 @@ import { basename } from 'node:path'
 import { guessFormat, ImportFileError, type ImportFormat, lineConverter, rowsLookedAt, tableConverter } from './format.ts'
 import type { ChosenColumns, Mapping } from './formats/mapped.ts'
 import { firstBytes, readLines } from './lines.ts'
-import type { Converted, Converter, Problem, Row } from './record.ts'
+import type { Converted, Converter, FileRow, Problem } from './record.ts'
 
 /** Reads rows of a CSV or Parquet file in order, in batches, then its invalid lines. An engine implements it. */
 export type TableReader = (path: string, format: 'csv' | 'parquet') => AsyncIterable<TableChunk>
-export type TableChunk = { readonly rows: readonly Row[] } | { readonly problems: readonly Problem[] }
+export type TableChunk = { readonly rows: readonly FileRow[] } | { readonly problems: readonly Problem[] }
 
 /** Consecutive rows of a file. */
 export interface Rows {
@@ -127,7 +127,7 @@ async function* tableRows(
   { skip = 0, onColumns }: Reading = {},
 ): AsyncGenerator<Rows, void, void> {
   let convert: Converter | null = null
-  const begin = (row: Row): Converter => {
+  const begin = (row: FileRow): Converter => {
     const { convert, chosen } = tableConverter(format, mapping, Object.keys(row))
     if (chosen) onColumns?.(chosen)
     return convert

@@ -10,7 +10,7 @@ export interface ImportedEvent {
   readonly [field: string]: unknown
 }
 
-export type Row = Readonly<Record<string, unknown>>
+export type FileRow = Readonly<Record<string, unknown>>
 
 /** One row may be several events, or none (`[]`: left out on purpose). */
 export type Converted = readonly ImportedEvent[] | Problem
@@ -21,7 +21,7 @@ export interface Problem {
 }
 
 /** Turns one row of a file into events. Pure. */
-export type Converter = (row: Row) => Converted
+export type Converter = (row: FileRow) => Converted
 
 export const problem = (text: string): Problem => ({ problem: text })
 
@@ -29,10 +29,10 @@ export const problem = (text: string): Problem => ({ problem: text })
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' || typeof value === 'bigint' ? String(value) : null
 
-export const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isRow = (value: unknown): value is FileRow => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An object, or the JSON text of one; null otherwise. */
-export function rowOf(value: unknown): Row | null {
+export function rowOf(value: unknown): FileRow | null {
   if (isRow(value)) return value
   if (typeof value !== 'string' || !value.startsWith('{')) return null
   try {

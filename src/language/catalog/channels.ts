@@ -31,7 +31,7 @@ const paidKinds: readonly Kind[] = [...twoSided, 'Display']
 const domainKinds: readonly Kind[] = [...twoSided, 'AI', 'Email']
 const paidMediums = ['cpc', 'cpm', 'cpv', 'cpa', 'ppc', 'retargeting']
 
-export interface Visit {
+export interface VisitFacts {
   readonly campaign: Expr
   readonly medium: Expr
   readonly source: Expr
@@ -43,7 +43,7 @@ export interface Visit {
 }
 
 /** Computed columns, by name. */
-export type Step = Readonly<Record<string, Expr>>
+export type VisitStep = Readonly<Record<string, Expr>>
 
 const orEmpty = (expr: Expr) => call('ifNull', expr, literal(''))
 const oneOf = (expr: Expr, words: readonly string[]) => isIn(expr, words.map(literal))
@@ -122,14 +122,14 @@ const mediumTests = (medium: Expr): readonly [isPaid: Expr, isPush: Expr, isMiss
   equals(medium, literal('')),
 ]
 const isNoSource = (source: Expr): Expr => oneOf(source, ['', 'direct', '(direct)', '$direct'])
-const clickMarks = ({ referringDomain, gclid, gadSource, fbclid }: Visit) => ({
+const clickMarks = ({ referringDomain, gclid, gadSource, fbclid }: VisitFacts) => ({
   is_paid_click: number(or(isSet(gclid), isSet(gadSource))),
   is_google_ad: number(equals(orEmpty(gadSource), literal('1'))),
   is_facebook_click: number(isSet(fbclid)),
   is_direct: number(equals(orEmpty(referringDomain), literal('$direct'))),
   is_referred: number(isSet(referringDomain)),
 })
-function marksOf({ campaign, medium, source }: Texts, visit: Visit, kinds: Kinds) {
+function marksOf({ campaign, medium, source }: Texts, visit: VisitFacts, kinds: Kinds) {
   const [isPaid, isPush, isMissing] = mediumTests(medium)
   const { is_paid_click, ...clicks } = clickMarks(visit)
   return {
@@ -190,9 +190,13 @@ const channelName = (channel: Expr): Expr =>
  * The name of the channel, from the UTM parameters of the session's first page; `column` reads a column of previous steps. In steps, because an engine
  * evaluates a shared expression again in each branch that uses it.
  */
-export function channelType(visit: Visit, column: (name: string) => Expr): { readonly steps: readonly Step[]; readonly channel: Expr } {
+export function channelType(
+  visit: VisitFacts,
+  column: (name: string) => Expr,
+): { readonly steps: readonly VisitStep[]; readonly channel: Expr } {
   const read = (name: string) => column(`channel_${name}`)
-  const prefixed = (columns: Step): Step => Object.fromEntries(Object.entries(columns).map(([name, expr]) => [`channel_${name}`, expr]))
+  const prefixed = (columns: VisitStep): VisitStep =>
+    Object.fromEntries(Object.entries(columns).map(([name, expr]) => [`channel_${name}`, expr]))
   const texts = {
     campaign: lowered(visit.campaign),
     medium: lowered(visit.medium),
@@ -209,7 +213,7 @@ export function channelType(visit: Visit, column: (name: string) => Expr): { rea
     Object.fromEntries(['source', 'medium', 'domain'].map((of) => [`${prefix}_${of}`, choice(read(`${of}_kinds`))]))
   const kinds = { ...ofAll('paid', paid), ...ofAll('unpaid', unpaid) } as Kinds
   const marks = marksOf({ campaign: read('campaign'), medium: read('medium'), source: read('source') }, visit, kinds)
-  const steps: readonly Step[] = [texts, sites, found, marks, { number: channelNumber(read) }]
+  const steps: readonly VisitStep[] = [texts, sites, found, marks, { number: channelNumber(read) }]
   return { steps: steps.map(prefixed), channel: channelName(read('number')) }
 }
 
@@ -217,7 +221,7 @@ export function channelType(visit: Visit, column: (name: string) => Expr): { rea
  * The same as one expression, whose steps are parameters of lambdas. They are numbers: those have a size that is known. Each text is prepared once, and what
  * it says is packed into one number: its paid kind, its unpaid kind, and marks as bits.
  */
-export function channelExpression(visit: Visit): Expr {
+export function channelExpression(visit: VisitFacts): Expr {
   const packed = (kinds: Expr, bits: readonly Expr[]): Expr =>
     sum(
       ...bits.map((bit, i) => call('if', bit, literal(2 ** i), literal(0))),

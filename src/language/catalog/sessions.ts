@@ -4,7 +4,7 @@ import { walk } from '../ast/walk.ts'
 import { propertyOf } from '../types/property-values.ts'
 import { arrayOf, nullable, type SqlType, scalar } from '../types/types.ts'
 import { type ChannelField, type ChannelRule, ruledChannel } from './channel-rules.ts'
-import { channelType, type Step } from './channels.ts'
+import { channelType, type VisitStep } from './channels.ts'
 
 // One row per session id, computed from the session's events. Columns are computed from measures, which are aggregates over the
 // events. Only the columns that are read are computed, and each measure once.
@@ -225,7 +225,11 @@ export function sessionsQuery(
 }
 
 /** The columns that `columns` need, from the last step to the measures. A step without any is left out. */
-function stepQuery(columns: readonly Expr[], [step, ...before]: readonly Step[], measured: (names: readonly string[]) => Query): Query {
+function stepQuery(
+  columns: readonly Expr[],
+  [step, ...before]: readonly VisitStep[],
+  measured: (names: readonly string[]) => Query,
+): Query {
   const read = new Set<string>(['id'])
   const parameters = new Set<string>()
   for (const column of columns)

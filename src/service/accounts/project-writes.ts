@@ -8,12 +8,16 @@ import { mustFind, notFound } from './refusals.ts'
 type Scope = 'Insight' | 'Dashboard' | 'Annotation' | 'DataWarehouseSavedQuery' | 'AlertConfiguration' | 'Subscription'
 
 /** A member in a project. */
-export interface Place {
+export interface MemberInProject {
   readonly by: ActingMember
   readonly project: ProjectRecord
 }
 
-export const writeIn = <T>(context: AccountContext, { by, project }: Place, work: (tables: AccountTables) => Promise<T>): Promise<T> =>
+export const writeIn = <T>(
+  context: AccountContext,
+  { by, project }: MemberInProject,
+  work: (tables: AccountTables) => Promise<T>,
+): Promise<T> =>
   writeAs(context, by, async (tables) => {
     await mustFind(tables.projects.first({ id: project.id }))
     return work(tables)
@@ -31,7 +35,7 @@ export interface Logged {
 export async function note(
   context: AccountContext,
   tables: AccountTables,
-  { by, project }: Place,
+  { by, project }: MemberInProject,
   scope: Scope,
   before: Logged | null,
   after: Logged | null,

@@ -5,7 +5,7 @@ import type { Share } from './kind.ts'
 // given when work is added, and fairness depends on what runs when a slot becomes free.
 
 /** What the order depends on. */
-export interface Place {
+export interface QueuePlace {
   readonly id: string
   readonly projectId: number
   readonly part?: string
@@ -15,23 +15,23 @@ export interface Place {
 
 type Run = () => Promise<unknown>
 interface Waiting extends QueueAddOptions {
-  readonly place?: Place
+  readonly place?: QueuePlace
 }
 
 /** By how much work that failed goes behind other work of its age: receivers that do not answer must not keep the others waiting. */
 const failureMs = 60_000
-const since = ({ at, failures = 0 }: Place) => at + Math.min(failures, 10) * failureMs
+const since = ({ at, failures = 0 }: QueuePlace) => at + Math.min(failures, 10) * failureMs
 
-const countBy = (places: Iterable<Place>, keyOf: (place: Place) => string): ReadonlyMap<string, number> => {
+const countBy = (places: Iterable<QueuePlace>, keyOf: (place: QueuePlace) => string): ReadonlyMap<string, number> => {
   const counts = new Map<string, number>()
   for (const place of places) counts.set(keyOf(place), (counts.get(keyOf(place)) ?? 0) + 1)
   return counts
 }
-const projectOf = ({ projectId }: Place) => String(projectId)
-const partOf = ({ projectId, part }: Place) => `${projectId} ${part}`
+const projectOf = ({ projectId }: QueuePlace) => String(projectId)
+const partOf = ({ projectId, part }: QueuePlace) => `${projectId} ${part}`
 
 interface Started {
-  readonly place: Place
+  readonly place: QueuePlace
   readonly at: number
 }
 type RunningPlaces = ReadonlyMap<string, Started>
@@ -41,14 +41,14 @@ const startable = (running: RunningPlaces, { slots, ofProject = slots, quick }: 
   const projects = countBy(placesOf(running), projectOf)
   const isQuick = ({ at }: Started) => performance.now() - at < quick!.ms
   if (quick && [...running.values()].filter(isQuick).length >= quick.slots) return () => false
-  return (place: Place): boolean => !running.has(place.id) && (projects.get(projectOf(place)) ?? 0) < ofProject
+  return (place: QueuePlace): boolean => !running.has(place.id) && (projects.get(projectOf(place)) ?? 0) < ofProject
 }
 
 /**
  * The one that is next: of the projects with the least in progress, then of the parts with the least, then the one that is due longest. Undefined if none may
  * start now.
  */
-function firstOf<P extends Place>(waiting: Iterable<P>, running: RunningPlaces, share: Share): P | undefined {
+function firstOf<P extends QueuePlace>(waiting: Iterable<P>, running: RunningPlaces, share: Share): P | undefined {
   const projects = countBy(placesOf(running), projectOf)
   const parts = countBy(placesOf(running), partOf)
   const mayStart = startable(running, share)
@@ -69,7 +69,7 @@ function firstOf<P extends Place>(waiting: Iterable<P>, running: RunningPlaces, 
 /** The waiting work of one share. Its size is that of what may start: p-queue takes a slot only for such. */
 const fairQueue = (running: RunningPlaces, share: Share) =>
   class implements Queue<Run, Waiting> {
-    readonly waiting = new Map<Place, Run>()
+    readonly waiting = new Map<QueuePlace, Run>()
     get size(): number {
       const mayStart = startable(running, share)
       for (const place of this.waiting.keys()) if (mayStart(place)) return 1
@@ -99,7 +99,7 @@ export const createPool = (share: Share) => {
     queueClass: fairQueue(running, share),
   })
   /** Does it outside the slots, but counts it. */
-  const count = async (place: Place, work: () => Promise<void>): Promise<void> => {
+  const count = async (place: QueuePlace, work: () => Promise<void>): Promise<void> => {
     running.set(place.id, { place, at: performance.now() })
     try {
       await work()
@@ -110,7 +110,7 @@ export const createPool = (share: Share) => {
   return {
     count,
     /** Replaces what waits, and starts as much as there are slots. */
-    fill(waiting: readonly { readonly place: Place; work(): Promise<void> }[]): void {
+    fill(waiting: readonly { readonly place: QueuePlace; work(): Promise<void> }[]): void {
       queue.pause()
       queue.clear()
       for (const { place, work } of waiting) void queue.add(() => count(place, work), { place })

@@ -5,7 +5,7 @@ import { isMaskOf } from '../../lib/web/masked-address.ts'
 import { type AskedQuery, queryAsked } from '../../queries/asked-query.ts'
 import type { AccountContext } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
-import { note, type Place, pickDefined, writeIn } from '../accounts/project-writes.ts'
+import { type MemberInProject, note, pickDefined, writeIn } from '../accounts/project-writes.ts'
 import type { AccountStore, AccountTables, Alert, AlertCheck, Insight, ProjectRecord } from '../accounts/records.ts'
 import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
@@ -171,7 +171,7 @@ export const createAlerts = (parts: AlertServices) => {
       return { rows, count: await read.alert_checks.count({ alert_id }) }
     },
 
-    async create(place: Place, body: unknown): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
+    async create(place: MemberInProject, body: unknown): Promise<{ readonly alert: Alert; readonly secret: string | null }> {
       const given = check(alertInput, body)
       const { project, by } = place
       mustReach(parts, given, null)
@@ -216,7 +216,7 @@ export const createAlerts = (parts: AlertServices) => {
     },
 
     async update(
-      place: Place,
+      place: MemberInProject,
       id: string,
       body: unknown,
       isWhole = false,
@@ -241,7 +241,7 @@ export const createAlerts = (parts: AlertServices) => {
       return changed
     },
 
-    async remove(place: Place, id: string): Promise<void> {
+    async remove(place: MemberInProject, id: string): Promise<void> {
       await writeIn(context, place, async (tables) => {
         const alert = await find(tables, place.project, id)
         await tables.alerts.remove({ id: alert.id })

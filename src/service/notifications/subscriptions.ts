@@ -3,7 +3,7 @@ import { pick } from '../../lib/pick.ts'
 import { isMaskOf } from '../../lib/web/masked-address.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
-import { note, type Place, pickDefined, writeIn } from '../accounts/project-writes.ts'
+import { type MemberInProject, note, pickDefined, writeIn } from '../accounts/project-writes.ts'
 import type { AccountStore, AccountTables, ProjectRecord, Subscription } from '../accounts/records.ts'
 import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
 import { sealedFor } from '../accounts/secrets/resealing.ts'
@@ -127,7 +127,7 @@ export const createSubscriptions = (parts: SubscriptionServices) => {
       }
     },
 
-    async create(place: Place, body: unknown): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
+    async create(place: MemberInProject, body: unknown): Promise<{ readonly record: Subscription; readonly secret: string | null }> {
       const given = check(subscriptionInput, body)
       const { project, by } = place
       mustReach(parts, given, null)
@@ -171,7 +171,7 @@ export const createSubscriptions = (parts: SubscriptionServices) => {
     },
 
     async update(
-      place: Place,
+      place: MemberInProject,
       id: number,
       body: unknown,
       isWhole = false,

@@ -63,7 +63,7 @@ export interface FlowEdge {
   readonly previous: number | null
 }
 /** A value of a country, or of what is none. */
-export interface Place {
+export interface MapValue {
   /** ISO 3166, two letters. */
   readonly code: string | null
   readonly label: string
@@ -119,7 +119,7 @@ export type ChartBody =
       readonly boxes: readonly Box[]
       readonly format: NumberFormat
     }
-  | { readonly kind: 'map'; readonly places: readonly Place[]; readonly format: NumberFormat }
+  | { readonly kind: 'map'; readonly places: readonly MapValue[]; readonly format: NumberFormat }
   | { readonly kind: 'nothing'; readonly reason: string }
 
 export type Chart = ChartBody & {

@@ -1,12 +1,12 @@
 // Places of tiles on a grid of 12 columns. Nothing overlaps, and every tile is as far up as those above it let it.
 
-export interface Place {
+export interface GridPlace {
   readonly x: number
   readonly y: number
   readonly w: number
   readonly h: number
 }
-export interface Placed extends Place {
+export interface Placed extends GridPlace {
   readonly id: number
 }
 
@@ -14,10 +14,10 @@ export const columnCount = 12
 const [leastWidth, leastHeight, mostHeight] = [2, 2, 40]
 
 const between = (value: number, from: number, to: number) => Math.max(from, Math.min(to, Math.round(value)))
-const shareColumns = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w
+const shareColumns = (a: GridPlace, b: GridPlace) => a.x < b.x + b.w && b.x < a.x + a.w
 
 /** Within the grid. */
-const fitted = <P extends Place>(place: P): P => {
+const fitted = <P extends GridPlace>(place: P): P => {
   const w = between(place.w, leastWidth, columnCount)
   return {
     ...place,
@@ -42,7 +42,7 @@ export const inOrder = (places: readonly Placed[]): readonly Placed[] => [...pla
 export const compacted = (places: readonly Placed[]): readonly Placed[] => stacked(inOrder(places.map(fitted)))
 
 /** The tiles after one of them got another place. It passes a neighbour when its edge passes the neighbour's middle. */
-export function moved(places: readonly Placed[], id: number, to: Place): readonly Placed[] {
+export function moved(places: readonly Placed[], id: number, to: GridPlace): readonly Placed[] {
   const before = places.find((one) => one.id === id)
   if (!before) return places
   const tile = { ...fitted(to), id }
@@ -90,7 +90,7 @@ export const resized = (places: readonly Placed[], id: number, dw: number, dh: n
 
 /** Tiles without a place come last, beside each other while there is room. */
 export function arranged(
-  tiles: readonly { readonly id: number; readonly place: Place | null; readonly size: Pick<Place, 'w' | 'h'> }[],
+  tiles: readonly { readonly id: number; readonly place: GridPlace | null; readonly size: Pick<GridPlace, 'w' | 'h'> }[],
 ): readonly Placed[] {
   const known = compacted(tiles.flatMap(({ id, place }) => (place ? [{ id, ...place }] : [])))
   let y = Math.max(0, ...known.map((one) => one.y + one.h))

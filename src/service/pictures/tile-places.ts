@@ -1,4 +1,4 @@
-import { arranged, columnCount, inOrder, type Place, type Placed } from './grid.ts'
+import { arranged, columnCount, type GridPlace, inOrder, type Placed } from './grid.ts'
 
 // Where the tiles of a dashboard stand: in the interface and on public pages.
 
@@ -20,15 +20,15 @@ const heightOf = (h: number) => h * rowHeight + (h - 1) * tileGap
 export const chartHeight = (h: number): number => Math.max(80, heightOf(h) - aroundChart)
 
 /** The place of a tile in an arrangement, if it has one. */
-export function placeOf({ layouts }: Pick<Tile, 'layouts'>, layout: Layout): Place | null {
-  const { x, y, w, h } = ((layouts as Readonly<Record<string, unknown>> | null)?.[layout] ?? {}) as Partial<Place>
+export function placeOf({ layouts }: Pick<Tile, 'layouts'>, layout: Layout): GridPlace | null {
+  const { x, y, w, h } = ((layouts as Readonly<Record<string, unknown>> | null)?.[layout] ?? {}) as Partial<GridPlace>
   if (![x, y, w, h].every((one) => typeof one === 'number' && Number.isFinite(one))) return null
   return layout === 'sm' ? { x: x!, y: y!, w: w!, h: h! } : { x: 0, y: y!, w: columnCount, h: h! }
 }
 
 const charactersInLine = 36
 /** Of a tile that has no place yet. */
-function usualSize(tile: Tile, layout: Layout): Pick<Place, 'w' | 'h'> {
+function usualSize(tile: Tile, layout: Layout): Pick<GridPlace, 'w' | 'h'> {
   const { text } = tile
   if (layout === 'sm') return text === null ? { w: 6, h: 5 } : { w: 6, h: 2 }
   const lines = (text ?? '').split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / charactersInLine)), 0)

@@ -12,6 +12,7 @@ const families = {
     scheduled_tasks.length > 0 ||
     (methods !== undefined && !['processEvent', 'onEvent', 'composeWebhook'].some((one) => methods.includes(one))),
 } as const satisfies Readonly<Record<string, (capabilities: Capabilities) => boolean>>
-export type Family = keyof typeof families
+export type PluginFamily = keyof typeof families
 
-export const isIn = (family: Family, plugin: Pick<Plugin, 'capabilities'>): boolean => families[family](plugin.capabilities as Capabilities)
+export const isIn = (family: PluginFamily, plugin: Pick<Plugin, 'capabilities'>): boolean =>
+  families[family](plugin.capabilities as Capabilities)

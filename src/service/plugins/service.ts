@@ -11,7 +11,7 @@ import type { Json } from '../accounts/store.ts'
 import { mustBeGlobalManager, mustHave, mustOwn, organizationNow } from './access.ts'
 import type { FetchedPlugin, Fetching } from './archives/fetching.ts'
 import { isBundledUrl, readBundled } from './bundled/install.ts'
-import type { Family } from './families.ts'
+import type { PluginFamily } from './families.ts'
 import { type PluginChange, pluginChange, pluginInput, sourceFiles, sourceInput } from './fields.ts'
 import {
   type BrowserFile,
@@ -255,7 +255,7 @@ export const createPlugins = (parts: PluginParts) => {
   return {
     ...reads(context),
 
-    async create(by: ActingMember, organization: Organization, body: unknown, family: Family = 'plugins'): Promise<Plugin> {
+    async create(by: ActingMember, organization: Organization, body: unknown, family: PluginFamily = 'plugins'): Promise<Plugin> {
       mustHave(organization, 'install')
       const { url: given, ...input } = check(pluginInput, body)
       const isBundled = typeof given === 'string' && isBundledUrl(given)

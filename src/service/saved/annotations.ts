@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, choice, flag, integer, text, time } from '../accounts/fields.ts'
-import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
+import { definedOf, isDeleted, type Logged, type MemberInProject, note, writeIn } from '../accounts/project-writes.ts'
 import type { AccountStore, AccountTables, Annotation, ProjectRecord } from '../accounts/records.ts'
 import { mustFind, noSuch } from '../accounts/refusals.ts'
 import type { Condition, Where } from '../accounts/store.ts'
@@ -75,7 +75,7 @@ export const createAnnotations = (context: AccountContext) => {
       }
     },
 
-    create(place: Place, body: unknown): Promise<Annotation> {
+    create(place: MemberInProject, body: unknown): Promise<Annotation> {
       const { project, by } = place
       const given = columnsOf(body, project)
       return writeIn(context, place, async (tables) => {
@@ -103,7 +103,7 @@ export const createAnnotations = (context: AccountContext) => {
       })
     },
 
-    update(place: Place, id: number, body: unknown): Promise<Annotation> {
+    update(place: MemberInProject, id: number, body: unknown): Promise<Annotation> {
       const { project } = place
       const given = columnsOf(body, project)
       return writeIn(context, place, async (tables) => {

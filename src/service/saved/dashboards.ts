@@ -3,7 +3,7 @@ import { isObject } from '../../lib/is-object.ts'
 import { pick } from '../../lib/pick.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check } from '../accounts/fields.ts'
-import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
+import { definedOf, isDeleted, type Logged, type MemberInProject, note, writeIn } from '../accounts/project-writes.ts'
 import { newDashboard } from '../accounts/projects/dashboard-rows.ts'
 import type { AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord } from '../accounts/records.ts'
 import { invalid, mustFind, noSuch } from '../accounts/refusals.ts'
@@ -102,7 +102,7 @@ const tileOf = async (tables: Reading, dashboard: Dashboard, id: number): Promis
 const changeTile = async (
   { clock }: AccountContext,
   tables: AccountTables,
-  { by, project }: Place,
+  { by, project }: MemberInProject,
   dashboard: Dashboard,
   given: TileChange,
 ): Promise<void> => {
@@ -131,7 +131,12 @@ const changeTile = async (
   else await insertTile(tables, dashboard, { ...change, insight_id: found.id })
 }
 
-const copyInsight = async ({ clock }: AccountContext, tables: AccountTables, { by }: Place, insight: Insight): Promise<Insight> => {
+const copyInsight = async (
+  { clock }: AccountContext,
+  tables: AccountTables,
+  { by }: MemberInProject,
+  insight: Insight,
+): Promise<Insight> => {
   const now = clock()
   const made: Insight = {
     ...insight,
@@ -152,7 +157,7 @@ const copyInsight = async ({ clock }: AccountContext, tables: AccountTables, { b
 const copyTiles = async (
   context: AccountContext,
   tables: AccountTables,
-  place: Place,
+  place: MemberInProject,
   from: Dashboard,
   to: Dashboard,
   copiesInsights: boolean,
@@ -188,7 +193,7 @@ const deleteOwnInsights = async ({ clock }: AccountContext, tables: AccountTable
 
 const changing = <T>(
   context: AccountContext,
-  place: Place,
+  place: MemberInProject,
   id: number,
   work: (tables: AccountTables, dashboard: Dashboard) => Promise<T>,
   restores = false,
@@ -242,7 +247,7 @@ async function forgetPrimary(tables: AccountTables, projectId: number, id: numbe
   await tables.projects.update({ id: projectId }, { settings: { ...settings, primary_dashboard: null } as Json })
 }
 const tileMoves = (context: AccountContext) => ({
-  async moveTile(place: Place, id: number, tileId: number, toId: number): Promise<WholeDashboard> {
+  async moveTile(place: MemberInProject, id: number, tileId: number, toId: number): Promise<WholeDashboard> {
     await changing(context, place, id, async (tables, from) => {
       const tile = await tileOf(tables, from, tileId)
       const to = await target(tables, place.project, toId)
@@ -254,7 +259,7 @@ const tileMoves = (context: AccountContext) => ({
   },
 
   /** `id` is where it goes. */
-  async copyTile(place: Place, id: number, tileId: number, fromId: number): Promise<WholeDashboard> {
+  async copyTile(place: MemberInProject, id: number, tileId: number, fromId: number): Promise<WholeDashboard> {
     await changing(context, place, id, async (tables, to) => {
       const tile = await tileOf(tables, await target(tables, place.project, fromId), tileId)
       const { id: _, project_id: __, dashboard_id: ___, position: ____, ...shown } = tile
@@ -263,7 +268,7 @@ const tileMoves = (context: AccountContext) => ({
     return reload(context, place.project, id)
   },
 
-  async reorderTiles(place: Place, id: number, order: readonly number[]): Promise<WholeDashboard> {
+  async reorderTiles(place: MemberInProject, id: number, order: readonly number[]): Promise<WholeDashboard> {
     await changing(context, place, id, async (tables, dashboard) => {
       for (const one of order) await tileOf(tables, dashboard, one)
       const others = (await tilesOf(tables, dashboard)).map(({ tile }) => tile.id).filter((one) => !order.includes(one))
@@ -306,7 +311,7 @@ export const createDashboards = (context: AccountContext) => {
       return { rows: await read.dashboards.find(where, { ...condition, ...page }), count: await read.dashboards.count(where, condition) }
     },
 
-    async create(place: Place, body: unknown): Promise<WholeDashboard> {
+    async create(place: MemberInProject, body: unknown): Promise<WholeDashboard> {
       const { use_dashboard, duplicate_tiles, delete_insights: _, tiles = [], ...given } = check(dashboardInput, body)
       const change = columnsOf(given)
       const { project, by } = place
@@ -327,7 +332,7 @@ export const createDashboards = (context: AccountContext) => {
       return reload(context, project, id)
     },
 
-    async update(place: Place, id: number, body: unknown): Promise<WholeDashboard> {
+    async update(place: MemberInProject, id: number, body: unknown): Promise<WholeDashboard> {
       const { delete_insights, tiles = [], ...given } = check(dashboardChange, body)
       const change = columnsOf(given)
       const work = async (tables: AccountTables, before: Dashboard) => {

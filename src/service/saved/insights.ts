@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { withinJson } from '../../limits/bounds.ts'
 import { type AccountContext, nextNumber } from '../accounts/context.ts'
 import { check, flag, integer, listOf, text } from '../accounts/fields.ts'
-import { definedOf, isDeleted, type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
+import { definedOf, isDeleted, type Logged, type MemberInProject, note, writeIn } from '../accounts/project-writes.ts'
 import type { AccountStore, AccountTables, Dashboard, DashboardTile, Insight, ProjectRecord, User } from '../accounts/records.ts'
 import { invalid, noSuch, notFound } from '../accounts/refusals.ts'
 import type { Condition, FindOptions, Json, Where } from '../accounts/store.ts'
@@ -103,7 +103,7 @@ const placed = async ({ store }: AccountContext, insights: readonly Insight[]): 
 }
 
 /** Shows it on these dashboards and no others. */
-const placeOn = async (tables: AccountTables, { project }: Place, insight: Insight, wanted: readonly number[]): Promise<void> => {
+const placeOn = async (tables: AccountTables, { project }: MemberInProject, insight: Insight, wanted: readonly number[]): Promise<void> => {
   const now = await tables.dashboard_tiles.find({ insight_id: insight.id })
   const asked = new Set(wanted)
   for (const tile of now)
@@ -172,7 +172,7 @@ export const createInsights = (context: AccountContext) => {
       return { rows: await placed(context, rows), count }
     },
 
-    async create(place: Place, body: unknown): Promise<PlacedInsight> {
+    async create(place: MemberInProject, body: unknown): Promise<PlacedInsight> {
       const { dashboards = [], query, filters, order, ...given } = check(insightInput, body)
       const now = clock()
       const whole = askedBy({ query, filters })
@@ -206,7 +206,7 @@ export const createInsights = (context: AccountContext) => {
       return (await placed(context, [insight]))[0]!
     },
 
-    async update(place: Place, id: string, body: unknown): Promise<PlacedInsight> {
+    async update(place: MemberInProject, id: string, body: unknown): Promise<PlacedInsight> {
       const { dashboards, query, filters, order, ...given } = check(insightChange, body)
       const insight = await writeIn(context, place, async (tables) => {
         const before = await (given.deleted === false ? anyOf : find)(tables, place.project, id)

@@ -4,7 +4,7 @@ import { tables as catalog } from '../../language/catalog/tables.ts'
 import { own } from '../../lib/own.ts'
 import type { AccountContext } from '../accounts/context.ts'
 import { check, text } from '../accounts/fields.ts'
-import { type Logged, note, type Place, writeIn } from '../accounts/project-writes.ts'
+import { type Logged, type MemberInProject, note, writeIn } from '../accounts/project-writes.ts'
 import { viewsOf } from '../accounts/projects/project-fields.ts'
 import type { AccountStore, AccountTables, ProjectRecord, SavedQuery } from '../accounts/records.ts'
 import { conflicting, invalid, mustFind } from '../accounts/refusals.ts'
@@ -139,7 +139,7 @@ const keep = async (tables: AccountTables, { id }: ProjectRecord, views: Stateme
 /** A change that was checked with the views of the moment; when others have changed them meanwhile, it is checked again. */
 const changing = async <T>(
   context: AccountContext,
-  place: Place,
+  place: MemberInProject,
   prepare: (views: Statements) => Promise<{ readonly views: Statements; work(tables: AccountTables): Promise<T> }>,
 ): Promise<T> => {
   for (let tries = 0; tries < mostTries; tries++) {
@@ -206,7 +206,7 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
   return {
     ...reads(context),
 
-    async create(place: Place, body: unknown, asker: QueryCaller): Promise<SavedQuery> {
+    async create(place: MemberInProject, body: unknown, asker: QueryCaller): Promise<SavedQuery> {
       const { name, query } = check(viewInput, body)
       viewStatement(query.query)
       const { project, by } = place
@@ -238,7 +238,7 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
       })
     },
 
-    async update(place: Place, id: string, body: unknown, asker: QueryCaller): Promise<SavedQuery> {
+    async update(place: MemberInProject, id: string, body: unknown, asker: QueryCaller): Promise<SavedQuery> {
       const given = check(viewChange, body)
       if (given.query) viewStatement(given.query.query)
       const { project } = place
@@ -266,7 +266,7 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
       })
     },
 
-    remove: (place: Place, id: string): Promise<void> =>
+    remove: (place: MemberInProject, id: string): Promise<void> =>
       changing(context, place, async (before) => {
         const known = await find(read, place.project, id)
         mustHaveNoReaders(known.name, before, 'deleted')

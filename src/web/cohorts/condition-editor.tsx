@@ -6,7 +6,7 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
 import {
   type CohortCondition,
   type Condition,
@@ -168,7 +168,7 @@ function OfProperty({ condition, path, onChange }: RowProps<PersonCondition>) {
       </At>
       {!isWithoutValue(operator) && (
         <At of={partOf(path, 'value')}>
-          <TextField
+          <DraftField
             label="Value"
             placeholder={takesMany(operator) ? 'Values: a, b, c' : 'Value'}
             value={shown(value)}

@@ -11,7 +11,7 @@ import { parameters, useAddress } from '../lib/use-address.ts'
 import { At } from '../ui/field-errors.tsx'
 import { ConfirmButton, DialogButton, Form, TextField as NamedField, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, useList } from '../ui/list-table.tsx'
-import { Empty, Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, Empty, Select, Suggesting } from '../ui/parts.tsx'
 
 interface Step {
   readonly event?: string | null
@@ -208,7 +208,7 @@ function StepFields({
                 onChange={(matching) => onChange({ ...step, [`${field}_matching`]: matching })}
               />
             )}
-            <TextField label={label} value={String(step[field] ?? '')} onChange={(text) => set(field, text.trim())} />
+            <DraftField label={label} value={String(step[field] ?? '')} onChange={(text) => set(field, text.trim())} />
           </div>
         ))}
       </details>

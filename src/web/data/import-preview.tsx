@@ -6,7 +6,7 @@ import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
-import { ErrorBox, Select, TextField, Working } from '../ui/parts.tsx'
+import { DraftField, ErrorBox, Select, Working } from '../ui/parts.tsx'
 import { type Preview, previewFile } from './preview-file.ts'
 import type { OpenedFile } from './read-file.ts'
 
@@ -120,7 +120,7 @@ function Columns({
                   }
                 />
                 {isFixed && (
-                  <TextField
+                  <DraftField
                     label="Event of all rows"
                     value={source.constant}
                     onChange={(text) => text.trim() !== '' && onChange(field, { constant: text.trim() })}

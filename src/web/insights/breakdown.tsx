@@ -3,7 +3,7 @@ import type { Query } from '../lib/api.ts'
 import { kindOf, useCohorts, useProperties, usePropertyNames } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { listIn, objectIn, textIn, withField } from './query.ts'
 import { namedWhose, type Typed, WhoseSelect, whoseOf } from './whose.tsx'
@@ -163,7 +163,7 @@ function BreakdownRow({
             onChange={(id) => onChange({ ...part, property: id === '' || id === 'all' ? id : Number(id) })}
           />
         ) : part.type === 'hogql' ? (
-          <TextField
+          <DraftField
             label="SQL expression of the breakdown"
             placeholder="upper(properties.plan)"
             value={String(part.property)}

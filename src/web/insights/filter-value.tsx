@@ -4,7 +4,7 @@ import { get } from '../lib/api.ts'
 import { useCohorts, type ValueKind } from '../lib/names.ts'
 import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
-import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
 import { takesMany, takesNumber, takesTime, takesTwo } from './choices.ts'
 import type { Filter } from './query.ts'
 
@@ -51,7 +51,7 @@ export function FilterValue({ filter, kind, onChange }: { filter: Filter; kind: 
   if (takesTime(operator)) return <DayField label="Value" value={textOf(value)} onChange={onChange} />
   if (takesNumber(operator))
     return (
-      <TextField
+      <DraftField
         label="Value"
         type="number"
         placeholder="Number"
@@ -75,8 +75,8 @@ function Bounds({ value, onChange }: { value: readonly unknown[]; onChange: (val
   const set = (at: number, text: string) => onChange([0, 1].map((i) => (i === at ? (text === '' ? '' : Number(text)) : (value[i] ?? ''))))
   return (
     <>
-      <TextField label="From" type="number" placeholder="From" value={textOf(value[0])} onChange={(text) => set(0, text)} />
-      <TextField label="To" type="number" placeholder="To" value={textOf(value[1])} onChange={(text) => set(1, text)} />
+      <DraftField label="From" type="number" placeholder="From" value={textOf(value[0])} onChange={(text) => set(0, text)} />
+      <DraftField label="To" type="number" placeholder="To" value={textOf(value[1])} onChange={(text) => set(1, text)} />
     </>
   )
 }

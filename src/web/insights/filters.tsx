@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { kindOf, useProperties, usePropertyNames } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
-import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { isWithoutValue, operatorsOf, operatorText, takesMany, takesTwo } from './choices.ts'
 import { CohortField, FilterValue } from './filter-value.tsx'
@@ -51,7 +51,7 @@ function FilterRow({
         </At>
       ) : filter.type === 'hogql' ? (
         <At of={paths}>
-          <TextField
+          <DraftField
             label="SQL expression"
             placeholder="properties.price > 10"
             value={filter.key}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Query } from '../lib/api.ts'
 import { At } from '../ui/field-errors.tsx'
-import { TextField } from '../ui/parts.tsx'
+import { DraftField } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { listIn, objectIn, textIn, within } from './query.ts'
 
@@ -53,14 +53,14 @@ export function Formulas({ query, onChange }: { query: Query; onChange: (query: 
       {formulas.map((one, i) => (
         <div class="filter-row" key={i}>
           <At of={one.formula === '' ? [] : pathsOf(formulas.slice(0, i).filter(({ formula }) => formula !== '').length)}>
-            <TextField
+            <DraftField
               label={`Formula ${i + 1}`}
               placeholder="A / B * 100"
               value={one.formula}
               onChange={(formula) => set(formulas.with(i, { ...one, formula: formula.trim() }))}
             />
           </At>
-          <TextField
+          <DraftField
             label={`Name of formula ${i + 1}`}
             placeholder="Name"
             value={one.custom_name ?? ''}

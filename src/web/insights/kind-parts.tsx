@@ -2,7 +2,7 @@ import type { Query } from '../lib/api.ts'
 import { useEventNames, useGroupTypes } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, Select, Suggesting } from '../ui/parts.tsx'
 import {
   attributions,
   funnelOrders,
@@ -300,7 +300,7 @@ export function PathParts({ query, onChange }: Props) {
       <div class="inline">
         <span class="lead">from</span>
         <At of="pathsFilter.startPoint">
-          <TextField
+          <DraftField
             label="Start of the paths"
             placeholder="anywhere"
             value={textIn(filter, 'startPoint')}
@@ -311,7 +311,7 @@ export function PathParts({ query, onChange }: Props) {
       <div class="inline">
         <span class="lead">to</span>
         <At of="pathsFilter.endPoint">
-          <TextField
+          <DraftField
             label="End of the paths"
             placeholder="anywhere"
             value={textIn(filter, 'endPoint')}

@@ -1,6 +1,6 @@
 import { useGroupTypes, usePropertyNames } from '../lib/names.ts'
 import { At } from '../ui/field-errors.tsx'
-import { type Option, Select, Suggesting, TextField } from '../ui/parts.tsx'
+import { DraftField, type Option, Select, Suggesting } from '../ui/parts.tsx'
 import { maths, takesProperty } from './choices.ts'
 import { type SeriesNode, withField } from './query.ts'
 import { namedWhose } from './whose.tsx'
@@ -76,7 +76,7 @@ export function MathField({
       )}
       {node.math === 'hogql' && (
         <At of={`${path}.math_hogql`}>
-          <TextField
+          <DraftField
             label={`SQL expression of ${mark}`}
             placeholder="sum(properties.price) / count()"
             value={String(node.math_hogql ?? '')}

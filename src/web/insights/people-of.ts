@@ -9,23 +9,23 @@ import { objectIn, within } from './query.ts'
 
 // Which question lists the people behind a number of an insight.
 
-export type Row = Readonly<Record<string, unknown>>
+export type AnswerRow = Readonly<Record<string, unknown>>
 export interface Chosen {
   readonly title: string
   readonly source: Query
 }
 
-export const rowsOf = (answer: Answer): readonly Row[] => (Array.isArray(answer.results) ? (answer.results as Row[]) : [])
+export const rowsOf = (answer: Answer): readonly AnswerRow[] => (Array.isArray(answer.results) ? (answer.results as AnswerRow[]) : [])
 /** Each group is a list of steps. */
-export const funnelGroups = ({ results }: Answer): readonly (readonly Row[])[] => (Array.isArray(results) ? stepGroups(results) : [])
+export const funnelGroups = ({ results }: Answer): readonly (readonly AnswerRow[])[] => (Array.isArray(results) ? stepGroups(results) : [])
 
-const insightActors = (query: Query, more: Row): Query => ({ kind: 'InsightActorsQuery', source: query, ...more })
+const insightActors = (query: Query, more: AnswerRow): Query => ({ kind: 'InsightActorsQuery', source: query, ...more })
 
 /** Of a comparison: which of the two periods a row is about. */
-const periodOf = ({ compare_label: compare }: Row) => (typeof compare === 'string' ? { compare } : {})
+const periodOf = ({ compare_label: compare }: AnswerRow) => (typeof compare === 'string' ? { compare } : {})
 
 /** Of several intervals in one point the one that is shown: the largest. */
-function intervalAt(row: Row, index: number, step: number): number {
+function intervalAt(row: AnswerRow, index: number, step: number): number {
   const data = Array.isArray(row.data) ? (row.data as (number | null)[]) : []
   const inPoint = data.slice(index * step, (index + 1) * step).map((value) => Math.abs(value ?? 0))
   return index * step + Math.max(0, inPoint.indexOf(Math.max(...inPoint)))
@@ -80,7 +80,7 @@ function inHour(query: Query, answer: Answer, { series, index }: Picked): Chosen
 }
 
 function inBox(query: Query, { boxplot_data: boxes }: Answer, at: number): Chosen | null {
-  const row = Array.isArray(boxes) ? (boxes as Row[])[at] : undefined
+  const row = Array.isArray(boxes) ? (boxes as AnswerRow[])[at] : undefined
   if (!row) return null
   const title = `${boxLabel(row, query)}, ${String(row.label)}`
   return { title, source: insightActors(query, { series: Number(row.series_index ?? 0), day: row.day, ...periodOf(row) }) }
@@ -108,7 +108,7 @@ function inFunnel(query: Query, answer: Answer, chart: Chart, { series, index }:
 }
 
 /** `step` below 0: those who left before it. */
-export function inStep(query: Query, step: number, row: Row): Chosen {
+export function inStep(query: Query, step: number, row: AnswerRow): Chosen {
   const { custom_name, name, breakdown_value: group } = row
   const source = {
     kind: 'FunnelsActorsQuery',
@@ -127,13 +127,13 @@ export function retained(query: Query, answer: Answer, at: number, interval: num
   const rows = rowsOf(answer)
   const own = rows[at] ?? {}
   const { breakdown_value: value, compare_label: period } = own
-  const isSame = (row: Row) => row.compare_label === period && JSON.stringify(row.breakdown_value) === JSON.stringify(value)
+  const isSame = (row: AnswerRow) => row.compare_label === period && JSON.stringify(row.breakdown_value) === JSON.stringify(value)
   const before = rows.slice(0, at).filter(isSame).length
   const source = insightActors(query, { interval: before, day: interval, ...(value != null && { breakdown: value }), ...periodOf(own) })
   return { title, source }
 }
 
-export function onEdge(query: Query, edge: Row | undefined): Chosen | null {
+export function onEdge(query: Query, edge: AnswerRow | undefined): Chosen | null {
   if (!edge) return null
   const [from, to] = [String(edge.source), String(edge.target)]
   const source = within(within(query, 'pathsFilter', 'pathStartKey', from), 'pathsFilter', 'pathEndKey', to)

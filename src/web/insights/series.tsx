@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { At } from '../ui/field-errors.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { type Option, TextField } from '../ui/parts.tsx'
+import { DraftField, type Option } from '../ui/parts.tsx'
 import { useAdded } from '../ui/use-added.ts'
 import { type EventChoice, EventField } from './event-field.tsx'
 import { Filters } from './filters.tsx'
@@ -132,7 +132,7 @@ function SeriesRow({
       <div class="series-more">
         {(isRenaming || node.custom_name) && (
           <At of={`${path}.custom_name`}>
-            <TextField
+            <DraftField
               label={`Name of ${mark}`}
               placeholder="Name in the chart"
               value={node.custom_name ?? ''}

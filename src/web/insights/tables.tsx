@@ -10,7 +10,7 @@ import { breakdownInBrackets, breakdownText } from '../../service/pictures/chart
 import { durationText, type NumberFormat, numberText, plainNumbers } from '../../service/pictures/format.ts'
 import type { Picked } from '../charts/picked.ts'
 import type { Answer, Query } from '../lib/api.ts'
-import { funnelGroups, itemName, type Row, rowsOf } from './people-of.ts'
+import { type AnswerRow, funnelGroups, itemName, rowsOf } from './people-of.ts'
 import { objectIn, textIn } from './query.ts'
 import { useTotals } from './totals.ts'
 
@@ -243,10 +243,10 @@ export function CountryTable({ chart, onChoose }: { chart: Extract<Chart, { kind
 }
 
 const shareText = (count: number, of: number): string => (of === 0 ? '–' : `${((100 * count) / of).toFixed(1)}%`)
-const countOf = (row: Row | undefined): number => numberOf(row?.count) ?? 0
+const countOf = (row: AnswerRow | undefined): number => numberOf(row?.count) ?? 0
 
 /** How many reached each step, how many left before it, and how long it took. */
-export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (step: number, row: Row) => void }) {
+export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (step: number, row: AnswerRow) => void }) {
   const groups = funnelGroups(answer)
   return (
     <Scrolling label="Steps">
@@ -295,14 +295,14 @@ export function FunnelTable({ answer, onChoose }: { answer: Answer; onChoose: (s
 }
 
 interface EdgeRow {
-  readonly edge: Row
+  readonly edge: AnswerRow
   /** Its place in the answer; null: it is not among the edges of the period. */
   readonly current: number | null
   readonly previous: number | null
 }
 
 /** An edge of both periods is one row. */
-function edgeRows(edges: readonly Row[]): readonly EdgeRow[] {
+function edgeRows(edges: readonly AnswerRow[]): readonly EdgeRow[] {
   const rows = new Map<string, EdgeRow>()
   edges.forEach((edge, i) => {
     const key = JSON.stringify([edge.source, edge.target])
@@ -349,7 +349,7 @@ export function PathTable({ answer, onChoose }: { answer: Answer; onChoose: (row
   )
 }
 
-interface Cohort extends Row {
+interface Cohort extends AnswerRow {
   readonly label: string
   readonly date: string
   readonly values: readonly { readonly count: number; readonly aggregation_value?: number; readonly label?: string }[]

@@ -4,7 +4,7 @@ import { useProject } from '../lib/session.ts'
 import { DayField } from '../ui/day-field.tsx'
 import { At } from '../ui/field-errors.tsx'
 import { NumberField } from '../ui/number-field.tsx'
-import { Select, TextField } from '../ui/parts.tsx'
+import { DraftField, Select } from '../ui/parts.tsx'
 import {
   closedRanges,
   comparisons,
@@ -171,13 +171,13 @@ function NumberForm({ query, onChange, isOverTime }: Props & { isOverTime: boole
           options={numberFormats}
           onChange={(next) => set('aggregationAxisFormat', next === 'numeric' ? '' : next)}
         />
-        <TextField
+        <DraftField
           label="Text before the numbers"
           placeholder="Before: $"
           value={textIn(filter, 'aggregationAxisPrefix')}
           onChange={(text) => set('aggregationAxisPrefix', text)}
         />
-        <TextField
+        <DraftField
           label="Text after the numbers"
           placeholder="After: €"
           value={textIn(filter, 'aggregationAxisPostfix')}

@@ -3,7 +3,7 @@ import type { Answer, Query } from '../lib/api.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { isTotal } from './choices.ts'
-import { type Row, rowsOf } from './people-of.ts'
+import { type AnswerRow, rowsOf } from './people-of.ts'
 import { listIn, objectIn, type SeriesNode, textIn } from './query.ts'
 
 // One number for the whole range beside the numbers of its intervals. Those of events and sums add up; people and averages do not, and are asked once
@@ -20,7 +20,7 @@ const formulasIn = (query: Query): number => {
 /** How the total of a row comes about. */
 type Source = 'added' | 'asked' | 'none'
 
-function sourceOf(query: Query, row: Row): Source {
+function sourceOf(query: Query, row: AnswerRow): Source {
   const filter = objectIn(query, 'trendsFilter')
   const series = listIn<SeriesNode>(query, 'series')
   const own = formulasIn(query) > 0 ? series : series.slice(Number(row.order ?? 0), Number(row.order ?? 0) + 1)
@@ -45,7 +45,7 @@ interface Asked {
   readonly query: Query
 }
 
-const periodOf = (row: Row) => (row.compare_label === 'previous' ? 'previous' : 'current')
+const periodOf = (row: AnswerRow) => (row.compare_label === 'previous' ? 'previous' : 'current')
 
 /** The same question for the whole range of each period. Empty: all totals are known, or there are none. */
 function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
@@ -69,11 +69,11 @@ function totalsAsked(query: Query, answer: Answer): readonly Asked[] {
   })
 }
 
-const keyOf = (row: Row) => JSON.stringify([row.order ?? 0, row.breakdown_value ?? null])
-const isOther = (row: Row) => [row.breakdown_value].flat().includes('$$_posthog_breakdown_other_$$')
+const keyOf = (row: AnswerRow) => JSON.stringify([row.order ?? 0, row.breakdown_value ?? null])
+const isOther = (row: AnswerRow) => [row.breakdown_value].flat().includes('$$_posthog_breakdown_other_$$')
 
 /** Null: it has none. */
-function totalOf(query: Query, row: Row, rows: readonly Row[], asked: readonly Row[] | undefined): number | null {
+function totalOf(query: Query, row: AnswerRow, rows: readonly AnswerRow[], asked: readonly AnswerRow[] | undefined): number | null {
   const source = sourceOf(query, row)
   const number = (value: unknown) => (typeof value === 'number' ? value : null)
   if (source !== 'asked') return source === 'added' ? number(row.count) : null
@@ -81,7 +81,7 @@ function totalOf(query: Query, row: Row, rows: readonly Row[], asked: readonly R
   if (found === undefined) return null
   if (isOther(row)) {
     // Of people it is a sum over the values; and it can be of other values than beside the intervals.
-    const valuesOf = (all: readonly Row[]) =>
+    const valuesOf = (all: readonly AnswerRow[]) =>
       all
         .filter((one) => one.order === row.order && !isOther(one))
         .map(keyOf)

@@ -11,7 +11,7 @@ import { filtersOf, useAddress } from '../lib/use-address.ts'
 import { FirstEvent } from '../live/first-event.tsx'
 import { Properties } from '../people/properties.tsx'
 import { Scroll, UnfoldButton, UnfoldingRow } from '../ui/list-table.tsx'
-import { Empty, ErrorBox, PageHead, Suggesting, TextField, Working } from '../ui/parts.tsx'
+import { DraftField, Empty, ErrorBox, PageHead, Suggesting, Working } from '../ui/parts.tsx'
 
 // Events as they come in: the newest first, asked for again while the page is open.
 
@@ -121,7 +121,7 @@ export function Live({ place }: PageProps) {
           suggestions={names}
           onChange={(text) => set({ event: text.trim() })}
         />
-        <TextField
+        <DraftField
           label="Distinct id"
           placeholder="Anyone (distinct id)"
           value={wanted.person}

@@ -191,7 +191,7 @@ function useDraft(value: string, onChange: (value: string) => void, onTyping?: (
 }
 
 /** A text field that says its value when it is done: with Enter, or when it is left. */
-export function TextField({
+export function DraftField({
   label,
   value,
   placeholder = '',

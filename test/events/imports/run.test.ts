@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { ImportFileError } from '../../../src/events/imports/format.ts'
 import { readLines } from '../../../src/events/imports/lines.ts'
 import { openSource, type TableReader } from '../../../src/events/imports/open.ts'
-import type { ImportedEvent, Row } from '../../../src/events/imports/record.ts'
+import type { FileRow, ImportedEvent } from '../../../src/events/imports/record.ts'
 import { type BatchResult, type Checkpoints, runImport } from '../../../src/events/imports/run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'waymark-import-'))
@@ -18,7 +18,7 @@ const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(path, content)
   return path
 }
-const table = (rows: readonly Row[]): TableReader =>
+const table = (rows: readonly FileRow[]): TableReader =>
   async function* () {
     yield { rows }
   }

@@ -2,7 +2,7 @@ import type { PluginConfig, PluginFailedDelivery } from '../../../service/accoun
 import { invalid } from '../../../service/accounts/refusals.ts'
 import { mayConfigure } from '../../../service/plugins/access.ts'
 import { failedStates } from '../../../service/plugins/delivery/records.ts'
-import { type Family, isIn } from '../../../service/plugins/families.ts'
+import { isIn, type PluginFamily } from '../../../service/plugins/families.ts'
 import { agreementInput, configChange, configInput, jobInput, ordersInput } from '../../../service/plugins/fields.ts'
 import { logTypes } from '../../../service/plugins/log-entries.ts'
 import { pageSchema } from '../../answers/pages.ts'
@@ -15,7 +15,7 @@ import { repeatable } from '../requests/query-parameter.ts'
 import { type ProjectVisit, Reply, type Resource, type Row } from '../resource.ts'
 import { presentConfig, presentFailedDelivery, presentPluginLog } from './plugin-format.ts'
 
-const seen = async ({ app, organization, project }: ProjectVisit, family: Family): Promise<readonly PluginConfig[]> => {
+const seen = async ({ app, organization, project }: ProjectVisit, family: PluginFamily): Promise<readonly PluginConfig[]> => {
   if (!mayConfigure(organization)) throw failures.notFound()
   const { configs } = app.plugins
   const all = await configs.list([project.id])
@@ -23,7 +23,7 @@ const seen = async ({ app, organization, project }: ProjectVisit, family: Family
   return all.filter((_, i) => isSeen[i])
 }
 
-const find = async ({ app, organization, project, params }: ProjectVisit, family: Family): Promise<PluginConfig> => {
+const find = async ({ app, organization, project, params }: ProjectVisit, family: PluginFamily): Promise<PluginConfig> => {
   const { configs } = app.plugins
   const id = /^\d{1,9}$/.test(params.id ?? '') ? Number(params.id) : 0
   const found = mayConfigure(organization) ? await configs.byId(project, id) : undefined
@@ -31,7 +31,7 @@ const find = async ({ app, organization, project, params }: ProjectVisit, family
   return found
 }
 
-const findDelivery = async (visit: ProjectVisit, family: Family): Promise<[PluginConfig, PluginFailedDelivery]> => {
+const findDelivery = async (visit: ProjectVisit, family: PluginFamily): Promise<[PluginConfig, PluginFailedDelivery]> => {
   const config = await find(visit, family)
   const found = await visit.app.plugins.failedDeliveries.byId(config, visit.params.delivery_id ?? '')
   if (!found) throw failures.notFound()
@@ -39,7 +39,7 @@ const findDelivery = async (visit: ProjectVisit, family: Family): Promise<[Plugi
 }
 
 /** The compiled script of a plugin for the pages of an app. */
-const frontend = async (visit: ProjectVisit, family: Family): Promise<Reply> => {
+const frontend = async (visit: ProjectVisit, family: PluginFamily): Promise<Reply> => {
   const { configs } = visit.app.plugins
   const file = await configs.runningFile(await find(visit, family), 'frontend.tsx')
   if (!file) throw failures.notFound('The plugin has no frontend.tsx.')
@@ -49,7 +49,7 @@ const frontend = async (visit: ProjectVisit, family: Family): Promise<Reply> => 
 
 type ConfigRows = RecordRows<'project', PluginConfig>
 
-const recordRows = ({ retrieve, update, remove, one }: ConfigRows, family: Family): readonly Row[] => [
+const recordRows = ({ retrieve, update, remove, one }: ConfigRows, family: PluginFamily): readonly Row[] => [
   retrieve({
     summary: 'One plugin config, with its plugin. Secrets are masked',
     handle: async (visit) => find(visit, family),
@@ -76,7 +76,7 @@ const recordRows = ({ retrieve, update, remove, one }: ConfigRows, family: Famil
 ]
 
 /** What runs in the project, and what it logged. */
-const runningRows = ({ row }: ConfigRows, family: Family): readonly Row[] => [
+const runningRows = ({ row }: ConfigRows, family: PluginFamily): readonly Row[] => [
   row({
     method: 'POST',
     path: ':id/job',
@@ -118,7 +118,7 @@ const runningRows = ({ row }: ConfigRows, family: Family): readonly Row[] => [
   }),
 ]
 
-const failedRows = ({ row }: ConfigRows, family: Family): readonly Row[] => [
+const failedRows = ({ row }: ConfigRows, family: PluginFamily): readonly Row[] => [
   row({
     method: 'GET',
     path: ':id/failed_deliveries',
@@ -173,7 +173,7 @@ const failedRows = ({ row }: ConfigRows, family: Family): readonly Row[] => [
   }),
 ]
 
-const configResource = (name: string, path: string, family: Family, words: string, isOfCurrentProject = false): Resource =>
+const configResource = (name: string, path: string, family: PluginFamily, words: string, isOfCurrentProject = false): Resource =>
   defineRecords({
     name,
     summary: words,
@@ -215,7 +215,7 @@ const configResource = (name: string, path: string, family: Family, words: strin
   })
 
 const inProject = (name: string) => `/api/projects/:project_id/${name}`
-const familyResource = (name: string, family: Family, words: string) => configResource(name, inProject(name), family, words)
+const familyResource = (name: string, family: PluginFamily, words: string) => configResource(name, inProject(name), family, words)
 
 export const pluginConfigResources: readonly Resource[] = [
   familyResource('plugin_configs', 'plugins', 'Plugins as a project uses them'),

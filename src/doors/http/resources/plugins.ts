@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Plugin, ProjectRecord } from '../../../service/accounts/records.ts'
 import { mustHave } from '../../../service/plugins/access.ts'
-import { type Family, isIn } from '../../../service/plugins/families.ts'
+import { isIn, type PluginFamily } from '../../../service/plugins/families.ts'
 import { pluginChange, pluginInput, sourceInput } from '../../../service/plugins/fields.ts'
 import { activitySchema } from '../../answers/activity.ts'
 import { catalogueSchema, configSchema, pluginSchema } from '../../answers/plugins.ts'
@@ -11,10 +11,10 @@ import { defineRecords, type RecordRows } from '../records.ts'
 import type { OrganizationVisit, Resource, Row } from '../resource.ts'
 import { presentCatalogue, presentConfig, presentPlugin } from './plugin-format.ts'
 
-const seen = async ({ app, organization }: OrganizationVisit, family: Family): Promise<readonly Plugin[]> =>
+const seen = async ({ app, organization }: OrganizationVisit, family: PluginFamily): Promise<readonly Plugin[]> =>
   (await app.plugins.plugins.seenBy(organization)).filter((one) => isIn(family, one))
 
-const find = async (visit: OrganizationVisit, family: Family): Promise<Plugin> => {
+const find = async (visit: OrganizationVisit, family: PluginFamily): Promise<Plugin> => {
   const found = (await seen(visit, family)).find(({ id }) => String(id) === visit.params.id)
   if (!found) throw failures.notFound()
   return found
@@ -29,7 +29,7 @@ const sourceSchema = z.record(z.string(), z.string())
 type PluginRows = RecordRows<'organization', Plugin>
 
 /** What an organization has, beside its plugins. */
-const organizationRows = ({ row }: PluginRows, family: Family): readonly Row[] => [
+const organizationRows = ({ row }: PluginRows, family: PluginFamily): readonly Row[] => [
   row({
     method: 'GET',
     path: 'repository',
@@ -95,7 +95,7 @@ const organizationRows = ({ row }: PluginRows, family: Family): readonly Row[] =
   }),
 ]
 
-const recordRows = ({ retrieve, update, remove }: PluginRows, family: Family): readonly Row[] => [
+const recordRows = ({ retrieve, update, remove }: PluginRows, family: PluginFamily): readonly Row[] => [
   retrieve({
     summary: 'One plugin',
     handle: async (visit) => find(visit, family),
@@ -112,7 +112,7 @@ const recordRows = ({ retrieve, update, remove }: PluginRows, family: Family): r
 ]
 
 /** The code of a plugin, and newer versions of it. */
-const codeRows = ({ row, one }: PluginRows, family: Family): readonly Row[] => [
+const codeRows = ({ row, one }: PluginRows, family: PluginFamily): readonly Row[] => [
   row({
     method: 'GET',
     path: ':id/check_for_updates',
@@ -152,7 +152,7 @@ const codeRows = ({ row, one }: PluginRows, family: Family): readonly Row[] => [
   }),
 ]
 
-const pluginResource = (family: Family, words: string): Resource =>
+const pluginResource = (family: PluginFamily, words: string): Resource =>
   defineRecords({
     name: family,
     summary: words,

@@ -1,4 +1,4 @@
-import { type Chart, clipped, cut, type Item, most, nothing, type Place, type Series } from '../chart.ts'
+import { type Chart, clipped, cut, type Item, type MapValue, most, nothing, type Series } from '../chart.ts'
 import { type NumberFormat, numberText } from '../format.ts'
 import { boxChart } from './boxes.ts'
 import { overTime } from './over-time.ts'
@@ -167,7 +167,7 @@ const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'none'
 /** Values by country. Null: no value is the code of a country. */
 function mapChart(rows: readonly Fields[], format: NumberFormat): Chart | null {
   const labels = labelsOf(rows)
-  const all = rows.flatMap((row, i): (Place & { readonly order: unknown })[] => {
+  const all = rows.flatMap((row, i): (MapValue & { readonly order: unknown })[] => {
     if (isPreviousRow(row)) return []
     const [value] = [row.breakdown_value].flat()
     const code = typeof value === 'string' && /^[A-Z]{2}$/.test(value) ? value : null

@@ -1,4 +1,4 @@
-import type { Chart, Place } from '../chart.ts'
+import type { Chart, MapValue } from '../chart.ts'
 import { numberText } from '../format.ts'
 import { element, type Markup } from '../markup.ts'
 import { type Area, box, type Drawn, fitted, label, textWidth } from '../sheet.ts'
@@ -14,7 +14,7 @@ const legendHeight = 34
 const shadeOf = (value: number, largest: number): number => (value > 0 && largest > 0 ? Math.sqrt(value / largest) : 0)
 const opacityOf = (shade: number): number => 0.15 + 0.85 * shade
 
-const isOnMap = ({ code }: Place, { shapes, points }: World): boolean =>
+const isOnMap = ({ code }: MapValue, { shapes, points }: World): boolean =>
   code !== null && (Object.hasOwn(shapes, code) || Object.hasOwn(points, code))
 
 interface MapGeometry {

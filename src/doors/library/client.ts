@@ -12,7 +12,7 @@ import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
 import type { Send } from './owner.ts'
 
-// Records of an open directory by typed calls: what the HTTP API does, in this process, as the owner. Each call is one route; docs/http.md describes them.
+// Records of an open directory by typed calls: what the HTTP API does, in this process. Each call is one route; docs/http.md describes them.
 
 /** A project, or its id. */
 export type ProjectOrId = number | { readonly id: number }
@@ -118,7 +118,7 @@ interface Sent {
 }
 
 /**
- * Typed calls for the records of an open directory, as its owner: persons, settings, insights, dashboards, exports, files. The routes are loaded by the first call.
+ * Typed calls for the records of an open directory, in every organization: persons, settings, insights, dashboards, exports, files. The routes are loaded by the first call.
  *
  * @example const client = createClient(waymark); await client.persons.remove(project, 'u1', { events: true })
  */

@@ -90,6 +90,18 @@ test('settings of a project', async () => {
   await expect(waymark.project('Short')).rejects.toMatchObject({ code: 'not-found' })
 })
 
+test('projects of other organizations', async () => {
+  const known = (await waymark.projects()).map(({ id }) => id)
+  await waymark.createOrganization({ name: 'Customer' })
+  const theirs = (await waymark.projects()).find(({ id }) => !known.includes(id))!
+  await (await waymark.project(theirs.id)).ingest({ batch: [seen('of a customer')] })
+  expect(await client.projects.update(theirs, { name: 'Theirs' })).toMatchObject({ name: 'Theirs', effective_membership_level: 15 })
+  await client.persons.remove(theirs, 'of a customer', { events: true })
+  expect((await client.persons.list(theirs)).count).toBe(0)
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'seen' }] }
+  expect(await client.insights.create(theirs, { name: 'Kept', query })).toMatchObject({ name: 'Kept' })
+})
+
 test('insights and dashboards', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'seen' }] }
   const board = await client.dashboards.create(project, { name: 'Board' })

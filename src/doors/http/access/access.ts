@@ -1,4 +1,5 @@
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
+import { operatorMembership } from '../../../service/accounts/acting-member.ts'
 import { type LevelName, level, type ProjectRecord } from '../../../service/accounts/records.ts'
 import { levelTooLow, noProjectAccess, projectLevelTooLow } from '../../../service/accounts/refusals.ts'
 import { scopedOrganizations, scopedTeams } from '../../../service/accounts/users/key-limits.ts'
@@ -103,11 +104,16 @@ const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted)
 const findProject = async (app: App, id: string | undefined): Promise<ProjectRecord | undefined> =>
   id !== undefined && /^\d{1,9}$/.test(id) ? app.accounts.projects.byId(Number(id)) : undefined
 
+const membershipOf = async ({ app, caller }: Visit & { caller: Caller }, organizationId: string) =>
+  caller.via === 'host' && caller.isOperator
+    ? operatorMembership(caller.user, organizationId, app.clock())
+    : app.accounts.organizations.membership(organizationId, caller.user)
+
 const enterOrganization = async (visit: Visit & { caller: Caller }, id: string, isRecord: boolean) => {
   const { organizations } = visit.app.accounts
   const organization = isUuid(id) ? await organizations.byId(id.toLowerCase()) : undefined
   if (!organization) throw isRecord ? failures.notFound() : failures.notFound('Organization not found.')
-  const membership = await organizations.membership(organization.id, visit.caller.user)
+  const membership = await membershipOf(visit, organization.id)
   if (!membership) throw isRecord ? failures.notFound() : failures.denied()
   if (isRecord && !visit.caller.limits.reachesOrganization(organization.id)) throw failures.notFound()
   return { organization, membership, by: { user: visit.caller.user, membership } }
@@ -123,7 +129,7 @@ const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, p
   const outside = () => (isRecord ? failures.notFound() : noProjectAccess())
   if (!project || (under !== undefined && project.organization_id !== under)) throw outside()
   const organization = await accounts.organizations.byId(project.organization_id)
-  const membership = await accounts.organizations.membership(project.organization_id, visit.caller.user)
+  const membership = await membershipOf(visit, project.organization_id)
   if (!organization || !membership || !visit.caller.limits.reachesProject(project)) throw outside()
   const held = await accounts.projects.levelIn(project, membership)
   if (held === null) throw isRecord ? projectLevelTooLow() : noProjectAccess()

@@ -14,7 +14,12 @@ export type Caller =
   | (Known & { readonly via: 'session'; readonly session: Session; readonly token: string })
   | HostCaller
 /** Signed in by the application that Waymark is part of, which is asked at every request. */
-export type HostCaller = Known & { readonly via: 'host'; readonly authenticatedAt: Date }
+export type HostCaller = Known & {
+  readonly via: 'host'
+  readonly authenticatedAt: Date
+  /** The application itself, by calls in its process. */
+  readonly isOperator?: true
+}
 
 export interface Arrival {
   readonly request: Request

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import * as z from 'zod'
 import { propertiesOf } from '../../../events/ingestion/decoding/imports.ts'
 import { isTooLarge } from '../../../events/ingestion/properties/property-size.ts'
@@ -17,6 +18,7 @@ import {
   personSchema,
 } from '../../answers/persons.ts'
 import { valuesSchema } from '../../answers/property-values.ts'
+import { holds } from '../access/access.ts'
 import { activityOf, activityOfAll } from '../activity.ts'
 import { failures } from '../errors.ts'
 import { answerTo, download } from '../queries/ask.ts'
@@ -35,6 +37,8 @@ const mostNames = 10_000
 /** Entries of the activity log read at a time. */
 const changesRead = 1_000
 const utf8 = new TextEncoder()
+/** What a key needs besides `person:read`. */
+const scopesOfEverything = ['query:read', 'activity_log:read'] as const
 const eventsOfPerson = `select 'event' as type, uuid, event, timestamp, distinct_id, properties, elements_chain, created_at
   from events where person_id = {uuid} order by timestamp, uuid`
 
@@ -445,6 +449,8 @@ export const persons = defineResource({
       name: 'everything',
       summary: 'Everything that is stored about a person, as lines of JSON: the person, its cohorts, changes by users, and its events',
       handle: async (visit) => {
+        const missing = scopesOfEverything.find((scope) => !holds(visit, scope))
+        if (missing) throw failures.missingScope(missing)
         const person = await find(visit)
         const query = { kind: 'HogQLQuery', query: eventsOfPerson, values: { uuid: person.uuid } }
         const request = { query, format: null, client_query_id: null }
@@ -453,7 +459,7 @@ export const persons = defineResource({
           breakOff: visit.breakOff,
         })
         const lines = everythingAbout(visit, person, events.body)
-        return new Reply(200, ReadableStream.from(lines), {
+        return new Reply(200, Readable.toWeb(Readable.from(lines, { objectMode: false })), {
           'content-type': 'application/x-ndjson',
           'content-disposition': `attachment; filename="person-${person.uuid}.jsonl"`,
         })

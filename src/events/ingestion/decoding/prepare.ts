@@ -173,6 +173,8 @@ type TextField = { [F in keyof typeof fields]: (typeof fields)[F] extends { read
 const rows: readonly (readonly [string, Field])[] = Object.entries(fields)
 const sentFields = rows.flatMap(([field, { isTime }]) => (isTime ? [field] : []))
 const checked = rows.flatMap(([field, { of, unusable }]) => (unusable ? [{ field, of, isUnusable: unusable[0], type: unusable[1] }] : []))
+/** Those of events that only say what somebody did: nearly all. */
+const checkedInAll = checked.filter(({ of }) => of !== isOfGroup && of !== isAlias)
 
 /** A text as it is kept. */
 function textOf(field: TextField, value: unknown, { uuid, found }: Pick<Reading, 'uuid' | 'found'>): string {
@@ -268,7 +270,7 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   const groups = groupsOf(reading)
   const group = groupOf(reading)
   if (!isRefused)
-    for (const { field, of, isUnusable, type } of checked)
+    for (const { field, of, isUnusable, type } of needPerson.has(name) ? checked : checkedInAll)
       if ((!of || of(reading)) && isUnusable(given[field])) found.push({ type, details: { eventUuid: uuid, field } })
   const noted = receipt.noted ?? [...(receipt.notedBefore ?? []), ...found]
   if (noted.length) warnings.push(...noted)

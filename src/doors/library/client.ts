@@ -117,20 +117,28 @@ interface Sent {
   readonly body?: object
 }
 
+interface Routes {
+  readonly send: Send
+  addressOf(path: string, parameters?: object): URL
+}
+const loaded = new WeakMap<Waymark, Promise<Routes>>()
+/** The routes of an open directory, for all its clients. */
+function routesOf(waymark: Waymark): Promise<Routes> {
+  const known =
+    loaded.get(waymark) ?? import('./owner.ts').then(({ sendAsOwner, addressOf }) => ({ send: sendAsOwner(waymark), addressOf }))
+  loaded.set(waymark, known)
+  return known
+}
+
 /**
  * Typed calls for the records of an open directory, in every organization: persons, settings, insights, dashboards, exports, files. The routes are loaded by the first call.
  *
  * @example const client = createClient(waymark); await client.persons.remove(project, 'u1', { events: true })
  */
 export function createClient(waymark: Waymark): Client {
-  let send: Promise<{ send: Send; addressOf: (path: string, parameters?: object) => URL }> | undefined
-  const loaded = () => {
-    send ??= import('./owner.ts').then(({ sendAsOwner, addressOf }) => ({ send: sendAsOwner(waymark), addressOf }))
-    return send
-  }
   const respond = async (method: string, project: ProjectOrId, path: Path, { query, body }: Sent = {}): Promise<Response> => {
     const id = typeof project === 'number' ? project : project.id
-    const routes = await loaded()
+    const routes = await routesOf(waymark)
     const url = routes.addressOf(`/api/projects/${[id, ...path].map(encodeURIComponent).join('/')}/`, query)
     const content = body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     const response = await routes.send(new Request(url, { method, ...content }))

@@ -142,8 +142,33 @@ async function cohortsWith(visit: ProjectVisit, uuid: string): Promise<PersonCoh
   return found
 }
 
+/** Lines of events with their properties as JSON, not as a text of JSON. */
+async function* eventLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of bytes) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop()!
+    const whole = lines.map((line) => {
+      const { properties, ...event } = JSON.parse(line) as { readonly properties: string }
+      return `${JSON.stringify(event).slice(0, -1)},"properties":${properties}}\n`
+    })
+    if (whole.length > 0) yield utf8.encode(whole.join(''))
+  }
+}
+
 /** Everything that is stored about a person, a JSON text a line. */
-async function* everythingAbout(visit: ProjectVisit, person: PersonAnswer, events: AsyncIterable<Uint8Array>) {
+async function* everythingAbout(visit: ProjectVisit, person: PersonAnswer, events: ReadableStream<Uint8Array>) {
+  try {
+    yield* recordsAbout(visit, person)
+    yield* eventLines(events)
+  } finally {
+    // Of a client that left before the first event.
+    if (!events.locked) await events.cancel()
+  }
+}
+
+async function* recordsAbout(visit: ProjectVisit, person: PersonAnswer) {
   const line = (type: string, value: object) => utf8.encode(`${JSON.stringify({ type, ...value })}\n`)
   yield line('person', person)
   for (const { id, name, is_static } of await cohortsWith(visit, person.uuid)) yield line('cohort', { id, name, is_static })
@@ -154,7 +179,6 @@ async function* everythingAbout(visit: ProjectVisit, person: PersonAnswer, event
     for (const { activity: change, detail, created_at } of changes) yield line('change', { activity: change, detail, created_at })
     if (changes.length < changesRead) break
   }
-  yield* events
 }
 
 const noPerson = 'There is no person with this uuid or distinct id.'

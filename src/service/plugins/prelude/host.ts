@@ -22,23 +22,22 @@ export const settings: Settings = parse(settingsJson)
 export const jsonOf = (value: unknown): string | undefined => stringify(value)
 
 /** A pure function of the thread, answered at once. */
-export const sync = (name: string, ...args: readonly unknown[]) => parse(hostSync(name, stringify(args)))
+export const sync = <T>(name: string, ...args: readonly unknown[]): T => parse(hostSync(name, stringify(args)))
 
 type Waiting = readonly [resolve: (value: unknown) => void, reject: (error: Error) => void]
 export const waiting = new Map<number, Waiting>()
 let lastCall = 0
 
 /** A call of the server. */
-// biome-ignore lint/suspicious/noExplicitAny: answers are JSON of any shape
-export const call = (name: string, ...args: readonly unknown[]): Promise<any> =>
-  new Promise((resolve, reject) => {
+export const call = <T = unknown>(name: string, ...args: readonly unknown[]): Promise<T> =>
+  new Promise<unknown>((resolve, reject) => {
     const id = ++lastCall
     waiting.set(id, [resolve, reject])
     const refusal = hostCall(id, name, stringify(args))
     if (refusal === '') return
     waiting.delete(id)
     reject(new Error(refusal))
-  })
+  }) as Promise<T>
 
 export const done = (id: number, kind: number, text: string): void => hostDone(id, kind, text)
 export const log = (level: string, text: string): void => hostLog(level, text)

@@ -8,7 +8,7 @@ type Calls = Record<string, (...args: readonly unknown[]) => Promise<unknown>>
 const read =
   (place: 'storage' | 'cache') =>
   async (key: unknown, fallback?: unknown): Promise<unknown> => {
-    const { isFound, value } = await call(place, 'get', String(key))
+    const { isFound, value } = await call<{ isFound: boolean; value: unknown }>(place, 'get', String(key))
     return isFound ? value : fallback
   }
 const cacheCalls: Calls = Object.fromEntries(

@@ -93,7 +93,7 @@ const digesting = (name: string) => (algorithm: unknown, key?: Bytes) => {
       return self
     },
     digest(encoding?: string) {
-      const bytes = Buffer.from(sync(name, String(algorithm), pieces, key === undefined ? null : base64(key)), 'base64')
+      const bytes = Buffer.from(sync<string>(name, String(algorithm), pieces, key === undefined ? null : base64(key)), 'base64')
       return encoding === undefined ? bytes : bytes.toString(encoding)
     },
   }
@@ -104,8 +104,8 @@ const modules: Readonly<Record<string, unknown>> = {
   crypto: {
     createHash: digesting('hash'),
     createHmac: digesting('hmac'),
-    randomBytes: (size: unknown) => Buffer.from(sync('random', Number(size)), 'base64'),
-    randomUUID: () => sync('uuid'),
+    randomBytes: (size: unknown) => Buffer.from(sync<string>('random', Number(size)), 'base64'),
+    randomUUID: () => sync<string>('uuid'),
   },
   url: { URL, URLSearchParams, parse: legacyParse, format: String },
   stream: { PassThrough },
@@ -122,8 +122,8 @@ const modules: Readonly<Record<string, unknown>> = {
 }
 
 interface LoadedFile {
-  // biome-ignore lint/suspicious/noExplicitAny: what the code of a plugin exports
-  module: { exports: any }
+  /** What the code of the plugin exports. */
+  module: { exports: unknown }
   readonly found: Record<string, unknown>
 }
 const loaded = new Map<string, LoadedFile>()

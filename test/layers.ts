@@ -3,7 +3,7 @@
 export interface Floor {
   readonly name: string
   readonly summary: string
-  /** What each room uses: rooms, or floors as a whole. Everything may use `lib`, `errors` and `limits` above which it stands, and its own files. */
+  /** The rooms, or whole floors, that each room may import, besides its own files. */
   readonly rooms: Readonly<Record<string, readonly string[]>>
 }
 

@@ -17,7 +17,7 @@ export interface Asked {
 export type Told = { readonly ms: number; readonly answer: string } | { readonly refused: string }
 
 const batchSize = 2000
-/** Batches of a quiet site, and then one of an application. */
+/** Each batch of so many is from browsers, the others from servers. */
 const webBatchEvery = 4
 const [count = '1000', slowDown = '1'] = process.argv.slice(2)
 const people = Math.max(10, Math.round(Number(count) / 50))

@@ -10,7 +10,7 @@ import type { PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
 import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
-import type { Send } from './owner.ts'
+import type { Send } from './operator.ts'
 
 // Records of an open directory by typed calls: what the HTTP API does, in this process. Each call is one route; docs/http.md describes them.
 
@@ -125,7 +125,7 @@ const loaded = new WeakMap<Waymark, Promise<Routes>>()
 /** The routes of an open directory, for all its clients. */
 function routesOf(waymark: Waymark): Promise<Routes> {
   const known =
-    loaded.get(waymark) ?? import('./owner.ts').then(({ sendAsOwner, addressOf }) => ({ send: sendAsOwner(waymark), addressOf }))
+    loaded.get(waymark) ?? import('./operator.ts').then(({ sendAsOperator, addressOf }) => ({ send: sendAsOperator(waymark), addressOf }))
   loaded.set(waymark, known)
   return known
 }

@@ -13,7 +13,7 @@ const origin = 'http://waymark.localhost'
 
 export type Send = (request: Request) => Promise<Response>
 
-export function sendAsOwner(waymark: Waymark): Send {
+export function sendAsOperator(waymark: Waymark): Send {
   const app = appOf(waymark, {
     limits: () => uncounted,
     rows: () => undefined,

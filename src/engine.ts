@@ -1,5 +1,6 @@
 import { access, constants, mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { type BackupOptions, BackupRuns, type BackupSummary, isAtRest, takeBackup } from './backing-up.ts'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
 import type { Backends } from './engine/backend/backend.ts'
@@ -32,6 +33,7 @@ import { openResealing, type Resealing } from './service/accounts/secrets/reseal
 import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
+import type { OpenDirectory } from './service/backups/ports.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
@@ -357,6 +359,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       resealing,
       clock,
       minFreeBytes,
+      isOnServer: options.engine !== undefined,
       endSweeping,
     })
   } catch (error) {
@@ -509,6 +512,8 @@ interface Parts {
   readonly notifications: OpenedNotifications
   readonly resealing: Resealing
   readonly clock: () => Date
+  /** Events are not in the directory. */
+  readonly isOnServer: boolean
   /** No salts are erased any more. */
   endSweeping(): void
 }
@@ -695,6 +700,60 @@ export class Waymark {
     return { ...known, aside, isWritable, freeBytes, minFreeBytes: this.parts.minFreeBytes }
   }
 
+  /**
+   * Takes a copy of the directory while it is open: `to` is a folder, a file that ends with .tar, or `s3://bucket/prefix`. A folder or bucket keeps any number of
+   * copies, of which each writes only what is new.
+   *
+   * @example const { copy, added } = await waymark.backup('/mnt/backups/shop')
+   */
+  async backup(to: string, options: BackupOptions = {}): Promise<BackupSummary> {
+    this.mustBeOpen()
+    checkOptionNames(options, ['key', 'verify', 'keepDays', 'takeOver', 'signal', 'onProgress'], 'backup')
+    mustBe(typeof to === 'string' && to !== '', 'to', 'must be a folder, a file that ends with .tar, or s3://bucket/prefix')
+    if (this.dataDir === ':memory:') throw invalid('dataDir', 'is :memory:, which has no files to back up')
+    if (this.parts.isOnServer)
+      throw new WaymarkError('command-failed', {
+        message: 'Events are in ClickHouse: use its BACKUP statement, and copy the data directory while no process uses it.',
+      })
+    const signal = options.signal ? AbortSignal.any([options.signal, this.endBackups.signal]) : this.endBackups.signal
+    const taken = this.backingUp.then(() => takeBackup({ directory: this.copied(), open }, to, { ...options, signal }))
+    this.backingUp = taken.then(
+      () => undefined,
+      () => undefined,
+    )
+    return taken
+  }
+
+  /** @internal For the command line, which asks how far it is. */
+  readonly backupRuns = new BackupRuns((to, options) => this.backup(to, options))
+
+  /** One at a time. */
+  private backingUp: Promise<void> = Promise.resolve()
+  private readonly endBackups = new AbortController()
+
+  private copied(): OpenDirectory {
+    const { instance, projects } = this.parts
+    const { dataDir, clock, accounts } = this
+    return {
+      dataDir,
+      clock,
+      settleAccounts: () => instance.settle('control'),
+      projects: async () => (await accounts.context.store.read.projects.find({})).map(({ id, name }) => ({ id, name })),
+      async settle(id) {
+        const project = await projects.find(id)
+        if (!project.isOpen && (await isAtRest(dataDir, id))) return false
+        await project.settle()
+        return true
+      },
+      logState: async (id) => (await projects.find(id)).logState,
+      async digest(id) {
+        const project = await projects.find(id)
+        await project.warnings() // everything acknowledged is applied
+        return project.digest()
+      },
+    }
+  }
+
   /** Applies acknowledged events, checkpoints all files and releases the directory. A second call waits for the first one. */
   close(): Promise<void> {
     this.closing ??= this.shutDown()
@@ -728,9 +787,11 @@ export class Waymark {
     const failures: unknown[] = []
     const { asking, parts } = this
     parts.endSweeping()
+    this.endBackups.abort(new WaymarkError('closed', {}))
     const counts = () => Promise.all([this.accounts.historicalImports.flush(), this.accounts.eventQuotas.flush()])
     for (const step of [
       ...this.closingSteps,
+      () => this.backingUp,
       () => parts.saved.close(),
       () => parts.notifications.close(),
       () => asking.runs.drain(0),

@@ -1,3 +1,4 @@
+export type { BackupOptions, BackupSummary } from './backing-up.ts'
 export { createHandler, type Handler, type HandlerOptions } from './doors/http/server/create-handler.ts'
 export { type NodeHandler, type NodeHandlerOptions, toNodeHandler } from './doors/http/server/node-handler.ts'
 export {
@@ -103,6 +104,7 @@ export type { WebOverviewAnswer as WebOverviewResponse, WebOverviewItem } from '
 export type { WebTableAnswer as WebTableResponse } from './queries/web/stats-table.ts'
 export type { WebPageURLSearchAnswer as WebPageURLSearchResponse } from './queries/web/url-search.ts'
 export type { WebVitalsPathsAnswer as WebVitalsPathsResponse } from './queries/web/vitals.ts'
+export { type RestoredDirectory, type RestoreSettings, restore } from './restore.ts'
 export type { HostUser } from './service/accounts/organizations/host-users.ts'
 export type { NewProjectSettings } from './service/accounts/projects/project-fields.ts'
 export type { PersonalKeyOptions } from './service/accounts/users/personal-keys.ts'

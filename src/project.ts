@@ -1,7 +1,7 @@
 import type { RecordBatch, Table } from 'apache-arrow'
 import type { Wanted } from './engine/admission/admission.ts'
 import type { Answer } from './engine/admission/answer.ts'
-import type { Backends, RowLimits } from './engine/backend/backend.ts'
+import type { Backends, LogState, RowLimits } from './engine/backend/backend.ts'
 import { OnDemandBackend } from './engine/backend/on-demand.ts'
 import { OpenLimit } from './engine/backend/open-limit.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './engine/definitions/actions.ts'
@@ -11,6 +11,7 @@ import type { StoredCohort } from './engine/definitions/stored-cohort.ts'
 import type { RowsAnswer } from './engine/execution/answer-rows.ts'
 import type { AnswerOptions } from './engine/execution/checkpoint.ts'
 import type { Download, DownloadFormat } from './engine/execution/download.ts'
+import type { StoreDigest } from './engine/execution/ports.ts'
 import type { RecoveryNotice, RecoveryReport } from './engine/storage/recovery/recovery-report.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
@@ -397,6 +398,23 @@ export class Project {
   /** @internal The last durable record. */
   get position(): number {
     return this.backend.position
+  }
+
+  /** @internal Writes what its store has committed into its file, for a copy of its files. */
+  async settle(): Promise<void> {
+    await this.refresh()
+    return this.backend.settle()
+  }
+
+  /** @internal What its store says, with the records that are applied. */
+  async digest(): Promise<StoreDigest> {
+    await this.refresh()
+    return this.backend.known.digest()
+  }
+
+  /** @internal Null: it is closed. */
+  get logState(): LogState | null {
+    return this.backend.logState
   }
 
   /** @internal The number of durable records that queries would wait for. */

@@ -70,6 +70,7 @@ export const floors: readonly Floor[] = [
       'service/accounts': ground,
       'service/jobs': [...ground, 'service/accounts'],
       'service/directory': [...ground, 'engine/storage', 'service/accounts', 'service/network'],
+      'service/backups': [...ground, 'engine/storage', 'service/accounts', 'service/jobs'],
       'service/asking': [...ground, 'queries', 'engine/admission', 'engine/execution', 'engine/backend', 'service/accounts'],
       'service/exports': [...ground, 'language', 'service/accounts', 'service/jobs'],
       'service/plugins': [...ground, 'service/accounts', 'service/jobs'],

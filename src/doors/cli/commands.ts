@@ -23,6 +23,16 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./query.ts')).query,
   },
   {
+    name: 'backup',
+    summary: 'Takes a copy of the data directory while it is used: to a folder, a tar file, or S3.',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    summary: 'Makes a data directory of a copy: the newest one, another one, or as it was at a moment.',
+    load: async () => (await import('./restore.ts')).restoreDirectory,
+  },
+  {
     name: 'projects list',
     summary: 'Lists the projects and their project API keys.',
     load: async () => (await import('./list.ts')).listProjects,

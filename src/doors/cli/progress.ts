@@ -25,6 +25,21 @@ function updatingLine(stream: NodeJS.WriteStream, now: () => number) {
   }
 }
 
+/** Shows how far work with several steps is. */
+export function stepsLine(stream: NodeJS.WriteStream, now: () => number = Date.now) {
+  const line = updatingLine(stream, now)
+  let isShown = false
+  return {
+    show(text: string) {
+      isShown ||= stream.isTTY
+      line.show(() => text, false)
+    },
+    end() {
+      if (isShown) line.end()
+    },
+  }
+}
+
 /** Shows the bytes of a download. */
 export function downloadLine(stream: NodeJS.WriteStream, now: () => number = Date.now) {
   const began = now()

@@ -10,6 +10,7 @@ import type { Computed, Computing, Load } from '../admission/computing.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
+import type { LogFile } from '../storage/log/log.ts'
 import type { RecoveryNotice, RecoveryReport } from '../storage/recovery/recovery-report.ts'
 import type { ProjectCalls } from './calls.ts'
 
@@ -38,8 +39,18 @@ export interface ProjectBackend extends ProjectCalls {
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined>
   readonly exportRows: ExportRows
+  /** Writes what the store has committed into its file. */
+  settle(): Promise<void>
+  /** The durable part of its log. Null: it is closed. */
+  readonly logState: LogState | null
   /** Applies acknowledged events, then releases the files. */
   close(): Promise<void>
+}
+
+export interface LogState {
+  /** The last durable record. */
+  readonly position: number
+  readonly log: readonly LogFile[]
 }
 
 /** The settings of a project that its backend needs. */

@@ -8,6 +8,7 @@ import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
+import type { StoreDigest } from '../execution/ports.ts'
 
 // The calls of a project with one answer each. `local-backend.ts` implements them; a project that is opened on demand, and one whose store is in another process,
 // make theirs from this table. What streams rows, and queries with their progress, are methods of `ProjectBackend` itself.
@@ -31,6 +32,8 @@ export interface KnownFacts {
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
+  /** What the store says, with the records that are applied. */
+  digest(): Promise<StoreDigest>
 }
 
 export interface ProjectCalls {
@@ -60,6 +63,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     propertyNames: 'repeated',
     groupTypes: 'repeated',
     warnings: 'repeated',
+    digest: 'repeated',
   },
   actions: { list: 'repeated', retrieve: 'repeated', create: 'once', update: 'once', remove: 'once' },
   cohorts: {

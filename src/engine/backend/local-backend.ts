@@ -35,7 +35,7 @@ import { openTransformFile } from '../storage/files/transform-file.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
 import type { Stores } from '../storage/stores.ts'
-import type { BackendHome, ProjectBackend, RowLimits } from './backend.ts'
+import type { BackendHome, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import type { KnownFacts, Records } from './calls.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
@@ -277,6 +277,7 @@ export class LocalBackend implements ProjectBackend {
       await this.pipeline.caughtUp()
       return this.pipeline.warnings()
     },
+    digest: () => this.storage.engine.digest(),
   }
 
   /** The project as a query sees it, with everything acknowledged: while the query runs, only rows may change. */
@@ -318,6 +319,14 @@ export class LocalBackend implements ProjectBackend {
   private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const claim = this.home.admission.claim({ project: this.home.settings().id, caller: 'export', isBackground: true, signal })
     return ended(claim, (async () => work(await claim.awaits(this.forQueries(claim)), claim.signal))())
+  }
+
+  settle(): Promise<void> {
+    return this.home.stores.settle(this.home.settings().id)
+  }
+
+  get logState(): LogState {
+    return { position: this.storage.log.lastSeq, log: this.storage.log.files() }
   }
 
   async close(): Promise<void> {

@@ -12,7 +12,7 @@ import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
-import type { BackendHome, Backends, ProjectBackend, RowLimits } from './backend.ts'
+import type { BackendHome, Backends, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import { callOn, forwardedCalls, type KnownFacts, type Records } from './calls.ts'
 import type { Closable, OpenLimit } from './open-limit.ts'
 
@@ -145,6 +145,14 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     } finally {
       release()
     }
+  }
+
+  settle(): Promise<void> {
+    return this.use((backend) => backend.settle())
+  }
+
+  get logState(): LogState | null {
+    return this.inner?.logState ?? null
   }
 
   /** For good. */

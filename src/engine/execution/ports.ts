@@ -21,11 +21,20 @@ export interface Engine {
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   count(): Promise<RowCounts>
+  /** What the store says, to be compared with another one. */
+  digest(): Promise<StoreDigest>
   statements(turns: StatementScheduler): Statements
   members(turns: StatementScheduler): CohortMembers
   openWriter(): Promise<EventWriter>
   /** For the lists of the core. Undefined: the engine folds lists of events itself. */
   readonly lists?: { source(statements: Statements): ListSource; readonly memory: MemoryShare }
+}
+
+/** The contents of a store with the records up to `seq`. */
+export interface StoreDigest {
+  readonly seq: number
+  /** Of each table, and of the answer to each question. */
+  readonly rows: readonly { readonly name: string; readonly count: number; readonly hash: string }[]
 }
 
 /** A limit that is undefined is left to the engine. */

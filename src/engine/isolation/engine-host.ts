@@ -243,6 +243,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
 
       drop: ({ project }) => started().stores.drop(project),
       makeDurable: ({ project }) => started().stores.makeDurable(project),
+      settle: ({ project }) => started().stores.settle(project),
 
       async duplicates(args) {
         const { backend } = await held(args)

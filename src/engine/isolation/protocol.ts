@@ -103,6 +103,7 @@ export interface EngineCalls {
   close(args: ProjectId): void
   drop(args: ProjectId): void
   makeDurable(args: ProjectId): void
+  settle(args: ProjectId): void
   duplicates(args: DuplicatesArgs): number
   answer(args: QueryArgs): AnswerText
   stage(args: StageArgs): WrittenRows

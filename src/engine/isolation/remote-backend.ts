@@ -14,7 +14,7 @@ import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
 import { Answer } from '../admission/answer.ts'
 import type { Computed, Computing } from '../admission/computing.ts'
-import type { BackendHome, ProjectBackend, RowLimits } from '../backend/backend.ts'
+import type { BackendHome, LogState, ProjectBackend, RowLimits } from '../backend/backend.ts'
 import { forwardedCalls, type KnownFacts, type ProjectCall, type Records } from '../backend/calls.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
@@ -212,6 +212,14 @@ export class RemoteBackend implements ProjectBackend {
   async *batches(query: unknown, wanted: Wanted): AsyncGenerator<RecordBatch, void, undefined> {
     const found = await this.askStream('batches', { query }, wanted)
     yield* arrowBatches(found!.bytes)
+  }
+
+  settle(): Promise<void> {
+    return this.call('settle', () => ({ project: this.id }))
+  }
+
+  get logState(): LogState | null {
+    return this.log && { position: this.log.lastSeq, log: this.log.files() }
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { InternalError } from '../../errors/errors.ts'
 import type { BackendHome, Backends } from '../backend/backend.ts'
 import { openTransformFile } from '../storage/files/transform-file.ts'
-import { FileLog, logDefaults } from '../storage/log/file-log.ts'
+import { FileLog, type LogSettings, logDefaults } from '../storage/log/file-log.ts'
 import { closedPosition } from '../storage/log/position.ts'
 import { memoryLimitOf } from '../storage/open-stores.ts'
 import { filesOf, transformedIn } from '../storage/project-storage.ts'
@@ -79,11 +79,18 @@ export class RemoteBackends implements Backends {
     const { id } = home.settings()
     const { dataDir, storage } = this.start
     const files = filesOf(dataDir, id)
-    const beforeForgetting = async () => {
+    const beforeDelete = async () => {
       await (await this.engine.channel()).call('makeDurable', { project: id })
     }
     // Only the engine reads the stores, so it reports what cannot be read.
-    const settings = { ...logDefaults, ...storage.log, onDamage: 'refuse', positionFile: files.position, beforeForgetting } as const
+    const settings: LogSettings = {
+      ...logDefaults,
+      ...storage.log,
+      onDamage: 'refuse',
+      positionFile: files.position,
+      backedUpFile: files.backedUp,
+      beforeDelete,
+    }
     this.notices.set(id, home.onRecovery)
     const transform = await doorTransform(home, files.folder)
     if (transform) this.transforms.set(id, transform)

@@ -98,6 +98,7 @@ export async function openClickHouseStores(
       if (!isInMemory) await rm(filesOf(dataDir, id).folder, { recursive: true, force: true })
     },
     makeDurable: async () => undefined, // the server's to do
+    settle: async () => undefined,
     isDamage: () => false,
     parquetOf: parquetOfRows(dataDir),
     close: async () => {

@@ -67,6 +67,7 @@ export const filesOf = (dataDir: string, id: number | string) => {
     store: join(folder, 'store.duckdb'),
     log: join(folder, 'log'),
     position: join(folder, 'log.position'),
+    backedUp: join(folder, 'backed-up'),
     answers: join(folder, 'answers'),
   }
 }
@@ -199,7 +200,7 @@ export async function openLog(
     ? await tailLog(files.log, tail, found.log, appliedSeq, onDamage)
     : await FileLog.open(
         files.log,
-        { ...options.log, onDamage, positionFile: files.position, beforeDelete: store.makeDurable },
+        { ...options.log, onDamage, positionFile: files.position, backedUpFile: files.backedUp, beforeDelete: store.makeDurable },
         appliedSeq,
         found.log,
       )

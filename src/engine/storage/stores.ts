@@ -34,6 +34,8 @@ export interface Stores {
   open(id: number, about: Opening): Promise<ProjectStorage>
   /** Resolves when the contents of an open project's store are durable. */
   makeDurable(id: number): Promise<void>
+  /** The same, and they are in the file itself. */
+  settle(id: number): Promise<void>
   drop(id: number): Promise<void>
   /** Whether an error means that a file is damaged, rather than not accessible. */
   isDamage(error: unknown): boolean
@@ -47,6 +49,7 @@ export const duckdbStores = (instance: Instance, options: StorageOptions): Store
   open: (id, { hadEvents, isThorough = options.isThorough, tail }) =>
     openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}) }, hadEvents),
   makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
+  settle: (id) => instance.settle(projectDatabase(id)),
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
   parquetOf: parquetOfRows(instance.dataDir),

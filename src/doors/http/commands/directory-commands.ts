@@ -1,3 +1,4 @@
+import type { RunState } from '../../../backing-up.ts'
 import type { Waymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
@@ -26,6 +27,14 @@ interface NewKey {
   readonly user: string
   readonly label: string
   readonly scopes: readonly string[]
+}
+export interface BackupInput {
+  /** An absolute path, or the address of a bucket. */
+  readonly to: string
+  readonly key: string | null
+  readonly verify: boolean
+  readonly keep_days: number | null
+  readonly take_over: boolean
 }
 export interface Approval {
   readonly project: number
@@ -207,6 +216,23 @@ export const directoryCommands = {
       ...failures.map(({ project, what, error }) => ({ project, message: `${what}: ${error instanceof Error ? error.message : error}` })),
       ...aside.map(({ project, records }) => ({ project, message: asideText(records) })),
     ]
+  },
+
+  /** Begins a backup. `backup-state` says how far it is. */
+  backup: async (waymark: Waymark, { to, key, verify, keep_days, take_over }: BackupInput): Promise<{ readonly run: number }> => ({
+    run: waymark.backupRuns.begin(to, {
+      ...(key === null ? {} : { key }),
+      verify,
+      ...(keep_days === null ? {} : { keepDays: keep_days }),
+      takeOver: take_over,
+    }),
+  }),
+
+  'backup-state': async (waymark: Waymark, { run }: { readonly run: number }): Promise<RunState> => waymark.backupRuns.state(run),
+
+  'backup-stop': async (waymark: Waymark, { run }: { readonly run: number }): Promise<object> => {
+    waymark.backupRuns.stop(run)
+    return {}
   },
 
   imports: async ({ accounts }: Pick<Waymark, 'accounts'>, _: object): Promise<readonly ImportState[]> => {

@@ -1,3 +1,4 @@
+import { InternalError } from '../../../errors/errors.ts'
 import type { StoreFacts } from '../../../language/catalog/store-facts.ts'
 import { clickhouse } from '../../../language/dialects/clickhouse/dialect.ts'
 import type { Engine, EngineLimits } from '../../execution/ports.ts'
@@ -30,6 +31,7 @@ export function clickHouseEngine(store: ProjectStore, { limits, settings }: Engi
     eventNames: (asked) => store.alone(() => findEvents(store, asked)),
     propertyNames: (asked) => store.alone(() => findProperties(store, asked)),
     count: () => countRows(store),
+    digest: () => Promise.reject(new InternalError('Stores on a server are not compared')),
     statements: (turns) => statementRunner(store, turns, settings),
     members: (turns) => cohortMembers(store, turns),
     openWriter: async () => openEventWriter(store),

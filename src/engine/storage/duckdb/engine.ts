@@ -3,6 +3,7 @@ import { duckdb } from '../../../language/dialects/duckdb/dialect.ts'
 import type { Engine } from '../../execution/ports.ts'
 import { answerBytes } from './budget.ts'
 import { cohortMembers } from './cohort-members.ts'
+import { digestOf } from './digest.ts'
 import { openEventWriter } from './event-writer.ts'
 import { countRows, readFacts } from './facts.ts'
 import type { Instance } from './instance.ts'
@@ -33,6 +34,7 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
     eventNames: (asked) => instance.look((connection) => findEvents(connection, database, asked)),
     propertyNames: (asked) => instance.look((connection) => findProperties(connection, database, asked)),
     count: () => instance.look((connection) => countRows(connection, database)),
+    digest: () => digestOf(instance, database),
     statements: (turns) => {
       const statements = statementRunner(instance, turns)
       return instance.isInMemory ? statements : { ...statements, parquet: parquetFile(instance.dataDir, statements) }

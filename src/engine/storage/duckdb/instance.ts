@@ -8,6 +8,7 @@ import { WaymarkError } from '../../../errors/errors.ts'
 import { createConcurrencyLimit } from '../../../lib/flow/concurrency-limit.ts'
 import { MemoryShare } from '../../../lib/memory/memory-share.ts'
 import { exists } from '../files/exists.ts'
+import { noteLocked, releaseLocked } from '../files/locked-files.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
@@ -132,6 +133,8 @@ export class Instance implements Sql {
   private readonly apart = new Set<string>()
   private readonly readers = new Set<() => Promise<void>>()
   private readonly connections = new Set<DuckDBConnection>()
+  /** Files that somebody waits for to be settled. */
+  private readonly wanted = new Set<string>()
   private isLooking = false
   private lookedAt = 0
   readonly isReadOnly: boolean
@@ -272,6 +275,7 @@ export class Instance implements Sql {
       throw isCorruption(error) ? new BrokenFileError(path, error) : error
     }
     this.attached.set(name, path)
+    if (!this.isInMemory) noteLocked(path)
     return isNew
   }
 
@@ -286,8 +290,11 @@ export class Instance implements Sql {
   }
 
   async detach(name: string): Promise<void> {
-    if (!this.attached.delete(name)) return
+    const path = this.attached.get(name)
+    if (path === undefined) return
+    this.attached.delete(name)
     await this.run(`DETACH ${identifier(name)}`)
+    await releaseLocked(path)
     await this.noteLarge(name, 0)
   }
 
@@ -318,14 +325,16 @@ export class Instance implements Sql {
 
   /** Releases a file without changing it, even if attaching it failed. */
   async abandon(name: string): Promise<void> {
+    const path = this.attached.get(name)
     this.attached.delete(name)
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
+    if (path !== undefined) await releaseLocked(path)
     await this.noteLarge(name, 0).catch(() => undefined)
   }
 
   /** A transaction, or a checkpoint that memory asked for, may just be ending. */
-  private async lastCheckpoint(name: string): Promise<void> {
-    for (const until = performance.now() + lastTransactionMs; ; await setTimeout(lookAgainMs)) {
+  private async lastCheckpoint(name: string, isDone = () => false): Promise<void> {
+    for (const until = performance.now() + lastTransactionMs; !isDone(); await setTimeout(lookAgainMs)) {
       try {
         return await this.checkpoint(name)
       } catch (error) {
@@ -339,10 +348,26 @@ export class Instance implements Sql {
     if (!this.isInMemory && !this.isReadOnly) await this.run(`CHECKPOINT ${identifier(name)}`)
   }
 
-  /** A checkpoint if a commit would soon do it. */
+  /** Everything that is committed is in the file itself when it resolves. A writer that never rests does the checkpoint between two of its transactions. */
+  async settle(name: string): Promise<void> {
+    if (!this.attached.has(name) || this.isInMemory || this.isReadOnly) return
+    this.wanted.add(name)
+    try {
+      await this.lastCheckpoint(name, () => !this.wanted.has(name))
+    } finally {
+      this.wanted.delete(name)
+    }
+  }
+
+  /** A checkpoint if a commit would soon do it, or somebody waits for it. */
   async checkpointEarly(name: string): Promise<void> {
     const path = this.attached.get(name)
     if (path === undefined || this.isInMemory || this.isReadOnly) return
+    if (this.wanted.has(name)) {
+      await this.checkpoint(name)
+      this.wanted.delete(name)
+      return
+    }
     const log = await stat(`${path}.wal`).catch(() => null)
     if (log !== null && log.size > checkpointBytes(this.memoryLimit) * shareOfEarly) await this.checkpoint(name)
   }
@@ -400,10 +425,11 @@ export class Instance implements Sql {
         failures.push(error)
       }
     }
-    this.attached.clear()
     connection.closeSync()
     this.forgetAtExit()
     this.database.closeSync()
+    for (const path of this.attached.values()) await releaseLocked(path)
+    this.attached.clear()
     if (failures.length > 0) throw failures[0]
   }
 }

@@ -1,12 +1,12 @@
 import { type FileHandle, mkdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../../../errors/errors.ts'
 import { type Disk, disk as realDisk } from './disk.ts'
 import { firstSeqOf, inspectLog, type LogFindings, repairLog } from './findings.ts'
 import { decodeFrame, encodeFrame, segmentHeader } from './frame.ts'
-import { from, indexOfSeq, type Log, type LogBatch, type LogDamage, lastOf, type StoredBatch } from './log.ts'
-import { PositionFile } from './position.ts'
+import { from, indexOfSeq, type Log, type LogBatch, type LogDamage, type LogFile, lastOf, type StoredBatch } from './log.ts'
+import { PositionFile, readBackedUp } from './position.ts'
 import { isFrame, type Segment, segmentName, walkSegment } from './segment.ts'
 
 export interface Retention {
@@ -32,6 +32,8 @@ export interface LogSettings {
   readonly beforeDelete: () => Promise<void>
   /** The file with the position of the log; null for none. */
   readonly positionFile: string | null
+  /** The file with the last record that a backup has, if backups are made regularly: later segments stay. */
+  readonly backedUpFile: string | null
   readonly disk: Disk
 }
 
@@ -44,6 +46,7 @@ export const logDefaults: LogSettings = {
   onDamage: 'refuse',
   beforeDelete: async () => undefined,
   positionFile: null,
+  backedUpFile: null,
   disk: realDisk,
 }
 
@@ -159,6 +162,10 @@ export class FileLog implements Log {
   markApplied(seq: number): void {
     this.appliedSeq = Math.max(this.appliedSeq, seq)
     for (const batch of this.tail.splice(0, indexOfSeq(this.tail, this.appliedSeq + 1))) this.tailBytes -= payloadBytes(batch)
+  }
+
+  files(): readonly LogFile[] {
+    return this.segments.map(({ path, firstSeq, bytes }) => ({ name: basename(path), firstSeq, bytes }))
   }
 
   async close(): Promise<void> {
@@ -305,14 +312,15 @@ export class FileLog implements Log {
     this.forgetting = this.forgetting.then(() => this.forget()).catch(() => undefined)
   }
 
-  /** Removes the oldest segments whose records are all applied, once they exceed the retention time or size. */
+  /** Removes the oldest segments whose records are all applied, and in a backup if backups are made regularly, once they exceed the retention time or size. */
   private async forget(): Promise<void> {
-    const { retention, beforeDelete } = this.settings
+    const { retention, beforeDelete, backedUpFile } = this.settings
+    const removable = Math.min(this.appliedSeq, backedUpFile === null ? Number.POSITIVE_INFINITY : await readBackedUp(backedUpFile))
     let bytes = this.segments.reduce((sum, segment) => sum + segment.bytes, 0)
     const due: Segment[] = []
     for (const [i, segment] of this.segments.entries()) {
       const following = this.segments[i + 1]
-      if (!following || following.firstSeq - 1 > this.appliedSeq) break
+      if (!following || following.firstSeq - 1 > removable) break
       const age = Date.now() - (await stat(segment.path)).mtimeMs
       if (age <= retention.maxAge && bytes <= retention.maxBytes) break
       bytes -= segment.bytes

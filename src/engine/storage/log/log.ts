@@ -36,8 +36,17 @@ export interface Log {
   readonly firstSeq: number
   /** Records up to `seq` are applied: the log may free their memory, and remove them after the retention. */
   markApplied(seq: number): void
+  /** The files of the log with the bytes that are durable in them, oldest first. None: the log is in memory. */
+  files(): readonly LogFile[]
   /** Waits for pending appends, and refuses new ones. */
   close(): Promise<void>
+}
+
+/** A file of the log, up to the last durable record in it. */
+export interface LogFile {
+  readonly name: string
+  readonly firstSeq: number
+  readonly bytes: number
 }
 
 /** A range of the log that was durable and is unreadable. Records `fromSeq` to `toSeq` are lost. */

@@ -33,6 +33,10 @@ export class MemoryLog implements Log {
     this.batches.splice(0, indexOfSeq(this.batches, seq + 1))
   }
 
+  files(): readonly [] {
+    return []
+  }
+
   async close(): Promise<void> {
     this.isClosed = true
   }

@@ -1,4 +1,5 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 
 // The end of the log, stored outside of it. Without it, records removed by hand or by a bad disk would look like the incomplete end after a crash. It is
 // written after each group without a sync of its own, so it may be less than the truth, but never more.
@@ -63,4 +64,15 @@ export class PositionFile {
       // The next group writes it again.
     }
   }
+}
+
+/** The last record that a backup has; infinite if no backups are made regularly. */
+export async function readBackedUp(path: string): Promise<number> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return Number.POSITIVE_INFINITY
+  const seq = Number.parseInt(text, 10)
+  return Number.isSafeInteger(seq) && seq >= 0 ? seq : 0
 }

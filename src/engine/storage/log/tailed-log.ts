@@ -64,6 +64,11 @@ export class TailedLog implements Log {
     return this.isClosed ? Promise.reject(new WaymarkError('closed', {})) : this.settings.writer.append(batch)
   }
 
+  /** Those of its writer. */
+  files(): readonly [] {
+    return []
+  }
+
   async *read(fromSeq: number): AsyncGenerator<StoredBatch> {
     const { directory, onDamage } = this.settings
     let next = fromSeq

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { openPlace, placeKey } from './places/open-place.ts'
+import type { Place, PlaceUse } from './places/place.ts'
+import type { OpenDirectory } from './ports.ts'
+import type { Copy } from './repository/pieces.ts'
+import { Repository } from './repository/repository.ts'
+import { type Restored, type RestoreOptions, restoreCopy } from './restore.ts'
+import { type Taken, type TakeOptions, takeCopy } from './take.ts'
+import { openNotes } from './writer-notes.ts'
+
+export interface KeyOption {
+  /** Text of any length. Absent: copies are not encrypted. */
+  readonly key?: string | null
+}
+
+async function inPlace<T>(
+  text: string,
+  use: PlaceUse,
+  key: string | null,
+  work: (repository: Repository, place: Place) => Promise<T>,
+): Promise<T> {
+  const place = await openPlace(text, use)
+  let isWhole = false
+  try {
+    const result = await work(await Repository.open(place, key, use), place)
+    isWhole = true
+    return result
+  } finally {
+    await place.close(isWhole)
+  }
+}
+
+/** Takes a copy of a directory that this process has open. One at a time. */
+export const backUp = (directory: OpenDirectory, to: string, { key = null, ...options }: TakeOptions & KeyOption = {}): Promise<Taken> =>
+  inPlace(to, 'write', key, async (repository) =>
+    takeCopy(directory, repository, placeKey(to), await openNotes(directory.dataDir), options),
+  )
+
+/** Makes a directory of a copy. No process may use the directory. */
+export const restore = (from: string, dataDir: string, { key = null, ...options }: RestoreOptions & KeyOption = {}): Promise<Restored> =>
+  inPlace(from, 'read', key, (repository) => restoreCopy(repository, resolve(dataDir), options))
+
+/** The copies that a place has, oldest first. */
+export const copiesIn = (from: string, { key = null }: KeyOption = {}): Promise<readonly Copy[]> =>
+  inPlace(from, 'read', key, async (repository) => (await repository.state())?.copies ?? [])
+
+/** Restores a copy beside the directory for as long as the work goes on. */
+export async function withRestored<T>(
+  from: string,
+  beside: string,
+  options: RestoreOptions & KeyOption,
+  work: (dataDir: string, restored: Restored) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(dirname(resolve(beside)), '.waymark-verify-'))
+  try {
+    const dataDir = join(folder, 'data')
+    return await work(dataDir, await restore(from, dataDir, options))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,156 @@
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { cutLog } from '../../engine/storage/log/moment.ts'
+import { filesOf } from '../../engine/storage/project-storage.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { syncFolder } from './places/folder.ts'
+import type { Progress } from './ports.ts'
+import type { CopiedFile, Copy } from './repository/pieces.ts'
+import type { Repository } from './repository/repository.ts'
+
+// A directory made of a copy. It gets its name when it is whole. Opening it is like opening one after a crash: the log has the records that the stores lack.
+
+export interface RestoreOptions {
+  /** The number of a copy. Default: the newest. */
+  readonly copy?: number
+  /** A moment: the directory as it was then. */
+  readonly at?: Date
+  /** Where the log of a project ends, by its id. Default: with the copy. */
+  readonly ends?: ReadonlyMap<number, number>
+  readonly signal?: AbortSignal
+  onProgress?(progress: Progress): void
+}
+
+export interface Restored {
+  /** The copy with the accounts and the stores. */
+  readonly copy: Copy
+  readonly bytes: number
+  readonly projects: readonly { readonly id: number; readonly name: string; readonly position: number | null }[]
+}
+
+const refused = (message: string) => new WaymarkError('command-failed', { message })
+const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`
+
+/** What a restored directory is made of: the files of one copy, and the logs of a later one that go on to a moment. */
+interface Source {
+  readonly copy: Copy
+  readonly files: readonly CopiedFile[]
+  readonly moment: number | null
+}
+
+export async function sourceOf(repository: Repository, { copy: number, at }: RestoreOptions): Promise<Source> {
+  const { name } = repository.place
+  const copies = (await repository.state())?.copies ?? []
+  const newest = copies.at(-1)
+  if (!newest) throw refused(`${name} has no copy yet.`)
+  if (number !== undefined && at !== undefined) throw refused('Give either the number of a copy or a moment.')
+  if (at !== undefined) return sourceAt(repository, copies, at)
+  const copy = number === undefined ? newest : copies.find((one) => one.number === number)
+  if (!copy) throw refused(`${name} has no copy ${number}: it has ${copies[0]!.number} to ${newest.number}.`)
+  return { copy, files: await repository.filesOf(copy), moment: null }
+}
+
+/** The last copy that was complete at the moment, and the log of the next one, which has everything that arrived until then. */
+async function sourceAt(repository: Repository, copies: readonly Copy[], at: Date): Promise<Source> {
+  const moment = at.getTime()
+  const { name } = repository.place
+  const range = `${shown(copies[0]!.at)} to ${shown(copies.at(-1)!.began_at)}`
+  const copy = copies.findLast((one) => new Date(one.at).getTime() <= moment)
+  const later = copies.find((one) => new Date(one.began_at).getTime() >= moment)
+  if (!copy) throw refused(`${name} begins after that moment. It can bring back moments from ${range}, and each of its copies.`)
+  const files = await repository.filesOf(copy)
+  if (!later) {
+    if (new Date(copy.at).getTime() === moment) return { copy, files, moment }
+    throw refused(
+      `${name} ends before that moment. It can bring back moments from ${range}; without a moment, the newest copy is restored.`,
+    )
+  }
+  const isLog = ({ kind, path }: CopiedFile) => kind === 'log' && copy.projects.some(({ id }) => path.startsWith(`projects/${id}/`))
+  const logs = new Map(files.filter(isLog).map((file) => [file.path, file]))
+  for (const file of (await repository.filesOf(later)).filter(isLog)) logs.set(file.path, file)
+  return { copy, files: [...files.filter(({ kind }) => kind !== 'log'), ...logs.values()], moment }
+}
+
+/** Writes a directory, which must not exist or be empty. */
+export async function restoreCopy(repository: Repository, dataDir: string, options: RestoreOptions = {}): Promise<Restored> {
+  await mustBeFree(dataDir)
+  const source = await sourceOf(repository, options)
+  const unfinished = join(dirname(dataDir), `.${basename(dataDir)}.restoring`)
+  await rm(unfinished, { recursive: true, force: true }) // of a process that was killed
+  try {
+    const restored = await writeFiles(repository, source, unfinished, options)
+    const existing = await readdir(dataDir).catch(() => null)
+    if (existing) await rm(dataDir, { recursive: true })
+    await rename(unfinished, dataDir)
+    await syncFolder(dirname(dataDir))
+    return restored
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+async function mustBeFree(dataDir: string): Promise<void> {
+  const found = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw refused(`${dataDir}: ${error.message}`)
+  })
+  if (found.length > 0)
+    throw refused(`${dataDir} is not empty. A copy is restored into a new directory: nothing that exists is overwritten.`)
+}
+
+async function writeFiles(
+  repository: Repository,
+  { copy, files, moment }: Source,
+  folder: string,
+  { signal, onProgress, ends }: RestoreOptions,
+): Promise<Restored> {
+  const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let bytes = 0
+  let count = 0
+  await mkdir(join(folder, 'projects'), { recursive: true, mode: 0o700 })
+  for (const file of files) {
+    const path = pathIn(folder, file.path)
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const handle = await open(path, 'wx', 0o600)
+    try {
+      for await (const piece of contentsOf(repository, file)) {
+        await writeAll(handle, piece)
+        bytes += piece.length
+        onProgress?.({ phase: 'writing', files: count, bytes, ofBytes })
+        signal?.throwIfAborted()
+      }
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    count++
+  }
+  const projects: Restored['projects'][number][] = []
+  for (const { id, name, position } of copy.projects) {
+    const { log, position: positionFile } = filesOf(folder, id)
+    await mkdir(log, { recursive: true, mode: 0o700 }) // a store without its folder has lost its log
+    const end = ends?.get(id)
+    const cut = moment !== null ? { time: moment } : end !== undefined ? { seq: end } : null
+    const last = cut ? (await cutLog(log, cut)).lastSeq : position
+    if (last !== null) await writeFile(positionFile, `${String(last).padStart(16, '0')}\n`, { mode: 0o600 })
+    projects.push({ id, name, position: last })
+  }
+  return { copy, bytes, projects }
+}
+
+async function* contentsOf(repository: Repository, file: CopiedFile): AsyncGenerator<Buffer> {
+  for (const piece of file.pieces) yield repository.contents(piece)
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten
+}
+
+/** A list of files that somebody has changed must not write anywhere else. */
+function pathIn(folder: string, path: string): string {
+  const parts = path.split('/')
+  if (path === '' || parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\\') || part.includes('\0')))
+    throw refused(`The backup names a file ${JSON.stringify(path)}, which is not inside a directory.`)
+  return join(folder, ...parts)
+}

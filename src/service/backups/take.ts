@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { headBytes, isWhole, readHead, statedChecksum } from '../../engine/storage/duckdb/database-file.ts'
+import { reading } from '../../engine/storage/files/locked-files.ts'
+import { listSegments } from '../../engine/storage/log/segment.ts'
+import { filesOf } from '../../engine/storage/project-storage.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import { version } from '../../lib/version.ts'
+import type { LogState, OpenDirectory, Progress } from './ports.ts'
+import type { CopiedFile, CopiedProject, Copy, Piece } from './repository/pieces.ts'
+import { PieceWriter, type Repository, type State } from './repository/repository.ts'
+import { filesIn, isDatabase } from './what-is-copied.ts'
+import type { WriterNotes } from './writer-notes.ts'
+
+// Takes a copy of a directory while it is used. Databases are copied as their last checkpoint left them: its blocks stay as they are until the next one, which
+// the head of the file tells. What came after that checkpoint is in the log, which is copied later, so a copy is a directory after a crash, at a moment of its own
+// for each project. Accounts are copied first: they never name what the stores lack.
+
+const pieceBytes = 1024 ** 2
+/** Passes over a database until no checkpoint came in between. Each later one reads only blocks that changed. */
+const mostPasses = 100
+/** Reads of a block that is being written. */
+const readsOfBlock = 3
+
+export interface TakeOptions {
+  readonly signal?: AbortSignal
+  onProgress?(progress: Progress): void
+  /** Copies that are older than this many milliseconds are removed, but never the newest one. */
+  readonly keepMs?: number | null
+  /** Notes what the stores say, so that the copy can be verified: reads all of them. */
+  readonly verifiable?: boolean
+  /** Another directory wrote here before, and is gone for good. */
+  readonly takesOver?: boolean
+}
+
+export interface Taken {
+  readonly copy: Copy
+  /** Copies that were removed because of their age. */
+  readonly removed: number
+}
+
+export async function takeCopy(
+  directory: OpenDirectory,
+  repository: Repository,
+  place: string,
+  notes: WriterNotes,
+  options: TakeOptions = {},
+): Promise<Taken> {
+  const before = await repository.state()
+  if (!options.takesOver) notes.mustBeOurs(place, repository.place.name, before)
+  const isTakeOver = before !== null && options.takesOver === true && before.writer.id !== notes.writer.id
+  const epoch = (before?.epoch ?? 0) + (before === null || isTakeOver ? 1 : 0)
+  const last = before?.copies.at(-1)
+  const known = last ? await repository.filesOf(last) : []
+  const writer = new PieceWriter(repository, epoch, piecesOf(known))
+  // The files of another directory may have other contents at the same place.
+  const taking = new Taking(directory, repository, writer, isTakeOver ? [] : known, options)
+  try {
+    const began = directory.clock()
+    const projects = await taking.everything()
+    const { files, ...sizes } = await writer.finish(taking.files)
+    const copy: Copy = {
+      number: (last?.number ?? 0) + 1,
+      began_at: began.toISOString(),
+      at: directory.clock().toISOString(),
+      version,
+      bytes: taking.bytes,
+      projects,
+      files,
+      ...sizes,
+    }
+    const kept = withoutOld([...(before?.copies ?? []), copy], options.keepMs ?? null)
+    const state = await writeState(repository, place, notes, before, epoch, kept, directory.clock())
+    await repository.tidy(state, (run) => Number.parseInt(run, 10) <= epoch)
+    await noteBackedUp(directory.dataDir, projects)
+    return { copy, removed: (before?.copies.length ?? 0) + 1 - kept.length }
+  } catch (error) {
+    await writer.stop()
+    throw error
+  }
+}
+
+function* piecesOf(files: readonly CopiedFile[]): Generator<Piece> {
+  for (const { pieces } of files) yield* pieces
+}
+
+const withoutOld = (copies: readonly Copy[], keepMs: number | null): readonly Copy[] => {
+  const newest = copies.at(-1)!
+  const oldest = keepMs === null ? Number.NEGATIVE_INFINITY : new Date(newest.at).getTime() - keepMs
+  return copies.filter((copy) => copy === newest || new Date(copy.at).getTime() >= oldest)
+}
+
+async function writeState(
+  repository: Repository,
+  place: string,
+  notes: WriterNotes,
+  before: State | null,
+  epoch: number,
+  copies: readonly Copy[],
+  now: Date,
+): Promise<State> {
+  const nonce = randomUUID()
+  await notes.intend(place, before?.number ?? 0, nonce)
+  const state = await repository.write(before, { epoch, writer: notes.writer, nonce, copies }, now)
+  if (state === null) {
+    const other = await repository.state()
+    const message =
+      `${repository.place.name}: ${other ? other.writer.name : 'another process'} has written there while this copy was made, which is therefore not kept. ` +
+      'Two directories must not share a place.'
+    throw new WaymarkError('command-failed', { message })
+  }
+  await notes.wrote(place, state.number)
+  return state
+}
+
+/** The log of a project whose segments wait for a backup may be removed up to there. */
+async function noteBackedUp(dataDir: string, projects: readonly CopiedProject[]): Promise<void> {
+  for (const { id, position } of projects) {
+    const path = filesOf(dataDir, id).backedUp
+    if (position !== null && (await stat(path).catch(() => null))) await writeFile(path, `${position}\n`)
+  }
+}
+
+class Taking {
+  readonly files: CopiedFile[] = []
+  bytes = 0
+  private readonly before: ReadonlyMap<string, CopiedFile>
+
+  constructor(
+    private readonly directory: OpenDirectory,
+    private readonly repository: Repository,
+    private readonly writer: PieceWriter,
+    known: readonly CopiedFile[],
+    private readonly options: TakeOptions,
+  ) {
+    this.before = new Map(known.map((file) => [file.path, file]))
+  }
+
+  async everything(): Promise<CopiedProject[]> {
+    const { directory } = this
+    await directory.settleAccounts()
+    const paths = await filesIn(directory.dataDir, 'directory')
+    for (const path of paths.filter(isDatabase)) await this.database(path)
+    const projects = await directory.projects()
+    for (const path of paths.filter((one) => !isDatabase(one))) await this.plainFile(path)
+    const copied: CopiedProject[] = []
+    for (const project of projects) copied.push(await this.project(project))
+    return copied
+  }
+
+  /** The log last: what other files say about records must be about records that the copy has. */
+  private async project({ id, name }: { readonly id: number; readonly name: string }): Promise<CopiedProject> {
+    const { directory } = this
+    const folder = `projects/${id}`
+    const problem = await directory.settle(id).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    const paths = await filesIn(join(directory.dataDir, folder), 'project')
+    for (const path of paths.filter((one) => !isDatabase(one))) await this.plainFile(`${folder}/${path}`)
+    for (const path of paths.filter(isDatabase)) await this.database(`${folder}/${path}`)
+    // Before the log: what the digest is about is in the copy.
+    const digest = this.options.verifiable && problem === null ? { digest: await directory.digest(id) } : {}
+    const state = await this.log(id)
+    return { id, name, position: state?.position ?? null, ...(problem === null ? {} : { problem }), ...digest }
+  }
+
+  private async log(project: number): Promise<LogState | null> {
+    const { dataDir } = this.directory
+    for (let attempt = 1; ; attempt++) {
+      const state = await this.directory.logState(project)
+      const segments = state?.log ?? (await filesAtRest(filesOf(dataDir, project).log))
+      const begun = this.files.length
+      try {
+        for (const { name, bytes } of segments) await this.growing(`projects/${project}/log/${name}`, bytes)
+        return state
+      } catch (error) {
+        // A segment that was old enough was removed meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === 3) throw error
+        this.files.length = begun
+      }
+    }
+  }
+
+  /** A database as its last checkpoint left it. */
+  private async database(path: string): Promise<void> {
+    const file = join(this.directory.dataDir, path)
+    const pieces = await reading(file, async (handle) => {
+      const blocks: (Piece | null)[] = []
+      for (const piece of this.before.get(path)?.pieces.slice(1) ?? []) blocks.push(this.writer.keep(piece))
+      for (let pass = 1; pass <= mostPasses; pass++) {
+        const head = await readHead(handle)
+        if (!head) throw new WaymarkError('command-failed', { message: `${file} has no header that can be read.` })
+        const { blockCount, blockBytes } = head
+        const start = Buffer.alloc(8)
+        for (let i = 0; i < blockCount; i++) {
+          const at = headBytes + i * blockBytes
+          await handle.read(start, 0, start.length, at)
+          const stated = statedChecksum(start)
+          if (blocks[i]?.checksum !== stated) blocks[i] = await this.block(handle, at, blockBytes)
+          if (pass === 1) this.progress(blockBytes)
+          this.options.signal?.throwIfAborted()
+        }
+        blocks.length = blockCount
+        const after = await readHead(handle)
+        if (after?.iteration === head.iteration) return [await this.writer.put(head.bytes), ...(blocks as Piece[])]
+      }
+      throw new WaymarkError('command-failed', { message: `${file} was written to all the time: no state of it could be copied.` })
+    })
+    this.add(path, 'database', pieces)
+  }
+
+  private async block(handle: FileHandle, at: number, size: number): Promise<Piece> {
+    const bytes = Buffer.allocUnsafe(size)
+    for (let attempt = 1; ; attempt++) {
+      const { bytesRead } = await handle.read(bytes, 0, size, at)
+      bytes.fill(0, bytesRead)
+      if (isWhole(bytes)) return this.writer.put(bytes, statedChecksum(bytes))
+      // Free, or being written: the next checkpoint does not count on it.
+      if (attempt === readsOfBlock) return this.writer.put(bytes)
+      await setTimeout(1)
+    }
+  }
+
+  /** A file to which bytes are only added. Of those that the last copy has only the last piece is read again, to be sure. */
+  private async growing(path: string, bytes: number): Promise<void> {
+    const pieces: Piece[] = []
+    let at = 0
+    for (const piece of this.before.get(path)?.pieces ?? []) {
+      const kept = at + piece.bytes <= bytes ? this.writer.keep(piece) : null
+      if (!kept) break
+      pieces.push(kept)
+      at += piece.bytes
+    }
+    if (at < bytes || pieces.length > 0) {
+      const handle = await open(join(this.directory.dataDir, path), 'r')
+      try {
+        const last = pieces.at(-1)
+        if (last && !(await this.has(handle, at - last.bytes, last))) at = pieces.length = 0
+        this.progress(at)
+        while (at < bytes) {
+          const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, bytes - at))
+          const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+          if (bytesRead === 0) throw new WaymarkError('command-failed', { message: `${path} became shorter while it was copied.` })
+          pieces.push(await this.writer.put(buffer.subarray(0, bytesRead)))
+          at += bytesRead
+          this.progress(bytesRead)
+          this.options.signal?.throwIfAborted()
+        }
+      } finally {
+        await handle.close()
+      }
+    }
+    this.add(path, 'log', pieces)
+  }
+
+  private async has(handle: FileHandle, at: number, piece: Piece): Promise<boolean> {
+    const bytes = Buffer.allocUnsafe(piece.bytes)
+    const { bytesRead } = await handle.read(bytes, 0, piece.bytes, at)
+    return bytesRead === piece.bytes && this.repository.seal.hash(bytes) === piece.hash
+  }
+
+  /** A small one, which is replaced as a whole when it changes. */
+  private async plainFile(path: string): Promise<void> {
+    const bytes = await readFile(join(this.directory.dataDir, path)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    })
+    if (bytes === null) return
+    const pieces: Piece[] = []
+    for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push(await this.writer.put(bytes.subarray(at, at + pieceBytes)))
+    this.progress(bytes.length)
+    this.add(path, 'file', pieces)
+    this.options.signal?.throwIfAborted()
+  }
+
+  private add(path: string, kind: CopiedFile['kind'], pieces: readonly Piece[]): void {
+    const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0)
+    this.bytes += bytes
+    this.files.push({ path, kind, bytes, pieces })
+  }
+
+  private done = 0
+  private progress(bytes: number): void {
+    this.done += bytes
+    this.options.onProgress?.({ phase: 'reading', files: this.files.length, bytes: this.done, ofBytes: null })
+  }
+}
+
+async function filesAtRest(folder: string): Promise<LogState['log']> {
+  const segments = await listSegments(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return Promise.all(segments.map(async ({ name }) => ({ name, bytes: (await stat(join(folder, name))).size })))
+}

@@ -1,0 +1,314 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
+import { WaymarkError } from '../../../src/errors/errors.ts'
+import type { Project } from '../../../src/project.ts'
+import { restore } from '../../../src/restore.ts'
+import { copiesIn } from '../../../src/service/backups/backups.ts'
+
+let root: string
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'waymark-backups-'))
+})
+afterAll(() => rm(root, { recursive: true, force: true }))
+
+let folder: string
+let count = 0
+beforeEach(async () => {
+  folder = join(root, String(++count))
+  await mkdir(folder)
+})
+const inFolder = (name: string) => join(folder, name)
+const quiet = { onRecovery: () => undefined } satisfies Partial<OpenOptions>
+
+/** An open directory, closed at the end of the test. */
+async function using<T>(name: string, work: (waymark: Waymark) => Promise<T>, options: Partial<OpenOptions> = {}): Promise<T> {
+  const waymark = await open({ dataDir: inFolder(name), ...quiet, ...options })
+  try {
+    return await work(waymark)
+  } finally {
+    await waymark.close()
+  }
+}
+
+const events = (from: number, count: number) => ({
+  batch: Array.from({ length: count }, (_, i) => ({
+    event: (from + i) % 3 === 0 ? 'bought' : 'looked',
+    distinct_id: `u${(from + i) % 7}`,
+    timestamp: `2026-03-0${1 + ((from + i) % 9)}T10:00:00Z`,
+    properties: { n: from + i, $set: { last: from + i } },
+  })),
+})
+const counts = async (project: Project) => {
+  const query = 'select count(), count(distinct person_id), sum(properties.n), groupUniqArray(person.properties.last) from events'
+  const [row] = (await project.query({ kind: 'SqlLikeQuery', query })).results as unknown[][]
+  return [row![0], row![1], row![2], [...(row![3] as unknown[])].map(Number).sort((a, b) => a - b)]
+}
+const refusal = async (work: Promise<unknown>): Promise<string> => {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof WaymarkError)) throw error ?? new Error('it was not refused')
+  return error.detail
+}
+
+describe.each([false, true])('with an engine of its own: %s', (isolate) => {
+  test('a copy that is taken while events arrive opens with all that was acknowledged before it, and answers the same', async () => {
+    const before = await using(
+      'data',
+      async (waymark) => {
+        const project = await waymark.createProject({ name: 'Shop' })
+        const other = await waymark.createProject({ name: 'Other' })
+        await project.ingest(events(0, 100))
+        await other.ingest(events(1000, 10))
+        await project.createAction({ name: 'Bought', steps: [{ event: 'bought' }] })
+        await waymark.backup(inFolder('place'))
+        await project.ingest(events(100, 100))
+        const [summary] = await Promise.all([waymark.backup(inFolder('place')), project.ingest(events(200, 100))])
+        expect(summary.copy).toBe(2)
+        await project.ingest(events(300, 100))
+        return counts(other)
+      },
+      { isolate },
+    )
+    const { projects, copy } = await restore(inFolder('place'), inFolder('restored'))
+    expect(copy).toBe(2)
+    await using('restored', async (waymark) => {
+      const project = await waymark.project('Shop')
+      const [n, people, sum] = await counts(project)
+      // What arrived meanwhile is there whole or not at all.
+      expect([200, 300]).toContain(n)
+      expect(people).toBe(7)
+      expect(sum).toBe((Number(n) * (Number(n) - 1)) / 2)
+      expect(projects.find(({ name }) => name === 'Shop')!.position).toBe(Number(n) + 1) // the action is a record, too
+      expect(await counts(await waymark.project('Other'))).toEqual(before)
+      expect((await project.actions.list()).map(({ name }) => name)).toEqual(['Bought'])
+    })
+  })
+})
+
+test('each copy can be restored, and is as the directory was', async () => {
+  const states: unknown[] = []
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    for (let i = 0; i < 4; i++) {
+      await project.ingest(events(i * 50, 50))
+      states.push(await counts(project))
+      await waymark.backup(inFolder('place'))
+    }
+  })
+  for (const [i, state] of states.entries()) {
+    await restore(inFolder('place'), inFolder(`r${i}`), { copy: i + 1 })
+    await using(`r${i}`, async (waymark) => expect(await counts(await waymark.project('Shop'))).toEqual(state))
+  }
+})
+
+test('a later copy writes what is new only', async () => {
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    const random = Array.from({ length: 3000 }, (_, i) => ({
+      event: 'e',
+      distinct_id: `u${i}`,
+      properties: { x: Math.random().toString(36).repeat(20) },
+    }))
+    await project.ingest({ batch: random })
+    const first = await waymark.backup(inFolder('place'))
+    await project.ingest(events(0, 10))
+    const second = await waymark.backup(inFolder('place'))
+    expect(second.stored).toBeLessThan(first.stored / 3)
+    const third = await waymark.backup(inFolder('place'))
+    expect(third.stored).toBeLessThan(second.stored)
+  })
+})
+
+test('a moment between two copies is brought back, to the record', async () => {
+  let now = Date.parse('2026-06-01T00:00:00Z')
+  const clock = () => new Date(now)
+  const states: { readonly at: Date; readonly counts: unknown }[] = []
+  await using(
+    'data',
+    async (waymark) => {
+      const project = await waymark.createProject({ name: 'Shop' })
+      await project.ingest(events(0, 20))
+      now += 1000
+      await waymark.backup(inFolder('place'))
+      for (let i = 1; i <= 6; i++) {
+        now += 60_000
+        await project.ingest(events(i * 20, 20))
+        states.push({ at: new Date(now + 500), counts: await counts(project) })
+        if (i % 2 === 0) {
+          now += 1000
+          await waymark.backup(inFolder('place'))
+        }
+      }
+    },
+    { clock },
+  )
+  for (const [i, { at, counts: expected }] of states.entries()) {
+    await restore(inFolder('place'), inFolder(`r${i}`), { at })
+    await using(`r${i}`, async (waymark) => expect(await counts(await waymark.project('Shop'))).toEqual(expected), { clock })
+  }
+  const outside = (text: string) => refusal(restore(inFolder('place'), inFolder('r'), { at: new Date(text) }))
+  expect(await outside('2026-05-01T00:00:00Z')).toMatch(
+    /begins after that moment.* from 2026-06-01 00:00:01 UTC to 2026-06-01 00:06:04 UTC/,
+  )
+  expect(await outside('2026-07-01T00:00:00Z')).toMatch(/ends before that moment/)
+})
+
+test('a verification restores the copy and compares it; what the place has lost is found', async () => {
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    await project.ingest(events(0, 500))
+    await project.ingest({ batch: [{ event: '$identify', distinct_id: 'u1', properties: { $anon_distinct_id: 'anon' } }] })
+    const { verified } = await waymark.backup(inFolder('place'), { verify: true })
+    expect(verified).toMatchObject({ copy: 1, projects: 1, events: 501, persons: 7, compared: 27 })
+  })
+  const [object] = await readdir(inFolder('place/objects'))
+  const path = join(inFolder('place/objects'), object!)
+  const bytes = await readFile(path)
+  bytes[Math.floor(bytes.length / 2)]! ^= 1
+  await rm(path)
+  await writeFile(path, bytes)
+  expect(await refusal(restore(inFolder('place'), inFolder('r')))).toMatch(
+    /objects\/.* is damaged\. The copies that need it cannot be restored\.$/,
+  )
+  await rm(path)
+  expect(await refusal(restore(inFolder('place'), inFolder('r')))).toMatch(/objects\/.* is missing/)
+  expect(await readdir(folder)).toEqual(['data', 'place'])
+})
+
+test('a tar file has one copy', async () => {
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    await project.ingest(events(0, 100))
+    await waymark.backup(inFolder('copy.tar'))
+    expect(await refusal(waymark.backup(inFolder('copy.tar')))).toMatch(/exists\. A tar file holds one copy/)
+  })
+  await restore(inFolder('copy.tar'), inFolder('r'))
+  await using('r', async (waymark) => expect((await counts(await waymark.project('Shop')))[0]).toBe(100))
+  const whole = await readFile(inFolder('copy.tar'))
+  await writeFile(inFolder('part.tar'), whole.subarray(0, whole.length - 5000))
+  expect(await refusal(restore(inFolder('part.tar'), inFolder('r2')))).toMatch(/ends too early/)
+})
+
+test('with a key nothing can be read without it, and another key is refused', async () => {
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Secret shop' })
+    await project.ingest({ batch: [{ event: 'unmistakable', distinct_id: 'u1', properties: {} }] })
+    await waymark.backup(inFolder('place'), { key: 'correct horse' })
+    await waymark.backup(inFolder('place'), { key: 'correct horse' })
+    expect(await refusal(waymark.backup(inFolder('place')))).toMatch(/is encrypted: give its key/)
+  })
+  for (const path of await readdir(inFolder('place'), { recursive: true, withFileTypes: true })) {
+    if (!path.isFile()) continue
+    const text = await readFile(join(path.parentPath, path.name), 'latin1')
+    expect(text).not.toMatch(/unmistakable|Secret shop|projects\/1/)
+  }
+  expect(await refusal(restore(inFolder('place'), inFolder('r')))).toMatch(/is encrypted/)
+  expect(await refusal(restore(inFolder('place'), inFolder('r'), { key: 'wrong' }))).toMatch(/The key does not open/)
+  await restore(inFolder('place'), inFolder('r'), { key: 'correct horse' })
+  await using('r', async (waymark) => expect((await waymark.projects()).map(({ name }) => name)).toEqual(['Secret shop']))
+})
+
+test('two directories do not share a place, unless one takes it over; then the other one is refused', async () => {
+  await using('data', async (waymark) => {
+    await (await waymark.createProject({ name: 'Shop' })).ingest(events(0, 10))
+    await waymark.backup(inFolder('place'))
+  })
+  await restore(inFolder('place'), inFolder('restored'))
+  await cp(inFolder('data'), inFolder('copied'), { recursive: true })
+  for (const name of ['restored', 'copied'])
+    await using(name, async (waymark) => {
+      expect(await refusal(waymark.backup(inFolder('place')))).toMatch(/has the backups of .*data on .* must not share a place/)
+    })
+  await using('restored', async (waymark) => {
+    expect((await waymark.backup(inFolder('place'), { takeOver: true })).copy).toBe(2)
+    expect((await waymark.backup(inFolder('place'))).copy).toBe(3)
+  })
+  await using('data', async (waymark) => {
+    expect(await refusal(waymark.backup(inFolder('place')))).toMatch(/has the backups of .*restored on /)
+  })
+  expect((await copiesIn(inFolder('place'))).map(({ number }) => number)).toEqual([1, 2, 3])
+})
+
+test('old copies are removed with what only they need, the newest one never', async () => {
+  let now = Date.parse('2026-06-01T00:00:00Z')
+  await using(
+    'data',
+    async (waymark) => {
+      const project = await waymark.createProject({ name: 'Shop' })
+      for (let day = 0; day < 6; day++) {
+        now += 86_400_000
+        await project.ingest(events(day * 30, 30))
+        const { removed } = await waymark.backup(inFolder('place'), { keepDays: 2 })
+        expect(removed).toBe(day < 3 ? 0 : 1)
+      }
+      now += 20 * 86_400_000
+      await waymark.backup(inFolder('place'), { keepDays: 2 })
+    },
+    { clock: () => new Date(now) },
+  )
+  const copies = await copiesIn(inFolder('place'))
+  expect(copies.map(({ number }) => number)).toEqual([7])
+  const needed = new Set(copies.flatMap(({ objects }) => objects.split(' ').map((run) => run.split(':')[0]!)))
+  for (const name of await readdir(inFolder('place/objects'))) expect(needed).toContain(name.split('-')[0])
+  await restore(inFolder('place'), inFolder('r'))
+  await using('r', async (waymark) => expect((await counts(await waymark.project('Shop')))[0]).toBe(180))
+})
+
+test.each([
+  [
+    'a directory that is not empty',
+    async () => restore(inFolder('place'), inFolder('data')),
+    /is not empty\. A copy is restored into a new directory/,
+  ],
+  ['a copy that does not exist', async () => restore(inFolder('place'), inFolder('r'), { copy: 9 }), /has no copy 9: it has 1 to 1/],
+  ['a place without a backup', async () => restore(folder, inFolder('r')), /has no backup of Waymark/],
+  ['a place that does not exist', async () => restore(inFolder('nowhere'), inFolder('r')), /nowhere does not exist/],
+  [
+    'an unknown kind of place',
+    async () => restore('ftp://host/folder', inFolder('r')),
+    /a backup goes to a folder, to a file that ends with \.tar, or to s3:/,
+  ],
+])('%s is refused', async (_, work, message) => {
+  await using('data', async (waymark) => void (await waymark.backup(inFolder('place'))))
+  expect(await refusal(work())).toMatch(message)
+})
+
+test('a file outside of the directory is never written, whatever a place says', async () => {
+  await using('data', async (waymark) => void (await waymark.backup(inFolder('place'))))
+  const { Repository } = await import('../../../src/service/backups/repository/repository.ts')
+  const real = Repository.prototype.filesOf
+  Repository.prototype.filesOf = async function (copy) {
+    const [first, ...rest] = await real.call(this, copy)
+    return [{ ...first!, path: '../../evil' }, ...rest]
+  }
+  try {
+    expect(await refusal(restore(inFolder('place'), inFolder('r')))).toMatch(
+      /names a file "\.\.\/\.\.\/evil", which is not inside a directory/,
+    )
+  } finally {
+    Repository.prototype.filesOf = real
+  }
+})
+
+test('salts of visitors without cookies, locks and caches are in no copy', async () => {
+  await using('data', async (waymark) => {
+    const project = await waymark
+      .createProject({ name: 'Shop', cookieless_server_hash_mode: 2 } as never)
+      .catch(() => waymark.createProject({ name: 'Shop' }))
+    await project.ingest(events(0, 10))
+    await mkdir(inFolder('data/cookieless'), { recursive: true })
+    await writeFile(inFolder('data/cookieless/salts.json'), '{}')
+    await waymark.backup(inFolder('place'))
+  })
+  await restore(inFolder('place'), inFolder('r'))
+  const files = (await readdir(inFolder('r'), { recursive: true, withFileTypes: true }))
+    .filter((one) => one.isFile())
+    .map(({ name }) => name)
+  expect(files.sort()).toEqual(expect.arrayContaining(['000000000001.arrow', 'control.duckdb', 'log.position', 'store.duckdb']))
+  for (const name of ['salts.json', 'waymark.lock', 'server.json', 'backups.json']) expect(files).not.toContain(name)
+})

@@ -3,9 +3,12 @@ import { closedPosition } from './engine/storage/log/position.ts'
 import { filesOf } from './engine/storage/project-storage.ts'
 import type { OpenOptions, Waymark } from './engine.ts'
 import { WaymarkError } from './errors/errors.ts'
-import { backUp, withRestored } from './service/backups/backups.ts'
+import type { Accounts } from './service/accounts/accounts.ts'
+import { backUp, copiesIn, placeKey, withRestored } from './service/backups/backups.ts'
 import type { OpenDirectory, Progress } from './service/backups/ports.ts'
 import type { Copy } from './service/backups/repository/pieces.ts'
+import { type ScheduledBackups, scheduleBackups } from './service/backups/schedule.ts'
+import { holdLogs } from './service/backups/take.ts'
 import { compareCopy, endsOf, NotComparable, type RestoredDirectory, type Verified } from './service/backups/verify.ts'
 
 // Joins the backups to an open directory, and to one that a verification opens.
@@ -36,6 +39,60 @@ export interface BackupSummary {
   /** Copies that were removed because of their age. */
   readonly removed: number
   readonly verified: Verified | null
+}
+
+/** Backups that an open directory makes by itself. */
+export interface BackupSchedule {
+  /** A folder, or `s3://bucket/prefix`. */
+  readonly to: string
+  /** Default: 60. */
+  readonly everyMinutes?: number
+  /** Copies that are older are removed. Default: 30. */
+  readonly keepDays?: number
+  /** How often a copy is restored and compared; 0: never. Default: 24. */
+  readonly verifyEveryHours?: number
+  /** Encrypts the copies. */
+  readonly key?: string
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+/** Instead of never. */
+const centuryMs = 100 * 365 * 24 * hourMs
+
+interface ScheduledParts extends DirectoryParts {
+  readonly accounts: Accounts
+  readonly schedule: BackupSchedule | undefined
+  /** Runs work when no other backup runs. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
+  report(error: unknown): void
+}
+
+/** Null: this process makes none by itself. */
+export async function openScheduled({
+  directory,
+  open,
+  accounts,
+  schedule,
+  inTurn,
+  report,
+}: ScheduledParts): Promise<ScheduledBackups | null> {
+  await holdLogs(directory.dataDir, schedule !== undefined)
+  if (!schedule) return null
+  const { to, everyMinutes = 60, keepDays = 30, verifyEveryHours = 24, key = null } = schedule
+  const verifyEveryMs = verifyEveryHours === 0 ? centuryMs : verifyEveryHours * hourMs
+  return scheduleBackups({
+    context: accounts.context,
+    schedule: { to, place: placeKey(to), everyMs: everyMinutes * minuteMs, verifyEveryMs },
+    take: (verifiable, signal) =>
+      inTurn(async () => {
+        const options = { key, keepMs: keepDays * dayMs, holdsLogs: true, verifiable: verifiable && verifyEveryHours > 0, signal }
+        return (await backUp(directory, to, options)).copy
+      }),
+    copies: () => copiesIn(to, { key }),
+    verify: (copy, signal) => verifyCopy(open, to, copy, directory.dataDir, { key, signal }),
+    report,
+  })
 }
 
 /** Attempts at a copy that can be compared: a record was applied in part each time. */

@@ -1,6 +1,14 @@
 import { access, constants, mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type BackupOptions, BackupRuns, type BackupSummary, isAtRest, takeBackup } from './backing-up.ts'
+import {
+  type BackupOptions,
+  BackupRuns,
+  type BackupSchedule,
+  type BackupSummary,
+  isAtRest,
+  openScheduled,
+  takeBackup,
+} from './backing-up.ts'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
 import type { Backends } from './engine/backend/backend.ts'
@@ -34,6 +42,7 @@ import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
 import type { OpenDirectory } from './service/backups/ports.ts'
+import type { ScheduledBackups } from './service/backups/schedule.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
@@ -91,6 +100,8 @@ export interface OpenOptions {
   readonly plugins?: PluginOptions
   /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
   readonly notifications?: { readonly runs?: boolean }
+  /** Backups that this process makes by itself. Default: none. */
+  readonly backups?: BackupSchedule
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
   readonly onError?: (error: unknown) => void
   /** Called with what opening a project repaired or had to leave out, and when it starts to rebuild a store. Default: a process warning. */
@@ -121,6 +132,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   insights: true,
   plugins: true,
   notifications: true,
+  backups: true,
   onError: true,
   onRecovery: true,
 }
@@ -134,6 +146,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
   checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
+  checkBackups(options ?? {})
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
   checkEngine(options.engine)
   checkIsolate(options)
@@ -148,6 +161,18 @@ const check = (options: OpenOptions) => {
     'logRetention',
     'must contain numbers of days and bytes',
   )
+}
+
+const checkBackups = ({ backups, dataDir, engine }: OpenOptions) => {
+  if (backups === undefined) return
+  checkOptionNames(backups, ['to', 'everyMinutes', 'keepDays', 'verifyEveryHours', 'key'], 'backups')
+  const { to, everyMinutes, keepDays, verifyEveryHours } = backups
+  mustBe(typeof to === 'string' && to !== '' && !to.endsWith('.tar'), 'backups.to', 'must be a folder, or s3://bucket/prefix')
+  mustBe(dataDir !== ':memory:' && engine === undefined, 'backups', 'need a data directory with the events in it')
+  const isInterval = (value: unknown, least: number) => value === undefined || (typeof value === 'number' && value >= least && value < 1e6)
+  mustBe(isInterval(everyMinutes, 1), 'backups.everyMinutes', 'must be a number from 1')
+  mustBe(isInterval(keepDays, 0.01), 'backups.keepDays', 'must be a number of days')
+  mustBe(isInterval(verifyEveryHours, 0), 'backups.verifyEveryHours', 'must be a number of hours, or 0 for never')
 }
 
 const checkIsolate = ({ isolate, dataDir, engine }: OpenOptions) => {
@@ -345,7 +370,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       deliveries,
     })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    return new Waymark({
+    const waymark = new Waymark({
       ...openSavedThings(options, accounts, projects, box, onError),
       dataDir,
       instance,
@@ -362,6 +387,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       isOnServer: options.engine !== undefined,
       endSweeping,
     })
+    if (!isInMemory) await waymark.beginBackups(options.backups, onError)
+    return waymark
   } catch (error) {
     endSweeping()
     await host?.close().catch(() => undefined)
@@ -716,13 +743,30 @@ export class Waymark {
         message: 'Events are in ClickHouse: use its BACKUP statement, and copy the data directory while no process uses it.',
       })
     const signal = options.signal ? AbortSignal.any([options.signal, this.endBackups.signal]) : this.endBackups.signal
-    const taken = this.backingUp.then(() => takeBackup({ directory: this.copied(), open }, to, { ...options, signal }))
-    this.backingUp = taken.then(
+    return this.afterBackups(() => takeBackup({ directory: this.copied(), open }, to, { ...options, signal }))
+  }
+
+  private afterBackups<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.backingUp.then(work)
+    this.backingUp = done.then(
       () => undefined,
       () => undefined,
     )
-    return taken
+    return done
   }
+
+  /** @internal */
+  async beginBackups(schedule: BackupSchedule | undefined, report: (error: unknown) => void): Promise<void> {
+    const inTurn = <T>(work: () => Promise<T>) => this.afterBackups(work)
+    const parts = { directory: this.copied(), open, accounts: this.accounts, schedule, inTurn, report }
+    const scheduled = await openScheduled(parts)
+    if (!scheduled) return
+    this.scheduledBackups = scheduled
+    this.beforeClosing(() => scheduled.close())
+  }
+
+  /** @internal Backups that this process makes by itself; null: none. */
+  scheduledBackups: ScheduledBackups | null = null
 
   /** @internal For the command line, which asks how far it is. */
   readonly backupRuns = new BackupRuns((to, options) => this.backup(to, options))

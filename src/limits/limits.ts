@@ -157,6 +157,7 @@ export const rowLimits = {
     'until',
     'One for each piece of work that is being done, or rests after a failure.',
   ),
+  backups: refused('places of backups', 4_000, {}, 'One for each place that a server was started with.', { inAll: 1_000 }),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),
   mail_counts: refused('counted mails', 200, { organization_id: 1 }, 'One day of each organization.'),

@@ -1,4 +1,5 @@
 import { basename, join, relative, resolve } from 'node:path'
+import type { BackupSchedule } from '../../backing-up.ts'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
 import { open, type Waymark } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -15,6 +16,7 @@ import { type LocalCommands, type LocalDownloads, withLocalCommands } from '../h
 import { createHandler } from '../http/server/create-handler.ts'
 import { type RunningServer, startServer } from '../http/server/node-server.ts'
 import { createSites, type SiteOptions } from '../http/site.ts'
+import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
@@ -130,6 +132,28 @@ function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: 
   ]
 }
 
+const backupOptions = {
+  backup: { value: 'TO', summary: 'make backups regularly, to a folder or s3://BUCKET/PREFIX' },
+  'backup-every': { value: 'TIME', summary: 'how often a copy is taken, such as 15m or 6h', default: '1h' },
+  'backup-keep': { value: 'TIME', summary: 'how long copies are kept', default: '30d' },
+  'backup-verify': { value: 'TIME', summary: 'how often a copy is restored and compared; never: not at all', default: '1d' },
+  'key-file': keyFileOption,
+} as const
+
+async function backupsOf(values: Values): Promise<BackupSchedule | undefined> {
+  const to = values.text('backup')
+  if (to === undefined) return undefined
+  const verify = values.required('backup-verify')
+  const key = await keyOf(values)
+  return {
+    to: to.startsWith('s3://') ? to : resolve(to),
+    everyMinutes: millisecondsOf('backup-every', values.required('backup-every')) / 60_000,
+    keepDays: millisecondsOf('backup-keep', values.required('backup-keep')) / 86_400_000,
+    verifyEveryHours: verify === 'never' ? 0 : millisecondsOf('backup-verify', verify) / 3_600_000,
+    ...(key === null ? {} : { key }),
+  }
+}
+
 export const serve: Command = {
   options: {
     data: dataOption,
@@ -186,6 +210,7 @@ export const serve: Command = {
       summary: 'events of clients that each project takes on one day; 0: no limit; `waymark projects limit` sets that of one project',
       default: String(otherLimits.eventsPerDay.number),
     },
+    ...backupOptions,
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },
   run: async (values, { out, err }) => {
@@ -197,6 +222,7 @@ export const serve: Command = {
     const drainMs = countOf(values, 'drain-seconds') * 1000
     const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
     const recovery = recoveryOf(values)
+    const backups = await backupsOf(values)
     const clock = () => new Date()
     const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
     let url = ''
@@ -222,6 +248,7 @@ export const serve: Command = {
         recovery,
         exports: exportOptions(values),
         plugins: pluginOptions(values),
+        backups,
         onError: (error) => log('error', messageOf(error), stackOf(error)),
         onRecovery: ({ project, ...notice }) => log('warn', recoveryText(notice), { project, ...notice }),
       })

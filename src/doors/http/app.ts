@@ -9,6 +9,7 @@ import type { Accounts } from '../../service/accounts/accounts.ts'
 import type { ActingMember } from '../../service/accounts/acting-member.ts'
 import type { ProjectRecord } from '../../service/accounts/records.ts'
 import type { AskedRequest, Asking, Outcome, QueryCaller } from '../../service/asking/asking.ts'
+import type { BackupStatus } from '../../service/backups/schedule.ts'
 import type { OpenedExports } from '../../service/exports/open-exports.ts'
 import type { OpenedNotifications } from '../../service/notifications/open-notifications.ts'
 import type { OpenedPlugins } from '../../service/plugins/open-plugins.ts'
@@ -57,6 +58,8 @@ export interface App {
   readonly saved: Saved
   readonly sharing: OpenedSharing
   readonly notifications: Pick<OpenedNotifications, 'alerts' | 'subscriptions' | 'deliveries'>
+  /** What the backups that this server makes by itself have; null: it makes none. */
+  backups(): Promise<BackupStatus | null>
   readonly concurrency: Concurrency
   readonly requestBodies: RequestBodies
   readonly rows: () => QueryOptions['rows']

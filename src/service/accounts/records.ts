@@ -495,6 +495,21 @@ export const accountShapes = {
     due_at: 'time',
     attempts: 'integer',
   },
+  /** The backups that this directory makes regularly, by their place. */
+  backups: {
+    id: 'text',
+    due_at: 'time',
+    failures: 'integer',
+    latest_error: 'text?',
+    copy: 'integer?', // the newest
+    copied_at: 'time?', // it has everything acknowledged before
+    reaches_back_to: 'time?',
+    bytes: 'integer?', // in mebibytes
+    copies: 'integer?',
+    verify_at: 'time',
+    verified_at: 'time?', // the copy that was verified last was taken then
+    verify_error: 'text?',
+  },
   /** Due work that a process does at the moment, or that rests after a failure. */
   leases: {
     id: 'text',
@@ -642,6 +657,7 @@ export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type PluginTask = RowOf<Shapes['plugin_tasks']>
 export type PluginJobRow = RowOf<Shapes['plugin_jobs']>
+export type BackupRow = RowOf<Shapes['backups']>
 export type Lease = RowOf<Shapes['leases']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
 export type EventCount = RowOf<Shapes['event_counts']>

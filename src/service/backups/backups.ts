@@ -9,6 +9,8 @@ import { type Restored, type RestoreOptions, restoreCopy } from './restore.ts'
 import { type Taken, type TakeOptions, takeCopy } from './take.ts'
 import { openNotes } from './writer-notes.ts'
 
+export { placeKey }
+
 export interface KeyOption {
   /** Text of any length. Absent: copies are not encrypted. */
   readonly key?: string | null

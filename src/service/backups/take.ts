@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, open, readFile, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { headBytes, isWhole, readHead, statedChecksum } from '../../engine/storage/duckdb/database-file.ts'
@@ -29,6 +29,8 @@ export interface TakeOptions {
   onProgress?(progress: Progress): void
   /** Copies that are older than this many milliseconds are removed, but never the newest one. */
   readonly keepMs?: number | null
+  /** Segments of logs wait for backups, which are made regularly. */
+  readonly holdsLogs?: boolean
   /** Notes what the stores say, so that the copy can be verified: reads all of them. */
   readonly verifiable?: boolean
   /** Another directory wrote here before, and is gone for good. */
@@ -74,7 +76,7 @@ export async function takeCopy(
     const kept = withoutOld([...(before?.copies ?? []), copy], options.keepMs ?? null)
     const state = await writeState(repository, place, notes, before, epoch, kept, directory.clock())
     await repository.tidy(state, (run) => Number.parseInt(run, 10) <= epoch)
-    await noteBackedUp(directory.dataDir, projects)
+    if (options.holdsLogs) await noteBackedUp(directory.dataDir, projects)
     return { copy, removed: (before?.copies.length ?? 0) + 1 - kept.length }
   } catch (error) {
     await writer.stop()
@@ -115,11 +117,24 @@ async function writeState(
   return state
 }
 
+const ignoreMissing = (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'ENOENT') throw error
+}
+
+/** Segments of logs wait for the next backup, or do not any more. */
+export async function holdLogs(dataDir: string, isHeld: boolean): Promise<void> {
+  for (const name of await readdir(join(dataDir, 'projects')).catch(() => [])) {
+    const { backedUp } = filesOf(dataDir, name)
+    if (!isHeld) await rm(backedUp, { force: true })
+    else if (!(await stat(backedUp).catch(() => null))) await writeFile(backedUp, '0\n', { mode: 0o600 }).catch(ignoreMissing)
+  }
+}
+
 /** The log of a project whose segments wait for a backup may be removed up to there. */
 async function noteBackedUp(dataDir: string, projects: readonly CopiedProject[]): Promise<void> {
   for (const { id, position } of projects) {
-    const path = filesOf(dataDir, id).backedUp
-    if (position !== null && (await stat(path).catch(() => null))) await writeFile(path, `${position}\n`)
+    // The folder of a project that was removed meanwhile is not made again.
+    if (position !== null) await writeFile(filesOf(dataDir, id).backedUp, `${position}\n`, { mode: 0o600 }).catch(ignoreMissing)
   }
 }
 

@@ -183,6 +183,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'surveys.list',
     'surveys.retrieve',
   ],
+  // Events and activity are read, too.
+  '401 401 403 403 401 403 | ok ok ok | ok 403 403 403 | ok 403 ok 403 | ok 401 403': ['persons.everything'],
   '401 401 403 403 401 403 | ok ok ok | ok 403 ok 403 | ok 403 ok 403 | ok 401 403': [
     'insight_sharing.update',
     'insight_sharing.refresh',

@@ -133,6 +133,7 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     saved: waymark.saved,
     sharing: waymark.sharing,
     notifications: waymark.notifications,
+    backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),

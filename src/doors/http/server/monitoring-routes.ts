@@ -35,6 +35,13 @@ export const monitoringRoutes = (
       waymark_notices_waiting: notices.waiting,
       waymark_notices_failed: notices.failed,
     }
+    const backups = await app.backups()
+    if (backups) {
+      const seconds = (time: Date | null) => (time ? Math.floor(time.getTime() / 1000) : 0)
+      gauges.waymark_backup_timestamp_seconds = seconds(backups.copied_at)
+      gauges.waymark_backup_verified_timestamp_seconds = seconds(backups.verified_at)
+      gauges.waymark_backup_failures = backups.failures + (backups.verify_error === null ? 0 : 1)
+    }
     for (const [name, check] of Object.entries(readiness.checks))
       if (typeof check.detail === 'number') gauges[`waymark_${name}`] = check.detail
     return metrics.text(gauges)

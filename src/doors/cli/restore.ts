@@ -79,9 +79,10 @@ async function listCopies(from: string, key: string | null, values: Values, { ou
     out(
       `${String(number).padStart(6)}  ${timeText(began_at)}  ${sizeText(bytes).padStart(9)}  ${sizeText(stored).padStart(9)} new  ${projects.length} projects`,
     )
-  out(
-    `Each of them can be restored (--copy N), and each moment from ${timeText(copies[0]!.at)} to ${timeText(copies.at(-1)!.began_at)} (--at TIME).`,
-  )
+  if (copies.length > 1)
+    out(
+      `Each of them can be restored (--copy N), and each moment from ${timeText(copies[0]!.at)} to ${timeText(copies.at(-1)!.began_at)} (--at TIME).`,
+    )
 }
 
 function momentOf(text: string | undefined): Date | undefined {

@@ -155,10 +155,12 @@ class Taking {
 
   async everything(): Promise<CopiedProject[]> {
     const { directory } = this
+    const before = new Set((await directory.projects()).map(({ id }) => id))
     await directory.settleAccounts()
     const paths = await filesIn(directory.dataDir, 'directory')
     for (const path of paths.filter(isDatabase)) await this.database(path)
-    const projects = await directory.projects()
+    // One that was made or removed meanwhile is in the accounts of the next copy, or in those of the one before.
+    const projects = (await directory.projects()).filter(({ id }) => before.has(id))
     for (const path of paths.filter((one) => !isDatabase(one))) await this.plainFile(path)
     const copied: CopiedProject[] = []
     for (const project of projects) copied.push(await this.project(project))

@@ -1,4 +1,4 @@
-import type { TileAnswer } from '../../doors/answers/dashboards.ts'
+import type { TileAnswer, WholeDashboardAnswer } from '../../doors/answers/dashboards.ts'
 import type { Placed } from '../../service/pictures/grid.ts'
 import { type Layout, placeOf, type Tile, placesOf as tilePlaces } from '../../service/pictures/tile-places.ts'
 import type { Filter } from '../insights/query.ts'
@@ -13,6 +13,8 @@ export interface BoardFilters {
   readonly interval?: string | null
   readonly properties?: readonly Filter[]
 }
+
+export const boardTitle = ({ name }: Pick<WholeDashboardAnswer, 'name'>): string => name || 'Dashboard'
 
 const asTile = ({ id, layouts, insight, text }: TileAnswer): Tile => ({ id, layouts, text: insight ? null : (text?.body ?? '') })
 

@@ -1,18 +1,18 @@
 import type { ComponentChild } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { TileAnswer } from '../../doors/answers/dashboards.ts'
 import { columnCount, inOrder, moved, nudged, type Placed, resized } from '../../service/pictures/grid.ts'
 import { chartHeight, type Layout, rowHeight, tileGap, wideBoard } from '../../service/pictures/tile-places.ts'
 import { useWidth } from '../charts/chart-view.tsx'
 import { useProject } from '../lib/session.ts'
 import { Menu } from './menu.tsx'
-import { placesOf } from './model.ts'
 import { insightLink, insightName } from './tile.tsx'
+import { type SavePlaces, usePlaces } from './use-places.ts'
 
 interface Props {
   readonly tiles: readonly TileAnswer[]
   readonly isArranging: boolean
-  onSave(layout: Layout, places: readonly Placed[]): Promise<unknown>
+  readonly onSave: SavePlaces
   render(tile: TileAnswer, height: number): ComponentChild
   menu(tile: TileAnswer): ComponentChild
 }
@@ -38,29 +38,13 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
   const [drag, setDrag] = useState<Drag | null>(null)
   const [said, setSaid] = useState('')
   const layout: Layout = width >= wideBoard ? 'sm' : 'xs'
-  const known = useMemo(() => placesOf(tiles, layout), [tiles, layout])
-  // What is not stored yet. A step may follow before the one before it is stored.
-  const [preview, setPreview] = useState<{ readonly layout: Layout; readonly places: readonly Placed[] } | null>(null)
-  const unsaved = useRef(0)
-  const shownPlaces = useRef<readonly Placed[]>(known)
-  const places = preview?.layout === layout ? preview.places : known
-  shownPlaces.current = places
-  const show = (next: readonly Placed[]) => {
-    shownPlaces.current = next
-    setPreview({ layout, places: next })
-  }
-  const revert = (drag: Drag) => (unsaved.current === 0 ? setPreview(null) : show(drag.places))
+  const { places, shown: shownPlaces, show, keep, revert } = usePlaces(tiles, layout, onSave)
   const column = (width + tileGap) / columnCount
 
   const put = (next: readonly Placed[], id: number) => {
     const tile = next.find((one) => one.id === id)
     if (tile) setSaid(`${layout === 'sm' ? `Column ${tile.x + 1}, ` : ''}row ${tile.y + 1}, ${tile.w} wide, ${tile.h} high`)
-    show(next)
-    unsaved.current++
-    void onSave(layout, next).then(() => {
-      unsaved.current--
-      if (unsaved.current === 0) setPreview(null)
-    })
+    keep(next)
   }
   /** One step; in one column only up and down. */
   const step = (id: number, what: Drag['what'], [dx, dy]: readonly [number, number]) => {
@@ -91,12 +75,12 @@ export function Tiles({ tiles, isArranging, onSave, render, menu }: Props) {
       put(during(event, drag), id)
     },
     onPointerCancel: () => {
-      if (drag?.id === id) revert(drag)
+      if (drag?.id === id) revert(drag.places)
       setDrag(null)
     },
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key === 'Escape' && drag) {
-        revert(drag)
+        revert(drag.places)
         return setDrag(null)
       }
       const by = Object.hasOwn(arrows, event.key) ? arrows[event.key] : undefined

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ImportFormat } from '../../events/imports/format.ts'
 import { type Field, type FieldSource, type Mapping, neededFields } from '../../events/imports/formats/mapped.ts'
 import type { ImportedEvent } from '../../events/imports/record.ts'
 import { momentText, numberText } from '../lib/format.ts'
@@ -19,13 +20,14 @@ const fields: Readonly<Record<Field, string>> = {
 }
 const isNeeded = (field: Field) => (neededFields as readonly Field[]).includes(field)
 
-const formats: Readonly<Record<string, string>> = {
+const formats: Readonly<Record<ImportFormat, string>> = {
   posthog: 'an export of PostHog',
   mixpanel: 'an export of Mixpanel',
   amplitude: 'an export of Amplitude',
   'access-log': 'the access log of a web server',
   csv: 'a table (CSV)',
   jsonl: 'JSON lines',
+  parquet: 'a table (Parquet)',
 }
 
 /** What would be stored of a file, before anything is. */
@@ -47,7 +49,7 @@ export function ImportPreview({
   return (
     <section class="preview" aria-label="Preview">
       <h3 class="apart wrap" ref={head} tabIndex={-1}>
-        {file.name} is read as {columns === null && format === 'csv' ? 'an export of PostHog (CSV)' : (formats[format] ?? format)}
+        {file.name} is read as {columns === null && format === 'csv' ? 'an export of PostHog (CSV)' : formats[format]}
       </h3>
       {error && <ErrorBox error={error} retry={reload} />}
       {!value && isLoading && <Working what="Reading the first rows" />}

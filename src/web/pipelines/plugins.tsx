@@ -1,14 +1,14 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { OfferedPluginAnswer, PluginAnswer, PluginConfigAnswer } from '../../doors/answers/plugins.ts'
 import { get, type Page, patch, post, remove } from '../lib/api.ts'
-import { numberText } from '../lib/format.ts'
 import { go, linkTo } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { useOrganization } from '../settings/organization-of.ts'
 import { ConfirmButton, DialogButton, Form, TextField, textOf, useAction } from '../ui/forms.tsx'
 import { ErrorBox, Working } from '../ui/parts.tsx'
-import { problemText } from './records.ts'
+import { PluginsInUse } from './plugins-in-use.tsx'
 
 /** The address of what was typed: a repository, or the name of a package. */
 const addressOf = (text: string): string => (/^[a-z]+:\/\//i.test(text) ? text : `https://www.npmjs.com/package/${text}`)
@@ -55,152 +55,105 @@ export function PluginsList() {
         {configs.length === 0 && (
           <p class="note">Plugins change events before they are stored, drop them, or send them elsewhere. Choose one below.</p>
         )}
-        {configs.length > 0 && (
-          <div class="scroll" tabIndex={0} role="region" aria-label="Plugins in use">
-            <table class="rows">
-              <thead>
-                <tr>
-                  <th>Plugin</th>
-                  <th>State</th>
-                  <th>Delivered in 24 h</th>
-                  <th>Order</th>
-                  <th>
-                    <span class="hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {configs.map((config, i) => {
-                  const problem = problemText(config.error)
-                  const name = config.name ?? `Plugin ${config.plugin}`
-                  return (
-                    <tr key={config.id}>
-                      <td>
-                        <a href={linkTo(link(`pipelines/plugins/${config.id}`))}>{name}</a>
-                        {config.description && <p class="note">{config.description}</p>}
-                      </td>
-                      <td>
-                        <span class={`state ${problem ? 'bad' : config.enabled ? 'good' : ''}`}>
-                          {problem ? 'error' : config.enabled ? 'on' : 'off'}
-                        </span>
-                        {problem && <p class="field-error">{problem}</p>}
-                        {config.running_version !== config.code_version && config.running_version !== null && (
-                          <p class="note">Its code was changed: the new version waits for an administrator.</p>
-                        )}
-                      </td>
-                      <td>
-                        {config.delivery_rate_24h === null ? '–' : `${numberText(Math.round(config.delivery_rate_24h * 1000) / 10)} %`}
-                      </td>
-                      <td>
-                        <div class="row">
-                          <button
-                            type="button"
-                            class="plain"
-                            aria-label={`${name} earlier`}
-                            disabled={i === 0 || isBusy}
-                            onClick={() => move(i, -1)}
-                          >
-                            ↑
-                          </button>
-                          <button
-                            type="button"
-                            class="plain"
-                            aria-label={`${name} later`}
-                            disabled={i === configs.length - 1 || isBusy}
-                            onClick={() => move(i, 1)}
-                          >
-                            ↓
-                          </button>
-                        </div>
-                      </td>
-                      <td>
-                        <button
-                          type="button"
-                          disabled={isBusy}
-                          onClick={() => toggle(config)}
-                          aria-label={`Switch ${config.enabled ? 'off' : 'on'} ${name}`}
-                        >
-                          {config.enabled ? 'Switch off' : 'Switch on'}
-                        </button>
-                      </td>
-                    </tr>
-                  )
-                })}
-              </tbody>
-            </table>
-          </div>
-        )}
+        {configs.length > 0 && <PluginsInUse configs={configs} isBusy={isBusy} onToggle={toggle} onMove={move} />}
       </section>
-      {unused.length > 0 && (
-        <section class="block">
-          <h2>Installed, not in use here</h2>
-          <ul class="cards">
-            {unused.map((plugin) => (
-              <li key={plugin.id}>
-                <div>
-                  <h3>{plugin.name ?? `Plugin ${plugin.id}`}</h3>
-                  <p class="note">{plugin.description}</p>
-                </div>
-                <div class="row">
-                  <a href={linkTo(link(`pipelines/plugins/install/${plugin.id}`))}>Configure</a>
-                  {plugin.organization_id === own.id && !plugin.is_global && (
-                    <ConfirmButton
-                      isPlain
-                      label="Uninstall…"
-                      title={`Uninstall ${plugin.name ?? `Plugin ${plugin.id}`}`}
-                      submit="Uninstall"
-                      action={() => remove(own.api(`plugins/${plugin.id}/`)).then(reload)}
-                    >
-                      <p>It is removed from all projects of the organization, with its settings.</p>
-                    </ConfirmButton>
-                  )}
-                </div>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      <section class="block">
-        <h2>Offered</h2>
-        {offered.length === 0 && <p class="note">All that this server offers is installed.</p>}
-        <ul class="cards">
-          {offered.map((one) => (
-            <li key={one.url}>
-              <div>
-                <h3>{one.name}</h3>
-                <p class="note">{one.description}</p>
-              </div>
-              <div class="row">
-                <button
-                  type="button"
-                  disabled={isBusy}
-                  aria-label={`Install ${one.name}`}
-                  onClick={() => act(() => install({ url: one.url }))}
-                >
-                  Install
-                </button>
-                <span class="note">by {one.maintainer}</span>
-              </div>
-            </li>
-          ))}
-        </ul>
-        <div class="row">
-          <DialogButton label="Install from elsewhere">{() => <InstallForm install={install} />}</DialogButton>
-          <DialogButton label="Write one">
-            {() => (
-              <Form submit="Create" send={(form) => install({ plugin_type: 'source', name: textOf(form, 'name') })}>
-                <p>An empty plugin, which you edit here.</p>
-                <TextField name="name" label="Name" required maxLength={200} autofocus />
-              </Form>
-            )}
-          </DialogButton>
-        </div>
-      </section>
+      {unused.length > 0 && <UnusedPlugins plugins={unused} onRemoved={reload} />}
+      <OfferedPlugins offered={offered} isBusy={isBusy} onInstall={(url) => act(() => install({ url }))}>
+        <InstallOther install={install} />
+      </OfferedPlugins>
     </>
   )
 }
 
-function InstallForm({ install }: { install: (body: object) => Promise<void> }) {
+interface UnusedProps {
+  readonly plugins: readonly PluginAnswer[]
+  onRemoved(): void
+}
+
+function UnusedPlugins({ plugins, onRemoved }: UnusedProps) {
+  const { link } = useProject()
+  const own = useOrganization()
+  return (
+    <section class="block">
+      <h2>Installed, not in use here</h2>
+      <ul class="cards">
+        {plugins.map((plugin) => (
+          <li key={plugin.id}>
+            <div>
+              <h3>{plugin.name ?? `Plugin ${plugin.id}`}</h3>
+              <p class="note">{plugin.description}</p>
+            </div>
+            <div class="row">
+              <a href={linkTo(link(`pipelines/plugins/install/${plugin.id}`))}>Configure</a>
+              {plugin.organization_id === own.id && !plugin.is_global && (
+                <ConfirmButton
+                  isPlain
+                  label="Uninstall…"
+                  title={`Uninstall ${plugin.name ?? `Plugin ${plugin.id}`}`}
+                  submit="Uninstall"
+                  action={() => remove(own.api(`plugins/${plugin.id}/`)).then(onRemoved)}
+                >
+                  <p>It is removed from all projects of the organization, with its settings.</p>
+                </ConfirmButton>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface OfferedProps {
+  readonly offered: readonly OfferedPluginAnswer[]
+  readonly isBusy: boolean
+  onInstall(url: string): void
+  readonly children: ComponentChildren
+}
+
+const OfferedPlugins = ({ offered, isBusy, onInstall, children }: OfferedProps) => (
+  <section class="block">
+    <h2>Offered</h2>
+    {offered.length === 0 && <p class="note">All that this server offers is installed.</p>}
+    <ul class="cards">
+      {offered.map((one) => (
+        <li key={one.url}>
+          <div>
+            <h3>{one.name}</h3>
+            <p class="note">{one.description}</p>
+          </div>
+          <div class="row">
+            <button type="button" disabled={isBusy} aria-label={`Install ${one.name}`} onClick={() => onInstall(one.url)}>
+              Install
+            </button>
+            <span class="note">by {one.maintainer}</span>
+          </div>
+        </li>
+      ))}
+    </ul>
+    {children}
+  </section>
+)
+
+interface InstallProps {
+  install(body: object): Promise<void>
+}
+
+const InstallOther = ({ install }: InstallProps) => (
+  <div class="row">
+    <DialogButton label="Install from elsewhere">{() => <InstallForm install={install} />}</DialogButton>
+    <DialogButton label="Write one">
+      {() => (
+        <Form submit="Create" send={(form) => install({ plugin_type: 'source', name: textOf(form, 'name') })}>
+          <p>An empty plugin, which you edit here.</p>
+          <TextField name="name" label="Name" required maxLength={200} autofocus />
+        </Form>
+      )}
+    </DialogButton>
+  </div>
+)
+
+function InstallForm({ install }: InstallProps) {
   const [text, setText] = useState('')
   return (
     <Form submit="Install" send={(form) => install({ plugin_type: 'custom', url: addressOf(textOf(form, 'url')) })}>

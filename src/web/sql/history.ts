@@ -1,3 +1,5 @@
+import { useState } from 'preact/hooks'
+
 // The statements that were run in this browser, the newest first.
 
 export interface Ran {
@@ -41,4 +43,19 @@ export function remember(projectId: number, ran: Ran): readonly Ran[] {
 
 export function forgetHistory(projectId: number): void {
   localStorage.removeItem(key(projectId))
+}
+
+/** The history of a project, as it is shown beside the editor. */
+export function useHistory(projectId: number) {
+  const [ran, setRan] = useState(() => readHistory(projectId))
+  return {
+    ran,
+    add(statement: string, ms: number, rows: Ran['rows']): void {
+      setRan(remember(projectId, { statement, at: new Date().toISOString(), rows, ms: Math.round(ms) }))
+    },
+    forget(): void {
+      forgetHistory(projectId)
+      setRan([])
+    },
+  }
 }

@@ -1,21 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { copyText } from '../lib/copy-text.ts'
 import { useProject } from '../lib/session.ts'
 import { CopyButton, Dialog } from '../ui/parts.tsx'
 import { type Column, shownText, valueText } from './columns.ts'
+import { type Cell, rowHeight, useCellCursor } from './use-cell-cursor.ts'
 
 // A table of any number of rows: only those in view are in the document.
 
-const rowHeight = 28
-const headHeight = 46
 const spare = 12
 const sampled = 100
 const widest = 60
-
-interface Cell {
-  readonly row: number
-  readonly column: number
-}
 
 /** In characters. */
 const widthOf = (column: Column, index: number, rows: readonly (readonly unknown[])[], text: (value: unknown, column: Column) => string) =>
@@ -29,7 +22,6 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
   const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(400)
-  const [at, setAt] = useState<Cell>({ row: 0, column: 0 })
   const [open, setOpen] = useState<Cell | null>(null)
   const text = (value: unknown, column: Column) => shownText(value, column, timezone)
   const widths = useMemo(() => columns.map((column, i) => widthOf(column, i, rows, text)), [columns, rows])
@@ -40,73 +32,17 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
+  const { at, setAt, steer } = useCellCursor(box, rows, columns.length, {
+    page: Math.max(1, Math.floor(height / rowHeight) - 3),
+    onOpen: setOpen,
+  })
   useEffect(() => {
-    setAt({ row: 0, column: 0 })
     setTop(0)
     box.current?.scrollTo(0, 0)
   }, [rows])
 
   const first = Math.max(0, Math.floor(top / rowHeight) - spare)
   const last = Math.min(rows.length, Math.ceil((top + height) / rowHeight) + spare)
-
-  const show = (row: number) => {
-    const element = box.current!
-    const [from, to] = [row * rowHeight, (row + 1) * rowHeight]
-    if (from < element.scrollTop) element.scrollTop = from
-    else if (to + headHeight > element.scrollTop + element.clientHeight) element.scrollTop = to + headHeight - element.clientHeight
-  }
-  const showColumn = (column: number) => {
-    const element = box.current!
-    const [number, ...heads] = element.firstElementChild!.children
-    const head = heads[column] as HTMLElement | undefined
-    if (!head) return
-    const left = head.offsetLeft - (number as HTMLElement).offsetWidth
-    if (left < element.scrollLeft) element.scrollLeft = left
-    else if (head.offsetLeft + head.offsetWidth > element.scrollLeft + element.clientWidth)
-      element.scrollLeft = Math.min(left, head.offsetLeft + head.offsetWidth - element.clientWidth)
-  }
-  const move = (to: Cell) => {
-    const cell = {
-      row: Math.max(0, Math.min(rows.length - 1, to.row)),
-      column: Math.max(0, Math.min(columns.length - 1, to.column)),
-    }
-    setAt(cell)
-    show(cell.row)
-    showColumn(cell.column)
-  }
-  const page = Math.max(1, Math.floor(height / rowHeight) - 3)
-  const steps: Readonly<Record<string, Cell>> = {
-    ArrowDown: { row: at.row + 1, column: at.column },
-    ArrowUp: { row: at.row - 1, column: at.column },
-    ArrowRight: { row: at.row, column: at.column + 1 },
-    ArrowLeft: { row: at.row, column: at.column - 1 },
-    PageDown: { row: at.row + page, column: at.column },
-    PageUp: { row: at.row - page, column: at.column },
-    Home: { row: at.row, column: 0 },
-    End: { row: at.row, column: columns.length - 1 },
-  }
-  const steer = (event: KeyboardEvent) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c' && (getSelection()?.isCollapsed ?? true)) {
-      event.preventDefault()
-      void copyText(valueText(rows[at.row]?.[at.column]), event.currentTarget as Element)
-      return
-    }
-    if ((event.ctrlKey || event.metaKey) && (event.key === 'Home' || event.key === 'End')) {
-      event.preventDefault()
-      move({ row: event.key === 'Home' ? 0 : rows.length - 1, column: at.column })
-      return
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey) return
-    const to = Object.hasOwn(steps, event.key) ? steps[event.key] : undefined
-    if (to) {
-      event.preventDefault()
-      move(to)
-    }
-    if (event.key === 'Enter') {
-      event.preventDefault()
-      setOpen(at)
-    }
-  }
   const id = (cell: Cell) => `cell-${cell.row}-${cell.column}`
   return (
     <>
@@ -170,14 +106,20 @@ export function RowsTable({ columns, rows }: { columns: readonly Column[]; rows:
         </div>
       </div>
       {open && columns[open.column] && (
-        <Dialog title={`${columns[open.column]!.name}, row ${open.row + 1}`} onClose={() => setOpen(null)}>
-          <pre tabIndex={0}>
-            <code>{pretty(rows[open.row]?.[open.column])}</code>
-          </pre>
-          <CopyButton text={valueText(rows[open.row]?.[open.column])} />
-        </Dialog>
+        <CellDialog name={columns[open.column]!.name} row={open.row} value={rows[open.row]?.[open.column]} onClose={() => setOpen(null)} />
       )}
     </>
+  )
+}
+
+function CellDialog({ name, row, value, onClose }: { name: string; row: number; value: unknown; onClose: () => void }) {
+  return (
+    <Dialog title={`${name}, row ${row + 1}`} onClose={onClose}>
+      <pre tabIndex={0}>
+        <code>{pretty(value)}</code>
+      </pre>
+      <CopyButton text={valueText(value)} />
+    </Dialog>
   )
 }
 

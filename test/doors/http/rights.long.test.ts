@@ -16,7 +16,7 @@ import { type Known, sample, withOtherTexts } from './sample.ts'
 let home: Home
 beforeAll(async () => {
   home = await startHome()
-  home.world.limits = { api: [], query: [], draft: [], shared: [] }
+  home.world.limits = { api: [], query: [], draft: [], shared: [], test: [] }
 })
 afterAll(async () => {
   expect(home.world.reports).toEqual([])

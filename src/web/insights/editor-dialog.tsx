@@ -1,0 +1,43 @@
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import { NotificationsDialog } from '../alerts/dialog.tsx'
+import type { Query } from '../lib/api.ts'
+import { unwrapped } from './query.ts'
+import { QueryDialog } from './query-dialog.tsx'
+import { DeleteDialog, DetailsDialog, SaveDialog, shownName } from './saved.tsx'
+import { SharingDialog } from './sharing.tsx'
+
+export type What = 'save' | 'json' | 'share' | 'notifications' | 'details' | 'delete'
+
+interface Props {
+  readonly what: What
+  readonly query: Query
+  readonly saved: SavedInsightAnswer | null
+  /** The query is not the saved one. */
+  readonly isChanged: boolean
+  onChange(query: Query): void
+  onSaved?: (() => void) | undefined
+  onClose(): void
+}
+
+export const EditorDialog = ({ what, query, saved, isChanged, onChange, onSaved, onClose }: Props) => (
+  <>
+    {what === 'json' && <QueryDialog query={query} onChange={onChange} onClose={onClose} />}
+    {what === 'share' && saved && (
+      <SharingDialog
+        of={{ what: 'insight', id: saved.id, name: shownName(saved) }}
+        note={isChanged ? 'The link shows the insight as it was saved, without your changes.' : undefined}
+        onClose={onClose}
+      />
+    )}
+    {what === 'notifications' && saved && (
+      <NotificationsDialog
+        insight={{ id: saved.id, query: unwrapped(saved.query) }}
+        isTrend={unwrapped(saved.query).kind === 'TrendsQuery'}
+        onClose={onClose}
+      />
+    )}
+    {what === 'details' && saved && <DetailsDialog saved={saved} onSaved={() => onSaved?.()} onClose={onClose} />}
+    {what === 'delete' && saved && <DeleteDialog saved={saved} onClose={onClose} />}
+    {what === 'save' && <SaveDialog query={query} name={saved ? `${shownName(saved)} (copy)` : ''} onClose={onClose} />}
+  </>
+)

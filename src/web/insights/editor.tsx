@@ -1,0 +1,179 @@
+import type { RefObject } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { SavedInsightAnswer } from '../../doors/answers/insights.ts'
+import { ChartPlaceContext } from '../annotations/chart-place.ts'
+import { type Answer, patch, type Query } from '../lib/api.ts'
+import { agoText } from '../lib/format.ts'
+import { useProject } from '../lib/session.ts'
+import { useLoaded } from '../lib/use-loaded.ts'
+import { busy } from '../ui/answer-of.tsx'
+import { FieldErrors } from '../ui/field-errors.tsx'
+import { Refused } from '../ui/forms.tsx'
+import { Guarded } from '../ui/guarded.tsx'
+import { ErrorBox, PageHead, Working } from '../ui/parts.tsx'
+import { useChosenInSight } from '../ui/tabs.tsx'
+import { Builder } from './builder.tsx'
+import { EditorDialog, type What } from './editor-dialog.tsx'
+import { type InsightKind, kinds, missingIn, unwrapped } from './query.ts'
+import { Result } from './result.tsx'
+import { shownName } from './saved.tsx'
+import { Toolbar } from './toolbar.tsx'
+
+interface Props {
+  readonly query: Query
+  readonly saved: SavedInsightAnswer | null
+  onChange(query: Query): void
+  /** Of a new one. */
+  onKind?(kind: InsightKind): void
+  onSaved?(): void
+}
+
+/** The builder of an insight with its answer, and what is done with it. */
+export function Editor({ query, saved, onChange, onKind, onSaved }: Props) {
+  const project = useProject()
+  const asked = JSON.stringify(query)
+  const { missing, latest, error, isLoading, reload, cancel } = useAnswer(query)
+  const [dialog, setDialog] = useState<What | null>(null)
+  const title = saved ? shownName(saved) : (kinds.find(({ kind }) => kind === query.kind)?.title ?? query.kind)
+  const isChanged = saved !== null && asked !== JSON.stringify(unwrapped(saved.query))
+  const [failure, setFailure] = useState<Error | null>(null)
+  const update = async () => {
+    if (!saved) return
+    setFailure(null)
+    await patch(project.api(`insights/${saved.id}/`), { query: { kind: 'InsightVizNode', source: query } }).then(onSaved, setFailure)
+  }
+  return (
+    <>
+      <PageHead title={title}>
+        <button type="button" onClick={() => setDialog('json')}>
+          Query
+        </button>
+        {saved && (
+          <>
+            <button type="button" onClick={() => setDialog('share')}>
+              Share
+            </button>
+            <button type="button" onClick={() => setDialog('notifications')}>
+              Notify…
+            </button>
+            <button type="button" onClick={() => setDialog('details')}>
+              Details…
+            </button>
+            <button type="button" onClick={() => setDialog('delete')}>
+              Delete…
+            </button>
+          </>
+        )}
+        {saved && isChanged && (
+          <button type="button" class="primary" onClick={() => void update()}>
+            Save changes
+          </button>
+        )}
+        <button type="button" class={saved ? '' : 'primary'} onClick={() => setDialog('save')}>
+          {saved ? 'Save a copy' : 'Save'}
+        </button>
+      </PageHead>
+      {onKind && <KindTabs kind={query.kind} onKind={onKind} />}
+      {saved?.description && <p class="note">{saved.description}</p>}
+      <FieldErrors error={error ?? failure} isTyped>
+        {(unplaced) => (
+          <>
+            {failure && unplaced === failure && <Refused error={failure} />}
+            <div class="editor">
+              <Guarded
+                of={asked}
+                instead={<p class="hint">The form cannot show this query. “Query” shows it as JSON, and lets you change it.</p>}
+              >
+                <Builder query={query} onChange={onChange} key={query.kind} />
+              </Guarded>
+              <section class="answer" {...busy(isLoading)} aria-label="Answer">
+                <Guarded of={asked} instead={null}>
+                  <Toolbar query={query} onChange={onChange} />
+                </Guarded>
+                {missing !== null && <p class="hint">{missing}</p>}
+                {error && !isLoading && unplaced === error && <ErrorBox error={error} retry={reload} />}
+                {error && unplaced === null && <p class="hint">There is no answer: what is wrong is said at its field.</p>}
+                {isLoading && <Slow cancel={cancel} />}
+                {!error && missing === null && latest && latest.query.kind === query.kind && (
+                  <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>
+                    <Result query={latest.query} answer={latest.answer} title={title} isOpen />
+                  </ChartPlaceContext.Provider>
+                )}
+                {!error && missing === null && latest?.answer.last_refresh && (
+                  <p class="note">
+                    Computed {agoText(latest.answer.last_refresh)}.{' '}
+                    <button type="button" class="plain link" onClick={reload}>
+                      Refresh
+                    </button>
+                  </p>
+                )}
+              </section>
+            </div>
+          </>
+        )}
+      </FieldErrors>
+      {dialog && (
+        <EditorDialog
+          what={dialog}
+          query={query}
+          saved={saved}
+          isChanged={isChanged}
+          onChange={onChange}
+          onSaved={onSaved}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  )
+}
+
+/** The answer of a query that lacks nothing, with the query that it answers: it stays while the next one is computed. */
+function useAnswer(query: Query) {
+  const project = useProject()
+  const missing = missingIn(query)
+  const { value, error, isLoading, reload, cancel } = useLoaded(
+    async (signal, isAgain) => (missing === null ? project.ask(query, signal, isAgain ? 'force_blocking' : 'blocking') : null),
+    [JSON.stringify(query)],
+  )
+  const shown = useRef<{ query: Query; answer: Answer } | null>(null)
+  const latest = useMemo(() => {
+    if (value && !isLoading) shown.current = { query, answer: value }
+    return shown.current
+  }, [value, isLoading])
+  return { missing, latest, error, isLoading, reload, cancel }
+}
+
+function KindTabs({ kind, onKind }: { kind: string; onKind: (kind: InsightKind) => void }) {
+  const ref = useChosenInSight(kind) as RefObject<HTMLDivElement>
+  return (
+    <div class="tabs" role="tablist" aria-label="Kind of insight" ref={ref}>
+      {kinds.map((one) => (
+        <button
+          type="button"
+          role="tab"
+          key={one.kind}
+          aria-selected={one.kind === kind}
+          onClick={() => one.kind !== kind && onKind(one.kind)}
+        >
+          {one.title}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Nothing for a second, so that quick answers do not flicker; then above the chart, which stays where it is. */
+function Slow({ cancel }: { cancel: () => void }) {
+  const [isSlow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 1000)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    isSlow && (
+      <div class="over-answer">
+        <Working what="Computing" cancel={cancel} since={1} />
+      </div>
+    )
+  )
+}

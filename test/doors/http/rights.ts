@@ -170,8 +170,6 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'query.draft_sql',
     'feature_flags.list',
   ],
-  // Its answer holds what other scopes are for.
-  '401 401 403 403 401 403 | ok ok ok | ok 403 403 403 | ok 403 ok 403 | ok 401 403': ['persons.everything'],
   '401 401 403 403 401 403 | 404 404 404 | 404 404 404 403 | 404 403 404 403 | 404 401 403': [
     'early_access_feature.list',
     'early_access_feature.retrieve',

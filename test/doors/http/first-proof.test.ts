@@ -223,7 +223,7 @@ test('without a mail server the operator confirms: the new address, or the prese
   const email = `moved${movers}@acme.test`
   await change(user, { email, current_password: owners })
   const { confirmFor } = world.accounts.emailLinks
-  await expect(confirmFor('nobody@acme.test')).rejects.toThrow('There is no user nobody@acme.test, and nobody asks for this address')
+  await expect(confirmFor('nobody@acme.test')).rejects.toThrow('There is no user nobody@acme.test, and nobody has asked for this address')
   expect(await confirmFor(email.toUpperCase())).toMatchObject({ id: user.id, email })
   const taken = await takenBefore()
   expect(await confirmFor(taken.email)).toMatchObject({ id: taken.user.id, is_email_verified: true })

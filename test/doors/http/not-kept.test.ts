@@ -10,7 +10,7 @@ test.each(['experiments', 'notebooks', 'session_recordings', 'surveys', 'early_a
   async (name) => {
     const { call, member } = held.home
     const words = name === 'early_access_feature' ? 'early access features' : name.replaceAll('_', ' ')
-    const detail = expect.stringContaining(`Waymark does not keep ${words}.`)
+    const detail = expect.stringContaining(`Waymark does not support ${words}.`)
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '1/'],

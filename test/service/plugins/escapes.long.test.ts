@@ -215,7 +215,7 @@ test('a flood of lines is cut', async () => {
   expect(result).toMatchObject({ properties: { $plugins_succeeded: ['plugin 1 (1)', 'plugin 2 (2)'] } })
 
   expect(world.logs).toHaveLength(100)
-  expect(world.logs.at(-1)).toMatchObject({ level: 'WARN', message: 'Further lines of this call are left out after 100' })
+  expect(world.logs.at(-1)).toMatchObject({ level: 'WARN', message: 'Further lines of this call are dropped: at most 100 are logged' })
   expect(world.logs.every(({ message }) => message.length <= 8001)).toBe(true)
 })
 

@@ -162,7 +162,7 @@ export const explanations: readonly Explanation[] = [
   {
     reason: 'DuckDB has a limit for what one row makes',
     functions: 'timeSlots bar',
-    duckdb: /^refused: '(timeSlots|bar)' would make/,
+    duckdb: /^refused: '(timeSlots|bar)' would produce/,
     clickhouse: /^(\d+|null|\["20)/,
   },
   {

@@ -122,7 +122,7 @@ describe('constant patterns share a budget', () => {
     const paths = (pathsFilter: object) => ({ kind: 'PathsQuery', dateRange: { date_from: '-7d' }, pathsFilter }) as never
     await project.query(paths({ localPathCleaningFilters: rules(2) }))
     // What each of them may make of a text is counted first.
-    await expect(project.query(paths({ localPathCleaningFilters: rules(70) }))).rejects.toThrow(/would make .* for one row; the limit is/)
+    await expect(project.query(paths({ localPathCleaningFilters: rules(70) }))).rejects.toThrow(/would produce .* for one row; the limit is/)
     await project.query(paths({ pathGroupings: Array.from({ length: 5 }, (_, i) => `/*a?${'*b'.repeat(5)}${i}`) }))
   })
 })

@@ -50,7 +50,7 @@ export const members = defineRecords({
       summary: 'Members by first name, then the newest first',
       queryParameters: {
         email: 'Only the member with this address',
-        order: `One of ${Object.keys(orders).join(', ')}; with ` - ` descending`,
+        order: `One of ${Object.keys(orders).join(', ')}; with \`-\` descending`,
       },
       handle: async ({ app, organization, query }) => {
         const email = query.get('email')

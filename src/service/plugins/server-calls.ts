@@ -58,9 +58,7 @@ const keep = async (ports: PluginPorts, scope: string, key: string, json: string
     throw new Error(`The storage has ${keys} keys, and the limit is ${mostKeys}. Remove some with del().`)
   const after = characters + json.length - (before?.length ?? -key.length)
   if (after > mostCharacters && json.length > (before?.length ?? 0))
-    throw new Error(
-      `The storage would have ${characters} characters, and the limit is ${mostCharacters}. Remove keys with del(), or store less.`,
-    )
+    throw new Error(`The storage has ${characters} characters, and the limit is ${mostCharacters}. Remove keys with del(), or store less.`)
   await ports.storage.set(scope, key, json)
 }
 

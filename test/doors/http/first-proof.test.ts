@@ -230,7 +230,7 @@ test('without a mail server the operator confirms: the new address, or the prese
   expect(await rowsOf(taken.user)).toMatchObject({ keys: 1, memberships: 1 })
   const [one, two] = [await mover(), await mover()]
   for (const user of [one, two]) await change(user, { email: 'both@acme.test', current_password: owners })
-  await expect(confirmFor('both@acme.test')).rejects.toThrow('2 users ask for both@acme.test')
+  await expect(confirmFor('both@acme.test')).rejects.toThrow('2 users have asked for both@acme.test')
 })
 
 test('an address that somebody else got meanwhile is not given twice', async () => {

@@ -30,7 +30,7 @@ test('flags have an empty list that is marked, and cannot be made', async () => 
   const list = await call('GET', `${base}/feature_flags/`, { as: member })
   expect([list.status, list.body.results, list.headers.get(header)]).toEqual([200, [], 'feature_flags'])
   expect(await call('POST', `${base}/feature_flags/`, { as: member, body: { key: 'a' } })).toMatchObject(
-    refused(404, 'not_found', expect.stringContaining('does not keep feature flags')),
+    refused(404, 'not_found', expect.stringContaining('does not support feature flags')),
   )
 })
 

@@ -442,8 +442,8 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission denied.',
   EROFS: 'the file system is read-only.',
   ENOSPC: 'the disk is full.',
-  EEXIST: 'a file with that name exists.',
-  ENOTDIR: 'a part of the path is a file.',
+  EEXIST: 'a file with this name exists.',
+  ENOTDIR: 'part of the path is a file, not a directory.',
 }
 
 /**

@@ -4,7 +4,7 @@ import { closeProject, firstOpened, newProject, OpenLimit, openFailure, type Pro
 /** A project that was requested and failed to open. */
 export interface ProjectFailure {
   readonly project: number
-  readonly what: 'cannot be opened' | 'does not write its events into its store'
+  readonly what: 'cannot be opened' | 'does not apply its events to its store'
   readonly error: unknown
 }
 
@@ -61,13 +61,13 @@ export class OpenProjects {
       ...failures,
       ...all
         .filter(({ failure }) => failure !== null)
-        .map(({ id, failure }) => ({ project: id, what: 'does not write its events into its store', error: failure }) as const),
+        .map(({ id, failure }) => ({ project: id, what: 'does not apply its events to its store', error: failure }) as const),
     ]
   }
 
   /** Projects that are not closed yet. */
   get names(): readonly string[] {
-    return this.ready.map(({ id, lag }) => `project ${id} (${lag} records not in the store)`)
+    return this.ready.map(({ id, lag }) => `project ${id} (${lag} records not applied)`)
   }
 
   async remove(id: number): Promise<void> {

@@ -152,7 +152,7 @@ const exceeded = {
   expressions: (limit: number) =>
     `The statement exceeds ${count(limit)} expressions once names, \`*\` and views are resolved. Read fewer columns, or compute a value once in a subquery.`,
   columns: (limit: number) => `A SELECT exceeds ${count(limit)} columns once each \`*\` is resolved. Name the columns that you need.`,
-  types: (limit: number) => `A type in the statement has more than ${count(limit)} parts. Nest fewer tuples and arrays in each other.`,
+  types: (limit: number) => `A type in the statement has more than ${count(limit)} parts. Nest fewer tuples and arrays.`,
   sql: (limit: number) =>
     `The generated SQL exceeds ${count(limit)} characters. An alias is expanded at every use: compute it once in a subquery.`,
   sources: (limit: number) =>
@@ -160,7 +160,7 @@ const exceeded = {
   selects: (limit: number) =>
     `The generated SQL exceeds ${count(limit)} SELECTs. A subquery alias is expanded at every use: put it in FROM once instead.`,
   joins: (limit: number) =>
-    `Ordering the joins of the statement takes more than ${count(limit)} pairs of tables. Join some of them in a WITH … AS MATERIALIZED subquery.`,
+    `Ordering the joins of the statement would compare more than ${count(limit)} pairs of tables. Join some of them in a WITH … AS MATERIALIZED subquery.`,
   groupings: (limit: number) =>
     `The statement nests more than ${count(limit)} levels of GROUP BY subqueries. Write the inner ones as WITH … AS MATERIALIZED.`,
   levels: (limit: number) =>
@@ -282,8 +282,8 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   'makes-too-much': {
     text: ({ name, bytes, most }) => {
       if (name === filledSeries)
-        return `WITH FILL would make ${bytes === null ? 'more rows' : `${(bytes / bytesOfStep).toLocaleString('en-US')} rows`} for one series; the limit is ${Math.floor(most / bytesOfStep).toLocaleString('en-US')}.`
-      return `${name === null ? 'The statement' : `'${name}'`} would make ${bytes === null ? 'more' : byteText(bytes)} for one row; the limit is ${byteText(most)} per row.`
+        return `WITH FILL would produce ${bytes === null ? 'more rows' : `${(bytes / bytesOfStep).toLocaleString('en-US')} rows`} for one series; the limit is ${Math.floor(most / bytesOfStep).toLocaleString('en-US')}.`
+      return `${name === null ? 'The statement' : `'${name}'`} would produce ${bytes === null ? 'more' : byteText(bytes)} for one row; the limit is ${byteText(most)} per row.`
     },
     suggestion: ({ name }) =>
       name === filledSeries
@@ -310,7 +310,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     status: 400,
   },
   'engine-ended': {
-    text: () => 'The engine process exited while it worked on this request, and was restarted. No acknowledged event is lost.',
+    text: () => 'The engine process exited while handling this request and was restarted. No acknowledged event is lost.',
     suggestion: ({ isChange }) =>
       isChange
         ? 'Check whether the change was made before you retry.'
@@ -319,7 +319,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   },
   'engine-unreachable': {
     text: (d) => `${d.engine} cannot be reached: ${d.reason}`,
-    suggestion: () => 'Events are still acknowledged, and are in answers once it can be reached again.',
+    suggestion: () => 'Events are still acknowledged. Queries include them once it is reachable again.',
     status: 503,
     isRetryable: true,
   },
@@ -380,7 +380,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     status: 400,
   },
   'damaged-secret': {
-    text: () => 'A stored secret cannot be decrypted: it was changed.',
+    text: () => 'A stored secret cannot be decrypted: its stored value is damaged.',
     suggestion: () => 'Set the secrets of the export again.',
     status: 409,
   },
@@ -388,7 +388,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   'limit-reached': { text: (d) => d.message, status: 400, wire: 'limit_reached' },
   'accounts-full': {
     text: (d) =>
-      `The account data of this server has ${count(d.characters)} characters in memory, at most ${count(d.most)}, so nothing can be added. ` +
+      `The account data of this server has ${count(d.characters)} characters, and the limit is ${count(d.most)}, so nothing can be added.  ` +
       'Remove what is not needed, or ask the operator: `waymark doctor --largest` lists the largest rows.',
     status: 507,
     wire: 'accounts_full',
@@ -398,7 +398,8 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     status: 409,
   },
   'newer-format': {
-    text: (d) => `${d.file} has format ${d.found}, this version reads up to ${d.supported}. Use a newer Waymark to open it.`,
+    text: (d) =>
+      `${d.file} has format ${d.found}, but this version of Waymark reads formats up to ${d.supported}. Open it with a newer version.`,
     status: 409,
   },
   'unusable-directory': { text: (d) => `${d.dataDir} cannot be used: ${d.reason}`, status: 409 },
@@ -418,7 +419,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     status: 503,
   },
   busy: { text: (d) => `Too many ${d.what} at once. Try again shortly.`, status: 503, isRetryable: true },
-  closed: { text: () => 'This Waymark has been closed.', status: 503 },
+  closed: { text: () => 'This Waymark instance has been closed.', status: 503 },
   stopping: { text: () => 'The server is stopping.', status: 503 },
   'bad-event': { text: (d) => d.message, status: 400 },
   'batch-too-large': {

@@ -19,4 +19,4 @@ export function isFault(error: unknown): boolean {
 }
 
 /** Told in place of a fault, whose text is for the log. */
-export const faultText = 'An internal error of Waymark. The log of the server has its text: please report it.'
+export const faultText = 'An internal error in Waymark. The server log has the details: please report it.'

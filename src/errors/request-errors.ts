@@ -35,7 +35,7 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: CodeRow<Re
   'wrong-key': {
     text: (d) => `Personal API key found in request ${d.where} is invalid.`,
     expected: (d) =>
-      d.isProjectKey ? "A personal API key (phx_…). What was sent is a project's public key, which only sends events." : null,
+      d.isProjectKey ? "A personal API key (phx_…). The key that was sent is a project's public key, which can only send events." : null,
     status: 401,
     wire: 'authentication_failed',
     headers: bearer,
@@ -63,7 +63,7 @@ export const requestErrors: { readonly [C in keyof RequestErrorData]: CodeRow<Re
   'body-too-large': { text: () => 'Request too large.', status: 413, type: 'client_error', wire: 'request_too_large' },
   'body-already-read': {
     text: () =>
-      'The body of this request was read before the handler of Waymark got it, by a body parser of the application, and cannot be restored. Mount the handler before body parsers such as `express.json()` or `multer`.',
+      'A body parser of the application read the body of this request before the Waymark handler, and the body cannot be restored. Mount the handler before body parsers such as `express.json()` or `multer`.',
     status: 500,
     wire: 'body_already_read',
   },

@@ -13,7 +13,7 @@ export function mustFit(kind: 'actions' | 'cohorts', all: ReadonlyMap<number, st
   const { number: most } = otherLimits.definitionSize
   if (definition.length > most && definition.length > (before?.length ?? 0))
     throw refuse(
-      `This is too large to be kept: ${count(definition.length)} characters as JSON, where one of the ${kind} can have ${count(most)}.`,
+      `This is too large: it has ${count(definition.length)} characters as JSON, and the limit for one of the ${kind} is ${count(most)}.`,
     )
   if (before === undefined && all.size >= otherLimits[kind].number)
     throw refuse(`A project can have at most ${count(otherLimits[kind].number)} ${kind}. Remove some of them first.`)
@@ -39,5 +39,12 @@ export function loadableDefinition(text: string): string {
   const { name, is_static, created_by_id, created_at, updated_at } = shortened as Record<string, unknown>
   const emptied =
     'steps' in fields ? { steps: [] } : { is_static, filters: is_static === true ? null : { properties: { type: 'AND', values: [] } } }
-  return JSON.stringify({ name, description: 'Its condition was too large to be kept.', ...emptied, created_by_id, created_at, updated_at })
+  return JSON.stringify({
+    name,
+    description: 'Its condition was too large to be stored.',
+    ...emptied,
+    created_by_id,
+    created_at,
+    updated_at,
+  })
 }

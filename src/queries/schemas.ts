@@ -58,7 +58,7 @@ const breakdownTypes = ['event', 'event_metadata', 'person', 'group', 'session',
 export type BreakdownType = (typeof breakdownTypes)[number]
 
 const breakdownType = z.enum(breakdownTypes)
-const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown is the name of a property, or the id of a cohort.' })
+const cohortOrName = z.union([z.string(), z.number()], { error: 'A breakdown must be the name of a property, or the id of a cohort.' })
 const binCount = z.number().int().min(1).max(10_000)
 
 const maxBreakdowns = 3
@@ -71,7 +71,7 @@ export const breakdownFilterSchema = fields(
   {
     breakdown: nullish(
       z.union([cohortOrName, z.array(cohortOrName)], {
-        error: 'A breakdown is the name of a property, the id of a cohort, or a list of these.',
+        error: 'A breakdown must be the name of a property, the id of a cohort, or a list of these.',
       }),
     ),
     breakdown_type: nullish(breakdownType),

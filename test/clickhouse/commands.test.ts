@@ -85,10 +85,10 @@ describe.skipIf(!hasClickHouse)('commands with --clickhouse', () => {
   })
 
   test.each([
-    ['127.0.0.1:8123', /--clickhouse takes http:\/\/user:password@host:8123\/database: this is no URL of http or https/],
-    ['tcp://host:9000', /this is no URL of http or https/],
+    ['127.0.0.1:8123', /--clickhouse takes http:\/\/user:password@host:8123\/database: this is not an http or https URL/],
+    ['tcp://host:9000', /this is not an http or https URL/],
     ['http://host:8123/a/b', /the path is the name of a database, not \/a\/b/],
-    ['http://waymark:50%off@host:8123', /a % in the user, the password or the database is written %25/],
+    ['http://waymark:50%off@host:8123', /write a % in the user, the password or the database as %25/],
   ])('an address that is none: %s', async (address, message) => {
     for (const words of [['query', '--project', '1', 'select 1'], ['doctor'], ['serve', '--port', '0']]) {
       const { code, err } = await run([...words, '--data', folder, '--clickhouse', address])

@@ -97,7 +97,7 @@ describe.skipIf(!hasClickHouse)('ClickHouse over HTTP', () => {
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
       const { port } = other.address() as AddressInfo
       expect(await refused({ url: `http://127.0.0.1:${port}` })).toBe(
-        `ClickHouse at 127.0.0.1:${port} cannot be used: what answers there is not ClickHouse. Check the URL: the port of its HTTP interface is 8123, or 8443 for https.`,
+        `ClickHouse at 127.0.0.1:${port} cannot be used: the server at this URL is not ClickHouse. Check the URL: the port of its HTTP interface is 8123, or 8443 for https.`,
       )
       other.close()
     })

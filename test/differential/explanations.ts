@@ -121,7 +121,7 @@ export const explanations: readonly Explanation[] = [
   ),
   refusedOnDuckDb(
     'to_char make_timestamp make_timestamptz regexpExtract toStartOfWeek toTimeZone',
-    /Unknown time zone|is not a letter of date formats|Group index must be|cannot take a text, a text, a number/,
+    /Unknown time zone|is not a specifier of date formats|Group index must be|cannot take a text, a text, a number/,
     'unknown zones, letters of formats and groups are refused when the statement is made for DuckDB, also beside NULL',
   ),
   refusedOnDuckDb('unhex', /hex digit/, 'DuckDB unhexes hexadecimal digits only'),
@@ -162,7 +162,7 @@ export const explanations: readonly Explanation[] = [
   {
     reason: 'DuckDB has a limit for what one row makes',
     functions: 'timeSlots bar',
-    duckdb: /^refused: '(timeSlots|bar)' would make/,
+    duckdb: /^refused: '(timeSlots|bar)' would produce/,
     clickhouse: /^(\d+|null|\["20)/,
   },
   {
@@ -215,7 +215,7 @@ export const explanations: readonly Explanation[] = [
     clickhouse: /^"[^"\\]*b[^"\\]*"$/,
   },
   {
-    reason: 'ClickHouse reads the lone numbers of a text as a day and a month of this year, DuckDB as no time',
+    reason: 'ClickHouse reads a text of bare numbers as a day and a month of this year; DuckDB does not read it as a time',
     functions: 'parseDateTimeBestEffort toDateTime toDateTimeUS',
     expression: /'1\.5'/,
     duckdb: /^(null|0)$/,
@@ -322,7 +322,7 @@ export const explanations: readonly Explanation[] = [
   },
   {
     reason:
-      'where a zone is off by less than whole hours, DuckDB counts the hours of its clocks, and ClickHouse those its clocks had in 1970',
+      'in a zone whose offset is not in whole hours, DuckDB counts hours of its local time, and ClickHouse those of its offset in 1970',
     functions: 'age dateDiff date_diff',
     expression: /'hour'/,
     duckdb: /^-?\d+$/,
@@ -343,7 +343,7 @@ export const explanations: readonly Explanation[] = [
     clickhouse: /^1$/,
   },
   {
-    reason: 'ClickHouse counts an item that is twice in one array as if it were in two of them',
+    reason: 'ClickHouse counts an item that occurs twice in one array as if it were in two arrays',
     functions: 'arrayIntersect',
     duckdb: /^\[\]$/,
     clickhouse: /^\[.+\]$/,

@@ -26,7 +26,7 @@ export const valueDifferences: readonly ValueDifference[] = [
   {
     reason:
       'numbers, times and sizes beyond what the types of DuckDB hold are refused, where ClickHouse wraps around or stops at the last one',
-    duckdb: refused('out of range|Invalid time value|not in timestamp range|would make'),
+    duckdb: refused('out of range|Invalid time value|not in timestamp range|would produce'),
   },
   {
     reason: 'formats, zones, units, patterns with groups and names of types are read when the statement is made for DuckDB',

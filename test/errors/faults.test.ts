@@ -32,7 +32,7 @@ const outside: readonly (readonly [string, unknown])[] = [
   ['a fetch without an answer', Object.assign(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }))],
   ['a body that ended early', new TypeError('terminated')],
   ['an address that is none', thrown(() => new URL('nowhere'))],
-  ['words without a code', new Error('The answer has no end')],
+  ['words without a code', new Error('The answer is truncated')],
   ['text that is no JSON', thrown(() => JSON.parse('{'))],
 ]
 

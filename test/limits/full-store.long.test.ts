@@ -74,7 +74,7 @@ test('a directory whose account data is larger than its memory opens, is listed,
   expect((await cli(['trim', '--data', killed, '--remove', 'users/1'])).code).toBe(2)
   const trimmed = await cli(['trim', '--data', killed])
   expect(trimmed.out.trim().split('\n')).toHaveLength(15)
-  expect((await cli(['trim', '--data', killed])).out).toContain('No row is larger than it may be.')
+  expect((await cli(['trim', '--data', killed])).out).toContain('No row exceeds its limit.')
   const again = await open({ dataDir: killed, isolate: true })
   const left = await again.accounts.context.store.read.invites.find({})
   expect(left.map((invite) => invite.message?.length)).toEqual(Array.from({ length: 15 }, () => expect.any(Number)))

@@ -83,7 +83,7 @@ describe('in a server', () => {
     const { read } = world.accounts.context.store
     const waiting = await read.notice_deliveries.find({ status: 'waiting' })
     expect(waiting.map(({ latest_error }) => latest_error)).toEqual(
-      waiting.map(() => 'The organization has sent as many e-mails as it can on one day.'),
+      waiting.map(() => 'The organization has reached its daily limit of e-mails.'),
     )
     expect(waiting).toHaveLength(2)
     expect(await read.mail_counts.find({})).toMatchObject([{ day: '2026-01-07', mails: most }])

@@ -34,7 +34,7 @@ describe('the storage of a config', () => {
   const full = Object.fromEntries(Array.from({ length: Math.floor(mostCharacters / 99_010) }, (_, i) => [`k${i}`, fullText]))
 
   test.each([
-    ['one key more', "await refused(() => storage.set('more', 1))", keys(mostKeys), `has ${mostKeys} keys, at most ${mostKeys}`],
+    ['one key more', "await refused(() => storage.set('more', 1))", keys(mostKeys), `has ${mostKeys} keys, and the limit is ${mostKeys}`],
     ['a cursor more', "await refused(() => utils.cursor.init('more'))", keys(mostKeys), `has ${mostKeys} keys`],
     ['a key that is there', "await refused(() => storage.set('k7', 2))", keys(mostKeys), 'kept'],
     ['one more after one was removed', "(await storage.del('k1'), await refused(() => storage.set('more', 1)))", keys(mostKeys), 'kept'],
@@ -42,9 +42,9 @@ describe('the storage of a config', () => {
       'more characters',
       "await refused(() => storage.set('more', 'x'.repeat(99000)))",
       full,
-      `at most ${mostCharacters}. Remove keys with del()`,
+      `the limit is ${mostCharacters}. Remove keys with del()`,
     ],
-    ['the same key, longer', "await refused(() => storage.set('k0', 'x'.repeat(99900)) .then(() => storage.set('k1', 'x'.repeat(99900))).then(async () => { for (let i = 2; i < 60; i++) await storage.set('k' + i, 'x'.repeat(99900)) }))", full, `at most ${mostCharacters}`], // biome-ignore format: one expression
+    ['the same key, longer', "await refused(() => storage.set('k0', 'x'.repeat(99900)) .then(() => storage.set('k1', 'x'.repeat(99900))).then(async () => { for (let i = 2; i < 60; i++) await storage.set('k' + i, 'x'.repeat(99900)) }))", full, `the limit is ${mostCharacters}`], // biome-ignore format: one expression
     ['a shorter value', "await refused(() => storage.set('k0', 'short'))", full, 'kept'],
   ])('%s', async (_, expression, filled, expected) => {
     const { value, size } = await evaluated(expression, filled)

@@ -61,7 +61,7 @@ test('what exceeds it is refused on every road, and the owners get one mail', as
   })
   expect(each).toMatchObject({ status: 200, body: { quota_limited: ['events'] } })
   await expect.poll(() => world.outbox.length).toBe(1)
-  expect(world.outbox[0]).toMatchObject({ to: owner.email, subject: expect.stringContaining('limit of events') })
+  expect(world.outbox[0]).toMatchObject({ to: owner.email, subject: expect.stringContaining('event limit') })
   expect(await quota()).toMatchObject({ taken: 12 })
   world.hasMail = false
 })

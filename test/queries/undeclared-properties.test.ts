@@ -160,7 +160,7 @@ test('an answer says how many values were passed over, and of which property', a
       scope: 'event',
       type: 'Numeric',
       count: 2,
-      message: expect.stringContaining('Of the 4 values that were sent of the event property "price", 2 are'),
+      message: expect.stringContaining('Of the 4 values received for the event property "price", 2 are'),
     },
   ])
   expect((await ask('select toYear(properties.at) from events')).warnings).toMatchObject([{ code: 'not-times', property: 'at', count: 5 }])
@@ -218,7 +218,7 @@ describe('numbers in lists are texts, and where their order counts an answer say
         scope: 'event',
         count: 3,
         function: name,
-        message: `Of the 4 values that were sent of the event property "n", 3 are numbers, and '${name}' sorts them as text: '100' before '9'. Convert them with toFloat before they go into an array.`,
+        message: `Of the 4 values received for the event property "n", 3 are numbers, and '${name}' sorts them as text: '100' before '9'. Convert them with toFloat before they go into an array.`,
       },
     ])
   })
@@ -249,7 +249,7 @@ test('a property of a group is said of the type that the groups are called by', 
   ])
   const ask = (query: string) => project.query({ kind: 'SqlLikeQuery', query })
   expect((await ask('select sum(company.properties.size) from events')).warnings).toMatchObject([
-    { code: 'not-numbers', scope: 'company', message: expect.stringContaining('values that were sent of the company property "size"') },
+    { code: 'not-numbers', scope: 'company', message: expect.stringContaining('values received for the company property "size"') },
   ])
   expect((await ask('select company.properties.sise from events')).warnings).toMatchObject([
     { code: 'unknown-property', scope: 'company', suggestions: ['size'], message: expect.stringContaining('No company has ever had') },

@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser)('errors at fields', () => {
     ],
   ])('of an insight: %s', async (_, query, label, text) => {
     await open(`insights/new?q=${encodeURIComponent(JSON.stringify(query))}`)
-    await page.getByText('There is no answer: what is wrong is said at its field.').waitFor()
+    await page.getByText('There is no answer: the field with the error shows why.').waitFor()
     await isAt(main().getByLabel(label, { exact: true }), text)
   })
 

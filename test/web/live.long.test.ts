@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('live events in a browser', () => {
     const { results } = await web.api<{ results: unknown[] }>('GET', `/api/projects/${web.facts.project_id}/events/?event=closed`)
     expect(results).toHaveLength(2)
     expect(await rows.count()).toBe(5)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Resume' }).click()
     await expect.poll(() => rows.count()).toBe(6)
   })
 })

@@ -123,7 +123,7 @@ export class ThreadPool {
     if (this.idle) clearTimeout(this.idle)
     const ending = this.running
     this.running = []
-    for (const { results } of this.waiting.splice(0)) results.reject(new ThreadLost('The threads that fold lists were closed'))
+    for (const { results } of this.waiting.splice(0)) results.reject(new ThreadLost('The worker threads for lists of events were closed'))
     await Promise.all(ending.map(({ worker }) => worker.terminate()))
   }
 
@@ -170,9 +170,13 @@ export class ThreadPool {
     const lost = (cause: unknown) => {
       if (this.running.includes(thread) && ++this.losses === mostLosses)
         // not closed
-        this.report(new Error('The threads that fold lists of events have ended too often: queries over them take longer now', { cause }))
+        this.report(
+          new Error('The worker threads for lists of events exited too often and are no longer used: queries over lists take longer', {
+            cause,
+          }),
+        )
       this.running = this.running.filter((one) => one !== thread)
-      const error = new ThreadLost('A thread that folds lists has ended', { cause })
+      const error = new ThreadLost('A worker thread for lists of events exited', { cause })
       for (const { results } of [thread.task, ...(this.isUsable ? [] : this.waiting.splice(0))].filter((task) => task !== null))
         results.reject(error)
       thread.task = null

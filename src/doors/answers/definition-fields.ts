@@ -8,8 +8,8 @@ export const notesSchema = {
   verified: z.boolean(),
   verified_at: timeSchema.nullable(),
   verified_by: userSchema.nullable(),
-  hidden: z.boolean().meta({ description: 'Not to be suggested by editors; queries are not changed' }),
-  updated_at: timeSchema.nullable().meta({ description: 'When somebody last changed one of these' }),
+  hidden: z.boolean().meta({ description: 'Not suggested by editors; queries still work' }),
+  updated_at: timeSchema.nullable().meta({ description: 'When a user last changed one of these' }),
   updated_by: userSchema.nullable(),
 }
 export type NotesAnswer = { readonly [F in keyof typeof notesSchema]: z.output<(typeof notesSchema)[F]> }

@@ -6,7 +6,7 @@ export const definitionSchema = z.object({
   id: uuidSchema,
   name: z.string(),
   ...notesSchema,
-  count: z.int().meta({ description: 'How many such events have arrived' }),
+  count: z.int().meta({ description: 'Number of such events received' }),
   created_at: timeSchema.nullable().meta({ description: 'The time of the earliest one' }),
   last_seen_at: timeSchema.nullable(),
   is_action: z.literal(false),

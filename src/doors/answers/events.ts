@@ -11,7 +11,7 @@ export const eventSchema = z.object({
   person: z
     .object({
       id: uuidSchema,
-      distinct_ids: z.array(z.string()).meta({ description: 'Of the event only' }),
+      distinct_ids: z.array(z.string()).meta({ description: 'Only the distinct id of the event' }),
       properties: z.record(z.string(), freeSchema),
       created_at: timeSchema,
     })

@@ -19,7 +19,7 @@ export type InviteAnswer = z.output<typeof inviteSchema>
 export const sentSchema = inviteSchema.extend({
   secret: z.string().nullable().meta({
     description:
-      'What accepts it, for `/api/signup/`: shown this once where no mail went out, else only in the mail. Never shown to a key that has not all scopes',
+      'The secret that accepts it, for `/api/signup/`. Returned once if no e-mail was sent, otherwise only in the e-mail. Never returned to a key without all scopes',
   }),
 })
 export type SentInviteAnswer = z.output<typeof sentSchema>

@@ -11,7 +11,7 @@ export const checkSchema = z.object({
   calculated_value: z.number().nullable(),
   state: z.enum(alertStates),
   error: z.string().nullable(),
-  targets_notified: z.boolean().meta({ description: 'Somebody was told. False while all deliveries wait or have failed' }),
+  targets_notified: z.boolean().meta({ description: 'At least one receiver was notified. False while all deliveries wait or have failed' }),
 })
 export type AlertCheckAnswer = z.output<typeof checkSchema>
 const shortInsightSchema = z.object({
@@ -34,9 +34,9 @@ const lastDeliverySchema = z
     next_attempt_at: timeSchema.nullable(),
   })
   .nullable()
-  .meta({ description: 'What became of the newest notice, tests left out; null: there was none in 30 days' })
+  .meta({ description: 'Outcome of the newest notice, without tests; null: none in the last 30 days' })
 export type LastDeliveryAnswer = z.output<typeof lastDeliverySchema>
-const secretField = z.string().nullable().meta({ description: 'Only in the answer to the request that made it' })
+const secretField = z.string().nullable().meta({ description: 'Only in the answer to the request that created it' })
 export const alertSchema = z.object({
   id: uuidSchema,
   created_by: userSchema.nullable(),
@@ -61,7 +61,7 @@ export const alertSchema = z.object({
   last_notified_at: timeSchema.nullable().meta({ description: 'When a notice was last delivered' }),
   last_delivery: lastDeliverySchema,
   next_check_at: timeSchema.nullable(),
-  last_error: z.string().nullable().meta({ description: 'Why the last check failed; null: it did not' }),
+  last_error: z.string().nullable().meta({ description: 'Why the last check failed; null: it succeeded' }),
   checks: z.array(checkSchema),
   webhook_url: z.string().nullable(),
   webhook_secret: secretField,

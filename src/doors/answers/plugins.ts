@@ -34,10 +34,9 @@ export const configSchema = z.object({
   name: z.string().nullable(),
   description: z.string().nullable(),
   deleted: z.boolean(),
-  code_version: z.string().meta({ description: 'The hash of the code of the plugin as it is now' }),
+  code_version: z.string().meta({ description: 'Hash of the current code of the plugin' }),
   running_version: z.string().nullable().meta({
-    description:
-      'The hash of the code that runs in the project: an older version until an administrator agrees to the one of now; null: none',
+    description: 'Hash of the code that runs in the project: an older version until an administrator agrees to the current one; null: none',
   }),
 })
 export type PluginConfigAnswer = z.output<typeof configSchema>

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { freeSchema, type Known, timeSchema, uuidSchema } from './fields.ts'
 
 const quotaSchema = z.object({
-  limit: z.int().nullable().meta({ description: 'Of the operator and the owner, the lower one; null: none' }),
+  limit: z.int().nullable().meta({ description: 'The lower one of the limits of operator and owner; null: no limit' }),
   taken: z.int(),
   resets_at: timeSchema,
 })

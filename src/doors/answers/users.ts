@@ -38,7 +38,7 @@ export type MeAnswer = Known<z.output<typeof meSchema>>
 export const sessionSchema = z.object({
   id: z.string(),
   is_current: z.boolean(),
-  user_agent: z.string().nullable().meta({ description: 'What the browser calls itself' }),
+  user_agent: z.string().nullable().meta({ description: 'Name of the browser, from its user agent' }),
   created_at: timeSchema,
   expires_at: timeSchema,
 })

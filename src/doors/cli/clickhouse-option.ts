@@ -5,7 +5,7 @@ const form = 'http://user:password@host:8123/database'
 
 export const clickhouseOption = {
   value: 'URL',
-  summary: `events are on this ClickHouse server, ${form}; needs the package @clickhouse/client`,
+  summary: `ClickHouse server that stores the events, ${form};  needs the package @clickhouse/client`,
 } as const
 
 const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${message}.`)
@@ -14,7 +14,7 @@ const wrong = (message: string) => wrongUsage(`--clickhouse takes ${form}: ${mes
 export function engineOf(values: Values): EngineChoice | undefined {
   const text = values.text('clickhouse')
   if (text === undefined) return undefined
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrong('this is no URL of http or https')
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw wrong('this is not an http or https URL')
   const { origin, pathname, searchParams, username, password } = new URL(text)
   const [database = '', ...more] = pathname.slice(1).split('/')
   if (more.some((part) => part !== '')) throw wrong(`the path is the name of a database, not ${pathname}`)
@@ -34,6 +34,6 @@ function part(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw wrong('a % in the user, the password or the database is written %25')
+    throw wrong('write a % in the user, the password or the database as %25')
   }
 }

@@ -74,7 +74,7 @@ export const readValues = (command: NamedCommand, args: readonly string[], env: 
     required: (name) => {
       const value = text(name)
       if (value === undefined)
-        throw wrongUsage(`--${name} ${command.options[name]?.value ?? ''} is needed. \`waymark help ${command.name}\` shows more.`)
+        throw wrongUsage(`--${name} ${command.options[name]?.value ?? ''} is required. \`waymark help ${command.name}\` shows more.`)
       return value
     },
     isOn: (name) => parsed.values[name] === true || /^(1|true|yes|on)$/i.test(env[variable(name)] ?? ''),

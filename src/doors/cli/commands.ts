@@ -39,7 +39,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'projects limit',
-    summary: 'Sets how many events of clients a project takes on one day.',
+    summary: 'Sets the daily limit of events that a project accepts from clients.',
     load: async () => (await import('./projects-limit.ts')).limitProject,
   },
   {
@@ -54,17 +54,17 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'users link',
-    summary: 'Prints a link with which a user sets a password, once, within 24 hours. Earlier links of the user end.',
+    summary: 'Prints a link to set a password. It works once, within 24 hours, and replaces earlier links of the user.',
     load: async () => (await import('./users-link.ts')).linkUser,
   },
   {
     name: 'organizations list',
-    summary: 'Lists the organizations and what they may do with plugins.',
+    summary: 'Lists the organizations and their plugin levels.',
     load: async () => (await import('./list.ts')).listOrganizations,
   },
   {
     name: 'organizations set',
-    summary: 'Sets what an organization may do with plugins. New ones have 3 with `serve --hosted`, else 9.',
+    summary: 'Sets the plugin level of an organization. New ones have 3 with `serve --hosted`, else 9.',
     load: async () => (await import('./organizations-set.ts')).setOrganization,
   },
   {
@@ -74,13 +74,12 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'domains verify',
-    summary: 'Vouches that a domain belongs to an organization, as its TXT record would. Only a proven domain gives rights.',
+    summary: 'Confirms that a domain belongs to an organization, like its TXT record. Only a proven domain gives rights.',
     load: async () => (await import('./domains-verify.ts')).verifyDomain,
   },
   {
     name: 'users confirm',
-    summary:
-      'Confirms that an address is the one of its user: the present one, or a new one that a user asked for. A mailed link does the same.',
+    summary: 'Confirms the address of a user: the current one, or a new one that the user asked for. A mailed link does the same.',
     load: async () => (await import('./users-confirm.ts')).confirmUser,
   },
   {

@@ -8,7 +8,7 @@ export const verifyDomain: Command = {
     domain: { value: 'DOMAIN', summary: 'the domain, such as example.com' },
     organization: {
       value: 'ID',
-      summary: 'the organization that owns it; default: the one that added it. Takes it from one that added it without a proof',
+      summary: 'the organization that owns it; default: the one that added it. Another one that added it without a proof loses it',
     },
     json: { summary: 'print one line of JSON' },
   },

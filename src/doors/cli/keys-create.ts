@@ -4,7 +4,7 @@ import { directoryOptions, withDirectory } from './directory.ts'
 export const createKey: Command = {
   options: {
     ...directoryOptions,
-    user: { value: 'EMAIL', summary: 'whose key' },
+    user: { value: 'EMAIL', summary: 'user of the key' },
     label: { value: 'L', summary: 'label of the key, up to 40 characters' },
     scopes: { value: 'a,b', summary: 'scopes of the key, such as query:read,project:write, or * for all' },
     json: { summary: 'print one line of JSON' },

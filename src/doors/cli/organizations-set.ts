@@ -15,7 +15,7 @@ const levelOf = (text: string): number => {
 export const setOrganization: Command = {
   options: {
     ...directoryOptions,
-    organization: { value: 'ID', summary: 'the organization; can be left out if there is one only' },
+    organization: { value: 'ID', summary: 'the organization; optional if there is only one' },
     'plugins-level': { value: 'N', summary: shown },
     json: { summary: 'print one line of JSON' },
   },

@@ -63,7 +63,7 @@ export async function writeOut(stream: NodeJS.WriteStream, bytes: Bytes, onBytes
     for await (const piece of bytes) {
       if (!closed && !stream.write(piece)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined)
       if (closed || stream.destroyed)
-        throw failed(`The reader of the output has closed it after about ${written.toLocaleString('en')} bytes.`, closed)
+        throw failed(`The reader closed the output after about ${written.toLocaleString('en')} bytes.`, closed)
       written += piece.length
       onBytes(written)
     }

@@ -5,7 +5,7 @@ export const limitProject: Command = {
   options: {
     ...directoryOptions,
     project: projectOption,
-    'events-per-day': { value: 'N', summary: '0: no limit; without this option: that of the server' },
+    'events-per-day': { value: 'N', summary: '0: no limit; default: the limit of the server' },
   },
   run: async (values, { out }) => {
     const text = values.text('events-per-day')
@@ -18,6 +18,6 @@ export const limitProject: Command = {
         : limit === 0
           ? 'events without a limit'
           : `${limit} events a day`
-    out(`Project ${project} takes ${told}.`)
+    out(`Project ${project} accepts ${told}.`)
   },
 }

@@ -43,7 +43,7 @@ const find = (args: readonly string[]): { command: ListedCommand; rest: readonly
   }
   const inGroup = groupOf(args[0]).map(({ name }) => `\`waymark ${name}\``)
   if (inGroup.length > 0)
-    throw wrongUsage(`${args.join(' ')} is not a whole command. There ${inGroup.length > 1 ? 'are' : 'is'} ${inGroup.join(', ')}.`)
+    throw wrongUsage(`${args.join(' ')} is not a complete command. Use ${inGroup.length > 1 ? 'one of ' : ''}${inGroup.join(', ')}.`)
   const [near] = nearestSpellings(args[0]!, [...new Set(commands.map(({ name }) => name.split(' ')[0]!))])
   throw wrongUsage(
     `Unknown command: ${args.join(' ')}. ${near ? `Did you mean \`waymark ${near}\`? ` : ''}\`waymark help\` lists the commands.`,

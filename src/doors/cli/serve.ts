@@ -168,7 +168,7 @@ export const serve: Command = {
     memory: memoryOption,
     'list-memory': {
       value: 'SIZE',
-      summary: 'memory for the events that trends and funnels are answered from; 0: none; default: a quarter of --memory',
+      summary: 'memory for the events from which trends and funnels are computed; 0: none; default: a quarter of --memory',
     },
     clickhouse: clickhouseOption,
     'one-process': {
@@ -203,11 +203,11 @@ export const serve: Command = {
     },
     'plugin-folder': { value: 'DIR', summary: 'a folder with local plugins, one folder each; default: local plugins are refused' },
     geoip: geoipOption,
-    'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may reach addresses of private networks' },
-    'private-destinations': { summary: 'with --hosted: batch exports may be sent to addresses of private networks' },
+    'private-plugin-requests': { summary: 'plugins, and webhooks of alerts and subscriptions, may connect to private networks' },
+    'private-destinations': { summary: 'with --hosted: batch exports may connect to private networks' },
     'events-per-day': {
       value: 'N',
-      summary: 'events of clients that each project takes on one day; 0: no limit; `waymark projects limit` sets that of one project',
+      summary: 'daily limit of events from clients for each project; 0: no limit; `waymark projects limit` sets it for one project',
       default: String(otherLimits.eventsPerDay.number),
     },
     ...backupOptions,

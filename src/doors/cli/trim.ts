@@ -15,6 +15,6 @@ export const trim: Command = {
       out(
         `${table}/${key[1]}: ${characters.toLocaleString('en-US')} characters, now ${left === 0 ? 'removed' : left.toLocaleString('en-US')}`,
       )
-    if (rows.length === 0) out('No row is larger than it may be.')
+    if (rows.length === 0) out('No row exceeds its limit.')
   },
 }

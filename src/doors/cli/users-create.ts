@@ -5,7 +5,7 @@ import { directoryOptions, withDirectory } from './directory.ts'
 export const createUser: Command = {
   options: {
     ...directoryOptions,
-    organization: { value: 'ID', summary: 'the organization to belong to' },
+    organization: { value: 'ID', summary: 'the organization of the user' },
     email: { value: 'E', summary: 'the address' },
     level: { value: 'LEVEL', summary: 'member, admin or owner', default: 'member' },
     json: { summary: 'print one line of JSON' },

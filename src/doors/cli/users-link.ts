@@ -21,7 +21,7 @@ const endsText = ({ sessions, keys, invitations, organizations }: Unproven): str
   const counts = [`${sessions} sessions`, `${keys} API keys`, `${invitations} invitations`]
   const places = organizations.map(({ name, level }) => `${name} (${level})`)
   const memberships = places.length === 0 ? '' : `, and the memberships in ${places.join(', ')}`
-  return `Ends             ${counts.join(', ')}${memberships}: the address was never proven. Is it the person who uses the account? Add --keep-access.`
+  return `Ends             ${counts.join(', ')}${memberships}: the address was never proven. If the link is for the person who uses the account, add --keep-access.`
 }
 
 export const linkUser: Command = {
@@ -33,7 +33,7 @@ export const linkUser: Command = {
       value: 'URL',
       summary: 'public URL of the server, for the link; default: that of the running server, else http://127.0.0.1:8000',
     },
-    'keep-access': { summary: 'the user is who has used the account so far: a first proof of the address ends nothing' },
+    'keep-access': { summary: 'the link is for the person who has used the account so far: a first proof of the address ends nothing' },
     json: { summary: 'print one line of JSON' },
   },
   run: async (values, { out }) => {

@@ -57,9 +57,9 @@ type Id = number | string
 
 /** The row of the changes of a record. `also`: of which others it answers. */
 export const activityOf = (scope: Scope, id: (visit: ProjectVisit) => Id | Promise<Id>, also = '', more: More = {}) => {
-  const summary = `Who changed it and how, the newest first${also && `; also ${also}`}`
+  const summary = `Its changes and who made them, newest first${also && `; also ${also}`}`
   return rowOf(':id/activity', summary, async (visit) => ({ scope, item_id: String(await id(visit)) }), more)
 }
 /** The row of the changes of all records of a kind. */
 export const activityOfAll = (scope: Scope, what: string, more: More = {}) =>
-  rowOf('activity', `Who changed ${what} and how, the newest first`, async () => ({ scope }), { name: 'activity_of_all', ...more })
+  rowOf('activity', `Changes of ${what} and who made them, newest first`, async () => ({ scope }), { name: 'activity_of_all', ...more })

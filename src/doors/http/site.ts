@@ -54,13 +54,14 @@ const refuse = (attr: string, message: string) => new WaymarkError('validation-f
 const publicUrlOf = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === '') return url
-  throw refuse('publicUrl', `The public URL is an address like https://analytics.example.com, not ${text}.`)
+  throw refuse('publicUrl', `The public URL must be an address like https://analytics.example.com, not ${text}.`)
 }
 
 export const createSites = ({ publicUrl, trustedProxies = [], at = '' }: SiteOptions) => {
   const mounted = mountPath(at)
   const strange = trustedProxies.find((one) => !isNetwork(one))
-  if (strange !== undefined) throw refuse('trustedProxies', `Trusted proxies are addresses and networks like 10.0.0.0/8, not ${strange}.`)
+  if (strange !== undefined)
+    throw refuse('trustedProxies', `Trusted proxies must be addresses or networks like 10.0.0.0/8, not ${strange}.`)
   const trusted = networksOf(trustedProxies)
   const open = publicUrl === undefined ? null : publicUrlOf(publicUrl)
   const base = open && withoutTrailingSlashes(open.origin + open.pathname)

@@ -30,7 +30,7 @@ export interface Bounds {
 export type ByteStream = ReadableStream<Uint8Array>
 
 export interface PersonSelection extends Bounds {
-  /** Part of the email, the name, the uuid or a distinct id, in any case. */
+  /** Part of the email, the name, the uuid or a distinct id, ignoring case. */
   readonly search?: string
   readonly distinct_id?: string
   readonly email?: string

@@ -19,7 +19,7 @@ const fieldsSchema = z.looseObject({
   is_static: z.boolean().default(false),
   filters: cohortFiltersSchema.nullish(),
   /** The older format of filters. */
-  groups: z.array(z.looseObject({}), { error: 'Groups are a list of objects.' }).nullish(),
+  groups: z.array(z.looseObject({}), { error: 'Groups must be a list of objects.' }).nullish(),
 })
 
 const cohortFieldFilters = fieldsSchema.pick({ filters: true })
@@ -33,7 +33,7 @@ const membersSchema = z.looseObject({
   csv: z.string().nullish(),
   /** A statement whose first column identifies persons, or any query with actors. */
   query: z
-    .union([z.string(), z.looseObject({ kind: z.string() })], { error: 'A query is a statement, or an object with a kind.' })
+    .union([z.string(), z.looseObject({ kind: z.string() })], { error: 'A query must be a statement, or an object with a kind.' })
     .nullish(),
 })
 

@@ -29,7 +29,7 @@ function warningsOf(
     if (!counts) return []
     const count = use.as === 'Order' ? counts.Numeric : countUnread(counts, use.as)
     if (count === 0) return []
-    const found = `Of the ${countAll(counts)} values that were sent of the ${scope} property ${JSON.stringify(property)}, ${count} are`
+    const found = `Of the ${countAll(counts)} values received for the ${scope} property ${JSON.stringify(property)}, ${count} are`
     if (use.as === 'Order') {
       const message = `${found} numbers, and '${use.function}' sorts them as text: '100' before '9'. Convert them with toFloat before they go into an array.`
       return [{ code: 'ordered-as-texts', property, scope, function: use.function, count, message }]

@@ -78,7 +78,7 @@ function* compilingSteps(
     store: context,
     showsJson,
     view: (table, fields, fresh) => {
-      if (table !== 'sessions') throw new InternalError(`${table} is no view`)
+      if (table !== 'sessions') throw new InternalError(`${table} is not a view`)
       return resolve(sessionsQuery(fields, context.sessions ?? {}), context, columnName, planning, fresh)
     },
   }

@@ -137,7 +137,7 @@ function* answersTo(questions: readonly Question<unknown>[], choice: Choice, aro
   const [lost] = open
   if (lost)
     throw new InternalError(
-      `No road leads to ${lost.question.label}: ${[...lost.refused].map(([road, { code }]) => `${road}: ${code}`).join(', ')}`,
+      `No road can answer ${lost.question.label}: ${[...lost.refused].map(([road, { code }]) => `${road}: ${code}`).join(', ')}`,
     )
   return answers
 }

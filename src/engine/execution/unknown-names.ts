@@ -123,7 +123,7 @@ function unknownActions(request: unknown, { actions }: Pick<StoreFacts, 'actions
   return [...found].map((action) => ({
     code: 'unknown-action',
     action,
-    message: `There is no action ${action}: a series of it is left out, and a step with it matches no event.`,
+    message: `There is no action ${action}: series that use it are left out, and steps that use it match no event.`,
   }))
 }
 

@@ -217,7 +217,7 @@ export class AnswerThread implements LongQueries {
         this.running = null
       }
       removeHeap(heap)
-      channel.end(`The thread that answers long queries has ended: ${cause}`)
+      channel.end(`The worker thread for long queries exited: ${cause}`)
     }
     worker.on('error', (error) => {
       this.report(error)

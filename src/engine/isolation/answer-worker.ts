@@ -116,7 +116,7 @@ const channel: Channel<AnswerSide, MainSide> = new Channel(
 function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
   const { id, settings, now, limits, rowLimits, failedCohorts, hasLists, hasThreads } = args
   const missing = (): never => {
-    throw new InternalError('The thread that answers long queries has no such rows')
+    throw new InternalError('The worker thread for long queries does not have these rows')
   }
   return {
     settings,
@@ -180,7 +180,7 @@ function projectOf(args: AnswerArgs, signal: AbortSignal): QueryProject {
             async run<P, R>({ name }: Fold<P, R>, lists: ThreadsArgs['lists'], params: P, stopped: AbortSignal): Promise<R | null> {
               const args: ThreadsArgs = { id, fold: name, lists, params }
               const done = await channel.call('threads', args, { signal: stopped })
-              if (!done) throw new ThreadLost('A thread that folds lists has ended')
+              if (!done) throw new ThreadLost('A worker thread for lists of events exited')
               return done.result as R | null
             },
           },

@@ -254,7 +254,7 @@ export class EngineChild {
       const child = this.spare.take() ?? launch()
       this.child = child
       const ended = new Promise<string>((resolve) => {
-        child.once('exit', (code, signal) => resolve(signal ? `ended by ${signal}` : `ended with ${code}`))
+        child.once('exit', (code, signal) => resolve(signal ? `was killed by ${signal}` : `exited with code ${code}`))
         child.on('error', (error) => child.pid === undefined && resolve(`could not be started: ${error.message}`)) // otherwise a message could not be sent
       })
       const channel: EngineChannel = new Channel(portOf(child), this.options.methods, this.options.notifications)
@@ -271,15 +271,15 @@ export class EngineChild {
         this.options.onEnd()
       }
       this.judge()
-      channel.end(`The engine ${reason}`)
+      channel.end(`The engine process ${reason}`)
       await started
       if (this.isEnding || this.failure) return
       if (!this.hasEverStarted && unstarted + 1 >= mostAttempts) {
-        this.failure = new InternalError(`The engine's process cannot be started: it ${reason}`)
+        this.failure = new InternalError(`The engine process cannot be started: it ${reason}`)
         this.up.reject(this.failure)
         return
       }
-      this.options.report(new Error(`The engine ${reason} and is started again. Nothing acknowledged is lost.`))
+      this.options.report(new Error(`The engine process ${reason} and is being restarted. No acknowledged event is lost.`))
       unstarted = hasStarted ? 0 : unstarted + 1
       short = performance.now() - since < soonMs ? short + 1 : 0
       const pauseMs = hasStarted ? (short > manyTimes ? momentMs : 0) : pausesMs[Math.min(unstarted, pausesMs.length - 1)]
@@ -318,7 +318,7 @@ export class EngineChild {
   private endFor(work: Work | undefined, error: WaymarkError, reason: string): void {
     if (work) work.fate = error
     this.isEnded = true
-    this.options.report(new Error(`The engine is ended: ${reason}.`))
+    this.options.report(new Error(`Killing the engine process: ${reason}.`))
     this.kill()
   }
 
@@ -351,7 +351,7 @@ export class EngineChild {
       const [youngest] = [...this.suspects(200)].sort((a, b) => b.begunAt! - a.begunAt!)
       const bytes = await residentBytes(child.pid)
       if (bytes !== null && bytes > this.options.mostBytes && this.current === channel)
-        this.endFor(youngest, new WaymarkError('query-memory', { message: '' }), `it takes ${Math.round(bytes / 1024 ** 2)} MiB of memory`)
+        this.endFor(youngest, new WaymarkError('query-memory', { message: '' }), `it uses ${Math.round(bytes / 1024 ** 2)} MiB of memory`)
       else if (unanswered * lookMs > silentMs && this.current === channel)
         this.endFor(youngest, new WaymarkError('engine-ended', { isChange: false }), 'it does not answer')
     }

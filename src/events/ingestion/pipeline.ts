@@ -159,7 +159,7 @@ export class Pipeline {
     if (seq === null) return
     for await (const { kind, receivedAt, sentAt, uuids, payloads } of this.options.log.read(seq)) {
       const file = await attempts.setAside({ seq, kind, uuid: uuids[0]!, receivedAt, sentAt, payload: payloads.at(0) })
-      this.options.onError?.(new Error(`Record ${seq} ended the engine whenever it was applied. It is set aside in ${file}.`))
+      this.options.onError?.(new Error(`Record ${seq} crashed the engine each time it was applied. It was set aside in ${file}.`))
       return
     }
   }

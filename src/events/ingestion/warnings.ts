@@ -47,7 +47,7 @@ export const warningKinds = {
   past_merge_in_order_of_arrival: {
     effect: 'altered',
     means:
-      'A past event merged persons of whom earlier past events had merged so many that no more is kept for later ones (2,000,000 characters). The merge counts in order of arrival, not of its time.',
+      'The history of persons that past events merged has reached its limit (2,000,000 characters). The merge of this past event counts in order of arrival, not by its time.',
   },
   invalid_process_person_profile: {
     effect: 'altered',
@@ -77,17 +77,17 @@ export const warningKinds = {
   cookieless_visitor_unknown: {
     effect: 'dropped',
     means:
-      'A visitor without cookies, and no address or user agent to tell visitors apart by (`missing`). An `$identify` is stored, and not linked to the visit.',
+      'An event of a visitor without cookies lacks the address or the user agent (`missing`) that distinguishes visitors. An `$identify` is stored, but not linked to the visit.',
   },
   cookieless_too_late: {
     effect: 'dropped',
     means:
-      'A visitor without cookies, of a day whose salt is erased or not made yet. An `$identify` is stored, and not linked to the visit.',
+      'An event of a visitor without cookies is from a day whose salt is erased or does not exist yet. An `$identify` is stored, but not linked to the visit.',
   },
   cookieless_address_unconfirmed: {
     effect: 'altered',
     means:
-      'A visitor without cookies came through a proxy that is not trusted: visitors behind it may count as one, or be made up. Set `--trusted-proxies`.',
+      'A visitor without cookies came through a proxy that is not trusted: visitors behind it may be counted as one, or be forged. Set `--trusted-proxies`.',
   },
   cookieless_merge: { effect: 'dropped', means: '`$create_alias` or `$merge_dangerously` without cookies: visitors are never merged.' },
   cookieless_merge_ignored: {
@@ -97,7 +97,7 @@ export const warningKinds = {
   too_many_cookieless_visitors: {
     effect: 'altered',
     means:
-      'The project has 1,000,000 visitors without cookies in three days; another one has one session a day, and is not linked when it is identified.',
+      'The project has 1,000,000 visitors without cookies in three days. Further ones get one session a day each, and are not linked when they are identified.',
   },
   person_history_too_large: { effect: 'in part', means: 'The history of a person is full; no version was kept for this change.' },
 } as const satisfies Record<string, Kind>

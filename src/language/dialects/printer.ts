@@ -523,7 +523,7 @@ class Printer implements Printing {
     if (!guards || as === 'like' || as === 'text') return args
     const refusal = refuse(
       this.dialect.literal(
-        `The regular expression of a row is too large: it is compiled for each of them, and may unfold to ${mostStepsOfRow} steps. Use a constant, or fewer and smaller repetitions`,
+        `The regular expression is too large: unless it is a constant, it is compiled for each row, and can expand to at most ${mostStepsOfRow} steps. Use a constant, or fewer and smaller repetitions`,
       ),
     )
     const sql =

@@ -17,7 +17,7 @@ export function joinOf(words: readonly string[]): { type: JoinType; strictness: 
   let strictness: JoinStrictness | null = null
   for (const [i, word] of words.entries()) {
     if (word === 'outer') {
-      if (!['left', 'right', 'full'].includes(words[i - 1] ?? '')) return 'OUTER follows LEFT, RIGHT or FULL'
+      if (!['left', 'right', 'full'].includes(words[i - 1] ?? '')) return 'OUTER must follow LEFT, RIGHT or FULL'
     } else if (strictnesses.has(word)) {
       if (strictness) return `a join cannot be both ${strictness.toUpperCase()} and ${word.toUpperCase()}`
       strictness = word as JoinStrictness

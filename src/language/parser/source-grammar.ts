@@ -121,7 +121,7 @@ export abstract class SourceGrammar extends ClauseGrammar {
     return this.ACTION(() => {
       const span = this.until(source.span.start)
       const named = columns.kind === 'in' && !columns.not && !columns.cohort
-      if (!named) this.problem('expected IN with the columns to turn', columns.span)
+      if (!named) this.problem('expected IN with the columns to unpivot', columns.span)
       const name = named ? columns.expr : columns
       const items = named ? (columns.set.kind === 'tuple' ? columns.set.items : [columns.set]) : []
       return { kind: 'unpivot', source, includeNulls, value, name, columns: items, alias, span }

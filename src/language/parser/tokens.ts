@@ -342,7 +342,7 @@ export function tokenize(text: string): { tokens: IToken[]; problems: LexProblem
       if (opener) opener.payload = tokens[i + 1]
     } else if (token.tokenType === Unterminated) {
       const what = token.image[0] === "'" ? 'this string' : token.image[0] === '/' ? 'this comment' : 'this quoted name'
-      problems.push({ message: `${what} has no end`, start: token.startOffset, end: text.length })
+      problems.push({ message: `${what} is not closed`, start: token.startOffset, end: text.length })
     }
   }
   if (problems.length === 0)

@@ -12,7 +12,7 @@ export const tenantGuard: Pass = (query, { projectId }) =>
     source: (source) => {
       if (source.kind !== 'scan') return source
       if (!Object.hasOwn(tables, source.table) || tables[source.table]!.isView)
-        throw new InternalError(`${source.table} is no table of a project`)
+        throw new InternalError(`${source.table} is not a table of a project`)
       return { ...source, project: projectId }
     },
   })

@@ -130,7 +130,7 @@ function matching(pattern: string, columns: readonly NamedExpr[], span: Span): N
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     const isTooLarge = error instanceof PatternTooLarge
-    const message = isTooLarge ? `The pattern of columns() takes too long. ${error.message}.` : `'${pattern}' is not a regular expression`
+    const message = isTooLarge ? `The pattern of columns() is too complex. ${error.message}.` : `'${pattern}' is not a regular expression`
     throw new QueryError('wrong-type', { message }, span)
   }
 }

@@ -449,7 +449,7 @@ function resolveLambda(session: Session, lambda: Lambda, types: readonly SqlType
     return own
   })
   const body = resolveExpr(session, lambda.body, { ...scope, parameters })
-  if (hasWindow(body)) throw new QueryError('invalid-query', { message: 'A lambda cannot hold a window function' }, lambda.span)
+  if (hasWindow(body)) throw new QueryError('invalid-query', { message: 'A lambda cannot contain a window function' }, lambda.span)
   return { kind: 'lambda', params: printed, body, type: { kind: 'lambda', result: body.type }, span: lambda.span }
 }
 

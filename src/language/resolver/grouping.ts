@@ -34,7 +34,7 @@ export function resolveGroupBy(groupBy: GroupBy, columns: readonly TypedColumn[]
 export function checkClause(session: Session, clause: string, expr: TypedExpr | null, allowsAggregates = false): void {
   if (!expr) return
   const note = (found: TypedExpr | null, what: string) => {
-    if (found) session.report(new QueryError('invalid-query', { message: `${clause} cannot hold ${what}` }, found.span))
+    if (found) session.report(new QueryError('invalid-query', { message: `${clause} cannot contain ${what}` }, found.span))
   }
   if (!allowsAggregates && hasAggregate(expr))
     note(find(expr, isAggregateCall), clause === 'WHERE' ? 'an aggregate: use HAVING' : 'an aggregate')

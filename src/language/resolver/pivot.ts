@@ -67,7 +67,8 @@ function combinations({ columns, span }: PivotSource): { label: string; where: E
       return { label: written.kind === 'alias' ? written.name : String(value.value), where: { ...equals(expr, value), span: written.span } }
     })
     if (found.length === 0) return next
-    if (found.length * next.length > 1000) throw new QueryError('invalid-query', { message: 'PIVOT makes at most 1000 columns' }, span)
+    if (found.length * next.length > 1000)
+      throw new QueryError('invalid-query', { message: 'PIVOT can produce at most 1000 columns' }, span)
     return found.flatMap((a) => next.map((b) => ({ label: `${a.label}_${b.label}`, where: call('and', a.where, b.where) })))
   }, [])
 }

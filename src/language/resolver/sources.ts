@@ -88,7 +88,7 @@ const namesIn =
     const inner = openScope(scope.ctes, scope.outer)
     joinSources(session, source, inner)
     if (inner.sources.length > 1)
-      throw new QueryError('invalid-query', { message: 'Several tables are joined: name the columns that stay' }, source.span)
+      throw new QueryError('invalid-query', { message: 'Several tables are joined: name the columns to keep' }, source.span)
     const names = inner.sources[0]!.star().map((column) => column.name)
     session.starNames.set(source, names)
     return names

@@ -45,7 +45,7 @@ class Compiler {
 
   private spend(): void {
     if (++this.work > mostCompiled)
-      throw new PatternTooLarge(`It unfolds to more than ${mostCompiled} steps. Use fewer or smaller repetitions`)
+      throw new PatternTooLarge(`It expands to more than ${mostCompiled} steps. Use fewer or smaller repetitions`)
   }
 
   private jump(...to: number[]): number[] {
@@ -156,7 +156,7 @@ export function linearPattern(pattern: string): (text: string) => boolean {
       for (let state = left.pop(); state !== undefined; state = left.pop()) {
         if (reached.has(state)) continue
         if (++followed > mostFollowed)
-          throw new PatternTooLarge(`It follows more than ${mostFollowed} steps in all names. Use a simpler pattern`)
+          throw new PatternTooLarge(`Matching it against all names takes more than ${mostFollowed} steps. Use a simpler pattern`)
         reached.add(state)
         const step = steps[state]
         if (!step) return true

@@ -18,7 +18,7 @@ export const eventsSchema = fields(
     filterTestAccounts: z.boolean().nullish(),
     event: z.string().nullish(),
     events: z.array(z.string()).nullish(),
-    actionId: z.number({ error: 'An action is given by its numeric id.' }).int().nullish(),
+    actionId: z.number({ error: 'An action is identified by its numeric id.' }).int().nullish(),
     actionSteps: z.array(actionStepSchema).nullish(),
     personId: z.union([z.string(), z.number()]).nullish(),
     /** A point of a chart: only events of its persons. */

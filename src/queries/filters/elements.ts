@@ -33,7 +33,7 @@ const longestSelector = 10_000
 
 /** Why a selector is invalid; null: it is valid. */
 export const selectorMistake = (selector: string): string | null =>
-  selector.length > longestSelector ? `A selector has at most ${longestSelector} characters, found ${selector.length}.` : null
+  selector.length > longestSelector ? `A selector can have at most ${longestSelector} characters, found ${selector.length}.` : null
 
 export const selectorMatches = (selector: string): Expr => {
   const message = selectorMistake(selector)

@@ -121,7 +121,7 @@ export const noChoice = (path: string, field: string, given: unknown, allowed: r
 export function readFilters(given: unknown, path = 'properties'): FilterGroup {
   if (given === null || given === undefined) return { type: 'AND', values: [] }
   if (Array.isArray(given)) return { type: 'AND', values: readAll(given, path) }
-  if (!isObject(given)) throw wrongFilter(path, 'Filters are a list, or a group with type and values.')
+  if (!isObject(given)) throw wrongFilter(path, 'Filters must be a list, or a group with type and values.')
   const item = readItem(given, path)
   if (item === null) return { type: 'AND', values: [] }
   return typeof item === 'object' && 'values' in item ? item : { type: 'AND', values: [item] }
@@ -131,7 +131,7 @@ const readAll = (list: readonly unknown[], path: string) =>
   list.map((item, i) => readItem(item, `${path}__${i}`)).filter((item) => item !== null)
 
 function readItem(item: unknown, path: string): FilterGroup['values'][number] | null {
-  if (!isObject(item)) throw wrongFilter(path, 'A filter is an object with key, value, operator and type.')
+  if (!isObject(item)) throw wrongFilter(path, 'A filter must be an object with key, value, operator and type.')
   if (Array.isArray(item.values)) return readGroup(item, item.values, path)
   mustBeKnown(item, knownInFilter, filterFields, path)
   const type = item.type ?? 'event'

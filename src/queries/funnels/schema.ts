@@ -42,7 +42,7 @@ export const funnelsSchema = fields(
     series: z
       .array(seriesNodeSchema)
       .min(2, { error: 'A funnel needs at least two steps.' })
-      .max(maxSteps, { error: `A funnel has ${maxSteps} steps at most.` }),
+      .max(maxSteps, { error: `A funnel can have at most ${maxSteps} steps.` }),
     interval: z.enum(intervals).nullish(),
     dateRange: dateRangeSchema.nullish(),
     funnelsFilter: funnelsFilterSchema.nullish(),
@@ -93,7 +93,7 @@ function checkSteps(series: readonly SeriesNode[], filter: FunnelsFilter, wrong:
   series.forEach((node, i) => {
     if (!node.optionalInFunnel) return
     if (i === 0) wrong('The first step cannot be optional.', 'series', i, 'optionalInFunnel')
-    if (isUnordered) wrong('An unordered funnel has no optional steps.', 'series', i, 'optionalInFunnel')
+    if (isUnordered) wrong('An unordered funnel cannot have optional steps.', 'series', i, 'optionalInFunnel')
     if (filter.funnelVizType === 'time_to_convert' || filter.funnelVizType === 'trends')
       wrong('Only the steps view supports optional steps.', 'series', i, 'optionalInFunnel')
     const next = series[i + 1]

@@ -12,7 +12,7 @@ export const lifecycleSchema = fields(
   {
     ...everyQuery,
     kind: z.literal('LifecycleQuery'),
-    series: z.array(seriesNodeSchema).length(1, { error: 'A lifecycle has exactly one series.' }),
+    series: z.array(seriesNodeSchema).length(1, { error: 'A lifecycle query takes exactly one series.' }),
     interval: z.enum(intervals).nullish(),
     dateRange: dateRangeSchema.nullish(),
     lifecycleFilter: fields({ toggledLifecycles: z.array(z.enum(statuses)).nullish() }, 'lifecycleFilter').nullish(),

@@ -26,7 +26,7 @@ export const retentionPointSchema = fields(
     /** The row. */
     interval: z.number().int().min(0).nullish(),
     /** The value in the row; 0 are all actors of the row. */
-    day: z.number({ error: 'The day of a retention is the number of a value, from 0.' }).int().min(0).nullish(),
+    day: z.number({ error: 'The day must be the index of a value in the row, from 0.' }).int().min(0).nullish(),
     breakdown: z.union([value, z.array(value)]).nullish(),
     compare: z.enum(periods).nullish(),
     includeRecordings: z.boolean().nullish(),

@@ -194,7 +194,7 @@ function* rangeOf(query: RetentionQuery, period: RetentionPeriod, env: QueryCont
 
 const tooLong = (found: string, { dateRange }: RetentionQuery, earliest?: string) =>
   new QueryError('validation-failed', {
-    message: `${earliest ? `All time begins with the earliest event, of ${earliest}. ` : ''}The retention has ${found}; ${mostRows} rows and ${mostCells} values are possible. Choose a longer period, a later date_from or fewer totalIntervals.`,
+    message: `${earliest ? `All time starts at the earliest event (${earliest}). ` : ''}The retention has ${found}; at most ${mostRows} rows and ${mostCells} values are supported. Choose a longer period, a later date_from or fewer totalIntervals.`,
     attr: dateRange?.date_from ? 'dateRange__date_from' : 'retentionFilter__totalIntervals',
   })
 

@@ -15,14 +15,14 @@ const mostIntervals = 1000
 
 const entitySchema = fields(
   {
-    id: nullish(z.union([z.string(), z.number()], { error: 'An entity is the name of an event, or the id of an action.' })),
+    id: nullish(z.union([z.string(), z.number()], { error: 'An entity must be the name of an event, or the id of an action.' })),
     type: nullish(z.enum(['events', 'actions'])),
     properties: nullish(filtersSchema),
   },
   'entity',
 ).superRefine(({ id, type }, context) => {
   if (type === 'actions' && !Number.isInteger(Number(id ?? Number.NaN)))
-    context.addIssue({ code: 'custom', message: 'An action is given by its numeric id.', path: ['id'] })
+    context.addIssue({ code: 'custom', message: 'An action is identified by its numeric id.', path: ['id'] })
 })
 
 const bracket = z.number().int().min(1)

@@ -11,7 +11,7 @@ export const groupTypeIndex = z.number().int().min(0).max(4)
 
 /** Filters are validated where they are compiled. */
 export const filtersSchema = z.union([z.array(z.unknown()), z.looseObject({})], {
-  error: 'Filters are a list, or a group with type and values.',
+  error: 'Filters must be a list, or a group with type and values.',
 }) as unknown as z.ZodType<FiltersInput, FiltersInput>
 
 const shared = {
@@ -32,7 +32,7 @@ const shared = {
 export const eventsNodeFields = { kind: z.literal('EventsNode'), event: z.string().nullish(), ...shared }
 export const actionsNodeFields = {
   kind: z.literal('ActionsNode'),
-  id: z.number({ error: 'An action is given by its numeric id.' }).int(),
+  id: z.number({ error: 'An action is identified by its numeric id.' }).int(),
   ...shared,
 }
 export const eventsNodeSchema = fields(eventsNodeFields, 'node')
@@ -48,7 +48,7 @@ const groupNodeSchema = fields(
 )
 
 export const seriesNodeSchema = z.discriminatedUnion('kind', [eventsNodeSchema, actionsNodeSchema, groupNodeSchema], {
-  error: 'A series is an EventsNode, an ActionsNode or a GroupNode.',
+  error: 'A series must be an EventsNode, an ActionsNode or a GroupNode.',
 })
 
 export type EventsNode = z.infer<typeof eventsNodeSchema>

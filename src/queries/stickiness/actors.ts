@@ -16,9 +16,7 @@ const point = {
   ...everyQuery,
   source: stickinessSchema,
   /** The number of intervals. */
-  day: z
-    .union([z.number().int(), z.string().regex(/^\d+$/)], { error: 'The day of a stickiness is a number of intervals, from 1.' })
-    .nullish(),
+  day: z.union([z.number().int(), z.string().regex(/^\d+$/)], { error: 'The day must be a number of intervals, from 1.' }).nullish(),
   series: z.number().int().min(0).nullish(),
   compare: z.enum(periods).nullish(),
   includeRecordings: z.boolean().nullish(),
@@ -41,7 +39,8 @@ const wrong = (message: string, attr: string) => new QueryError('validation-fail
 function* actorsBehind(asked: StickinessPoint, env: QueryContext): Asking<ActorList> {
   const query = asked.source
   const order = asked.series ?? 0
-  if (order >= query.series.length) throw wrong(`The query has ${query.series.length} series, counted from 0.`, 'series')
+  if (order >= query.series.length)
+    throw wrong(`There is no series ${order}: the query has ${query.series.length} series, counted from 0.`, 'series')
   const period = asked.compare ?? 'current'
   if (period === 'previous' && !query.compareFilter?.compare) throw wrong(noComparison, 'compare')
   const units = yield* unitsOf(query, env)

@@ -16,7 +16,7 @@ export const stickinessSchema = fields(
   {
     ...everyQuery,
     kind: z.literal('StickinessQuery'),
-    series: z.array(seriesNodeSchema).min(1, { error: 'A stickiness needs at least one series.' }),
+    series: z.array(seriesNodeSchema).min(1, { error: 'A stickiness query needs at least one series.' }),
     interval: nullish(z.enum(intervals)),
     intervalCount: nullish(z.number().int().min(1)),
     dateRange: nullish(dateRangeSchema),

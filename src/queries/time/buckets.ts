@@ -26,7 +26,7 @@ function tooManyBuckets(range: ResolvedRange, interval: Interval): QueryError {
   const found = `more than ${maxBuckets} buckets of one ${interval}`
   const message =
     parsed.from === 'all'
-      ? `All time begins with the earliest event, of ${isoInstant(from, calendar.zone)}, and has ${found}. Choose a longer interval, or set date_from to a later date, which leaves that event out.`
+      ? `All time starts at the earliest event (${isoInstant(from, calendar.zone)}) and has ${found}. Choose a longer interval, or a later date_from, which leaves this event out.`
       : `The range has ${found}. Choose a longer interval or a shorter range.`
   return new QueryError('validation-failed', { message, attr: 'interval' })
 }

@@ -181,7 +181,7 @@ function parseField(
   const at = instantOf(parsed, now, calendar)
   if (at !== null) return { parsed, at }
   throw new QueryError('validation-failed', {
-    message: `${JSON.stringify(text)} is outside of the years 0 to 9999, which events can have. Write a date in these years.`,
+    message: `${JSON.stringify(text)} is outside the years 0 to 9999, the range of event times. Use a date in this range.`,
     attr: `dateRange__${name}`,
   })
 }
@@ -220,13 +220,13 @@ export function previousRange(range: ResolvedRange, compareTo: string | null | u
     const shift = parseDate(compareTo, calendar.zone)
     if (shift?.kind !== 'relative' || !shift.unit || shift.count === 0)
       throw new QueryError('validation-failed', {
-        message: `${JSON.stringify(compareTo)} is not a period to compare with. Write -1d, -2w, -1m or -1y.`,
+        message: `${JSON.stringify(compareTo)} is not a comparison period. Write -1d, -2w, -1m or -1y.`,
         attr: 'compareFilter__compare_to',
       })
     const to = movedBack(shift.count, shift.unit, range.to, calendar)
     if (to === null)
       throw new QueryError('validation-failed', {
-        message: `${JSON.stringify(compareTo)} moves the range to before the year 0, where no event can be. Write a shorter period.`,
+        message: `${JSON.stringify(compareTo)} moves the range to before the year 0, the earliest time of events. Use a shorter period.`,
         attr: 'compareFilter__compare_to',
       })
     return moved(add(shift.unit, -shift.count, range.from, calendar), to)

@@ -66,7 +66,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const order = point.series ?? 0
   if (order >= query.series.length)
     throw new QueryError('validation-failed', {
-      message: `The query has ${query.series.length} series, counted from 0.`,
+      message: `There is no series ${order}: the query has ${query.series.length} series, counted from 0.`,
       attr: 'source__series',
     })
   const breakdown = trendsBreakdown(query)
@@ -74,7 +74,7 @@ function* actorsBehind(point: TrendsPoint, env: QueryContext): Asking<ActorList>
   const period = point.compare ?? 'current'
   if (!ranges.some((one) => one.period === period))
     throw new QueryError('validation-failed', {
-      message: isSlope(query) ? 'A slope graph has no comparison period: leave compare out.' : noComparison,
+      message: isSlope(query) ? 'A slope graph does not support a comparison period: leave compare out.' : noComparison,
       attr: 'source__compare',
     })
   const units = unitsOf(query, env, { ...breakdown, cohorts: [] }, ranges)

@@ -41,7 +41,7 @@ export function parseFormula(text: string, seriesCount: number): { readonly form
     const token = match[1] ?? match[2] ?? (match[3] === '**' ? '^' : match[3]!)
     tokens.push({ text: token, at: shape.lastIndex - token.length })
     at = shape.lastIndex
-    if (tokens.length > maxTokens) return { problem: `A formula has at most ${maxTokens} numbers, letters and operators.` }
+    if (tokens.length > maxTokens) return { problem: `A formula can have at most ${maxTokens} numbers, letters and operators.` }
   }
 
   let next = 0

@@ -38,7 +38,7 @@ export const trendsSchema = fields(
   {
     ...everyQuery,
     kind: z.literal('TrendsQuery'),
-    series: z.array(seriesNodeSchema).min(1, { error: 'A trend needs at least one series.' }),
+    series: z.array(seriesNodeSchema).min(1, { error: 'A trends query needs at least one series.' }),
     interval: nullish(z.enum(intervals)),
     dateRange: nullish(dateRangeSchema),
     breakdownFilter: nullish(breakdownFilterSchema),
@@ -102,14 +102,15 @@ function checkDisplay(
   const display = trendsFilter?.display
   if (display !== 'CalendarHeatmap' && display !== 'BoxPlot') return
   if (breakdownFilter?.breakdown != null || breakdownFilter?.breakdowns?.length)
-    wrong(`The display ${display} has no breakdown: leave it out.`, 'breakdownFilter')
-  if (display === 'BoxPlot' && conversionGoal) wrong('A box plot has no conversion goal: leave it out.', 'conversionGoal')
-  for (const { path } of formulasOf(trendsFilter)) wrong(`The display ${display} has no formulas: leave them out.`, 'trendsFilter', ...path)
+    wrong(`The display ${display} does not support breakdowns: leave the breakdown out.`, 'breakdownFilter')
+  if (display === 'BoxPlot' && conversionGoal) wrong('A box plot does not support a conversion goal: leave it out.', 'conversionGoal')
+  for (const { path } of formulasOf(trendsFilter))
+    wrong(`The display ${display} does not support formulas: leave them out.`, 'trendsFilter', ...path)
   for (const [i, { math, math_property: property }] of series.entries()) {
     if (display === 'BoxPlot' && !property) wrong('A box plot needs a property.', 'series', i, 'math_property')
     if (display === 'CalendarHeatmap' && math && severalBuckets.has(mathFacts(math).counts))
-      wrong(`The math ${math} has no number for an hour of the week.`, 'series', i, 'math')
-    if (property === '$session_duration') wrong(`The display ${display} has no lengths of sessions.`, 'series', i, 'math_property')
+      wrong(`The math ${math} cannot be computed for an hour of the week.`, 'series', i, 'math')
+    if (property === '$session_duration') wrong(`The display ${display} does not support session lengths.`, 'series', i, 'math_property')
   }
 }
 const severalBuckets: ReadonlySet<Counted> = new Set<Counted>(['recent actors', 'first events', 'events per actor'])

@@ -9,7 +9,7 @@ const nullish = <T extends z.ZodType>(schema: T) => schema.nullish()
 
 const rateSchema = fields({ numerator: z.number().positive(), denominator: nullish(z.number().positive()) }, 'range').refine(
   ({ numerator, denominator }) => numerator <= (denominator ?? 1),
-  { error: 'A sampling rate is at most 1.' },
+  { error: 'A sampling rate must be at most 1.' },
 )
 
 const noColumn = (name: string) => nullish(z.literal(false, { error: `${name} is not supported: leave it out.` }))
@@ -37,7 +37,7 @@ const sessions = { ...events, compareFilter: nullish(compareFilterSchema), conve
 
 const directions = ['ASC', 'DESC'] as const
 const orderedBy = <T extends readonly [string, ...string[]]>(columns: T) =>
-  nullish(z.tuple([z.enum(columns), z.enum(directions)], { error: 'An order is a column and a direction, as in ["Views", "DESC"].' }))
+  nullish(z.tuple([z.enum(columns), z.enum(directions)], { error: 'An order must be a column and a direction, as in ["Views", "DESC"].' }))
 
 const page = { limit: nullish(z.number().int().min(1)), offset: nullish(z.number().int().min(0)) }
 
@@ -142,7 +142,7 @@ export const vitalsSchema = fields(
     metric: z.enum(['INP', 'LCP', 'CLS', 'FCP']),
     percentile: z.enum(['p75', 'p90', 'p99']),
     /** Good up to the first, poor above the second one. */
-    thresholds: z.array(z.number()).length(2, { error: 'Thresholds are two numbers, as in [200, 500].' }),
+    thresholds: z.array(z.number()).length(2, { error: 'Thresholds must be two numbers, as in [200, 500].' }),
   },
   'query',
 )

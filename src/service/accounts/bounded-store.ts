@@ -43,7 +43,7 @@ const fitting = (limit: RowLimit, row: Row, before: number): Row => {
   const cut = limit.cuts ? cutToFit(row, limit) : row
   if (lengthOfRow(cut) <= limit.size) return cut
   throw invalid(
-    `This is too large to be kept: ${count(length)} characters, where ${limit.what} can have ${count(limit.size)}.`,
+    `This is too large: it has ${count(length)} characters, and the limit for ${limit.what} is ${count(limit.size)}.`,
     null,
     'max_length',
   )

@@ -72,7 +72,7 @@ export interface Working {
 /** `begin` is called when the first statement gets a slot. Until then the work is queued. */
 export type Work = (signal: AbortSignal, begin: () => void, working?: Working) => Promise<Answer>
 
-const ending = new Error('the process is about to end')
+const ending = new Error('the process is shutting down')
 const stoppedByEnd = 'The query was stopped because the server is shutting down.'
 
 /** A query with a waiting client. */
@@ -172,7 +172,10 @@ const createRunRecords = (accounts: Accounts, answers: KeptAnswers) => {
     }, keptFor + 1000).unref()
   }
 
-  const isGone: Pick<QueryRun, 'is_error' | 'error_message'> = { is_error: true, error_message: 'The answer is no longer kept. Ask again.' }
+  const isGone: Pick<QueryRun, 'is_error' | 'error_message'> = {
+    is_error: true,
+    error_message: 'The answer is no longer stored. Run the query again.',
+  }
   const polled = async (run: QueryRun): Promise<Polled> => {
     if (run.characters === null) return { run, answer: null }
     const text = await answers.read(run)

@@ -42,7 +42,7 @@ export async function trimAccounts(dataDir: string, remove: string | undefined):
   const asked = remove === undefined ? null : readName(remove)
   if (asked && kept.includes(asked.table))
     throw new WaymarkError('wrong-usage', {
-      message: `A row of ${asked.table} cannot be removed: others belong to it. Without --remove its texts are cut.`,
+      message: `A row of ${asked.table} cannot be removed: other rows belong to it. Without --remove, its texts are truncated.`,
     })
   const lock = await lockDirectory(dataDir)
   try {

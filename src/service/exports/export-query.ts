@@ -50,7 +50,7 @@ export function readExportQuery(text: string, projectId: number, now: Date, view
   mustBePerEvent(query, projectId, now)
   const columns = query.columns.map(columnOf)
   const twice = columns.find(({ alias }, i) => columns.findIndex((other) => other.alias === alias) < i)
-  if (twice) throw refused(`Two columns are named "${twice.alias}". Name one of them with AS.`)
+  if (twice) throw refused(`Two columns are named "${twice.alias}". Rename one of them with AS.`)
   const fields = columns.map(({ expr, alias }) => ({ expression: print(expr), alias }))
   return { fields, shown: shownFields(columns), where: query.where && print(query.where), alias: source.alias, text: print(query) }
 }
@@ -88,7 +88,7 @@ function parsed(text: string) {
 
 function tableOf({ from }: Select): TableSource {
   if (from === null) throw refused('Query must SELECT FROM events')
-  if (from.kind === 'join') throw refused('JOINs are not supported: reach persons and sessions as fields, such as person.properties.email.')
+  if (from.kind === 'join') throw refused('JOINs are not supported: read persons and sessions as fields, such as person.properties.email.')
   if (from.kind !== 'table' || from.args !== null || from.columnAliases.length > 0) throw refused('Query must only SELECT FROM events')
   if (from.sample !== null || from.final) throw refused('Unsupported SAMPLE or FINAL in the query: an export has all events.')
   return from

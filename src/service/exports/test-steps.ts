@@ -27,7 +27,7 @@ export async function runTestStep(type: string, settings: unknown, index: number
     return { ...shown(step), result: { status: 'Passed', message: null } }
   } catch (error) {
     if (isFault(error)) throw error
-    const message = signal.aborted ? `The check did not end within ${longestStepMs / 1000} seconds.` : failureOf(error).message
+    const message = signal.aborted ? `The check did not finish within ${longestStepMs / 1000} seconds.` : failureOf(error).message
     return { ...shown(step), result: { status: 'Failed', message: withoutSecrets(message, type, settings as Record<string, Json>) } }
   }
 }

@@ -74,7 +74,7 @@ function comparedValue({ data, total }: Row, { condition, threshold, config }: A
 }
 
 const shown = (value: number, isShare: boolean): string => {
-  if (Math.abs(value) === Number.MAX_VALUE) return value > 0 ? 'infinitely much' : 'infinitely little'
+  if (Math.abs(value) === Number.MAX_VALUE) return value > 0 ? 'infinite' : 'infinitely negative'
   return isShare ? `${Number((value * 100).toFixed(2))}%` : String(Number(value.toPrecision(12)))
 }
 

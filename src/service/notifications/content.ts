@@ -76,7 +76,7 @@ export function alertTestContent(alert: Alert, insight: Insight | null, place: C
   return {
     type: 'alert.test',
     subject: `Test: Alert: ${name}`,
-    lines: ['This is a test. Nothing is outside its bounds: somebody asked whether notices of this alert arrive.'],
+    lines: ['This is a test. No value is outside its bounds: somebody checked whether notices of this alert arrive.'],
     url: insight ? insightUrl(place, insight) : place.siteUrl,
     timezone: place.project.timezone,
     items: [],

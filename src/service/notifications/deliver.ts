@@ -60,7 +60,7 @@ async function mustMayMail(context: NotificationParts['context'], { organization
       throw new Refused('Only members get e-mails until the address of an owner is proven, by a link for a new password.', true)
   }
   if ((await takeMails(context, organization_id, 1)) === 0)
-    throw new Refused('The organization has sent as many e-mails as it can on one day.', false)
+    throw new Refused('The organization has reached its daily limit of e-mails.', false)
 }
 
 async function sendMail({ context }: NotificationParts, delivery: NoticeDelivery, notice: Notice): Promise<void> {
@@ -128,7 +128,7 @@ export const deliveryKind = (parts: NotificationParts): Kind<NoticeDelivery> => 
     },
     async run(delivery, { signal }) {
       const notice = await read.notices.first({ id: delivery.notice_id })
-      if (!notice) return (tables) => change(tables, delivery, { status: 'failed', latest_error: 'Its content is no longer kept.' })
+      if (!notice) return (tables) => change(tables, delivery, { status: 'failed', latest_error: 'Its content is no longer stored.' })
       if (delivery.target_type === 'webhook') await sendWebhook(parts, delivery, notice, signal)
       else await sendMail(parts, delivery, notice)
       return async (tables) => {

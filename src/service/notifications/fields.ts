@@ -12,7 +12,10 @@ const bound = () => z.number({ error: 'A valid number is required.' }).min(-1e30
 export const wrongWebhook = 'Expected an http or https address without a user name, such as https://example.com/hook.'
 const webhookUrl = () => text({ max: 2000 }).refine(isWebhookUrl, { error: wrongWebhook })
 const webhookSecret = () =>
-  text({ min: 16, max: 200 }).nullable().optional().meta({ description: 'Signs what is sent. Default: a new one, which is returned once' })
+  text({ min: 16, max: 200 })
+    .nullable()
+    .optional()
+    .meta({ description: 'The secret that signs requests. Default: a new one, which is returned once' })
 
 export function isWebhookUrl(value: string): boolean {
   if (!isWebAddress(value)) return false
@@ -55,7 +58,7 @@ export const alertInput = z.object({
   skip_weekend: flag().nullish(),
   snoozed_until: text({ max: 100 })
     .nullish()
-    .meta({ description: 'Until this time nothing is checked: ISO 8601, or from now on (`4h`, `2d`, `1w`). Null: it is awake' }),
+    .meta({ description: 'Pauses checks until this time: ISO 8601, or a duration from now (`4h`, `2d`, `1w`). Null: not paused' }),
   webhook_url: webhookUrl().nullish(),
   webhook_secret: webhookSecret(),
 })
@@ -69,7 +72,7 @@ export const subscriptionInput = z.object({
   insight: integer(1).nullish(),
   dashboard: integer(1).nullish(),
   target_type: choice(targetTypes),
-  target_value: text({ max: 2000 }).meta({ description: 'Addresses with commas between them, or the URL of a webhook' }),
+  target_value: text({ max: 2000 }).meta({ description: 'Comma-separated addresses, or the URL of a webhook' }),
   webhook_secret: webhookSecret(),
   frequency: choice(frequencies),
   interval: integer(1, 1000).optional(),
@@ -78,7 +81,7 @@ export const subscriptionInput = z.object({
   count: integer(1, 10_000).nullish(),
   start_date: text({ max: 100 }),
   until_date: text({ max: 100 }).nullish(),
-  enabled: flag().optional().meta({ description: 'False: it is paused, and sends nothing until it is true again' }),
+  enabled: flag().optional().meta({ description: 'False: paused; nothing is sent until it is true again' }),
   deleted: flag().optional(),
 })
 export const subscriptionChange = subscriptionInput.partial()

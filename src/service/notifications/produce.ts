@@ -111,7 +111,7 @@ export async function checkAlert(parts: NotificationParts, alert: Alert, signal:
   const found = await answered(parts, project, insight, signal)
   const query = queryAsked(insight.query)
   const isTrend = query.kind === 'TrendsQuery'
-  const outcome: AnsweredInsight = isTrend ? found : { ...found, error: `The insight has a ${query.kind} by now: an alert needs a trend.` }
+  const outcome: AnsweredInsight = isTrend ? found : { ...found, error: `The insight now has a ${query.kind}: an alert needs a trend.` }
   const checked = outcome.error === null ? checkAnswer(outcome.answer, ruleOf(alert), displayOf(query)) : { value: null, breaches: [] }
   const state: AlertState = outcome.error !== null ? 'Errored' : checked.breaches.length > 0 ? 'Firing' : 'Not firing'
   // A check that fails again and again is told once.
@@ -180,7 +180,7 @@ export async function testAlert(parts: NotificationParts, alert: Alert): Promise
   return store.write(async (tables) => {
     if (!(await tables.alerts.first({ id: alert.id }))) throw notFound()
     const targets = await targetsOf(parts, tables, alert, project)
-    if (targets.length === 0) throw invalid('The alert tells nobody: choose members with access to the project, or a webhook.')
+    if (targets.length === 0) throw invalid('The alert has no receivers: choose members with access to the project, or a webhook.')
     return insertNotice(
       parts,
       tables,
@@ -229,7 +229,7 @@ export async function sendSubscription(
     const of = { project_id: project.id, alert_id: null, subscription_id: record.id, due_at: dueAt }
     // What it shows was deleted: there is nothing to send until it is back.
     const made = dashboard || all.length > 0 ? await insertNotice(parts, tables, now, of, content, targets, isTest) : []
-    if (isTest && made.length === 0) throw invalid('What it shows was deleted: there is nothing to send.')
+    if (isTest && made.length === 0) throw invalid('Its insight or dashboard was deleted: there is nothing to send.')
     if (isTest) return made
     const next = nextOccurrence(recurrenceOf(record, project.timezone), now.getTime())
     await tables.subscriptions.update({ id: record.id }, { next_delivery_date: next === null ? null : new Date(next) })

@@ -6,7 +6,7 @@ import { invalid } from '../accounts/refusals.ts'
 
 type Source = { readonly alert_id: string } | { readonly subscription_id: number }
 
-const full = () => invalid('Too many deliveries wait to be sent: a test would take the place of one. Send it when they have ended.')
+const full = () => invalid('Too many deliveries are waiting: a test would replace one of them. Send the test after they have ended.')
 
 /** Makes room for a test with so many deliveries: tests that have ended leave first, then other deliveries that have ended, the oldest first. */
 export async function makeRoomForTest(tables: AccountTables, projectId: number, source: Source, deliveries: number): Promise<void> {

@@ -255,10 +255,10 @@ export const createPluginConfigs = (parts: ConfigParts) => {
       const { version } = check(agreementInput, body)
       return changing(parts, by, config, async (tables, before, plugin, membership) => {
         if (!(await isProjectAdmin(tables, { id: before.project_id }, membership)))
-          throw notAllowed('Only administrators of the project agree to the code of a plugin.')
+          throw notAllowed('Only administrators of the project can agree to the code of a plugin.')
         const { current, running } = await agreementOf(tables, before, plugin)
         if (version !== current)
-          throw conflicting('The code was changed since it was looked at. Read it again, and send the `code_version` of now.')
+          throw conflicting('The code has changed since it was reviewed. Review it again, and send the current `code_version`.')
         const after = { ...before, agreed_hash: current, updated_at: context.clock() }
         await tables.plugin_configs.update({ id: before.id }, after)
         await dropVersions(tables, plugin.id, current)

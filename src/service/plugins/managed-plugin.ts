@@ -100,7 +100,7 @@ export class ManagedPlugin {
         if (outcome.kind === 'limit' && outcome.endedThread) this.hasEndedThread = true
         if (outcome.kind === 'value') this.breaker.note('success', this.ports.clock())
         else {
-          this.lastFailure = `${method} ${outcome.kind === 'limit' ? `was ended: it ${outcome.text}` : failed(outcome.text)}`
+          this.lastFailure = `${method} ${outcome.kind === 'limit' ? `was stopped: it ${outcome.text}` : failed(outcome.text)}`
           this.log('SYSTEM', 'ERROR', this.lastFailure)
           isOff = this.breaker.note(outcome.kind === 'limit' ? 'limit' : 'failure', this.ports.clock()) || isOff
         }
@@ -112,8 +112,8 @@ export class ManagedPlugin {
       // Without progress, others of the same thread ended it: that has an end when their breakers open.
       round = left.length === open.length ? round + 1 : 0
       if (round === mostRounds) {
-        for (const i of left) results[i] = { kind: 'error', text: 'Its thread ended several times', isRetryable: true }
-        this.log('SYSTEM', 'ERROR', `${method} did not run: its thread ended several times`)
+        for (const i of left) results[i] = { kind: 'error', text: 'Its thread exited several times', isRetryable: true }
+        this.log('SYSTEM', 'ERROR', `${method} did not run: its thread exited several times`)
         break
       }
       open = left
@@ -146,7 +146,7 @@ export class ManagedPlugin {
       pluginId: plugin.id,
       configId: id,
       ...(isLast
-        ? { source: 'SYSTEM', level: 'WARN', message: `Further lines of this minute are left out after ${mostLinesPerMinute}` }
+        ? { source: 'SYSTEM', level: 'WARN', message: `Further lines of this minute are dropped: at most ${mostLinesPerMinute} are logged` }
         : { source, level, message }),
     })
   }

@@ -185,7 +185,7 @@ export function createPluginRuntime(ports: PluginPorts, sandbox: Sandbox): Plugi
 
     async runJob({ projectId, configId, name, payload }) {
       const [plugin] = chosen(projectId, [configId])
-      if (!plugin) return { configId, status: 'failed', isRetryable: false, reason: 'The plugin is not used any more' }
+      if (!plugin) return { configId, status: 'failed', isRetryable: false, reason: 'The plugin is no longer in use' }
       const [result] = await plugin.call(`job:${name}`, [JSON.stringify(payload ?? {})])
       if (result?.kind === 'absent') plugin.log('SYSTEM', 'ERROR', `The job "${name}" did not run: the plugin has no such job.`)
       return deliveryOf(configId, result)

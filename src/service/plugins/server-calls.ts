@@ -54,10 +54,11 @@ const responseOf = ({ url, status, statusText, headers, body }: OutboundResponse
 const keep = async (ports: PluginPorts, scope: string, key: string, json: string): Promise<void> => {
   const [{ keys, characters }, before] = [await ports.storage.size(scope), await ports.storage.get(scope, key)]
   const [mostKeys, mostCharacters] = [otherLimits.storageKeys.number, otherLimits.storageBytes.number]
-  if (before === null && keys >= mostKeys) throw new Error(`The storage has ${keys} keys, at most ${mostKeys}. Remove some with del().`)
+  if (before === null && keys >= mostKeys)
+    throw new Error(`The storage has ${keys} keys, and the limit is ${mostKeys}. Remove some with del().`)
   const after = characters + json.length - (before?.length ?? -key.length)
   if (after > mostCharacters && json.length > (before?.length ?? 0))
-    throw new Error(`The storage has ${characters} characters, at most ${mostCharacters}. Remove keys with del(), or store less.`)
+    throw new Error(`The storage has ${characters} characters, and the limit is ${mostCharacters}. Remove keys with del(), or store less.`)
   await ports.storage.set(scope, key, json)
 }
 
@@ -87,7 +88,7 @@ const cached = (cache: PluginCache, config: PluginConfig, [what, given, ...rest]
     case 'lpop':
       return `[${cache.lpop(scope, key, numberOf(rest[0] ?? 1, 'The count')).join()}]`
     default:
-      throw bad(`The cache cannot "${excerpt(String(what), 40)}"`)
+      throw bad(`Unknown cache operation "${excerpt(String(what), 40)}"`)
   }
 }
 
@@ -132,7 +133,7 @@ export function createServerCalls(ports: PluginPorts, cache: PluginCache): Serve
     async api({ projectId }, [request]) {
       if (!ports.api) throw bad('The API of this server cannot be called from plugins')
       const asked = requestOf(request)
-      if (/^[a-z][a-z0-9+.-]*:|^[\\/]{2}/i.test(asked.url)) throw bad('The API is called by a path, such as /api/projects/')
+      if (/^[a-z][a-z0-9+.-]*:|^[\\/]{2}/i.test(asked.url)) throw bad('The API takes a path, such as /api/projects/')
       return responseOf(await ports.api(projectId, { ...asked, url: asked.url.startsWith('/') ? asked.url : `/${asked.url}` }))
     },
     storage,

@@ -260,7 +260,7 @@ export const createPlugins = (parts: PluginParts) => {
       const { url: given, ...input } = check(pluginInput, body)
       const isBundled = typeof given === 'string' && isBundledUrl(given)
       const type = isBundled ? 'inline' : (input.plugin_type ?? 'custom')
-      if (type === 'inline' && !isBundled) throw invalid('Plugins that come with the server have URLs such as inline://geoip.', 'url')
+      if (type === 'inline' && !isBundled) throw invalid('Bundled plugins have URLs such as inline://geoip.', 'url')
       if (input.is_global === true) mustBeGlobalManager(organization)
       const address = given === '' || given === undefined ? null : given
       // Local code comes from a folder of the operator, or is written here: without a URL it begins as the starter of its family.

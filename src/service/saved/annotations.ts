@@ -11,7 +11,7 @@ import { annotationScopes } from './annotation-scopes.ts'
 
 export const annotationInput = z.object({
   content: text({ max: 8192, blank: true }).nullable().optional(),
-  date_marker: time().nullable().optional().meta({ description: 'The time that it is about, in ISO 8601' }),
+  date_marker: time().nullable().optional().meta({ description: 'The time that the annotation marks, in ISO 8601' }),
   scope: choice(annotationScopes).optional().meta({ description: 'Where it is shown; default `project`. `dashboard_item` is an insight' }),
   creation_type: choice(['USR', 'GIT']).optional(),
   dashboard_id: integer(1).nullable().optional(),

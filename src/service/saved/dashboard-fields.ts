@@ -15,7 +15,7 @@ const free = () =>
 
 const body = () => text({ max: 10_000, blank: true })
 const tileChange = z.object({
-  id: integer(1).nullish().meta({ description: 'Of a tile of the dashboard; without one, a tile is added' }),
+  id: integer(1).nullish().meta({ description: 'The id of a tile of the dashboard; without it, a tile is added' }),
   insight: anyJson('config').optional().meta({ description: 'The id of an insight, or the insight, for a new tile' }),
   text: z.object({ body: body() }, { error: 'Expected an object with a body.' }).nullish(),
   layouts: free().nullish(),

@@ -15,18 +15,18 @@ import { insertTile } from './tiles.ts'
 const nullable = (max: number) => text({ max, blank: true }).nullable()
 const fields = {
   name: nullable(400).optional(),
-  derived_name: nullable(400).optional().meta({ description: 'What a client calls it as long as it has no name' }),
+  derived_name: nullable(400).optional().meta({ description: 'Name that clients show as long as `name` is empty' }),
   description: text({ max: 10_000, blank: true }).nullable().optional(),
   order: integer().nullable().optional(),
   favorited: flag().optional(),
-  saved: flag().optional().meta({ description: 'Shown in lists of saved insights; on a dashboard it always is' }),
+  saved: flag().optional().meta({ description: 'Listed with the saved insights; always true on a dashboard' }),
   deleted: flag().optional(),
   tags: tagList().optional(),
   dashboards: listOf(integer(1)).max(1000).optional().meta({ description: 'The ids of the dashboards that it is on' }),
 }
 const filtersSchema = withinJson(z.record(z.string(), z.unknown(), { error: 'Expected an object.' }), 'query').meta({
   description:
-    'The older form of a query (`events`, `date_from`, …), which becomes one; what has no equivalent is refused. Beside a `query` it means nothing',
+    'The older form of a query (`events`, `date_from`, …), which is converted; parts without an equivalent are refused. Ignored if `query` is sent',
 })
 export const insightInput = z.object({ ...fields, query: savedQuerySchema.nullish(), filters: filtersSchema.nullish() })
 export const insightChange = insightInput

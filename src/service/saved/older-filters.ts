@@ -89,7 +89,7 @@ function renamed(given: Fields, names: Names, path: string): Record<string, unkn
       const hint = likely === undefined ? '' : ` Did you mean ${likely}?`
       throw refused(
         place,
-        `there is no such older filter of this kind of insight.${hint} Send the insight as a query instead.`,
+        `unknown older filter for this kind of insight.${hint} Send the insight as a query instead.`,
         likely ? [likely] : [],
       )
     }

@@ -14,7 +14,7 @@ const longest = fieldLimits.query.most
 
 /** `checkedQuery` names what is too long. */
 export const savedQuerySchema = withinJson(z.record(z.string(), z.unknown(), { error: 'Expected an object.' }), 'body').meta({
-  description: 'A query with its `kind`, possibly in a node that says how it is shown (`InsightVizNode`, `DataVisualizationNode`)',
+  description: 'A query with its `kind`, optionally in a node that sets how it is shown (`InsightVizNode`, `DataVisualizationNode`)',
 })
 
 /** The query to ask. An error names the field in the body: `query__source__interval`. */

@@ -6,7 +6,7 @@ const mostTags = 100
 export const tagList = () =>
   listOf(
     text({ max: 255 }).refine((tag) => /[\p{L}\p{N}]/u.test(tag) && !tag.includes('"') && !tag.includes('\\'), {
-      error: 'A tag needs a letter or a digit, and can have no quotation marks or backslashes.',
+      error: 'A tag needs a letter or a digit, and cannot contain quotation marks or backslashes.',
     }),
   )
     .max(mostTags, { error: `A record can have at most ${mostTags} tags.` })

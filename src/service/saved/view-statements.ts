@@ -12,7 +12,7 @@ export function viewStatement(text: string): Query {
     const query = parseQuery(text)
     walk(query, (node) => {
       if (node.kind !== 'placeholder') return
-      const message = `A view has no placeholders, but this one has {${node.chain.join('.')}}. Put {filters} and variables into the statement that reads the view`
+      const message = `A view cannot have placeholders, but this one has {${node.chain.join('.')}}. Put {filters} and variables into the statement that reads the view`
       throw new QueryError('invalid-query', { message }, node.span)
     })
     return query

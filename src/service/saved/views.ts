@@ -115,7 +115,7 @@ const columnsWith = async (
 const checked = async (home: SavedHome, project: ProjectRecord, views: Statements, changed: string, asker: QueryCaller) => {
   const size = Object.values(views).reduce((sum, one) => sum + one.length, 0)
   if (size > largestOfAll)
-    throw invalid(`The statements of all views of a project can have ${largestOfAll} characters. Remove views that nobody reads.`, 'query')
+    throw invalid(`The statements of all views of a project can have ${largestOfAll} characters in total. Remove unused views.`, 'query')
   const reads = readsOf(views)
   const cycle = cycleIn(reads)
   if (cycle) throw invalid(`The view would read itself: ${cycle}.`, 'query')
@@ -126,7 +126,7 @@ const checked = async (home: SavedHome, project: ProjectRecord, views: Statement
       columns.set(name, await columnsWith(home, project, views, order, name, asker))
     } catch (error) {
       if (name === changed || !(error instanceof WaymarkError)) throw error
-      throw invalid(`The view ${name} reads this one, and could not be read any more: ${error.detail}`, 'query')
+      throw invalid(`The change would break the view ${name}, which reads this one: ${error.detail}`, 'query')
     }
   return columns
 }
@@ -165,7 +165,7 @@ const noteColumns = async (
 }
 
 const mustBeFree = (name: string, views: Statements) => {
-  if (own(views, name) !== undefined) throw invalid(`There is a view ${name} already.`, 'name', 'unique')
+  if (own(views, name) !== undefined) throw invalid(`The view ${name} already exists.`, 'name', 'unique')
 }
 
 function mustHaveNoReaders(name: string, views: Statements, what: 'renamed' | 'deleted'): void {
@@ -213,7 +213,7 @@ export const createViews = (context: AccountContext, home: SavedHome) => {
       return changing(context, place, async (before) => {
         mustBeFree(name, before)
         if (Object.keys(before).length >= mostViews)
-          throw invalid(`A project can have at most ${mostViews} views. Remove those that nobody reads.`, 'name')
+          throw invalid(`A project can have at most ${mostViews} views. Remove unused ones.`, 'name')
         const views = { ...before, [name]: query.query }
         const columns = await checked(home, project, views, name, asker)
         const now = clock()

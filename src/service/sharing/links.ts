@@ -16,7 +16,7 @@ export const sharingInput = z.object({
       { error: 'Expected an object.' },
     )
     .nullish()
-    .meta({ description: '`noHeader`: the page has no name and no description' }),
+    .meta({ description: '`noHeader`: the page shows no name and no description' }),
 })
 
 export type SharedThing = { readonly insight: number } | { readonly dashboard: number }

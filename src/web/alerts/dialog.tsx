@@ -26,7 +26,7 @@ function Secret({ secret }: { secret: string | null }) {
   return (
     secret && (
       <div class="once" role="status">
-        <p>Its webhooks are signed with this secret. It is shown this once.</p>
+        <p>Its webhooks are signed with this secret. It is shown only once.</p>
         <div class="row">
           <code>{secret}</code>
           <CopyButton text={secret} />
@@ -167,7 +167,7 @@ function NewAlert({ insight, onMade }: { insight: NotifiedInsight; onMade: (aler
         )}
         <ChoiceField name="condition" label="Compare" value={condition} options={conditions} onChange={setCondition} />
         {condition !== 'absolute_value' && (
-          <CheckField name="share" of="threshold.configuration.type" label="As a percentage of the number before" onChange={setShare} />
+          <CheckField name="share" of="threshold.configuration.type" label="As a percentage of the previous number" onChange={setShare} />
         )}
         <div class="two">
           <TextField

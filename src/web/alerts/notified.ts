@@ -36,9 +36,9 @@ export function stateOf({ enabled, state, last_delivery: last, subscribed_users:
   if (state !== 'Firing' && state !== 'Errored') return { text: state, tone: 'good' }
   const told =
     users.length === 0 && webhook === null
-      ? ', tells nobody'
+      ? ', notifies nobody'
       : last === null
-        ? ', nobody was told'
+        ? ', nobody was notified'
         : last.status === 'failed'
           ? ', not delivered'
           : last.status === 'delivered'

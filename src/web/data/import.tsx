@@ -188,7 +188,7 @@ function RunReport({ run: { is, opened, progress }, cancel, retry }: { run: Run;
           </ul>
           {progress.unreadable > progress.problems.length && (
             <p class="note">
-              And {numberText(progress.unreadable - progress.problems.length)} more. The command below says them all with{' '}
+              And {numberText(progress.unreadable - progress.problems.length)} more. The command below lists them all with{' '}
               <code>--dry-run</code>.
             </p>
           )}

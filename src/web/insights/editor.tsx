@@ -92,7 +92,7 @@ export function Editor({ query, saved, onChange, onKind, onSaved }: Props) {
                 </Guarded>
                 {missing !== null && <p class="hint">{missing}</p>}
                 {error && !isLoading && unplaced === error && <ErrorBox error={error} retry={reload} />}
-                {error && unplaced === null && <p class="hint">There is no answer: what is wrong is said at its field.</p>}
+                {error && unplaced === null && <p class="hint">There is no answer: the field with the error shows why.</p>}
                 {isLoading && <Slow cancel={cancel} />}
                 {!error && missing === null && latest && latest.query.kind === query.kind && (
                   <ChartPlaceContext.Provider value={saved ? { insight: saved.id } : {}}>

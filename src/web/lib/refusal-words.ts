@@ -40,7 +40,7 @@ export function refusalInWords(error: Error): string {
   const said = whole.find(([is]) => is(error))
   if (said) return said[1]
   const wait = /Expected available in (\d+ seconds?)/.exec(error.message)
-  if (wait) return `That was asked too often. Try again in ${wait[1]}.`
+  if (wait) return `Too many requests. Try again in ${wait[1]}.`
   if (misfitOf(error.message)) return errorInWords(error.message)
   const place = placeInWords((error.attr ?? '').split(/__|\./).filter((part) => part !== ''))
   const at = (problem: string) => (place === '' ? problem : `${place}: ${problem}`)

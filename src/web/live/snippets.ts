@@ -73,7 +73,7 @@ ${indented(html(key, host))}
   },
   {
     title: 'A proxy of your server',
-    note: "With api_host: '/ingest' in place of the address, events go to your own domain. This is for nginx; the server must trust the proxy (--trusted-proxies), or all visitors have its address.",
+    note: "With api_host: '/ingest' instead of the address, events go to your own domain. This is for nginx; the server must trust the proxy (--trusted-proxies), or all visitors have its address.",
     code: `location /ingest/ {
   proxy_pass ${host}/;
   proxy_ssl_server_name on;

@@ -110,7 +110,7 @@ export function Live({ place }: PageProps) {
       <PageHead title="Live">
         {isPaused && <span class="note">Paused: newer events are not shown.</span>}
         <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Go on' : 'Pause'}
+          {isPaused ? 'Resume' : 'Pause'}
         </button>
       </PageHead>
       <div class="filters">

@@ -32,7 +32,7 @@ const isMissing = (error: Error | null) => error instanceof ApiError && error.st
 
 /** From a distinct id to the person that has it now. */
 export const ByDistinctId = ({ distinctId }: { distinctId: string }) =>
-  distinctId === '' ? <NotThere>The address names no distinct id.</NotThere> : <OwnerOf distinctId={distinctId} />
+  distinctId === '' ? <NotThere>The address has no distinct id.</NotThere> : <OwnerOf distinctId={distinctId} />
 
 function OwnerOf({ distinctId }: { distinctId: string }) {
   const { api, link } = useProject()

@@ -193,7 +193,7 @@ function Agreement({ config, plugin, onAgreed }: { config: PluginConfigAnswer; p
       <p>
         {config.running_version === null
           ? 'Nothing runs yet: an administrator of the project has to agree to the code.'
-          : 'The code of this plugin was changed. The version that an administrator agreed to runs on.'}{' '}
+          : 'The code of this plugin was changed. The version that an administrator agreed to keeps running.'}{' '}
         Version {config.code_version.slice(0, 12)} waits.
       </p>
       {source &&

@@ -53,7 +53,7 @@ function HostAccount({ issuer }: { issuer: string }) {
       <p>
         {user.first_name} {user.email.endsWith('.invalid') ? '' : user.email}
       </p>
-      <p class="note">{issuer} signs you in and out, and says your name, your address and your level.</p>
+      <p class="note">{issuer} signs you in and out, and sets your name, your address and your level.</p>
     </section>
   )
 }

@@ -71,7 +71,7 @@ export function MembersSection() {
                     action={() => drop(member)}
                   >
                     <p>
-                      {isSelf ? 'You' : 'They'} cannot see the projects of {own.name} any more. What was made stays.
+                      {isSelf ? 'You' : 'They'} cannot see the projects of {own.name} any more. Their work stays.
                     </p>
                   </ConfirmButton>
                 )}
@@ -128,14 +128,14 @@ export function InvitesSection() {
           <div class="once" role="status">
             {sent.secret ? (
               <>
-                <p>No mail was sent. Give this link to {sent.target_email}: it is shown this once, and good for three days.</p>
+                <p>No mail was sent. Give this link to {sent.target_email}: it is shown only once, and valid for three days.</p>
                 <div class="row">
                   <code>{acceptLink(sent.secret)}</code>
                   <CopyButton text={acceptLink(sent.secret)} label="Copy link" />
                 </div>
               </>
             ) : (
-              <p>A mail is on its way to {sent.target_email}. It has a link that is good for three days.</p>
+              <p>A mail is on its way to {sent.target_email}. It has a link that is valid for three days.</p>
             )}
           </div>
         )}

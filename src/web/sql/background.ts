@@ -94,7 +94,7 @@ export function useBackground(project: CurrentProject, onEnd: (outcome: Outcome)
           if (!(error instanceof ApiError && error.status === 0))
             return end(
               error instanceof ApiError && error.status === 404
-                ? new Error('The answer of the statement in the background is not kept any more. Run it again.')
+                ? new Error('The answer of the background statement is no longer stored. Run it again.')
                 : (error as Error),
             )
         }

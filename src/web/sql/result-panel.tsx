@@ -58,7 +58,7 @@ export function ResultPanel({
       ))}
       {view === 'rows' && rows.length > 0 && <RowsTable columns={columns} rows={rows} />}
       {view === 'rows' && rows.length === 0 && (
-        <p class="note">The statement is right, and no row fits it. Its columns: {columns.map(({ name }) => name).join(', ')}.</p>
+        <p class="note">The statement is valid, but has no rows. Its columns: {columns.map(({ name }) => name).join(', ')}.</p>
       )}
       {view === 'chart' && <ChartPanel answer={answer} statement={statement} choice={choice} onChoose={onChoose} />}
     </>
@@ -101,7 +101,7 @@ function Download({ statement }: { statement: string }) {
       </select>
       {isAsked && (
         <span class="note" role="status">
-          Your browser saves the file, and shows how far it is.
+          Your browser saves the file, and shows its progress.
         </span>
       )}
       {error && <ErrorBox error={error} />}

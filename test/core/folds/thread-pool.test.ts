@@ -296,7 +296,7 @@ test('threads that cannot start fail the fold, are not started again and again, 
   const series: Series = { matching: matching(1), edges: null, splits: [], value: { kind: 'events' } }
   while (broken.isUsable) await expect(broken.run(seriesFold, lists, series, never)).rejects.toThrow(ThreadLost)
   expect(started).toBeLessThan(8)
-  expect(reports).toMatchObject([{ message: expect.stringContaining('threads that fold lists') }])
+  expect(reports).toMatchObject([{ message: expect.stringContaining('worker threads for lists of events') }])
   await broken.close()
 })
 

@@ -120,22 +120,22 @@ test.each([
   [
     'an aggregate that is not folded',
     trend(visits('hogql', { math_hogql: 'argMax(properties.amount, timestamp)' })),
-    'sql: the expression uses argMax in a way that the lists do not count',
+    'sql: the lists do not support this use of argMax',
   ],
   [
     'actors that are an expression',
     { ...questions.ordered, funnelsFilter: { funnelAggregateByHogQL: 'properties.plan' } },
-    'sql: the actors are an expression',
+    'sql: the actors are values of an expression',
   ],
   [
     'a time that passes',
     { ...questions.uniques, properties: [{ key: 'rand() < 2', type: 'hogql' }] },
-    'sql: a condition or a value is another one each time',
+    'sql: a condition or a value is not deterministic',
   ],
   [
     'a comparison of an event with its person',
     { ...questions.uniques, properties: [{ key: 'properties.plan = person.properties.plan', type: 'hogql' }] },
-    'sql: a condition or a value compares what belongs to the event with what belongs to others',
+    'sql: a condition or a value combines fields of the event with fields of other tables',
   ],
 ])('explain says why it is not answered from the lists: %s', async (_, query, reason) => {
   const project = await projectOf()
@@ -149,12 +149,12 @@ test('a request may ask for one road', async () => {
   const on = (road: string, query: object) => ask(project, { ...query, modifiers: { road } })
   expect(roads(await on('core', questions.uniques))).toEqual(['core'])
   const stated = await on('sql', questions.ordered)
-  expect(roads(stated)).toEqual(['sql: the request asks for it'])
+  expect(roads(stated)).toEqual(['sql: the request asks for SQL'])
   expect(stated.results).toEqual((await on('core', questions.ordered)).results)
   await expect(on('core', { ...questions.ordered, funnelsFilter: { funnelAggregateByHogQL: 'properties.plan' } })).rejects.toMatchObject({
     code: 'validation-failed',
     attr: 'modifiers__road',
-    message: expect.stringContaining('the actors are an expression'),
+    message: expect.stringContaining('the actors are values of an expression'),
   })
   await expect(on('both', questions.uniques)).rejects.toMatchObject({ code: 'validation-failed', attr: 'modifiers__road' })
 })

@@ -88,7 +88,7 @@ describe.each(['the directory itself', 'its server'])('%s', (name) => {
     const errors = finish(cut)
     await once(cut.stdout!, 'data')
     cut.stdout!.destroy()
-    expect(await errors).toMatchObject({ code: 1, err: expect.stringContaining('The reader of the output has closed it') })
+    expect(await errors).toMatchObject({ code: 1, err: expect.stringContaining('The reader closed the output') })
   })
 
   test('an interrupted command leaves no file', async () => {

@@ -56,7 +56,7 @@ test('import and query go through it', async () => {
   expect([csv.out, csv.err]).toEqual(['event,n\nold,30\n', ''])
   for (const format of ['table', 'csv'])
     expect((await command('query', '--project', '1', '--format', format, 'select sum(properties.price) from events')).err).toMatch(
-      /^Warning: Of the 30 values that were sent of the event property "price", 30 are neither numbers nor numeric text[^\n]+\n$/,
+      /^Warning: Of the 30 values received for the event property "price", 30 are neither numbers nor numeric text[^\n]+\n$/,
     )
   expect(await command('query', '--project', '1', 'select nonsense from events')).toMatchObject({ code: 1, err: /nonsense/ })
   expect(await command('query', '--project', '9', 'select 1')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })

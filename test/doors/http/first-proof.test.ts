@@ -223,14 +223,14 @@ test('without a mail server the operator confirms: the new address, or the prese
   const email = `moved${movers}@acme.test`
   await change(user, { email, current_password: owners })
   const { confirmFor } = world.accounts.emailLinks
-  await expect(confirmFor('nobody@acme.test')).rejects.toThrow('There is no user nobody@acme.test, and nobody asks for this address')
+  await expect(confirmFor('nobody@acme.test')).rejects.toThrow('There is no user nobody@acme.test, and nobody has asked for this address')
   expect(await confirmFor(email.toUpperCase())).toMatchObject({ id: user.id, email })
   const taken = await takenBefore()
   expect(await confirmFor(taken.email)).toMatchObject({ id: taken.user.id, is_email_verified: true })
   expect(await rowsOf(taken.user)).toMatchObject({ keys: 1, memberships: 1 })
   const [one, two] = [await mover(), await mover()]
   for (const user of [one, two]) await change(user, { email: 'both@acme.test', current_password: owners })
-  await expect(confirmFor('both@acme.test')).rejects.toThrow('2 users ask for both@acme.test')
+  await expect(confirmFor('both@acme.test')).rejects.toThrow('2 users have asked for both@acme.test')
 })
 
 test('an address that somebody else got meanwhile is not given twice', async () => {

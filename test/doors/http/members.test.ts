@@ -44,7 +44,7 @@ test('who may change whom', async () => {
   )
 })
 
-test('passing on ownership makes the giver an administrator', async () => {
+test('transferring ownership makes the former owner an administrator', async () => {
   const { call, world } = held.home
   const giver = await world.user('giver@acme.test', null)
   const { body: organization } = await call('POST', '/api/organizations/', { as: giver, body: { name: 'Given' } })

@@ -10,7 +10,7 @@ test.each(['experiments', 'notebooks', 'session_recordings', 'surveys', 'early_a
   async (name) => {
     const { call, member } = held.home
     const words = name === 'early_access_feature' ? 'early access features' : name.replaceAll('_', ' ')
-    const detail = expect.stringContaining(`Waymark does not keep ${words}.`)
+    const detail = expect.stringContaining(`Waymark does not support ${words}.`)
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '1/'],
@@ -30,7 +30,7 @@ test('flags have an empty list that is marked, and cannot be made', async () => 
   const list = await call('GET', `${base}/feature_flags/`, { as: member })
   expect([list.status, list.body.results, list.headers.get(header)]).toEqual([200, [], 'feature_flags'])
   expect(await call('POST', `${base}/feature_flags/`, { as: member, body: { key: 'a' } })).toMatchObject(
-    refused(404, 'not_found', expect.stringContaining('does not keep feature flags')),
+    refused(404, 'not_found', expect.stringContaining('does not support feature flags')),
   )
 })
 

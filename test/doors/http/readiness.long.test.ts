@@ -82,7 +82,7 @@ test('an applier that has given up: not ready with the reason, until it gets on'
   await expect(project.query({ kind: 'SqlLikeQuery', query: 'select 1' })).rejects.toThrow('cannot be written')
   expect(JSON.parse((await probe(handler)).text)).toMatchObject({
     ready: false,
-    checks: { projects_failed: { isOk: false, reasons: ['project 1 does not write its events into its store'] } },
+    checks: { projects_failed: { isOk: false, reasons: ['project 1 does not apply its events to its store'] } },
   })
   await instance.run('ALTER TABLE p1.main.away RENAME TO events')
   while ((await probe(handler)).status !== 200) await setTimeout(50)

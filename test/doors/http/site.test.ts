@@ -110,9 +110,9 @@ test('a page of another site starts no login and ends none; our own behind a pro
 test('settings that are none are refused', () => {
   const make = (options: HandlerOptions) => () => createHandler(home.world.waymark, options)
   for (const publicUrl of ['stats.example.com', 'ftp://stats.example.com', 'https://stats.example.com/?a'])
-    expect(make({ publicUrl })).toThrow(`The public URL is an address like https://analytics.example.com, not ${publicUrl}.`)
+    expect(make({ publicUrl })).toThrow(`The public URL must be an address like https://analytics.example.com, not ${publicUrl}.`)
   for (const one of ['proxy', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0/8'])
-    expect(make({ trustedProxies: [one] })).toThrow(`Trusted proxies are addresses and networks like 10.0.0.0/8, not ${one}.`)
+    expect(make({ trustedProxies: [one] })).toThrow(`Trusted proxies must be addresses or networks like 10.0.0.0/8, not ${one}.`)
 })
 
 const addresses: [string, boolean][] = [

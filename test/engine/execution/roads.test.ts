@@ -157,7 +157,7 @@ test('questions asked together: folds one after the other, the statements of the
 
 test('a question whose roads are all refused is an error that names them', () => {
   const asked = question({ lists: closed('no-uuids'), statement: closed('many-texts') })
-  expect(() => run(along(asked))).toThrowError('No road leads to it: lists: no-uuids, statement: many-texts')
+  expect(() => run(along(asked))).toThrowError('No road can answer it: lists: no-uuids, statement: many-texts')
 })
 
 test('an error of a plan reaches the question, which may know its field', () => {
@@ -190,7 +190,7 @@ test('explain lists every road of each question, with what it had before', async
     }
     const noFold = { code: 'no-fold', reason: 'the lists have no fold for the actors of paths' }
     const engine = { road: 'engine', code: 'engine-without-lists', reason: 'the engine does not fold lists of events' }
-    const byPlan = { code: 'actors-by-expression', reason: 'the actors are an expression' }
+    const byPlan = { code: 'actors-by-expression', reason: 'the actors are values of an expression' }
     expect(await explained({ kind: 'TrendsQuery', series: [visit], dateRange })).toEqual([
       { road: 'core', reason: undefined, roads: [{ road: 'lists', isTaken: true }, { road: 'statement' }] },
     ])

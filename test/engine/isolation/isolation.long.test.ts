@@ -314,7 +314,7 @@ describe('when the engine ends', () => {
     await isSuspect()
     process.kill(enginePid(waymark), 'SIGKILL')
     expect(await count(project)).toEqual([1, 1])
-    expect(await heavy).toMatchObject({ code: 'engine-ended', message: expect.stringContaining('exited while it worked on this request') })
+    expect(await heavy).toMatchObject({ code: 'engine-ended', message: expect.stringContaining('exited while handling this request') })
     expect(errors.map(String)).toEqual([expect.stringContaining('started again')])
   })
 

@@ -46,7 +46,7 @@ test('series of several groups are refused in words of WITH FILL', async () => {
   })
   const refused = await project.answer(filled(900_000)).catch((error: Error) => error)
   expect(refused).toMatchObject({ code: 'makes-too-much', data: { name: 'WITH FILL' } })
-  expect((refused as Error).message).toMatch(/^WITH FILL would make 900,00\d rows for one series; the limit is [\d,]+/)
+  expect((refused as Error).message).toMatch(/^WITH FILL would produce 900,00\d rows for one series; the limit is [\d,]+/)
   expect((refused as Error & { suggestion: string }).suggestion).toContain('STEP')
   await waymark.close()
 })

@@ -110,6 +110,6 @@ test('keys of a map are compared with a pattern of many %', async () => {
 
 test('a pattern that is too long for a regular expression is refused in plain words', async () => {
   await expect(project.rows("select 'a' like concat(repeat('%a_', 200000 + number), 'b') from numbers(1)")).rejects.toThrow(
-    /^The pattern of a row is too long: it is compiled for each of them, and may have 1000 characters/,
+    /^A pattern that differs by row is compiled for each row, and can have at most 1000 characters/,
   )
 })

@@ -66,7 +66,7 @@ const wordings: readonly (readonly [statement: string, message: string])[] = [
   ['select 1 from', 'expected a table but found the end'],
   ['select (1', 'expected ")" but found the end'],
   ['select 1; select 2', 'only one statement is allowed, found select after it'],
-  ["select 'abc", 'this string has no end'],
+  ["select 'abc", 'this string is not closed'],
   ['select 1 from a left right join b', 'a join cannot be both LEFT and RIGHT'],
 ]
 

@@ -147,7 +147,7 @@ test('the dates of the range, and where it was answered', async () => {
   expect(explain).toEqual([expect.objectContaining({ label: 'paths', road: 'core' })])
   const random = await ask({ properties: [{ key: 'rand() < 2', type: 'hogql' }], explain: true })
   expect(random.explain).toContainEqual(
-    expect.objectContaining({ label: 'paths', road: 'sql', reason: 'a condition or a value is another one each time' }),
+    expect.objectContaining({ label: 'paths', road: 'sql', reason: 'a condition or a value is not deterministic' }),
   )
 })
 

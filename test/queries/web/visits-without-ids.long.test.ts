@@ -291,7 +291,7 @@ describe.each(Object.keys(projects) as Name[])('of visits that name their sessio
     expect(await persons(project)).toEqual(['ben', 'cid'])
     expect(await persons(named)).toEqual(['ben', 'cid'])
     await expect(project.query(trend(all, { madeSessions: true, modifiers: { road: 'core' } }) as never)).rejects.toThrow(
-      /made by a statement/,
+      /only a statement computes/,
     )
   })
 

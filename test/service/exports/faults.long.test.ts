@@ -168,7 +168,7 @@ describe('local files', () => {
       const others = { [`${name}.manifest.json`]: JSON.stringify({ export_id: 'other', files: [] }), [`${name}.jsonl`]: 'theirs\n' }
       mkdirSync(join(dataDir, 'exports'))
       for (const [file, content] of Object.entries(others)) writeFileSync(join(dataDir, 'exports', file), content)
-      const latest_error = `${name} is there already, of another export. Choose another prefix for one of them, such as one with {table}.`
+      const latest_error = `${name} already exists and belongs to another export. Choose another prefix for one of them, such as one with {table}.`
       expect(await run()).toMatchObject({ status: 'Failed', latest_error })
       expect(
         readdirSync(join(dataDir, 'exports'))

@@ -210,7 +210,7 @@ describe.skipIf(why !== null)('a PostgreSQL server', () => {
     const long = { ...postgres, columns: () => [{ alias: 'é'.repeat(32), expression: 'event' }] }
     await expect(shop.run(long, config(), { identity: [] })).rejects.toMatchObject({
       isRetryable: false,
-      message: `PostgreSQL takes names of columns up to 63 bytes. Give "${'é'.repeat(32)}" a shorter one with AS.`,
+      message: `PostgreSQL supports column names of up to 63 bytes. Rename "${'é'.repeat(32)}" with AS.`,
     })
     const stopped = new AbortController()
     const slow = {

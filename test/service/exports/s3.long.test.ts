@@ -209,7 +209,7 @@ describe('a server that fails', () => {
     [403, 'AccessDenied', false, /^Access to the bucket exports is denied\. The access key needs s3:PutObject/],
     [301, 'PermanentRedirect', false, 'The bucket exports is not in the region us-east-1. Set region to that of the bucket.'],
     [507, 'XMinioStorageFull', true, /answered 507\. The storage of the server is full\.$/],
-    [503, 'SlowDown', true, /answered 503\. S3 asks for fewer requests\.$/],
+    [503, 'SlowDown', true, /answered 503\. S3 limits the rate of requests\.$/],
     [500, 'InternalError', true, /answered 500\. InternalError: said so$/],
   ])('%s %s', async (status, code, isRetryable, message) => {
     answer = { status, code }

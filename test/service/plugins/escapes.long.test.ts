@@ -72,36 +72,36 @@ const attacks: readonly Attack[] = [
   ['WebAssembly', 'return new WebAssembly.Memory({ initial: 60000 })', /ReferenceError: '?WebAssembly'? is not defined/],
   ['a thread', "return new Worker('x')", /ReferenceError: '?Worker'? is not defined/],
   // time
-  ['an endless loop', 'while (true) {}', /was ended: it ran for more than 0.25 s/],
-  ['an endless loop that catches', 'while (true) try { while (true) {} } catch {}', /was ended: it ran for more than 0.25 s/],
+  ['an endless loop', 'while (true) {}', /was stopped: it ran for more than 0.25 s/],
+  ['an endless loop that catches', 'while (true) try { while (true) {} } catch {}', /was stopped: it ran for more than 0.25 s/],
   [
     'endless microtasks',
     'const again = () => Promise.resolve().then(again); await again()',
-    /was ended: it (?:ran for more than 0.25 s|needed more than 16 MB)/,
+    /was stopped: it (?:ran for more than 0.25 s|needed more than 16 MB)/,
   ],
-  ['endless awaiting of nothing', 'for (;;) await null', /was ended: it ran for more than 0.25 s/],
-  ['microtasks that nobody awaits', '(async () => { for (;;) await null })(); return event', /was ended: it ran for more than 0.25 s/],
-  ['an endless getter of the result', 'return { get event() { for (;;); } }', /was ended: it ran for more than 0.25 s/],
-  ['an endless toJSON', 'return { toJSON() { for (;;); } }', /was ended: it ran for more than 0.25 s/],
-  ['an endless then', 'return { then() { for (;;); } }', /was ended: it ran for more than 0.25 s/],
-  ['an endless message of an error', 'throw { get message() { for (;;); } }', /was ended: it ran for more than 0.25 s/],
-  ['an endless comparison', '[3, 1, 2].sort(() => { for (;;); })', /was ended: it ran for more than 0.25 s/],
+  ['endless awaiting of nothing', 'for (;;) await null', /was stopped: it ran for more than 0.25 s/],
+  ['microtasks that nobody awaits', '(async () => { for (;;) await null })(); return event', /was stopped: it ran for more than 0.25 s/],
+  ['an endless getter of the result', 'return { get event() { for (;;); } }', /was stopped: it ran for more than 0.25 s/],
+  ['an endless toJSON', 'return { toJSON() { for (;;); } }', /was stopped: it ran for more than 0.25 s/],
+  ['an endless then', 'return { then() { for (;;); } }', /was stopped: it ran for more than 0.25 s/],
+  ['an endless message of an error', 'throw { get message() { for (;;); } }', /was stopped: it ran for more than 0.25 s/],
+  ['an endless comparison', '[3, 1, 2].sort(() => { for (;;); })', /was stopped: it ran for more than 0.25 s/],
   [
     'an endless iterator',
     'new Map({ [Symbol.iterator]: () => ({ next: () => ({ value: [1, 1] }) }) })',
-    /was ended: it ran for more than 0.25 s/,
+    /was stopped: it ran for more than 0.25 s/,
   ],
-  ['a regular expression of exponential time', "return /^(a+)+$/.test('a'.repeat(60) + 'b')", /was ended: it ran for more than 0.25 s/],
-  ['alternatives of exponential time', "return /(a|a)*b/.test('a'.repeat(60))", /was ended: it ran for more than 0.25 s/],
-  ['words of exponential time', "return /^(\\w+\\s?)*$/.test('word'.repeat(20) + '!')", /was ended: it ran for more than 0.25 s/],
-  ['a replacement of exponential time', "return ('a'.repeat(60) + 'b').replace(/(a*)*c/, '')", /was ended: it ran for more than 0.25 s/],
-  ['a promise that never settles', 'await new Promise(() => {})', /was ended: it did not end within 1.5 s/],
-  ['endless calls of the server', "for (;;) await meta.cache.incr('n')", /was ended: it did not end within 1.5 s/],
+  ['a regular expression of exponential time', "return /^(a+)+$/.test('a'.repeat(60) + 'b')", /was stopped: it ran for more than 0.25 s/],
+  ['alternatives of exponential time', "return /(a|a)*b/.test('a'.repeat(60))", /was stopped: it ran for more than 0.25 s/],
+  ['words of exponential time', "return /^(\\w+\\s?)*$/.test('word'.repeat(20) + '!')", /was stopped: it ran for more than 0.25 s/],
+  ['a replacement of exponential time', "return ('a'.repeat(60) + 'b').replace(/(a*)*c/, '')", /was stopped: it ran for more than 0.25 s/],
+  ['a promise that never settles', 'await new Promise(() => {})', /was stopped: it did not end within 1.5 s/],
+  ['endless calls of the server', "for (;;) await meta.cache.incr('n')", /was stopped: it did not end within 1.5 s/],
   // memory
   [
     'a list that grows',
     'const all = []; for (;;) all.push({ n: all.length })',
-    /was ended: it (?:needed more than 16 MB|ran for more than 0.25 s)|out of memory/,
+    /was stopped: it (?:needed more than 16 MB|ran for more than 0.25 s)|out of memory/,
   ],
   ['a text that doubles', "let text = 'x'; for (;;) text += text", /needed more than 16 MB|string too long/],
   ['a long text at once', "return 'x'.repeat(2 ** 29)", /needed more than 16 MB/],
@@ -110,12 +110,12 @@ const attacks: readonly Attack[] = [
   [
     'memory in a global',
     "for (let i = 0; ; i++) globalThis['k' + i] = new Array(1000).fill(i)",
-    /was ended: it (?:needed more than 16 MB|ran for more than 0.25 s)/,
+    /was stopped: it (?:needed more than 16 MB|ran for more than 0.25 s)/,
   ],
   [
     'memory after it ran out',
     "const all = []; for (;;) try { all.push('x'.repeat(100000)) } catch {}",
-    /was ended: it (?:ran for more than 0.25 s|needed more than 16 MB)/,
+    /was stopped: it (?:ran for more than 0.25 s|needed more than 16 MB)/,
   ],
   // depth
   ['deep recursion', 'const down = () => down() + 1; return down()', /stack overflow|Maximum call stack/],
@@ -124,8 +124,8 @@ const attacks: readonly Attack[] = [
     'let deep = {}; for (let i = 0; i < 20000; i++) deep = { deep }; event.properties = deep; return event',
     /stack overflow|too deeply|out of memory|Maximum call stack/,
   ],
-  ['deep JSON', "return JSON.parse('['.repeat(200000))", /was ended: it nested its code or data too deeply|stack overflow|SyntaxError/],
-  ['deep code', "return eval('['.repeat(500000))", /was ended: it nested its code or data too deeply|stack overflow|SyntaxError/],
+  ['deep JSON', "return JSON.parse('['.repeat(200000))", /was stopped: it nested its code or data too deeply|stack overflow|SyntaxError/],
+  ['deep code', "return eval('['.repeat(500000))", /was stopped: it nested its code or data too deeply|stack overflow|SyntaxError/],
   ['a deep regular expression', "return new RegExp('('.repeat(100000))", /failed: /],
   // size
   ['a giant result', "event.properties.big = 'x'.repeat(4200000); return event", /returned a value of more than 4194304 characters/],
@@ -136,7 +136,7 @@ const attacks: readonly Attack[] = [
 ]
 
 /** On a busy machine, the limit of the thread can come first for what the engine does without asking whether to go on. */
-const orThread = (log: RegExp) => new RegExp(`${log.source}|was ended: it kept its thread busy for more than 10 s`)
+const orThread = (log: RegExp) => new RegExp(`${log.source}|was stopped: it kept its thread busy for more than 10 s`)
 
 const processEvent = (body: string) => `exports.processEvent = async function (event, meta) { ${body} }`
 
@@ -202,7 +202,7 @@ test('a thread that a plugin keeps busy is ended; its neighbors are loaded again
     const [hung, others] = await Promise.all([world.runtime.transform(1, [eventOf()]), world.runtime.transform(2, events)])
     expect(others).toMatchObject(events.map(() => ({ properties: { $plugins_succeeded: ['plugin 3 (3)'] } })))
     expect(hung).toMatchObject([{ properties: { $plugins_failed: ['plugin 1 (1)'], $plugins_succeeded: ['plugin 2 (2)'] } }])
-    expect(errors()).toEqual(['processEvent was ended: it kept its thread busy for more than 3 s'])
+    expect(errors()).toEqual(['processEvent was stopped: it kept its thread busy for more than 3 s'])
   } finally {
     await world.runtime.close()
     await own.close()
@@ -215,7 +215,7 @@ test('a flood of lines is cut', async () => {
   expect(result).toMatchObject({ properties: { $plugins_succeeded: ['plugin 1 (1)', 'plugin 2 (2)'] } })
 
   expect(world.logs).toHaveLength(100)
-  expect(world.logs.at(-1)).toMatchObject({ level: 'WARN', message: 'Further lines of this call are left out after 100' })
+  expect(world.logs.at(-1)).toMatchObject({ level: 'WARN', message: 'Further lines of this call are dropped: at most 100 are logged' })
   expect(world.logs.every(({ message }) => message.length <= 8001)).toBe(true)
 })
 

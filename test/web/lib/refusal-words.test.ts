@@ -37,7 +37,7 @@ test.each<[status: number, detail: string, attr: string | null, said: string]>([
   ],
   [404, 'Not found.', null, 'It does not exist any more, or you may not see it. Load the page again.'],
   [405, 'Method "POST" not allowed.', null, 'The server does not know this action. Load the page again.'],
-  [429, 'Request was throttled. Expected available in 31 seconds.', null, 'That was asked too often. Try again in 31 seconds.'],
+  [429, 'Request was throttled. Expected available in 31 seconds.', null, 'Too many requests. Try again in 31 seconds.'],
   // Words of people stay as they are: names, addresses, events.
   [403, 'You do not have permission to perform this action.', null, 'You do not have permission to perform this action.'],
   [

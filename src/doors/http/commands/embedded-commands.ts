@@ -18,7 +18,7 @@ const doors = new WeakMap<Waymark, Door>()
 const noAddress = () =>
   new WaymarkError('command-failed', {
     message:
-      'The application that has this directory open has not said its public address. Pass it: `--public-url https://app.example.com/analytics`, or `createHandler(waymark, { publicUrl })` in the application.',
+      'The application that has this directory open has not set its public URL. Pass it: `--public-url https://app.example.com/analytics`, or `createHandler(waymark, { publicUrl })` in the application.',
   })
 
 const workOf = (waymark: Waymark, door: Door): LocalCommands => ({

@@ -15,9 +15,9 @@ const recentDays = 30
 
 export const valuesParameters = {
   key: 'The property',
-  properties: 'The same, as older clients write it',
-  value: 'Only values that contain this text, in any case',
-  limit: `How many values (default ${shownByDefault}, at most ${mostShown})`,
+  properties: 'Older name of `key`',
+  value: 'Only values that contain this text, ignoring case',
+  limit: `Number of values (default ${shownByDefault}, at most ${mostShown})`,
 }
 
 type Counted = readonly [value: unknown, count: number]

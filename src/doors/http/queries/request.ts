@@ -91,7 +91,7 @@ const withQueryOfForm = (body: unknown): unknown => {
   try {
     return { ...body, query: JSON.parse(body.query) as unknown }
   } catch {
-    throw misfit('`query` must be an object with its `kind`, or in a form the same as JSON text.', 'query', ['query'])
+    throw misfit('`query` must be an object with a `kind`; a form sends it as JSON text.', 'query', ['query'])
   }
 }
 

@@ -29,7 +29,7 @@ const longestId = 200
 export const readAsking = (query: URLSearchParams): InsightAsking => {
   const client_query_id = query.get('client_query_id') || null
   if (client_query_id !== null && client_query_id.length > longestId)
-    throw invalid(`A client_query_id has at most ${longestId} characters.`, 'client_query_id', 'max_length')
+    throw invalid(`A client_query_id can have at most ${longestId} characters.`, 'client_query_id', 'max_length')
   return {
     refresh: savedRefresh(query.get('refresh')),
     filters: jsonOf(query, 'filters_override'),

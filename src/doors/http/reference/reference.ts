@@ -66,12 +66,12 @@ invitation expires after three days, or when its sender may no longer invite to 
 
 **Passwords.** \`POST /api/reset/\` mails a link, valid for one hour; the answer is the same whether the address has an account, and it comes before the mail is sent. Without a mail server (\`--smtp\`)
 it answers 400 \`email_not_available\`; \`GET /_preflight\` says so beforehand (\`email_service_available\`), and the operator prints a link with \`waymark users link\`, valid for 24 hours. A link
-works once. A new password ends the sessions of the account and its other links; personal API keys stay if the address was confirmed before. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session that asks.
+works once. A new password ends the sessions of the account and its other links; personal API keys stay if the address was confirmed before. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session of the request.
 
 **Addresses.** The first link for a new password that is used proves the address of an account. What the account had before ends then: sessions, keys, memberships and invitations
 ([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to the signed-in user, and \`confirm_email/\` takes its secret: then
-everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is told. Without a mail server the operator
-confirms it: \`waymark users confirm --email ADDRESS\`. An address that somebody else has is answered like any other.
+everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is notified. Without a mail server the operator
+confirms it: \`waymark users confirm --email ADDRESS\`. The answer is the same if somebody else has the address.
 
 **Pagination.** Lists take \`limit\` (default 100, at most 1000) and \`offset\`, and answer \`{"count", "next", "previous", "results"}\`. Links begin with the public URL of the server
 ([operations.md](operations.md)), else with the host of the request if it is a local one; otherwise they are relative.
@@ -89,7 +89,7 @@ answer that they expect, with the header \`${notKeptHeader.replace(/\b[a-z]/g, (
 \`_.$-\` are percent-encoded. Read-only fields are ignored too, so you can write a record back as you read it.
 
 **Parameters** of URLs that a route does not have are refused (400) with their name and the likely one, and so is one that is sent several times with different values where one is
-expected: an answer that ignores a filter looks like an answer to it. \`GET /openapi.json\` lists those of each route. These may be sent to every route, without effect:
+expected: if a filter were ignored, the answer would look as if it had been applied. \`GET /openapi.json\` lists those of each route. These may be sent to every route, without effect:
 
 | parameter | values | why it is taken |
 |---|---|---|
@@ -102,8 +102,8 @@ limit if the operator sets one (\`--queries-per-hour\`; ${hostedQueriesPerHour} 
 ${defaultRateLimits.test.map(({ count, seconds }) => `${count} ${seconds === 60 ? 'a minute' : 'an hour'}`).join(' and ')}.
 
 **Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization
-${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, a caller who has fewer than others takes a place: from the organization that
-has most, and in it from the user who has most, the newest query of which nothing has run. It is answered 503 with \`Retry-After\`, in the background with that error, and so is a query for which nobody has more. Organizations get equal
+${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, a query of a caller who has fewer than
+others displaces another one: in the organization with most queries, and there of the user with most, the newest query that has not started. The displaced query gets 503 with \`Retry-After\`, or that error if it is async. If nobody has more, the new query gets it. Organizations get equal
 shares of the engine, then projects within an organization, and users within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice. Queries with a waiting client run
 before async ones.
 
@@ -135,7 +135,7 @@ without messages and with at most 4,096 characters. [arrow.md](arrow.md) shows h
 \`parquet\`, \`arrow\` or \`spreadsheet\` instead of \`async\` and \`refresh\`. Without \`format\`, the \`Accept\` header decides, else it is CSV. A statement and a list of events or persons have all their rows (a \`limit\` in the query
 holds), a chart one row per point. Memory does not depend on the number of rows: CSV, JSON lines and Arrow are streamed as the engine produces them, with backpressure from the client; Parquet is written to a
 file in the data directory first, and sent when it is complete. It must leave 256 MiB of the disk free, else the download is refused with \`no-space\` (503). Values are those of a JSON answer; in Parquet, times are in UTC without a zone, and a column whose name is taken gets its index as a suffix. A column whose name contains NUL cannot be in a Parquet file (400). \`csv\` is exact;
-\`spreadsheet\` is CSV for people, in which a text that a spreadsheet would take for a formula (it begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return, and is no number) has an apostrophe before it; of charts, \`(none)\` and \`Other\` stand in place of the values of a breakdown that only programs know. If the client
+\`spreadsheet\` is CSV for people, in which a text that a spreadsheet would take for a formula (it begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return, and is not a number) has an apostrophe before it; in charts, \`(none)\` and \`Other\` replace the internal values of a breakdown. If the client
 disconnects, the statement is cancelled. A browser can send a form instead of JSON, with \`query\` as JSON text, and saves the file by itself. If the query fails before the first byte, the answer has the status of the error; after that the connection is closed without a final chunk, so that an incomplete file is
 never taken for a complete one. A download has ${downloadSeconds} seconds of the engine's time and counts as a concurrent query. \`waymark serve --downloads off\` turns downloads off; with \`--hosted\` they are off unless \`--downloads on\`.
 The command line has \`waymark query … --format parquet --out FILE\` ([quickstart.md](quickstart.md)).

@@ -22,15 +22,15 @@ interface Effectless {
 }
 /** Parameters that every route takes although they do not change its answer. */
 export const effectless: Readonly<Record<string, Effectless>> = {
-  personal_api_key: { values: null, reason: 'A key may stand here, and was checked before' },
-  _: { values: null, reason: 'The time, which jQuery and the browser client add so that no cache answers' },
-  token: { values: null, reason: "The project's public key, which the clients for browsers and servers add; the path names the project" },
+  personal_api_key: { values: null, reason: 'The API key, which is checked before the parameters' },
+  _: { values: null, reason: 'The time, which jQuery and the browser client add to bypass caches' },
+  token: { values: null, reason: "The project's public key, which client libraries add; the path names the project" },
   limit: {
     values: null,
     reason:
-      'Clients that read all lists in pages send it; a list that has no pages answers everything, and pages with a cursor have their own size',
+      'Clients that page through all lists send it; a list without pages returns everything, and pages with a cursor have a fixed size',
   },
-  format: { values: ['json'], reason: 'Clients written for Django REST framework ask for the format by name; answers are JSON' },
+  format: { values: ['json'], reason: 'Clients written for Django REST framework request the format by name; answers are JSON' },
 }
 
 const mostNamed = 12
@@ -59,7 +59,7 @@ export function checkParameters(row: Pick<Row, 'isPaged' | 'queryParameters' | '
 }
 
 function unknown(name: string, names: readonly string[], harmless: Effectless | null): string {
-  if (harmless) return `The parameter ${name} can only be ${harmless.values!.join(' or ')}: answers have no other form here.`
+  if (harmless) return `The parameter ${name} must be ${harmless.values!.join(' or ')}: there is no other format here.`
   const likely = likelyName(name, names)
   const said = `There is no parameter ${shown(name)} here.`
   if (likely !== undefined) return `${said} Did you mean ${likely}?`

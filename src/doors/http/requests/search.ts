@@ -1,7 +1,7 @@
 import type { Visit } from '../resource.ts'
 
 /** A parameter of lists whose records have a name and a description. */
-export const searchParameter = { search: 'Text in the name or the description, in any case' }
+export const searchParameter = { search: 'Text in the name or the description, ignoring case' }
 
 /** Those that contain what the request searches for. */
 export function searched<T extends { readonly name: string; readonly description?: string | null | undefined }>(

@@ -19,9 +19,9 @@ const actionInput = z.object({
   tags: listOf(tag).max(100).optional(),
   pinned_at: moment().nullish().meta({ description: 'Shown first by clients that pin actions' }),
 })
-const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
+const creating = actionInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if no other record has it' }) })
 /** How client tools delete definitions. */
-export const deletedField = { deleted: flag().optional().meta({ description: '`true` removes it, for good' }) }
+export const deletedField = { deleted: flag().optional().meta({ description: '`true` deletes it permanently' }) }
 const changing = actionInput.partial().extend(deletedField)
 
 /** An URL is matched by a part of it if the step does not say how. */
@@ -86,7 +86,7 @@ const idOf = ({ params }: ProjectVisit): number => definitionId(params.id)
 
 export const actions = defineRecords({
   name: 'actions',
-  summary: 'Names for events: those that fit one of the steps ([cohorts.md](cohorts.md))',
+  summary: 'Names for events: those that match one of the steps ([cohorts.md](cohorts.md))',
   path: '/api/projects/:project_id/actions',
   reach: 'project',
   object: 'action',
@@ -94,12 +94,12 @@ export const actions = defineRecords({
   present,
   rows: ({ row, list, create, retrieve, replace }) => [
     list({
-      summary: 'Actions in order of their ids',
+      summary: 'Actions by id',
       queryParameters: searchParameter,
       handle: async (visit) => searched(visit, await (await service(visit)).list()),
     }),
     create({
-      summary: 'A new action',
+      summary: 'Creates an action',
       body: creating,
       handle: async (visit) => {
         const made = await (await service(visit)).create(storable(check(creating, visit.body)), visit.caller.user.id)
@@ -115,7 +115,7 @@ export const actions = defineRecords({
       method: 'PATCH',
       path: ':id',
       name: 'update',
-      summary: 'Changes the fields that are given; queries see it at once',
+      summary: 'Changes the given fields; queries use them at once',
       body: changing,
       answer: actionSchema,
       handle: async (visit) => {
@@ -125,11 +125,11 @@ export const actions = defineRecords({
       },
     }),
     replace({
-      summary: 'The same, and what is not named goes back to its default',
+      summary: 'Like PATCH, but fields that are not sent get their defaults',
       body: actionInput,
       handle: async (visit) =>
         change(visit, { description: null, steps: [], tags: [], pinned_at: null, ...storable(check(actionInput, visit.body)) }),
     }),
-    row(activityOf('Action', idOf, 'of one that was removed')),
+    row(activityOf('Action', idOf, 'of removed ones')),
   ],
 })

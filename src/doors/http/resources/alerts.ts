@@ -51,7 +51,7 @@ const presentOne = async (visit: ProjectVisit, { alert, secret = null }: { reado
 export const numberIn = (query: URLSearchParams, name: string): number | null => {
   const given = query.get(name)
   if (given === null || given === '') return null
-  if (!/^\d{1,9}$/.test(given)) throw invalid(`${name} must be the number of a record.`, name)
+  if (!/^\d{1,9}$/.test(given)) throw invalid(`${name} must be the id of a record, a whole number.`, name)
   return Number(given)
 }
 
@@ -72,7 +72,7 @@ export const alerts = defineRecords({
   rows: ({ row, page, create, retrieve, update, replace, remove }) => [
     page({
       summary: 'Alerts, newest first, without their checks; `last_delivery` says whether the newest notice has arrived',
-      queryParameters: { insight_id: 'Only those of this insight', insight: 'The same' },
+      queryParameters: { insight_id: 'Only those of this insight', insight: 'Older name of `insight_id`' },
       handle: async (visit) => {
         const insight = numberIn(visit.query, 'insight_id') ?? numberIn(visit.query, 'insight')
         const { rows, count } = await service(visit).list(visit.project, insight, pageBounds(visit.query))
@@ -80,7 +80,7 @@ export const alerts = defineRecords({
       },
     }),
     create({
-      summary: 'A new alert, checked at once and then at its interval. The secret of its webhook is returned once',
+      summary: 'Creates an alert, which is checked at once and then at its interval.  The secret of its webhook is returned once',
       body: alertInput,
       secrets: ['webhook_secret'],
       handle: async (visit) => service(visit).create(visit, visit.body),
@@ -90,17 +90,17 @@ export const alerts = defineRecords({
       handle: async (visit) => ({ alert: await find(visit) }),
     }),
     update({
-      summary: 'Changes the given fields. With another rule it is checked at once; `snoozed_until` pauses it',
+      summary: 'Changes the given fields. With a changed rule it is checked at once; `snoozed_until` pauses it',
       body: alertChange,
       handle: async (visit) => service(visit).update(visit, visit.params.id ?? '', visit.body),
     }),
     replace({
-      summary: 'The same, with insight, condition and threshold required; users and webhook that are not named are removed',
+      summary: 'Like PATCH, with insight, condition and threshold required; users and webhook that are not sent are removed',
       body: alertInput,
       handle: async (visit) => service(visit).update(visit, visit.params.id ?? '', visit.body, true),
     }),
     remove({
-      summary: 'Removes an alert with its checks; what is not delivered yet is not sent any more',
+      summary: 'Removes an alert with its checks; pending deliveries are not sent',
       handle: async (visit) => service(visit).remove(visit, visit.params.id ?? ''),
     }),
     row({
@@ -121,10 +121,9 @@ export const alerts = defineRecords({
       },
     }),
     ...deliveryRows(row, async (visit) => ({ alert: await find(visit) }), {
-      summary:
-        'Sends a notice that says it is a test (`alert.test`) to everybody whom the alert tells, and answers what became of it: one attempt for each',
+      summary: 'Sends a test notice (`alert.test`) to all receivers of the alert, and returns the outcome: one attempt for each',
       limits: ['api', 'test'],
     }),
-    row(activityOf('AlertConfiguration', ({ params }) => (params.id ?? '').toLowerCase(), 'of one that was removed')),
+    row(activityOf('AlertConfiguration', ({ params }) => (params.id ?? '').toLowerCase(), 'of removed ones')),
   ],
 })

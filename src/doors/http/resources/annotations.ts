@@ -54,12 +54,12 @@ export const annotations = defineRecords({
   presentAll: present,
   rows: ({ row, page, create, retrieve, update, replace }) => [
     page({
-      summary: 'Annotations of the project and of its organization, the latest time first',
+      summary: 'Annotations of the project and of its organization, latest time first',
       queryParameters: {
         search: 'Text in the content',
         scope: `One of ${annotationScopes.join(', ')}`,
-        date_from: 'About times since: ISO 8601, or as in `-7d`',
-        date_to: 'About times before',
+        date_from: 'Only annotations of this time or later: ISO 8601, or as in `-7d`',
+        date_to: 'Only annotations of earlier times',
       },
       handle: async (visit) => {
         const [search, scope] = [visit.query.get('search'), visit.query.get('scope')]
@@ -76,7 +76,7 @@ export const annotations = defineRecords({
       },
     }),
     create({
-      summary: 'A new annotation',
+      summary: 'Creates an annotation',
       body: annotationInput,
       handle: async (visit) => visit.app.saved.annotations.create(placeOf(visit), visit.body),
     }),
@@ -85,12 +85,12 @@ export const annotations = defineRecords({
       handle: async (visit) => visit.app.saved.annotations.find(visit.project, idOf(visit)),
     }),
     update({
-      summary: 'Changes the fields that are given; `deleted` hides it, and shows it again',
+      summary: 'Changes the given fields; `deleted` hides it, or shows it again',
       body: annotationInput,
       handle: async (visit) => visit.app.saved.annotations.update(placeOf(visit), idOf(visit), visit.body),
     }),
     replace({
-      summary: 'The same, and what is not named goes back to its default',
+      summary: 'Like PATCH, but fields that are not sent get their defaults',
       body: annotationInput,
       handle: async (visit) => {
         check(annotationInput, visit.body)

@@ -100,7 +100,7 @@ const logsWanted = (visit: ExportVisit, lines: readonly BatchExportLog[]) => {
 const logParameters = {
   after: 'Only lines since this time: ISO 8601, or relative (`-7d`)',
   before: 'Only lines until this time',
-  search: 'Only lines that contain this text, in any case',
+  search: 'Only lines that contain this text, ignoring case',
   level_filter: repeatable(`Only lines of this level: ${logLevels.join(', ')}`),
 }
 const stepInput = z.object({ step: integer(0) })
@@ -154,7 +154,7 @@ const recordRows = ({ retrieve, update, replace, remove, one }: ExportRows): rea
     handle: async (visit) => visit.app.exports.service.update(visit.by, await find(visit), visit.body),
   }),
   replace({
-    summary: 'The same, with name, destination and interval required',
+    summary: 'Like PATCH, with name, destination and interval required',
     body: batchExportInput,
     handle: async (visit) => visit.app.exports.service.replace(visit.by, await find(visit), visit.body),
   }),
@@ -173,7 +173,7 @@ const recordRows = ({ retrieve, update, replace, remove, one }: ExportRows): rea
     method: 'POST',
     path: ':id/unpause',
     name: 'unpause',
-    summary: 'Continues a batch export; with `backfill`, the paused time is exported too and runs that failed before it are retried',
+    summary: 'Resumes a batch export; with `backfill`, the paused time is exported too and runs that failed before it are retried',
     body: unpauseInput,
     handle: async (visit) => visit.app.exports.service.unpause(visit.by, await find(visit), visit.body),
   }),
@@ -209,7 +209,7 @@ const backfillRows = ({ row }: ExportRows): readonly Row[] => [
     method: 'POST',
     path: ':id/backfills',
     name: 'create_backfill',
-    summary: 'The same as `backfill`, and answers the backfill',
+    summary: 'Like `backfill`, but returns the backfill',
     body: backfillInput,
     status: 201,
     answer: backfillSchema,
@@ -265,7 +265,7 @@ const runRows = ({ row }: ExportRows): readonly Row[] => [
     method: 'POST',
     path: ':id/runs/:run_id/retry',
     name: 'retry_run',
-    summary: 'Exports the rows of a run that has ended again, in place of what it exported',
+    summary: 'Repeats a run that has ended; its rows replace those that it exported',
     answer: z.object({ backfill_id: z.string(), run: runSchema }),
     handle: async (visit) => {
       const [record, run] = await findRun(visit)
@@ -323,7 +323,8 @@ const exportResource = (name: string, path: string, reach: 'organization' | 'pro
         handle: async (visit) => visit.app.exports.service.list(await idsOf(visit)),
       }),
       make.create({
-        summary: 'A new batch export. Its first run covers the interval that has just begun. Secrets of the destination are never returned',
+        summary:
+          'Creates a batch export.  Its first run covers the interval that has just begun. Secrets of the destination are never returned',
         body: batchExportInput,
         handle: async (visit) => visit.app.exports.service.create(visit.by, await projectToCreateIn(visit), visit.body),
       }),

@@ -37,7 +37,7 @@ const cohortInput = z.object({
     .nullish()
     .meta({ description: 'Members of a static cohort: a statement, by its first column, or any query that has actors' }),
 })
-const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if it is not taken' }) })
+const creating = cohortInput.extend({ id: z.int().positive().optional().meta({ description: 'Used if no other record has it' }) })
 const changing = cohortInput.partial().extend(deletedField)
 const csvParameters = { name: 'The name, when the body is `text/csv`' }
 
@@ -111,7 +111,7 @@ export const cohorts = defineRecords({
     row({
       method: 'GET',
       name: 'list',
-      summary: 'Cohorts in order of their ids, each with its number of members as of now',
+      summary: 'Cohorts by id, each with its number of members as of now',
       answer: pageSchema(cohortSchema),
       queryParameters: { ...searchParameter, ...paging },
       handle: async (visit) => {
@@ -122,7 +122,7 @@ export const cohorts = defineRecords({
     }),
     create({
       summary:
-        'A new cohort: dynamic by `filters`; static by `person_ids`, `distinct_ids`, `query` or `csv`, which may be a file of a form or the whole body',
+        'Creates a cohort: dynamic by `filters`; static by `person_ids`, `distinct_ids`, `query` or `csv`, which may be a file of a form or the whole body',
       body: creating,
       takesCsv: true,
       queryParameters: csvParameters,
@@ -133,7 +133,7 @@ export const cohorts = defineRecords({
       },
     }),
     retrieve({
-      summary: 'One cohort; `errors_calculating` is 1 when its condition names something that is gone',
+      summary: 'One cohort; `errors_calculating` is 1 when its condition refers to something that no longer exists',
       handle: find,
     }),
     row({
@@ -154,7 +154,7 @@ export const cohorts = defineRecords({
       },
     }),
     replace({
-      summary: 'The same, and what is not named goes back to its default; a static cohort keeps its members unless others are given',
+      summary: 'Like PATCH, but fields that are not sent get their defaults; a static cohort keeps its members unless others are given',
       body: cohortInput,
       takesCsv: true,
       queryParameters: csvParameters,
@@ -165,15 +165,15 @@ export const cohorts = defineRecords({
       },
     }),
     remove({
-      summary: 'Removes a cohort; its members stay persons',
+      summary: 'Removes a cohort; its members remain as persons',
       handle: removeOne,
     }),
-    row(activityOf('Cohort', idOf, 'of one that was removed')),
+    row(activityOf('Cohort', idOf, 'of removed ones')),
     row({
       method: 'GET',
       path: ':id/persons',
       name: 'persons',
-      summary: 'Its members as of now, the newest first',
+      summary: 'Its members as of now, newest first',
       answer: pageSchema(personSchema),
       queryParameters: paging,
       limits: ['api', 'query'],

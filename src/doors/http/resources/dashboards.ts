@@ -154,7 +154,7 @@ export const dashboards = defineRecords({
       },
     }),
     create({
-      summary: 'A new dashboard, empty or as a copy of another one',
+      summary: 'Creates a dashboard, empty or as a copy of another one',
       body: dashboardInput,
       queryParameters: askingParameters,
       handle: async (visit) => visit.app.saved.dashboards.create(placeOf(visit), visit.body),
@@ -172,7 +172,7 @@ export const dashboards = defineRecords({
       },
     }),
     update({
-      summary: 'Changes the fields and the tiles that are given; `deleted` hides it, and shows it again',
+      summary: 'Changes the given fields and tiles; `deleted` hides it, or shows it again',
       body: dashboardChange,
       queryParameters: askingParameters,
       handle: async (visit) => visit.app.saved.dashboards.update(placeOf(visit), idOf(visit), visit.body),
@@ -181,7 +181,7 @@ export const dashboards = defineRecords({
       method: 'PATCH',
       path: ':id/move_tile',
       name: 'move_tile',
-      summary: 'Moves a tile to another dashboard, and shows that one',
+      summary: 'Moves a tile to another dashboard, and returns that one',
       body: moveInput,
       queryParameters: askingParameters,
       handle: async (visit) => {
@@ -195,7 +195,7 @@ export const dashboards = defineRecords({
       method: 'POST',
       path: ':id/copy_tile',
       name: 'copy_tile',
-      summary: 'Shows a tile of another dashboard here too',
+      summary: 'Shows a tile of another dashboard on this one too',
       body: copyInput,
       queryParameters: askingParameters,
       handle: async (visit) => {
@@ -207,7 +207,7 @@ export const dashboards = defineRecords({
       method: 'POST',
       path: ':id/reorder_tiles',
       name: 'reorder_tiles',
-      summary: 'Puts its tiles in another order; those that are not named come last',
+      summary: 'Reorders its tiles; those that are not listed come last',
       body: orderInput,
       queryParameters: askingParameters,
       handle: async (visit) => {

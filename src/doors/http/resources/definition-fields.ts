@@ -133,11 +133,11 @@ export const removeDefinition = async <D extends Counted>(
 }
 
 export const listParameters = {
-  search: 'Only names that contain all of these words, or whose usual label does (`library version` finds `$lib_version`), in any case',
-  ordering: repeatable(`${nameOrders.join(', ')}, each also descending with \`-\`, the first one decides`),
+  search: 'Only names that contain all of these words, or whose usual label does (`library version` finds `$lib_version`), ignoring case',
+  ordering: repeatable(`${nameOrders.join(', ')}, with \`-\` descending; the first one is the most important`),
   verified: '`true` or `false`',
   exclude_hidden: '`true`: without hidden ones',
-  tags: 'A JSON list: only those with one of these tags. What is not a list is named in the header `X-Ignored-Parameters`',
+  tags: 'A JSON list: only those with one of these tags. Anything but a list is ignored, and named in the header `X-Ignored-Parameters`',
 }
 
 const listIn = (text: string): readonly string[] | null => {

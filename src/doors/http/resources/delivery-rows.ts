@@ -23,7 +23,7 @@ export const deliveryRows = (
       method: 'GET',
       path: ':id/deliveries',
       name: 'deliveries',
-      summary: 'What was sent, waits for another attempt or failed, newest first',
+      summary: 'Deliveries that were sent, wait for another attempt or failed, newest first',
       answer: pageSchema(deliverySchema),
       queryParameters: { ...paging, ...deliveryParameters },
       handle: async (visit) => {
@@ -36,7 +36,7 @@ export const deliveryRows = (
       method: 'POST',
       path: ':id/deliveries/:delivery_id/retry',
       name: 'retry_delivery',
-      summary: 'Sends a delivery that has failed again',
+      summary: 'Retries a failed delivery',
       limits: ['api', 'test'],
       answer: deliverySchema,
       handle: async (visit) => {

@@ -38,7 +38,7 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<D
 export const domains = defineRecords({
   name: 'domains',
   summary:
-    'Internet domains of an organization, proven by a TXT record or by the operator (`waymark domains verify`), and what signing in from them means',
+    'Internet domains of an organization, proven by a TXT record or by the operator (`waymark domains verify`), and their sign-in settings',
   path: '/api/organizations/:organization_id/domains',
   reach: 'organization',
   object: 'organization',
@@ -73,7 +73,7 @@ export const domains = defineRecords({
       method: 'POST',
       path: ':id/verify',
       name: 'verify',
-      summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; not found leaves the domain unverified',
+      summary: 'Looks for the challenge in the TXT record `_waymark-challenge.<domain>`; if it is not found, the domain stays unverified',
       body: domainChange,
       handle: async (visit) => visit.app.accounts.domains.verify(visit.by, await find(visit)),
     }),

@@ -90,7 +90,7 @@ const change = async (visit: ProjectVisit) => {
 
 export const eventDefinitions = defineRecords({
   name: 'event_definitions',
-  summary: 'The names of events that have been seen: how often, since when, and what somebody wrote about them',
+  summary: 'Names of received events: how often and when they were seen, and their descriptions',
   path: '/api/projects/:project_id/event_definitions',
   reach: 'project',
   object: 'event_definition',
@@ -104,7 +104,7 @@ export const eventDefinitions = defineRecords({
       queryParameters: {
         ...listParameters,
         event_type: '`event_custom`: names without `$`; `event_posthog`: names with it; `all`, or `event`: any',
-        names: repeatable('A JSON list of names, or names with commas between them'),
+        names: repeatable('A JSON list of names, or comma-separated names'),
         ...paging,
       },
       answer: pageSchema(definitionSchema),
@@ -130,9 +130,9 @@ export const eventDefinitions = defineRecords({
       handle: change,
     }),
     remove({
-      summary: 'Forgets what was written about it, and lists it again once such an event arrives; stored events stay',
+      summary: 'Removes its description and tags. It is listed again once such an event arrives; stored events stay',
       handle: async (visit) => removeDefinition(visit, 'EventDefinition', await one(visit)),
     }),
-    row(activityOf('EventDefinition', ({ params }) => params.id ?? '', 'of one that was removed, by its id')),
+    row(activityOf('EventDefinition', ({ params }) => params.id ?? '', 'of removed ones, by id')),
   ],
 })

@@ -124,7 +124,7 @@ export const events = defineResource({
       method: 'GET',
       path: 'values',
       name: 'values',
-      summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+      summary: 'The values of a property, the most frequent first; elements of lists are counted separately',
       queryParameters: { ...valuesParameters, event_name: repeatable('Only of events of this name') },
       answer: valuesSchema,
       handle: eventValues,

@@ -72,7 +72,7 @@ const groupTypes = defineResource({
     row({
       method: 'GET',
       name: 'list',
-      summary: 'The group types by their index; a list without pages',
+      summary: 'The group types by their index; the list has no pages',
       answer: z.array(typeSchema),
       handle: typesOf,
     }),
@@ -216,10 +216,7 @@ const relatedGroups = async (visit: ProjectVisit, of: number, where: string, val
 const create = async (visit: ProjectVisit): Promise<GroupAnswer> => {
   const { group_type_index: index, group_key: key, group_properties } = check(groupInput, visit.body)
   if (!(await typesOf(visit)).some((one) => one.group_type_index === index))
-    throw failures.invalid(
-      `The project has no group type ${index}: types come with the first event or group of theirs.`,
-      'group_type_index',
-    )
+    throw failures.invalid(`The project has no group type ${index}: a type is created by its first event or group.`, 'group_type_index')
   const [known] = await rowsOf<GroupRow>(visit, `select ${columns} from groups where index = {index} and key = {key}`, { index, key })
   if (known) throw failures.invalid('A group with this key already exists', 'group_key')
   const stored = propertiesOf(group_properties ?? {}, 'group_properties')
@@ -240,7 +237,7 @@ const recordRows = (row: RowMaker<'project'>): readonly Row[] => [
     summary: 'Groups of a type, the newest first',
     queryParameters: {
       ...typeParameter,
-      search: 'Part of the key or of the name, in any case',
+      search: 'Part of the key or of the name, ignoring case',
       ...paging,
     },
     answer: pageSchema(groupSchema),
@@ -267,7 +264,7 @@ const recordRows = (row: RowMaker<'project'>): readonly Row[] => [
   row({
     method: 'POST',
     name: 'create',
-    summary: 'A new group of a known type; 400 if there is one with this key',
+    summary: 'Creates a group of a known type; 400 if its key is taken',
     body: groupInput,
     status: 201,
     answer: groupSchema,
@@ -307,7 +304,7 @@ const propertyRows = (row: RowMaker<'project'>): readonly Row[] => [
     method: 'GET',
     path: 'property_values',
     name: 'property_values',
-    summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+    summary: 'The values of a property, the most frequent first; elements of lists are counted separately',
     queryParameters: { ...typeParameter, ...valuesParameters },
     answer: valuesSchema,
     handle: (visit) => recordValues(visit, `(select * from groups where index = ${indexIn(visit)})`),
@@ -350,17 +347,17 @@ const groups = defineResource({
       method: 'GET',
       path: 'related',
       name: 'related',
-      summary: `The persons and groups that had events together with one in the last ${relatedDays} days, at most ${mostRelated} of a type`,
+      summary: `The persons and groups that share events with this one from the last ${relatedDays} days, at most ${mostRelated} of a type`,
       queryParameters: {
         ...typeParameter,
-        group_type_index: 'The group type; not given: `id` is a person',
+        group_type_index: 'The group type; without it, `id` is a person',
         id: 'The key of the group, or the uuid of the person',
       },
       answer: z.array(relatedSchema),
       handle: async (visit) => {
         const id = visit.query.get('id') || failing(failures.required('id'))
         const isPerson = !visit.query.get('group_type_index')
-        if (isPerson && !isUuid(id)) throw failures.invalid('A person is given by its uuid.', 'id')
+        if (isPerson && !isUuid(id)) throw failures.invalid('A person is identified by its uuid.', 'id')
         const index = isPerson ? null : indexIn(visit)
         const where = isPerson ? 'toString(person_id) = {id}' : `$group_${index} = {id}`
         const found = index === null ? [] : await relatedPersons(visit, index, id)
@@ -375,7 +372,7 @@ const groups = defineResource({
       method: 'GET',
       path: 'activity',
       name: 'activity',
-      summary: 'Who changed a group and how, the newest first',
+      summary: 'Changes of a group and who made them, newest first',
       scope: 'activity_log:read',
       limits: ['api'],
       queryParameters: { ...groupParameters, ...activityParameters },

@@ -18,7 +18,7 @@ const present = (record: HistoricalImport): HistoricalImportAnswer => ({
 
 export const historicalImport = defineRecords({
   name: 'historical_import',
-  summary: 'What was agreed on the import of past events into a project',
+  summary: 'The approval of an import of past events into a project',
   path: '/api/projects/:project_id/historical_import',
   reach: 'project',
   object: 'project',
@@ -28,19 +28,19 @@ export const historicalImport = defineRecords({
   rows: ({ retrieve, update, replace }) => [
     retrieve({
       path: '',
-      summary: 'Source, method, volume and speed of the import, who approved it, and the limits that hold; `null` is no limit',
+      summary: 'Source, method, volume and speed of the import, who approved it, and the limits in force; `null` is no limit',
       handle: async ({ app, project }) => app.accounts.historicalImports.of(project.id),
     }),
     update({
       path: '',
       summary:
-        'Changes what is named. On a hosted server only the operator approves, and asking for another volume or speed needs approval anew',
+        'Changes the given fields. On a hosted server only the operator can approve, and another volume or speed needs a new approval',
       body: historicalImportInput.partial(),
       handle: async ({ app, by, project, body }) => app.accounts.historicalImports.update(by, project, body),
     }),
     replace({
       path: '',
-      summary: 'The same, and what is not named goes back to its default',
+      summary: 'Like PATCH, but fields that are not sent get their defaults',
       body: historicalImportInput.partial(),
       handle: async ({ app, by, project, body }) => app.accounts.historicalImports.replace(by, project, body),
     }),

@@ -18,7 +18,7 @@ const present = ({ type, count, lastSeen, samples }: WarningSummary): WarningAns
 
 export const ingestionWarnings = defineResource({
   name: 'ingestion_warnings',
-  summary: 'What was altered or left out of the events of a project, although their batches were accepted',
+  summary: 'Events of a project that were altered or left out although their batches were accepted',
   path: '/api/projects/:project_id/ingestion_warnings',
   reach: 'project',
   object: 'project',
@@ -26,7 +26,7 @@ export const ingestionWarnings = defineResource({
     row({
       method: 'GET',
       name: 'list',
-      summary: 'The kinds of warnings with their counts, the latest first; of everything acknowledged before the request',
+      summary: 'The kinds of warnings with their counts, latest first; they cover everything acknowledged before the request',
       answer: pageSchema(warningSchema),
       isPaged: true,
       handle: async (visit) => {

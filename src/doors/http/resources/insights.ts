@@ -70,7 +70,7 @@ const listParameters = {
   search: 'Text in the name, the description or a tag',
   saved: '`true`: those that are saved or on a dashboard; `false`: the others',
   favorited: '`true`: favorites',
-  user: '`true`: those that the caller made',
+  user: '`true`: those that the caller created',
   created_by: 'Ids of users',
   short_id: 'The one with this short id',
   insight: `The kind: ${Object.keys(kinds).join(', ')}`,
@@ -184,7 +184,7 @@ export const insights = defineResource({
     row({
       method: 'POST',
       name: 'create',
-      summary: 'Saves a query, or the older `filters`, which become one; it is checked as when it is asked',
+      summary: 'Saves a query, or the older `filters`, which are converted to one; it is checked like a query that runs',
       body: insightInput,
       status: 201,
       queryParameters: askingParameters,
@@ -195,7 +195,7 @@ export const insights = defineResource({
       method: 'GET',
       path: 'my_last_viewed',
       name: 'my_last_viewed',
-      summary: 'The five insights that the caller looked at last',
+      summary: 'The five insights that the caller viewed last',
       answer: z.array(insightSchema.extend({ last_viewed_at: timeSchema })),
       handle: async ({ app, project, caller }) => {
         const seen = await app.saved.insights.lastViewed(project, caller.user, 5)
@@ -213,7 +213,7 @@ export const insights = defineResource({
       method: 'POST',
       path: 'viewed',
       name: 'viewed_many',
-      summary: 'Notes that the caller looked at several insights',
+      summary: 'Marks several insights as viewed by the caller',
       scope: 'insight:read',
       body: viewedInput,
       status: 204,
@@ -251,7 +251,7 @@ export const insights = defineResource({
       method: 'PATCH',
       path: ':id',
       name: 'update',
-      summary: 'Changes the fields that are given; `deleted` hides it, and shows it again',
+      summary: 'Changes the given fields; `deleted` hides it, or shows it again',
       body: insightChange,
       queryParameters: askingParameters,
       answer: answeredInsightSchema,
@@ -261,7 +261,7 @@ export const insights = defineResource({
       method: 'POST',
       path: ':id/viewed',
       name: 'viewed',
-      summary: 'Notes that the caller looked at it',
+      summary: 'Marks it as viewed by the caller',
       scope: 'insight:read',
       status: 204,
       handle: async ({ app, project, caller, params }) =>

@@ -41,7 +41,7 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<I
 
 export const invites = defineResource({
   name: 'invites',
-  summary: 'Invitations to an organization, good for three days',
+  summary: 'Invitations to an organization, valid for three days',
   path: '/api/organizations/:organization_id/invites',
   reach: 'organization',
   object: 'organization_member',
@@ -58,7 +58,7 @@ export const invites = defineResource({
     row({
       method: 'POST',
       name: 'create',
-      summary: 'Invites somebody by e-mail, with a level not above the own one',
+      summary: 'Invites somebody by e-mail, with a level not above that of the caller',
       body: inviteInput,
       status: 201,
       answer: sentSchema,
@@ -72,7 +72,7 @@ export const invites = defineResource({
       method: 'POST',
       path: 'bulk',
       name: 'create_many',
-      summary: 'Invites up to 20 people, all or none; answers the invitations in the order of the request',
+      summary: 'Invites up to 20 people, all or none; returns the invitations in the order of the request',
       body: z.array(inviteInput).max(fieldLimits.list.most),
       isCreating: true,
       answer: z.array(sentSchema),
@@ -86,14 +86,14 @@ export const invites = defineResource({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
-      summary: 'Takes an invitation back',
+      summary: 'Withdraws an invitation',
       handle: async (visit) => visit.app.accounts.invites.remove(visit.by, await find(visit)),
     }),
     row({
       method: 'POST',
       path: ':id/resend',
       name: 'resend',
-      summary: 'Sends an invitation again, good for three days from now; what was sent before accepts it no more',
+      summary: 'Sends an invitation again, valid for three days from now; earlier links stop working',
       answer: sentSchema,
       handle: async (visit) =>
         presentSent(visit.app, await visit.app.accounts.invites.resend(inviter(visit), visit.organization, await find(visit))),

@@ -132,7 +132,7 @@ export const signup = defineResource({
       method: 'GET',
       path: ':secret',
       name: 'retrieve',
-      summary: 'Whether an invitation can be accepted, and for whom it is',
+      summary: 'Whether an invitation can be accepted, and who it is for',
       answer: lookSchema,
       handle: async ({ app, caller, params }) => {
         const { invite, organization } = await app.accounts.joining.look(params.secret!, caller?.user ?? null)

@@ -50,7 +50,7 @@ export const members = defineRecords({
       summary: 'Members by first name, then the newest first',
       queryParameters: {
         email: 'Only the member with this address',
-        order: `One of ${Object.keys(orders).join(', ')}; with a minus, the other way round`,
+        order: `One of ${Object.keys(orders).join(', ')}; with \`-\` descending`,
       },
       handle: async ({ app, organization, query }) => {
         const email = query.get('email')
@@ -60,14 +60,14 @@ export const members = defineRecords({
     }),
     update({
       path: ':user__uuid',
-      summary: 'Changes the level of another member; passing on ownership makes the giver an administrator',
+      summary: 'Changes the level of another member; transferring ownership makes the former owner an administrator',
       needsRecentLogin: true,
       body: memberInput.partial(),
       handle: async (visit) => visit.app.accounts.members.update(visit.by, await find(visit), visit.body),
     }),
     remove({
       path: ':user__uuid',
-      summary: 'Removes a member; everybody may leave',
+      summary: 'Removes a member; every member may leave',
       needsRecentLogin: true,
       handle: async (visit) => visit.app.accounts.members.remove(visit.by, await find(visit)),
     }),

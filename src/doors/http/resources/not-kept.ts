@@ -15,8 +15,8 @@ interface NotKept {
   readonly hasEmptyList?: true
 }
 
-const none = 'There is nothing like it here.'
-const refused = 'The answer is a refusal anyway'
+const none = 'There is no equivalent.'
+const refused = 'The answer is always an error'
 
 /** Resources of PostHog that Waymark does not support. */
 const resources: readonly NotKept[] = [
@@ -26,7 +26,7 @@ const resources: readonly NotKept[] = [
     path: 'feature_flags',
     object: 'feature_flag',
     words: 'feature flags',
-    instead: 'Flags that are decided elsewhere can be sent as properties of events.',
+    instead: 'Flags that are evaluated elsewhere can be sent as properties of events.',
     hasEmptyList: true,
   },
   { path: 'notebooks', object: 'notebook', words: 'notebooks', instead: none },
@@ -35,7 +35,7 @@ const resources: readonly NotKept[] = [
 ]
 
 export const notKeptResources: readonly Resource[] = resources.map(({ path, object, words, instead, hasEmptyList }) => {
-  const missing = `Waymark does not keep ${words}. ${instead}`
+  const missing = `Waymark does not support ${words}. ${instead}`
   const refuse = async () => {
     throw failures.notFound(missing)
   }
@@ -54,13 +54,13 @@ export const notKeptResources: readonly Resource[] = resources.map(({ path, obje
             summary: 'An empty list for clients that ask, with the header `X-Waymark-Not-Kept`',
             answer: pageSchema(freeSchema),
             isPaged: true,
-            ignoresParameters: 'There is nothing that a filter could leave out',
+            ignoresParameters: 'The list is always empty',
             handle: async (visit) => new Reply(200, pageOf([], visit), notKept(path)),
           })
         : row({
             method: 'GET',
             name: 'list',
-            summary: 'Says that there are none',
+            summary: 'Always 404: not supported',
             status: 404,
             ignoresParameters: refused,
             handle: refuse,
@@ -69,7 +69,7 @@ export const notKeptResources: readonly Resource[] = resources.map(({ path, obje
         method: 'GET',
         path: ':id',
         name: 'retrieve',
-        summary: 'Says that there are none',
+        summary: 'Always 404: not supported',
         status: 404,
         ignoresParameters: refused,
         handle: refuse,

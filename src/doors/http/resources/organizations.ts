@@ -29,7 +29,7 @@ export const organizations = defineResource({
     row({
       method: 'POST',
       name: 'create',
-      summary: 'A new organization with a first project; the caller owns it and works in it from now on',
+      summary: 'Creates an organization with a first project. The caller becomes its owner, and it becomes the current organization',
       reach: 'user',
       body: newOrganizationInput,
       status: 201,

@@ -33,7 +33,7 @@ const ownKey = (caller: Caller): PersonalKey => {
 
 export const personalKeys = defineResource({
   name: 'personal_api_keys',
-  summary: "The caller's personal API keys. A key cannot manage keys; it takes a login",
+  summary: "The caller's personal API keys. A key cannot manage keys; that requires a login",
   path: '/api/personal_api_keys',
   reach: 'user',
   object: null,
@@ -49,7 +49,7 @@ export const personalKeys = defineResource({
     row({
       method: 'POST',
       name: 'create',
-      summary: 'A new key; its value is shown this once',
+      summary: 'Creates a key; its value is shown only once',
       needsRecentLogin: true,
       body: keyInput,
       status: 201,
@@ -74,7 +74,7 @@ export const personalKeys = defineResource({
       method: 'GET',
       path: 'scopes',
       name: 'scopes',
-      summary: 'The scopes that a key can have, beside `*`, which is everything',
+      summary: 'The scopes that a key can have, besides `*`, which is everything',
       answer: z.array(z.string()),
       handle: async () => [...scopes],
     }),
@@ -109,7 +109,7 @@ export const personalKeys = defineResource({
       method: 'POST',
       path: ':id/roll',
       name: 'roll',
-      summary: 'Gives a key a new value; the old one stops at once',
+      summary: 'Gives a key a new value; the old one stops working at once',
       needsRecentLogin: true,
       answer: keySchema,
       handle: async (visit) => {

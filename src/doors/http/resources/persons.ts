@@ -44,17 +44,18 @@ const eventsOfPerson = `select 'event' as type, uuid, event, timestamp, distinct
 
 /** An id that is looked up. */
 const givenId = z.string().max(tokenLength)
-const propertiesInput = z.object({ properties: jsonObject('body').meta({ description: 'Those to set; the others stay' }) })
+const propertiesInput = z.object({ properties: jsonObject('body').meta({ description: 'Properties to set; the others stay' }) })
 const propertyInput = z.object({ key: text({ max: 10_000 }), value: anyJson('body') })
 const unsetInput = z.object({ $unset: text({ max: 10_000 }) })
 const splitInput = z.object({
   main_distinct_id: text({ max: 200 }).nullish().meta({
-    description: 'The id that the person keeps, with its properties; all others leave it. Default: its first id, without properties',
+    description:
+      'The distinct id that stays with the person and its properties; all others are split off. Default: its first id, without properties',
   }),
-  distinct_ids_to_split: listOf(givenId, 'ids').nullish().meta({ description: 'Only these leave it' }),
+  distinct_ids_to_split: listOf(givenId, 'ids').nullish().meta({ description: 'Only these are split off' }),
 })
 const mergeInput = z.object({
-  ids: listOf(givenId, 'ids').meta({ description: `Uuids of the persons that become part of it, at most ${mostMerged}` }),
+  ids: listOf(givenId, 'ids').meta({ description: `Uuids of the persons to merge into it, at most ${mostMerged}` }),
 })
 const bulkInput = z.object({
   ids: listOf(givenId, 'ids')
@@ -63,7 +64,7 @@ const bulkInput = z.object({
   distinct_ids: listOf(givenId, 'ids').nullish().meta({ description: 'Instead of `ids`' }),
   delete_events: flag().optional(),
 })
-const eventsToo = { delete_events: '`true`: with all its events, which cannot be undone' }
+const eventsToo = { delete_events: '`true`: also deletes all its events, which cannot be undone' }
 
 interface Actor extends Omit<PersonAnswer, 'uuid' | 'name' | 'type'> {}
 interface Shown {
@@ -246,7 +247,7 @@ const remove = async (visit: ProjectVisit, uuids: readonly string[], withEvents:
 const uuidsIn = (given: readonly string[], most: number): string[] => {
   if (given.length > most) throw failures.invalid(`At most ${most} persons at a time.`, 'ids')
   const wrong = given.find((id) => !isUuid(id))
-  if (wrong !== undefined) throw failures.invalid('Persons are given by their uuids.', 'ids')
+  if (wrong !== undefined) throw failures.invalid('Persons are identified by their uuids.', 'ids')
   return [...new Set(given.map((id) => id.toLowerCase()))]
 }
 
@@ -271,11 +272,11 @@ const leaving = (person: PersonAnswer, body: unknown): readonly string[] | null 
       main === strange ? 'main_distinct_id' : 'distinct_ids_to_split',
     )
   if (main != null && named.has(main))
-    throw failures.invalid('The main distinct id stays: it cannot be split off.', 'distinct_ids_to_split')
+    throw failures.invalid('The main distinct id stays with the person: it cannot be split off.', 'distinct_ids_to_split')
   if (wanted && named.size === own.size) throw failures.invalid('One distinct id must stay with the person.', 'distinct_ids_to_split')
   const ids = wanted ? [...named] : main == null ? null : person.distinct_ids.filter((id) => id !== main)
   if ((ids ?? person.distinct_ids.slice(1)).length > mostSplit)
-    throw failures.invalid(`At most ${mostSplit} distinct ids can leave at a time: name them.`, 'distinct_ids_to_split')
+    throw failures.invalid(`At most ${mostSplit} distinct ids can be split off at a time: list them.`, 'distinct_ids_to_split')
   return ids
 }
 
@@ -285,8 +286,8 @@ const listRows = (row: RowMaker<'project'>): readonly Row[] => [
     name: 'list',
     summary: 'Persons, the newest first',
     queryParameters: {
-      search: 'Part of the email, the name, the uuid or a distinct id, in any case',
-      distinct_id: 'Only the person of this distinct id',
+      search: 'Part of the email, the name, the uuid or a distinct id, ignoring case',
+      distinct_id: 'Only the person with this distinct id',
       email: 'Only persons with this email',
       properties: 'A JSON list of filters, as in queries',
       cohort: 'Only members of the cohort with this id',
@@ -318,7 +319,7 @@ const listRows = (row: RowMaker<'project'>): readonly Row[] => [
     method: 'GET',
     path: 'values',
     name: 'values',
-    summary: 'The values of a property, the most frequent first; elements of lists count one by one',
+    summary: 'The values of a property, the most frequent first; elements of lists are counted separately',
     queryParameters: valuesParameters,
     answer: valuesSchema,
     handle: (visit) => recordValues(visit, 'persons'),
@@ -398,7 +399,7 @@ const identityRows = (row: RowMaker<'project'>): readonly Row[] => [
     method: 'POST',
     path: ':id/split',
     name: 'split',
-    summary: 'Makes persons of distinct ids that belong to others: they take their events with them',
+    summary: 'Splits distinct ids off into persons of their own, which take their events with them',
     body: splitInput,
     answer: doneSchema,
     handle: async (visit) => {
@@ -417,7 +418,7 @@ const identityRows = (row: RowMaker<'project'>): readonly Row[] => [
     method: 'POST',
     path: ':id/merge',
     name: 'merge',
-    summary: 'Makes other persons part of this one, whose properties win',
+    summary: 'Merges other persons into this one, whose properties take precedence',
     body: mergeInput,
     answer: doneSchema,
     handle: async (visit) => {
@@ -495,13 +496,13 @@ export const persons = defineResource({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
-      summary: 'Deletes a person; its events stay without one, unless they are deleted too',
+      summary: 'Deletes a person; its events stay without a person, unless they are deleted too',
       queryParameters: eventsToo,
       status: 202,
       handle: async (visit) => {
         await remove(visit, [await findUuid(visit)], isTrue(visit.query.get('delete_events')))
       },
     }),
-    row(activityOf('Person', ({ params }) => (params.id ?? '').toLowerCase(), 'of one that was deleted, by its uuid', { limits: ['api'] })),
+    row(activityOf('Person', ({ params }) => (params.id ?? '').toLowerCase(), 'of deleted ones, by uuid', { limits: ['api'] })),
   ],
 })

@@ -68,7 +68,7 @@ const recordRows = ({ retrieve, update, remove, one }: ConfigRows, family: Plugi
     method: 'POST',
     path: ':id/agree',
     name: 'agree',
-    summary: 'Agrees to the code of the plugin as it is now: from then on this version runs in the project',
+    summary: 'Agrees to the current code of the plugin: from then on this version runs in the project',
     level: 'admin',
     body: agreementInput,
     handle: async (visit) => visit.app.plugins.configs.agree(visit.by, await find(visit, family), visit.body),
@@ -100,7 +100,7 @@ const runningRows = ({ row }: ConfigRows, family: PluginFamily): readonly Row[] 
     queryParameters: {
       after: 'Only entries since this time: ISO 8601, or relative (`-7d`)',
       before: 'Only entries until this time',
-      search: 'Only entries that contain this text, in any case',
+      search: 'Only entries that contain this text, ignoring case',
       type_filter: repeatable(`Only entries of this type: ${logTypes.join(', ')}`),
     },
     answer: pageSchema(pluginLogSchema),
@@ -123,7 +123,7 @@ const failedRows = ({ row }: ConfigRows, family: PluginFamily): readonly Row[] =
     method: 'GET',
     path: ':id/failed_deliveries',
     name: 'failed_deliveries',
-    summary: 'Events that could not be delivered, newest first: those that wait for another attempt, and dead letters',
+    summary: 'Events that could not be delivered, newest first: events that wait for another attempt, and dead letters',
     queryParameters: { status: repeatable(`Only these: ${failedStates.join(', ')}`), ...paging },
     answer: pageSchema(failedDeliverySchema),
     handle: async (visit) => {

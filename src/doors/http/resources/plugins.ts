@@ -117,7 +117,7 @@ const codeRows = ({ row, one }: PluginRows, family: PluginFamily): readonly Row[
     method: 'GET',
     path: ':id/check_for_updates',
     name: 'check_for_updates',
-    summary: 'Asks the host for the newest version and notes it as `latest_tag`; nothing is installed',
+    summary: 'Asks the host for the newest version and stores it as `latest_tag`; nothing is installed',
     answer: pluginSchema.extend({ plugin: pluginSchema }),
     handle: async (visit) => {
       const { app, organization } = visit
@@ -168,7 +168,7 @@ const pluginResource = (family: PluginFamily, words: string): Resource =>
       }),
       make.create({
         summary:
-          'Installs a plugin: from a GitHub, GitLab or npm URL, from a folder of the operator, or one that is edited in place: `source` begins empty, `local` without a URL with the least code of its family',
+          'Installs a plugin: from a GitHub, GitLab or npm URL, from a folder of the operator, or one that is edited in place: `source` starts empty, `local` without a URL with the minimal code of its family',
         body: pluginInput,
         handle: async ({ app, by, organization, body }) => app.plugins.plugins.create(by, organization, body, family),
       }),

@@ -56,7 +56,7 @@ export const projectMembers = defineRecords({
     }),
     remove({
       path: ':user__uuid',
-      summary: 'Takes the access away; every user may give up their own',
+      summary: 'Removes the access; every user may give up their own',
       level: 'member',
       handle: async (visit) => visit.app.accounts.projectMembers.remove(visit.by, visit.project, await find(visit)),
     }),

@@ -131,7 +131,7 @@ async function topValues(visit: ProjectVisit, { type, name, group_type_index }: 
 
 export const propertyDefinitions = defineResource({
   name: 'property_definitions',
-  summary: 'The properties that have been seen or declared: the kinds of their values, their types, and what somebody wrote about them',
+  summary: 'Properties that were received or declared: the kinds of their values, their types and their descriptions',
   path: '/api/projects/:project_id/property_definitions',
   reach: 'project',
   object: 'property_definition',
@@ -144,13 +144,13 @@ export const propertyDefinitions = defineResource({
       queryParameters: {
         ...listParameters,
         type: 'event (when not given), person or group',
-        group_type_index: 'Of groups: which group type',
+        group_type_index: 'For groups: the group type',
         is_numerical: '`true` or `false`',
         is_feature_flag: '`true`: only flags (`$feature/…`); `false`: only others',
-        properties: repeatable('A JSON list of names, or names with commas between them: only these'),
-        excluded_properties: repeatable('The same: without these'),
+        properties: repeatable('Only these names: a JSON list, or comma-separated'),
+        excluded_properties: repeatable('Without these names, in the same form'),
         exclude_core_properties:
-          '`true`: only the own properties of the application, without those that clients and campaigns set (`$…`, `utm_…`)',
+          '`true`: only properties of the application itself, without those that clients and campaigns set (`$…`, `utm_…`)',
         event_names: repeatable('A JSON list of names of events, for `is_seen_on_filtered_events`; needs `query:read`'),
         filter_by_event_names: '`true`: only properties that these events have',
         ...paging,
@@ -214,7 +214,7 @@ export const propertyDefinitions = defineResource({
       path: ':id',
       name: 'update',
       summary:
-        'Declares the type, which queries read it by from then on, or changes the description, the tags, and whether it is verified or hidden',
+        'Declares the type as which queries read it from then on, or changes the description, the tags, and whether it is verified or hidden',
       body: input,
       answer: definitionSchema,
       handle: async (visit) => {
@@ -234,9 +234,9 @@ export const propertyDefinitions = defineResource({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
-      summary: 'Forgets what was written about it, and lists it again once another value arrives; stored values and the type stay',
+      summary: 'Removes its description and tags. It is listed again once another value arrives; stored values and the type stay',
       handle: async (visit) => removeDefinition(visit, 'PropertyDefinition', await one(visit)),
     }),
-    row(activityOf('PropertyDefinition', ({ params }) => params.id ?? '', 'of one that was removed')),
+    row(activityOf('PropertyDefinition', ({ params }) => params.id ?? '', 'of removed ones')),
   ],
 })

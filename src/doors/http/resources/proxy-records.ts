@@ -25,7 +25,7 @@ const find = async ({ app, organization, params }: OrganizationVisit): Promise<P
 export const proxyRecords = defineRecords({
   name: 'proxy_records',
   summary:
-    'Domains under which an organization takes events through a proxy of its own. `waiting` for a CNAME record that points at the target, `valid` when it does, `erroring` when it points elsewhere, `warning` when it was there and is gone, `timed_out` after three days, `deleting` for a minute. Name servers are asked when somebody looks, at most once a minute. Waymark is no certificate authority: nothing is ever `issuing`, and TLS for the domain is the business of the proxy in front of it',
+    'Domains under which an organization takes events through a proxy of its own. `waiting` for a CNAME record that points at the target, `valid` when it does, `erroring` when it points elsewhere, `warning` when it was there and is gone, `timed_out` after three days, `deleting` for a minute. Name servers are queried when a record is read, at most once a minute. Waymark does not issue certificates: no record is ever `issuing`, and the proxy handles TLS for the domain',
   path: '/api/organizations/:organization_id/proxy_records',
   reach: 'organization',
   object: 'organization',
@@ -34,7 +34,7 @@ export const proxyRecords = defineRecords({
   present: (_visit, record: ProxyRecord) => present(record),
   rows: ({ list, create, retrieve, update, remove, one }) => [
     list({
-      summary: 'Proxy records in order of making',
+      summary: 'Proxy records in order of creation',
       handle: async ({ app, organization }) => app.accounts.proxyRecords.list(organization.id),
     }),
     create({
@@ -48,7 +48,7 @@ export const proxyRecords = defineRecords({
       handle: find,
     }),
     update({
-      summary: 'Changes the domain, which begins to wait anew',
+      summary: 'Changes the domain, which is `waiting` again',
       needsRecentLogin: true,
       body: proxyRecordInput.partial(),
       handle: async (visit) => visit.app.accounts.proxyRecords.update(visit.by, await find(visit), visit.body),
@@ -66,7 +66,7 @@ export const proxyRecords = defineRecords({
       },
     }),
     remove({
-      summary: 'Removes a proxy record, at once when nothing works on it',
+      summary: 'Removes a proxy record. One that events may use is `deleting` for a minute first',
       needsRecentLogin: true,
       handle: async (visit) => visit.app.accounts.proxyRecords.remove(visit.by, await find(visit)),
     }),

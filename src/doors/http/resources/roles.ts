@@ -45,11 +45,11 @@ export const roles = defineRecords({
   present: ({ app }, role: Role) => present(app, role),
   rows: ({ list, create, retrieve, update, remove }) => [
     list({
-      summary: 'Roles in order of making',
+      summary: 'Roles in order of creation',
       handle: async ({ app, organization }) => app.accounts.roles.list(organization.id),
     }),
     create({
-      summary: 'A new role; names are unique whatever their case',
+      summary: 'Creates a role; names are unique, ignoring case',
       body: roleInput,
       handle: async ({ app, by, body }) => app.accounts.roles.create(by, body),
     }),

@@ -54,7 +54,9 @@ const present = async ({ app }: ProjectVisit, view: SavedQuery): Promise<ViewAns
 const placeOf = ({ by, project }: ProjectVisit) => ({ by, project })
 const idOf = ({ params }: ProjectVisit): string => params.id!.toLowerCase()
 
-const levelInput = z.object({ level: integer(1, 100).nullish().meta({ description: 'How many steps away; default all' }) })
+const levelInput = z.object({
+  level: integer(1, 100).nullish().meta({ description: 'Largest number of steps between them; default: all' }),
+})
 const levelOf = ({ body }: ProjectVisit): number => check(levelInput, body ?? {}).level ?? 100
 
 export const savedQueries = defineRecords({
@@ -67,7 +69,7 @@ export const savedQueries = defineRecords({
   present,
   rows: ({ row, page, create, retrieve, update, replace, remove }) => [
     page({
-      summary: 'Views in order of their names',
+      summary: 'Views by name',
       queryParameters: { search: 'Text in the name or the statement' },
       handle: async ({ app, project, query }) => {
         const search = query.get('search')
@@ -76,7 +78,7 @@ export const savedQueries = defineRecords({
       },
     }),
     create({
-      summary: 'A new view; its statement is checked, and the types of its columns are known from then on',
+      summary: 'Creates a view; its statement is checked, and the types of its columns are stored',
       body: viewInput,
       limits: ['api', 'query'],
       handle: async (visit) => visit.app.saved.views.create(placeOf(visit), visit.body, queryCallerOf(visit)),
@@ -86,13 +88,13 @@ export const savedQueries = defineRecords({
       handle: async (visit) => visit.app.saved.views.find(visit.project, idOf(visit)),
     }),
     update({
-      summary: 'Changes the fields that are given; refused if a view that reads this one could not be read any more',
+      summary: 'Changes the fields that are given; refused if it would break a view that reads this one',
       body: viewChange,
       limits: ['api', 'query'],
       handle: async (visit) => visit.app.saved.views.update(placeOf(visit), idOf(visit), visit.body, queryCallerOf(visit)),
     }),
     replace({
-      summary: 'The same with all fields',
+      summary: 'Like PATCH, with all fields required',
       body: viewInput,
       limits: ['api', 'query'],
       handle: async (visit) => {
@@ -130,6 +132,6 @@ export const savedQueries = defineRecords({
         return { descendants: await views.descendants(visit.project, await views.find(visit.project, idOf(visit)), levelOf(visit)) }
       },
     }),
-    row(activityOf('DataWarehouseSavedQuery', idOf, 'of one that was removed')),
+    row(activityOf('DataWarehouseSavedQuery', idOf, 'of removed ones')),
   ],
 })

@@ -32,7 +32,7 @@ const sharingResource = (name: string, path: string, what: string, thingOf: (vis
       row({
         method: 'PATCH',
         name: 'update',
-        summary: 'Opens the link to everybody who has it, or withdraws it: then it is not found, from the next request on',
+        summary: 'Opens the link to everybody who has it, or withdraws it: from the next request on it is not found',
         body: sharingInput,
         answer: sharingSchema,
         handle: async (visit) => present(visit, await visit.app.sharing.links.update(visit, await thingOf(visit), visit.body)),
@@ -41,7 +41,7 @@ const sharingResource = (name: string, path: string, what: string, thingOf: (vis
         method: 'POST',
         path: 'refresh',
         name: 'refresh',
-        summary: 'A new token; the old one opens nothing from the next request on',
+        summary: 'Creates a new token; the old one stops working with the next request',
         answer: sharingSchema,
         handle: async (visit) => present(visit, await visit.app.sharing.links.refresh(visit, await thingOf(visit))),
       }),

@@ -66,7 +66,7 @@ export const subscriptions = defineRecords({
       },
     }),
     create({
-      summary: 'A new subscription. The secret of a webhook is returned once',
+      summary: 'Creates a subscription. The secret of a webhook is returned once',
       body: subscriptionInput,
       secrets: ['webhook_secret'],
       handle: async (visit) => service(visit).create(visit, visit.body),
@@ -81,12 +81,12 @@ export const subscriptions = defineRecords({
       handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body),
     }),
     replace({
-      summary: 'The same, and what is not named goes back to its default',
+      summary: 'Like PATCH, but fields that are not sent get their defaults',
       body: subscriptionInput,
       handle: async (visit) => service(visit).update(visit, idIn(visit), visit.body, true),
     }),
     ...deliveryRows(row, async (visit) => ({ subscription: await find(visit) }), {
-      summary: 'Sends it now, beside its schedule, and answers what became of it: one attempt for each address. The schedule stays',
+      summary: 'Sends it now, in addition to its schedule, and returns the outcome: one attempt for each address',
       status: 202,
       limits: ['api', 'query', 'test'],
     }),

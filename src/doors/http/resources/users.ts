@@ -90,7 +90,7 @@ export const users = defineResource({
       method: 'GET',
       path: ':uuid',
       name: 'retrieve',
-      summary: 'The own account, under `@me` or its uuid; a limited key sees of it what it reaches',
+      summary: "The caller's account, under `@me` or its uuid; a limited key sees only the part within its reach",
       limitedKeys: 'any',
       answer: meSchema,
       handle: (visit) => presentMe(visit.app, self(visit), visit.caller.limits),
@@ -100,7 +100,7 @@ export const users = defineResource({
       path: ':uuid',
       name: 'update',
       summary:
-        'Changes the own account, or what it works in. Another address takes a recent login and the present password, and is `pending_email` until it is confirmed; a new password takes a login and the present password, and ends the other sessions',
+        'Changes the account, or its current organization or project. Another address requires a recent login and the current password, and is `pending_email` until it is confirmed; a new password requires a login and the current password, and ends the other sessions',
       body: userInput,
       answer: meSchema,
       handle: async (visit) => {
@@ -136,7 +136,7 @@ export const users = defineResource({
       method: 'POST',
       path: ':uuid/ask_confirmation',
       name: 'ask_confirmation',
-      summary: 'Mails a link that confirms the present address',
+      summary: 'Mails a link that confirms the current address',
       scope: 'none',
       status: 204,
       handle: async (visit) => {
@@ -150,7 +150,7 @@ export const users = defineResource({
       method: 'POST',
       path: ':uuid/confirm_email',
       name: 'confirm_email',
-      summary: 'Confirms an address with the secret that was mailed to it: the present one, or the one that replaces it. Takes a login',
+      summary: 'Confirms an address with the secret that was mailed to it: the current one, or the one that replaces it. Requires a login',
       scope: 'none',
       body: emailLinkInput,
       answer: meSchema,
@@ -165,7 +165,7 @@ export const users = defineResource({
       method: 'GET',
       path: sessionPath,
       name: 'sessions',
-      summary: 'The sessions of the own account that are signed in, the newest first',
+      summary: 'The signed-in sessions of the account, newest first',
       scope: 'none',
       answer: pageSchema(sessionSchema),
       isPaged: true,
@@ -182,7 +182,7 @@ export const users = defineResource({
       method: 'DELETE',
       path: sessionPath,
       name: 'end_sessions',
-      summary: 'Signs out everywhere else: ends all sessions except the one that asks',
+      summary: 'Signs out everywhere else: ends all sessions except that of the request',
       scope: 'none',
       handle: async (visit) => {
         const kept = visit.caller.via === 'session' ? visit.caller.session.hash : ''

@@ -18,19 +18,19 @@ code { font: 14px/1.5 ui-monospace, monospace }
 </head>
 <body>
 <h1>Waymark</h1>
-<p>This is a Waymark server, version ${version}: product analytics in one process. It takes events and answers queries over HTTP. Its web interface has not been built here: <code>npm run build</code> does.</p>
+<p>This is a Waymark server, version ${version}: product analytics in one process. It takes events and answers queries over HTTP. Its web interface has not been built: run <code>npm run build</code>.</p>
 <h2>Send an event</h2>
 <p>With any client library that speaks PostHog's wire format, or with <code>curl</code>. The terminal that started the server shows the project key; <code>waymark projects list</code> shows it again.</p>
 <pre><code>curl ORIGIN/capture/ -H 'content-type: application/json' \\
   -d '{"api_key": "PROJECT KEY", "event": "hello", "distinct_id": "me"}'</code></pre>
 <h2>Ask a question</h2>
-<p>With a personal key, which <code>waymark keys create</code> makes.</p>
+<p>With a personal key, which <code>waymark keys create</code> creates.</p>
 <pre><code>curl ORIGIN/api/projects/1/query/ -H 'authorization: Bearer PERSONAL KEY' \\
   -H 'content-type: application/json' \\
   -d '{"query": {"kind": "SqlLikeQuery", "query": "select event, count() from events group by event"}}'</code></pre>
 <h2>More</h2>
 <ul>
-<li><a href="/openapi.json">The description of the HTTP API</a> (OpenAPI 3.1)</li>
+<li><a href="/openapi.json">Description of the HTTP API</a> (OpenAPI 3.1)</li>
 <li><a href="/_readyz">Whether the server is ready</a> and <a href="/metrics">its metrics</a></li>
 <li>The documents are in the folder <code>docs</code> of the package.</li>
 </ul>

@@ -22,7 +22,7 @@ export interface RunningServer {
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use',
-  EACCES: 'the port needs more rights than this user has',
+  EACCES: 'this user has no permission to use the port',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'unknown host',
 }

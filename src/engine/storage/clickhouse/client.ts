@@ -90,7 +90,7 @@ async function textOf(client: ClickHouseClient, query: string): Promise<string> 
   return Buffer.concat(chunks).toString().trim()
 }
 
-const notClickHouse = 'what answers there is not ClickHouse. Check the URL: the port of its HTTP interface is 8123, or 8443 for https.'
+const notClickHouse = 'the server at this URL is not ClickHouse. Check the URL: the port of its HTTP interface is 8123, or 8443 for https.'
 
 function explained(error: unknown): string {
   if (serverCode(error) !== null) return `${reasonOf(error)}. Check the username and the password.`

@@ -11,8 +11,8 @@ export function serverCode(error: unknown): number | null {
 
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was broken',
-  EPIPE: 'the connection was broken',
+  ECONNRESET: 'the connection was lost',
+  EPIPE: 'the connection was lost',
   ENOTFOUND: 'the host was not found',
   EAI_AGAIN: 'the host was not found',
   ETIMEDOUT: 'it does not answer',

@@ -118,12 +118,12 @@ async function* batchesOf(
       yield shape(batch)
     }
     signal?.throwIfAborted()
-    if (!tail.isWhole) throw new Error('The answer has no end')
+    if (!tail.isWhole) throw new Error('The answer is truncated')
   } catch (error) {
     if (signal?.aborted) throw signal.reason instanceof WaymarkError ? signal.reason : new QueryError('query-cancelled', {})
     if (tail.exception) throw engineError(tail.exception, statement.sql)
     if (!(error instanceof WaymarkError) && !isFault(error) && tail.hasEnded && !tail.isWhole)
-      throw unreachable('the connection was broken', error)
+      throw unreachable('the connection was lost', error)
     throw engineError(error, statement.sql)
   } finally {
     if (!tail.hasEnded) left.abort() // its reader needs no more rows

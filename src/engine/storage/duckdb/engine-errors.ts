@@ -72,7 +72,7 @@ const sentences: readonly (readonly [pattern: RegExp, words: Words])[] = [
   [/Invalid LIST argument|UNNEST not supported here/, () => 'Type mismatch: a function needs an array, but got another type'],
   [/could not convert blob to UTF8/, () => 'The decoded bytes are not valid UTF-8'],
   [/nvalid regex|missing [)\]]|invalid (?:escape|character|perl)|no argument for repetition/i, () => 'Invalid regular expression'],
-  [/pattern too large/i, () => 'The regular expression is too large: write a shorter one, or match several'],
+  [/pattern too large/i, () => 'The regular expression is too large: shorten it, or split it into several'],
   [/Malformed JSON/i, () => 'Invalid JSON in a string of the statement'],
   [/More than one row returned by a subquery/i, () => 'A subquery used as a value returned more than one row'],
 ]
@@ -106,7 +106,7 @@ function kindOf(type: string): string {
 }
 
 const both = (a: string, b: string): string =>
-  kindOf(a) === kindOf(b) ? `values that differ, ${kindOf(a)} and another` : `${kindOf(a)} and ${kindOf(b)}`
+  kindOf(a) === kindOf(b) ? `${kindOf(a)} and ${kindOf(b)} of another type` : `${kindOf(a)} and ${kindOf(b)}`
 
 /** Describes `VARCHAR, STRUCT(a INTEGER, b VARCHAR)` in terms of the language. */
 function listed(types: string): string {

@@ -44,11 +44,11 @@ const causes: Readonly<Record<LostRecords['reason'], string>> = {
 /** One line for a log or a terminal. */
 export function recoveryText(report: RecoveryNotice): string {
   if (report.kind === 'log-damaged')
-    return `damaged log: ${records(report.fromSeq, report.toSeq)} are unreadable in ${report.file} at byte ${report.offset}; the store already has them`
+    return `damaged log: ${records(report.fromSeq, report.toSeq)} cannot be read in ${report.file} at byte ${report.offset}; the store already has the contents`
   if (report.kind === 'records-lost')
     return `lost: ${records(report.fromSeq, report.toSeq)}, because ${causes[report.reason]} (${report.file})`
   const kept = report.keptAs === null ? '' : `; the old file is kept as ${report.keptAs}`
-  const applied = report.toSeq < report.fromSeq ? 'no record' : records(report.fromSeq, report.toSeq)
+  const applied = report.toSeq < report.fromSeq ? 'no records' : records(report.fromSeq, report.toSeq)
   if (report.kind === 'store-recovering') return `applying ${applied} of the log to the store, because ${report.reason}${kept}`
   const how = report.kind === 'store-rebuilt' ? 'rebuilt from the log' : 'rolled back to its last checkpoint and replayed from the log'
   const content = `${number(report.events)} events and ${number(report.persons)} persons`

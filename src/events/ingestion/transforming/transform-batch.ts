@@ -76,7 +76,7 @@ export function* prepareTransformed(
       const [event, problem] = attempt(() => prepareResult(result))
       if (problem === null) events.push(event)
       else {
-        transformations.report(`An event cannot be stored as the plugins changed it, so it is stored as it was: ${problem}`)
+        transformations.report(`An event cannot be stored with the changes of the plugins, so it is stored unchanged: ${problem}`)
         writer.length = start
         const [marked, stillWrong] = attempt(mark)
         if (stillWrong !== null) writer.length = start
@@ -97,7 +97,7 @@ function attempt(prepare: () => PreparedEvent): readonly [PreparedEvent, null] |
   try {
     const event = prepare()
     const isTooLarge = event.warnings.some(({ type }) => type === 'message_size_too_large')
-    return isTooLarge ? [null, 'it is larger than events may be.'] : [event, null]
+    return isTooLarge ? [null, 'it exceeds the size limit of an event.'] : [event, null]
   } catch (error) {
     return [null, error instanceof Error ? error.message : String(error)]
   }

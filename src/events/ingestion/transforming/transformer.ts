@@ -118,7 +118,7 @@ export class Transformer implements Transform {
         // Without the line, the events pass untouched after the next crash: never a third time.
         await file!
           .write(lines)
-          .catch((error: unknown) => transformations.report(`Results of transformations cannot be kept: ${String(error)}`))
+          .catch((error: unknown) => transformations.report(`Results of transformations cannot be written to disk: ${String(error)}`))
       }
       for (const [i, { work }] of results.entries()) all[i]!.result.resolve(work)
     } catch (error) {

@@ -88,8 +88,8 @@ const overlaps = (name: 'maxIntersections' | 'maxIntersectionsPosition', value: 
     keeps: 12,
     summary:
       name === 'maxIntersections'
-        ? 'How many stretches from a beginning to an end overlap at most.'
-        : 'Where most stretches begin to overlap.',
+        ? 'Maximum number of overlapping intervals, each with a start and an end.'
+        : 'Start of the range where most intervals overlap.',
     clickhouse: name,
     duckdb: ([a, b], context) => {
       const [s, e] = [context.fresh(), context.fresh()]

@@ -54,7 +54,10 @@ function make(
     suffix: all,
     clickhouse: engine,
     cases: [],
-    sql: { duckdb, clickhouse: clickhouse ?? (engine ? clickHouseCall(engine, all) : unsupported('ClickHouse has no such form of it')) },
+    sql: {
+      duckdb,
+      clickhouse: clickhouse ?? (engine ? clickHouseCall(engine, all) : unsupported('ClickHouse does not have this form of it')),
+    },
   }
 }
 

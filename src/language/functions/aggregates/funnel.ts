@@ -108,7 +108,7 @@ export const funnelFunctions = aggregates({
     },
     keeps: 6,
     summary:
-      'How many of the conditions are met one after the other within a number of seconds. More parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are passed over), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step; on DuckDB alone or with `strict_increase`, and refused where one of several rows of one time matches several steps).',
+      'Number of conditions that are met in order within a number of seconds. Further parameters are modes: `strict_order` (nothing else between), `allow_reentry` (with it: steps that come too early are ignored), `strict_deduplication` (ends at a step met twice), `strict_increase` (each step later than the one before), `strict_once` (a row counts for one step; on DuckDB alone or with `strict_increase`, and refused where one of several rows of one time matches several steps).',
     clickhouse: {
       name: 'windowFunnel',
       params: (context) => [context.params[0]!.sql, ...[...modesOf(context)].map((mode) => context.literal(mode))],

@@ -80,7 +80,7 @@ export const histogramFunctions = aggregates({
     },
     keeps: 8,
     summary:
-      'At most so many bins where the values are, each with its lower edge, upper edge and height: the nearest values are joined. Infinite values do not count; ClickHouse refuses them.',
+      'An adaptive histogram of at most that many bins, each with its lower edge, upper edge and height: the nearest values are merged. Infinite values do not count; ClickHouse refuses them.',
     clickhouse: { name: 'histogram', params: (context) => [String(binsOf(context))] },
     duckdb,
     cases: [
@@ -129,7 +129,7 @@ export const histogramFunctions = aggregates({
         duckdb: { value: [8.5, 11.5] },
         clickhouse: { value: [5.5, 14.5] },
         reason:
-          'ClickHouse joins values as it meets them once there are twice as many as bins, and DuckDB when it has all of them: its bins do not depend on the order of rows',
+          'ClickHouse merges values as they arrive once there are twice as many as bins, DuckDB when it has all of them: its bins do not depend on the order of rows',
       },
     ],
   }),

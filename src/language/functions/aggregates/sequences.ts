@@ -119,7 +119,7 @@ export const sequenceFunctions = aggregates({
   sequenceMatch: sequenceRow(
     'sequenceMatch',
     'UInt8',
-    'Whether rows in the order of the time hold a pattern: `(?1)` a row that meets condition 1, `.` any row, `.*` any number of them. Rows that meet no condition are not there. `(?t<=60)` any number of rows, up to one that is at most 60 seconds behind the row before them (also `<`, `>`, `>=`, `==`).',
+    'Whether the rows, in order of time, match a pattern: `(?1)` a row that meets condition 1, `.` any row, `.*` any number of them. Rows that meet no condition are ignored. `(?t<=60)` any number of rows, up to one that is at most 60 seconds after the row before them (also `<`, `>`, `>=`, `==`).',
     sequence(
       'sequenceMatch',
       (text, pattern) => `CAST(regexp_matches(${text}, ${pattern}) AS UTINYINT)`,
@@ -152,7 +152,7 @@ export const sequenceFunctions = aggregates({
   sequenceCount: sequenceRow(
     'sequenceCount',
     'UInt64',
-    'How often rows in the order of the time hold a pattern of `sequenceMatch`, one behind the other.',
+    'Number of non-overlapping matches of a `sequenceMatch` pattern in the rows, in order of time.',
     sequence(
       'sequenceCount',
       (text, pattern) => `CAST(len(regexp_extract_all(${text}, ${pattern})) AS UBIGINT)`,

@@ -172,7 +172,7 @@ export const statisticsFunctions = aggregates({
     false,
   ),
   quantileTDigest: quantile(
-    'The same as `quantile`: exact, where the sketch of that name comes near.',
+    'The same as `quantile`: exact, unlike the sketch of that name.',
     [[`select quantileTDigest(0.5)(x) ${four}`, 3]],
     false,
   ),

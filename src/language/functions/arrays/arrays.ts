@@ -188,7 +188,7 @@ export const arrayFunctions = scalars({
     'arrayDifference',
     [1, 1],
     (args) => arrayOf(wider(summed('arrayDifference', args))),
-    'How much each item is above the one before; 0 for the first.',
+    'Differences between each item and the one before; 0 for the first.',
     ([a], context) =>
       byPosition(
         a!.sql,
@@ -201,7 +201,7 @@ export const arrayFunctions = scalars({
     'arrayCompact',
     [1, 1],
     sameAs(0),
-    'Without items that repeat the one before.',
+    'Removes items that repeat the one before.',
     ([a], context) =>
       once(context, a!.sql, (l) => {
         const [x, i] = [context.fresh(), context.fresh()]
@@ -235,7 +235,7 @@ export const arrayFunctions = scalars({
     'arrayDistinct',
     [1, 1],
     ([a]) => arrayOf(notNull(itemOf(a))),
-    'The different items, in the order they are first met; without NULL.',
+    'Distinct items in order of first occurrence; without NULL.',
     ([a], context) => distinct(a!.sql, itemOf(a!.type), context),
     [
       ['arrayDistinct([2, 1, 2])', [2, 1]],
@@ -254,7 +254,7 @@ export const arrayFunctions = scalars({
     'arrayEnumerateDense',
     [1, 1],
     () => arrayOf(scalar('UInt32')),
-    'For each item the number of its value among the different values.',
+    'For each item, the position of its value among the distinct values.',
     ([a], context) =>
       once(context, isNullable(itemOf(a!.type)) ? boxed(a!.sql, context) : a!.sql, (l) =>
         once(context, distinct(l, boxedType, context), (d) => {
@@ -271,7 +271,7 @@ export const arrayFunctions = scalars({
     'arrayEnumerateUniq',
     [2, null],
     () => arrayOf(scalar('UInt32')),
-    'For each position how often its values have come so far.',
+    'For each item, how many times its value has occurred so far.',
     (args, context) =>
       byPosition(together(args).list, context, (l, i) => {
         const x = context.fresh()
@@ -284,7 +284,7 @@ export const arrayFunctions = scalars({
     'arrayUniq',
     [1, null],
     always('UInt32'),
-    'Number of different items (or combinations of items); NULL counts as one value.',
+    'Number of distinct items (or combinations of items); NULL counts as one value.',
     (args, context) => {
       const { list, item } = together(args)
       if (args.length === 1 && !isNullable(item)) return `list_unique(${list})`
@@ -309,7 +309,7 @@ export const arrayFunctions = scalars({
     'arrayIntersect',
     [1, null],
     (types) => arrayOf(commonType(types.map(itemOf))),
-    'The different items that are in all of the arrays, in no given order.',
+    'Distinct items that are in all of the arrays, in no particular order.',
     ([a, ...others], context) => {
       const x = context.fresh()
       const hasNulls = [a!, ...others].every((array) => isNullable(itemOf(array.type)))
@@ -330,16 +330,16 @@ export const arrayFunctions = scalars({
           'arrayIntersect([1, 2], [3], [2, 2])',
           [],
           [2],
-          'ClickHouse counts an item that is twice in one array as if it were in two of them',
+          'ClickHouse counts an item that occurs twice in one array as if it were in two arrays',
         ),
       ],
     },
   ),
-  arrayPopBack: arrayRow('arrayPopBack', [1, 1], sameAs(0), 'Without the last item.', ([a]) => `list_slice(${a!.sql}, 1, -2)`, [
+  arrayPopBack: arrayRow('arrayPopBack', [1, 1], sameAs(0), 'Removes the last item.', ([a]) => `list_slice(${a!.sql}, 1, -2)`, [
     ['arrayPopBack([1, 2])', [1]],
     ['arrayPopBack([1])', []],
   ]),
-  arrayPopFront: arrayRow('arrayPopFront', [1, 1], sameAs(0), 'Without the first item.', ([a]) => `list_slice(${a!.sql}, 2, -1)`, [
+  arrayPopFront: arrayRow('arrayPopFront', [1, 1], sameAs(0), 'Removes the first item.', ([a]) => `list_slice(${a!.sql}, 2, -1)`, [
     ['arrayPopFront([1, 2])', [2]],
     ['arrayPopFront([1])', []],
   ]),
@@ -347,7 +347,7 @@ export const arrayFunctions = scalars({
     'arrayPushBack',
     [2, 2],
     ([a, x]) => arrayOf(commonType([itemOf(a), x!])),
-    'With one more item at the end.',
+    'Appends an item at the end.',
     ([a, x], { type }) => `list_append(${castTo(a!, type)}, ${x!.sql})`,
     [['arrayPushBack([1], 2)', [1, 2]]],
   ),
@@ -355,7 +355,7 @@ export const arrayFunctions = scalars({
     'arrayPushFront',
     [2, 2],
     ([a, x]) => arrayOf(commonType([itemOf(a), x!])),
-    'With one more item at the beginning.',
+    'Adds an item at the beginning.',
     ([a, x], { type }) => `list_prepend(${x!.sql}, ${castTo(a!, type)})`,
     [
       ['arrayPushFront([2], 1)', [1, 2]],
@@ -366,7 +366,7 @@ export const arrayFunctions = scalars({
     'arrayResize',
     [2, 3],
     ([a, , fill]) => arrayOf(fill ? commonType([itemOf(a), fill]) : itemOf(a)),
-    'Cut or filled up to a length; at the beginning when it is negative.',
+    'Truncates or pads the array to a length; at the beginning if it is negative.',
     resized,
     [
       ['arrayResize([1, 2], 4)', [1, 2, 0, 0]],
@@ -385,7 +385,7 @@ export const arrayFunctions = scalars({
     'arrayRotateLeft',
     [2, 2],
     sameAs(0),
-    'Moved to the left, what falls out comes back at the end.',
+    'Rotates the items to the left.',
     ([a, n], context) => rotated(a!, n!, '', context),
     [
       ['arrayRotateLeft([1, 2, 3], 1)', [2, 3, 1]],
@@ -396,7 +396,7 @@ export const arrayFunctions = scalars({
     'arrayRotateRight',
     [2, 2],
     sameAs(0),
-    'Moved to the right, what falls out comes back at the beginning.',
+    'Rotates the items to the right.',
     ([a, n], context) => rotated(a!, n!, '-', context),
     [['arrayRotateRight([1, 2, 3], 1)', [3, 1, 2]]],
   ),
@@ -404,7 +404,7 @@ export const arrayFunctions = scalars({
     'arraySlice',
     [2, 3],
     sameAs(0),
-    'A part from a position on, of a length. Negative ones count from the end.',
+    'A slice from a position, with a length. Negative values count from the end.',
     sliced,
     [
       ['arraySlice([1, 2, 3, 4], 2)', [2, 3, 4]],
@@ -443,7 +443,7 @@ export const arrayFunctions = scalars({
     'arrayWithConstant',
     [2, 2],
     ([, x]) => arrayOf(x!),
-    'So many times the same value.',
+    'An array of the given length that repeats one value.',
     ([n, x], context) => `list_transform(range(0, CAST(${n!.sql} AS BIGINT)), lambda ${context.fresh()}: ${x!.sql})`,
     [["arrayWithConstant(3, 'x')", ['x', 'x', 'x']]],
     { makes: counted((c) => c.times(c.value(0), c.plus(c.item(1), c.number(8)))), takes: ['integer', 'text'] },
@@ -532,7 +532,7 @@ export const arrayFunctions = scalars({
       checkBothSame('hasSubstr', types)
       return scalar('Bool')
     },
-    'Whether the second array is in the first, its items one after the other.',
+    'Whether the second array occurs in the first as a contiguous sequence.',
     ([a, b], context) => {
       const i = context.fresh()
       return once(
@@ -570,7 +570,7 @@ export const arrayFunctions = scalars({
     'range',
     [1, 3],
     (types) => arrayOf(notNull(commonType(types))),
-    'Numbers from 0 (or the first argument) up to below the second, with a step.',
+    'Numbers from 0 (or the first argument) up to, but not including, the second, with a step.',
     (args) => {
       const [from, to, step] = (args.length === 1 ? [null, args[0]!] : args).map((arg) => (arg ? `CAST(${arg.sql} AS BIGINT)` : '0'))
       return `range(${[from, to, ...(step === undefined ? [] : [step])].join(', ')})`

@@ -192,7 +192,7 @@ export const arrayLambdaFunctions = scalars({
     'arrayCount',
     [1, null],
     always('UInt32'),
-    'For how many items the lambda holds.',
+    'Number of items for which the lambda holds.',
     (args, context) => `len(${kept(args, context)})`,
     [
       ['arrayCount(x -> x > 1, [1, 2, 3])', 2],
@@ -340,7 +340,7 @@ export const arrayLambdaFunctions = scalars({
     'arrayCumSumNonNegative',
     [1, null],
     (args) => arrayOf(sumType(summed('arrayCumSumNonNegative', args))),
-    'Running sums that begin again at 0 instead of falling below it.',
+    'Running sums that restart at 0 instead of falling below it.',
     (args, context) =>
       byPosition(
         running(numbers(mapped(args, context), context), context),
@@ -361,7 +361,7 @@ export const arrayLambdaFunctions = scalars({
     makes: inSteps,
     sideBySide: [1, -1],
     summary:
-      'Goes through the items with an accumulator: the lambda gets it and an item and gives the next one. The last argument is the first accumulator.',
+      'Reduces the items with an accumulator: the lambda takes the accumulator and an item, and returns the next accumulator. The last argument is its initial value.',
     duckdb: (args, context) => {
       const lambda = args[0]!.lambda!
       const arrays = args.slice(1, -1)

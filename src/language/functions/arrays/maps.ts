@@ -166,7 +166,7 @@ export const mapFunctions = scalars({
           expression: "mapAdd(map('a', null), map('a', 2))",
           duckdb: { value: { a: 2 } },
           clickhouse: { refused: 'Values to be summed are expected to be Numeric' },
-          reason: 'ClickHouse adds up no values that may be NULL, and DuckDB passes over NULL',
+          reason: 'ClickHouse does not add values that may be NULL; DuckDB skips NULL',
         },
       ],
     },
@@ -196,7 +196,7 @@ export const mapFunctions = scalars({
       const pair = lambda?.kind === 'lambda' ? lambda.result : undefined
       return pair?.kind === 'tuple' ? mapOf(pair.items[0] ?? unknownType, pair.items[1] ?? unknownType) : unknownType
     },
-    'A map of the pairs that the lambda makes of keys and values.',
+    'A map of the pairs that the lambda returns for keys and values.',
     ([lambda, map], context) => `map_from_entries(${overEntries('list_transform', lambda!, map!, context)})`,
     [["mapApply((k, v) -> (k, v * 2), map('a', 1))", { a: 2 }]],
     withLambda,
@@ -238,7 +238,7 @@ export const mapFunctions = scalars({
     'mapContainsKeyLike',
     [2, 2],
     ([, p]) => scalar('Bool', isNullable(p!)),
-    'Whether a key is like the pattern (% any text, _ one letter).',
+    'Whether a key matches the pattern (% any text, _ one letter).',
     ([m, p], context) => unlessNull([p!], `(len(${keysLike(m!, p!, context)}) > 0)`),
     [
       ["mapContainsKeyLike(map('abc', 1), 'a%')", 1],
@@ -250,7 +250,7 @@ export const mapFunctions = scalars({
     'mapExtractKeyLike',
     [2, 2],
     ([m]) => m!,
-    'The entries whose key is like the pattern.',
+    'The entries whose key matches the pattern.',
     ([m, p], context) => `map_from_entries(${keysLike(m!, p!, context)})`,
     [["mapExtractKeyLike(map('abc', 1, 'x', 2), 'a%')", { abc: 1 }]],
   ),
@@ -268,7 +268,7 @@ export const mapFunctions = scalars({
           expression: "mapFromArrays(['a', 'a'], [1, 2])['a']",
           duckdb: { refused: 'Map keys must be unique' },
           clickhouse: { value: 1 },
-          reason: 'a map of ClickHouse may have a key twice, and answers with the first of them',
+          reason: 'a map of ClickHouse may have a key twice, and returns the first of its values',
         },
       ],
     },
@@ -292,7 +292,7 @@ export const mapFunctions = scalars({
         expected,
       })
     },
-    'Every whole key from the first to the last (or the one given), with 0 in the gaps.',
+    'Fills in the integer keys between the first and the last (or given) one, with the value 0.',
     populated,
     [
       ['mapPopulateSeries(map(1, 10, 3, 30))', { 1: 10, 2: 0, 3: 30 }],
@@ -312,7 +312,7 @@ export const mapFunctions = scalars({
           expression: 'mapPopulateSeries(map(1, null), 2)',
           duckdb: { value: { 1: null, 2: null } },
           clickhouse: { refused: 'key argument should be of signed or unsigned integer type' },
-          reason: 'ClickHouse fills no gaps between values that may be NULL, and DuckDB fills them with NULL',
+          reason: 'ClickHouse does not fill gaps between values that may be NULL; DuckDB fills them with NULL',
         },
       ],
     },
@@ -330,7 +330,7 @@ export const mapFunctions = scalars({
       const maps = types.filter((type) => type.kind === 'map')
       return mapOf(commonType(maps.map(keyTypeOf)), commonType(maps.map(valueTypeOf)))
     },
-    'The first map with the entries of the second in place of its own.',
+    'The first map, updated with the entries of the second.',
     call('map_concat'),
     [["mapUpdate(map('a', 1), map('a', 5, 'b', 6))", { a: 5, b: 6 }]],
   ),

@@ -244,7 +244,7 @@ export const tupleFunctions = scalars({
         expression: 'dotProduct([1, null], [3, 4])',
         duckdb: { value: 3 },
         clickhouse: { refused: 'cannot process values of type Nullable' },
-        reason: 'ClickHouse has no product of arrays whose items may be NULL, and DuckDB passes over NULL',
+        reason: 'ClickHouse has no product of arrays whose items may be NULL; DuckDB skips NULL',
       },
     ],
   },

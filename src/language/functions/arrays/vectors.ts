@@ -139,14 +139,14 @@ const family = (
           expression: `${name}Distance([1, null], [1, 2])`,
           duckdb: { value: 0 },
           clickhouse: { refused: 'nested type Nullable' },
-          reason: 'ClickHouse has no distances of arrays whose items may be NULL, and DuckDB passes over NULL',
+          reason: 'ClickHouse has no distances of arrays whose items may be NULL; DuckDB skips NULL',
         },
       ],
     ),
   }),
   [`${name}Normalize`]: vectorRow(
     1,
-    `A tuple at the length 1 by ${what}.`,
+    `A tuple, normalized to length 1 by ${what}.`,
     normalized(() => norms[name]),
     [
       [`tupleElement(${name}Normalize((3, 4)), 1)`, cases[2], { tolerance: 1e-12 }],
@@ -186,7 +186,7 @@ export const vectorFunctions = scalars({
   }),
   LpNormalize: vectorRow(
     2,
-    'A tuple at the length 1 by a power.',
+    'A tuple, normalized to length 1 by a power.',
     normalized((args) => lp(args[1]!.sql)),
     [
       ['tupleElement(LpNormalize((1, 2), 2), 1)', 0.4472135954999579, { tolerance: 1e-12 }],

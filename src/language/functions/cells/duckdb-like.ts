@@ -58,7 +58,7 @@ const longestOfRow = 1_000
 const tooLong = (context: CellContext): string =>
   context.refuse(
     context.literal(
-      `The pattern of a row is too long: it is compiled for each of them, and may have ${longestOfRow} characters. Use a constant, or a shorter one`,
+      `A pattern that differs by row is compiled for each row, and can have at most ${longestOfRow} characters. Use a constant, or a shorter pattern`,
     ),
   )
 /** A text that becomes a part of a pattern. */

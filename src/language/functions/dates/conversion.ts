@@ -55,7 +55,7 @@ const asDate = (cases: FunctionRow['cases'], differences: readonly Difference[] 
   takes: 'time',
   alsoTakes: 'anything',
   returns: ([x]) => scalar('Date', isNullable(x!) || isText(x!)),
-  summary: 'The day of a time, or the date a text names; NULL when it names none. Numbers are days or, from 65536 on, seconds since 1970.',
+  summary: 'The day of a time, or the date in a text; NULL if it is not a date. Numbers are days or, from 65536 on, seconds since 1970.',
   duckdb: toDate,
   clickhouse: toDateOnClickhouse,
   cases,
@@ -207,12 +207,12 @@ export const timeConversionFunctions = scalars({
         clickhouse: { value: '1970-01-01' },
         reason: 'a Date of ClickHouse begins in 1970, and earlier days become its first',
       },
-      differing("toDate('2024-02-30')", null, '2024-03-01', 'ClickHouse goes on into the next month, and DuckDB knows no such day'),
+      differing("toDate('2024-02-30')", null, '2024-03-01', 'ClickHouse continues into the next month; DuckDB has no such day'),
     ],
   ),
   to_date: asDate([["to_date('2024-01-31')", '2024-01-31']]),
   toDateTime: asTime(
-    'The instant a text names, in nearly any spelling; NULL when it names none. Dates are their midnight, numbers seconds since 1970.',
+    'Parses a text in nearly any time format; NULL if it is not a time. Dates are their midnight, numbers seconds since 1970.',
     false,
     [
       ["toString(toDateTime('2024-01-02 03:04:05'))", '2024-01-02 03:04:05.000000'],
@@ -236,7 +236,7 @@ export const timeConversionFunctions = scalars({
         "toDateTime('1.5') is null",
         1,
         0,
-        'ClickHouse reads the lone numbers of a text as a day and a month of this year, DuckDB as no time',
+        'ClickHouse reads a text of bare numbers as a day and a month of this year; DuckDB does not read it as a time',
       ),
       differing('toDateTime(-5)', '1969-12-31T23:59:55Z', '1970-01-01T00:00:00Z', secondsOf32Bits),
       differing('toDateTime(4294967296)', '2106-02-07T06:28:16Z', '2106-02-07T06:28:15Z', secondsOf32Bits),
@@ -269,7 +269,7 @@ export const timeConversionFunctions = scalars({
   parseDateTimeBestEffort: {
     args: [1, 2],
     returns: (_, { args }) => dateTime64(6, true, constantZone(args[1])),
-    summary: 'The instant a text names, in nearly any spelling; NULL when it names none.',
+    summary: 'Parses a text in nearly any time format; NULL if it is not a time.',
     duckdb: toDateTime(false),
     clickhouse: toDateTimeOnClickhouse('parseDateTime64BestEffortOrNull'),
     cases: [
@@ -280,7 +280,7 @@ export const timeConversionFunctions = scalars({
   parseDateTime: {
     args: [2, 3],
     returns: (_, { args }) => ({ ...scalar('DateTime', true), ...(constantZone(args[2]) ? { zone: constantZone(args[2]) } : {}) }),
-    summary: 'The instant in a text of a format (%Y-%m-%d %H:%i:%s); NULL when the text has another form.',
+    summary: 'Parses a text in the given format (%Y-%m-%d %H:%i:%s); NULL if it does not match.',
     duckdb: ([x, format, zone], context) => {
       const { constant } = format!
       const year = typeof constant === 'string' ? yearWithout(constant) : null

@@ -135,7 +135,7 @@ const rezoned = (time: 0 | 1, zone: 0 | 1, least: 1 | 2, summary: string, cases:
 })
 
 const t = "toDateTime('2024-01-07 15:05:06')"
-const rowNumbers = 'a row has no number of its own in DuckDB; use row_number() OVER ()'
+const rowNumbers = 'DuckDB does not number rows; use row_number() OVER ()'
 
 export const dateMakerFunctions = scalars({
   now: clock('The current moment, with milliseconds.', 'now()', [0, 1], true),
@@ -154,7 +154,7 @@ export const dateMakerFunctions = scalars({
     args: 3,
     takes: 'integer',
     returns: (types) => scalar('Date', types.some(isNullable)),
-    summary: 'The date of a year, month and day. Days past the end of the month run on into the next one.',
+    summary: 'The date of a year, month and day. Days past the end of the month continue into the next one.',
     duckdb: dateOf,
     clickhouse: (args) => `makeDate(${args.map((a) => a.sql).join(', ')})`,
     cases: [
@@ -200,12 +200,12 @@ export const dateMakerFunctions = scalars({
       ['fromUnixTimestamp64Milli(1.5)', '1970-01-01 00:00:00.001'],
     ],
   },
-  toTimeZone: rezoned(0, 1, 1, 'The same moment, shown and cut in another zone.', [
+  toTimeZone: rezoned(0, 1, 1, 'The same moment, shown and truncated in another time zone.', [
     [`toHour(toTimeZone(${t}, 'Asia/Tokyo'))`, 0],
     [`toDate(toTimeZone(${t}, 'Asia/Tokyo')) = toDate('2024-01-08')`, 1],
     [`toUnixTimestamp(toTimeZone(${t}, 'Asia/Tokyo'))`, 1704639906],
   ]),
-  timezone: rezoned(1, 0, 2, 'The same moment, shown and cut in another zone. The zone comes first.', [
+  timezone: rezoned(1, 0, 2, 'The same moment, shown and truncated in another time zone. The zone comes first.', [
     [`toHour(timezone('America/New_York', ${t}))`, 10],
   ]),
   timeZoneOf: {

@@ -21,7 +21,8 @@ const firstDay = (name: string, duckdb: string, summary: string, cases: readonly
   cases,
 })
 
-const timesBefore1970 = 'what is cut is a DateTime on ClickHouse, which begins in 1970: earlier moments come out at its other end'
+const timesBefore1970 =
+  'the truncated value is a DateTime on ClickHouse, which begins in 1970: earlier moments wrap around to its other end'
 
 const seconds = { second: 1, minute: 60, hour: 3600 } as const
 

@@ -86,7 +86,7 @@ function piecesOf(format: string): readonly Piece[] {
     else if (letter in expressions || letter === 'z') {
       flush()
       pieces.push({ letter })
-    } else throw new QueryError('invalid-query', { message: `'%${letter}' is not a letter of date formats.` })
+    } else throw new QueryError('invalid-query', { message: `'%${letter}' is not a specifier of date formats.` })
   }
   flush()
   return pieces

@@ -111,7 +111,7 @@ const edgeRow = (name: string, which: 1 | 2, isHop: boolean, cases: FunctionRow[
   alsoTakes: 'anything',
   returns: ([x, interval], { args }) =>
     x?.kind === 'tuple' ? (x.items[which - 1] ?? scalar('DateTime')) : windowType(x, interval, isHop ? undefined : args[2]),
-  summary: `${which === 1 ? 'Beginning' : 'End'} of the ${isHop ? 'first of the overlapping windows' : 'window'} a moment lies in.`,
+  summary: `${which === 1 ? 'Beginning' : 'End'} of the ${isHop ? 'first of the overlapping windows' : 'window'} that contains a moment.`,
   duckdb: edge(which, isHop),
   clickhouse: (args, context) => {
     if (isTuple(args[0]!)) return `tupleElement(${args[0]!.sql}, ${which})`
@@ -126,8 +126,8 @@ const windowRow = (name: 'tumble' | 'hop', cases: FunctionRow['cases']): ScalarS
   returns: ([x, interval]) => tupleOf([windowType(x, interval), windowType(x, interval)]),
   summary:
     name === 'hop'
-      ? 'Beginning and end of the first of the overlapping windows a moment lies in: hop is the step, then the length.'
-      : 'Beginning and end of the window of this length that a moment lies in.',
+      ? 'Beginning and end of the first of the overlapping windows that contain a moment: hop is the step, then the length.'
+      : 'Beginning and end of the window of this length that contains a moment.',
   duckdb: (args, context) => {
     const { start, end } = name === 'hop' ? hopping(args[0]!, args[1]!, args[2]!, context) : tumbling(args[0]!, args[1]!, context)
     return `row(${start}, ${end})`

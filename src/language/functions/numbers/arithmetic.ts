@@ -233,11 +233,11 @@ export const beyond64Bits = (expression: string, clickhouse: unknown): Differenc
   expression,
   duckdb: { refused: 'out of range' },
   clickhouse: { value: clickhouse },
-  reason: 'ClickHouse wraps around at 64 bits, DuckDB refuses a result that is wrong',
+  reason: 'ClickHouse wraps around at 64 bits, DuckDB refuses the overflow',
 })
 export const beyond63Bits = (expression: string, clickhouse: unknown): Difference => ({
   ...beyond64Bits(expression, clickhouse),
-  reason: 'DuckDB counts with signed numbers of 64 bits, and refuses what only unsigned ones can hold',
+  reason: 'DuckDB computes with signed 64-bit numbers, and refuses results that only unsigned ones can hold',
 })
 
 /** Next to an interval a property is a time, next to a time it is a number. */

@@ -263,7 +263,7 @@ export const bitFunctions = scalars({
 export const bitmapFunctions = scalars({
   bitmapBuild: bitmap(1, bitmapState, 'The bitmap of an array of whole numbers.', [['bitmapCardinality(bitmapBuild([1, 2, 2]))', 2]]),
   bitmapToArray: bitmap(1, () => arrayOf(scalar('UInt64')), 'The numbers of a bitmap.', [['bitmapToArray(bitmapBuild([1, 3]))', [1, 3]]]),
-  bitmapCardinality: bitmap(1, count, 'How many numbers are in a bitmap.', [['bitmapCardinality(bitmapBuild([1, 2]))', 2]]),
+  bitmapCardinality: bitmap(1, count, 'Number of items in a bitmap.', [['bitmapCardinality(bitmapBuild([1, 2]))', 2]]),
   bitmapContains: bitmap(2, flag, 'Whether a number is in a bitmap.', [['bitmapContains(bitmapBuild([1, 2]), 2)', 1]]),
   bitmapHasAny: bitmap(2, flag, 'Whether two bitmaps share a number.', [[`bitmapHasAny(${left}, ${right})`, 1]]),
   bitmapHasAll: bitmap(2, flag, 'Whether the first bitmap has all numbers of the second.', [[`bitmapHasAll(${left}, ${right})`, 0]]),

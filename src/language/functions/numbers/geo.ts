@@ -77,7 +77,7 @@ export const geoFunctions = scalars({
   h3GetRes0Indexes: geoRow(0, cells, 'All cells of resolution 0.', ['length(h3GetRes0Indexes())', 122]),
   h3IsPentagon: geoRow(1, flag, 'Whether a cell is a pentagon.', [`h3IsPentagon(${cell})`, 0]),
   h3IsResClassIII: geoRow(1, flag, 'Whether the resolution of a cell is odd.', [`h3IsResClassIII(${cell})`, 1]),
-  h3NumHexagons: geoRow(1, always('Int64'), 'How many cells a resolution has.', ['h3NumHexagons(3)', 41162]),
+  h3NumHexagons: geoRow(1, always('Int64'), 'Number of cells at a resolution.', ['h3NumHexagons(3)', 41162]),
   h3ToParent: geoRow(2, uint64, 'The cell of a coarser resolution around a cell.', [`h3GetResolution(h3ToParent(${cell}, 3))`, 3]),
   h3ToChildren: geoRow(2, cells, 'The cells of a finer resolution in a cell.', [`length(h3ToChildren(${cell}, 10))`, 7]),
   h3ToCenterChild: geoRow(2, uint64, 'The cell of a finer resolution in the middle of a cell.', [

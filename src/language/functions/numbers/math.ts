@@ -273,7 +273,7 @@ export const mathFunctions = scalars({
     args: 4,
     returns: whenAll('UInt16'),
     summary:
-      'The number of the bucket of equal width a number falls into: 0 below the lowest and where the highest is not above it, one more than there are above.',
+      'Index of the equal-width bucket that contains a number: 0 below the range, or if the range is empty; one more than the number of buckets above it.',
     duckdb: (args, context) =>
       unlessNull(
         args,

@@ -106,7 +106,7 @@ const address = (family: Family, ending: '' | 'OrNull' | 'OrDefault' | 'OrZero')
       const value = read(family, x!, context)
       // As ClickHouse casts: what may be NULL becomes NULL, also where it is no address.
       if (ending === 'OrNull' || (ending === '' && isNullable(x!.type))) return value
-      const found = ending === '' ? failing(value, `The text is no ${family} address`, context) : `coalesce(${value}, ${zero[family]})`
+      const found = ending === '' ? failing(value, `The text is not an ${family} address`, context) : `coalesce(${value}, ${zero[family]})`
       // For OrDefault NULL becomes the default; for the others it stays NULL.
       return ending === 'OrDefault' ? found : unlessNull([x!], found)
     },
@@ -205,7 +205,7 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('UInt32'),
     summary: 'Converts an IPv4 address to a number; an error if it is invalid.',
-    duckdb: ([x], context) => unlessNull([x!], failing(numberOfV4(x!.sql, context), 'The text is no IPv4 address', context)),
+    duckdb: ([x], context) => unlessNull([x!], failing(numberOfV4(x!.sql, context), 'The text is not an IPv4 address', context)),
     cases: [["IPv4StringToNum('66.249.84.5')", 1123636229]],
   },
   IPv4StringToNumOrDefault: {
@@ -262,7 +262,8 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('IPv6'),
     summary: 'Maps an IPv4 address to IPv6 (`::ffff:a.b.c.d`).',
-    duckdb: ([x], context) => unlessNull([x!], `('::ffff:' || ${failing(v4OfAny(x!, context), 'The text is no IPv4 address', context)})`),
+    duckdb: ([x], context) =>
+      unlessNull([x!], `('::ffff:' || ${failing(v4OfAny(x!, context), 'The text is not an IPv4 address', context)})`),
     // Of a number it returns bytes instead of an address.
     clickhouse: ([x]) => `IPv4ToIPv6(toIPv4(${x!.sql}))`,
     cases: [
@@ -319,7 +320,7 @@ export const addressFunctions = scalars({
     args: 1,
     returns: whenAll('String'),
     summary: 'Converts an IPv6 address to its 16 bytes.',
-    duckdb: ([x], context) => unlessNull([x!], failing(bytesOfV6(x!, context), 'The text is no IPv6 address', context)),
+    duckdb: ([x], context) => unlessNull([x!], failing(bytesOfV6(x!, context), 'The text is not an IPv6 address', context)),
     cases: [["hex(IPv6StringToNum('2001:db8::1'))", '20010DB8000000000000000000000001']],
   },
   IPv6StringToNumOrDefault: {

@@ -7,7 +7,7 @@ import { type ScalarSpec, scalars } from '../scalars.ts'
 
 // Texts as hex, base58 and base64, hashes, and reinterpreting bits as another type.
 
-const noHash = unsupported('ClickHouse has this hash and DuckDB has none that gives the same numbers')
+const noHash = unsupported('DuckDB has no hash with the same results as this one of ClickHouse')
 const noBits = unsupported('DuckDB does not show the bits of a value')
 const noBase58 = unsupported('DuckDB has no base58')
 
@@ -128,7 +128,7 @@ export const encodingFunctions = scalars({
         expression: "unhex('\"')",
         duckdb: { refused: 'not the hexadecimal digits' },
         clickhouse: { value: '\uFFFD' },
-        reason: 'ClickHouse takes any character for a digit',
+        reason: 'ClickHouse accepts any character as a digit',
       },
     ],
     args: 1,
@@ -195,7 +195,7 @@ export const encodingFunctions = scalars({
         expression: "base64Decode('null')",
         duckdb: { refused: 'not the base64 of text in UTF-8' },
         clickhouse: { value: '\uFFFDe' },
-        reason: 'text of DuckDB is UTF-8, text of ClickHouse any bytes',
+        reason: 'DuckDB texts are UTF-8, ClickHouse texts are any bytes',
       },
     ],
     duckdb: ([x], context) => decoded(x!, 'the base64', (text) => `from_base64(${withoutBlanks(text)})`, context),

@@ -138,7 +138,7 @@ const fuzzy = (name: string, summary: string, returns: ScalarSpec['returns'], va
   cases: [[`${name}('hello', 1, ['helo'])`, value]],
 })
 export const patternFunctions: FunctionFamily = scalars({
-  like: patternMatch('Whether the whole text fits a pattern of % (anything) and _ (one character).', false, like('LIKE'), 'like', [
+  like: patternMatch('Whether the whole text matches a pattern of % (anything) and _ (one character).', false, like('LIKE'), 'like', [
     ["like('abc', 'a%')", 1],
     ["like('abc', 'b%')", 0],
     ["like('abc', 'a_c')", 1],
@@ -300,7 +300,7 @@ export const patternFunctions: FunctionFamily = scalars({
   multiMatchAnyIndex: {
     ...regexps(
       'multiMatchAnyIndex',
-      'The number of a regular expression that matches, from 1; 0 for none.',
+      'The index of a regular expression that matches, from 1; 0 for none.',
       whenAll('UInt64'),
       firstIndex,
       2,
@@ -314,7 +314,7 @@ export const patternFunctions: FunctionFamily = scalars({
   },
   multiMatchAllIndices: regexps(
     'multiMatchAllIndices',
-    'The numbers of all regular expressions that match, from 1.',
+    'The indexes of all regular expressions that match, from 1.',
     allIndexes,
     indexed,
     [2, 3],
@@ -322,19 +322,19 @@ export const patternFunctions: FunctionFamily = scalars({
   ),
   multiFuzzyMatchAny: fuzzy(
     'multiFuzzyMatchAny',
-    'Whether any of the regular expressions matches within a distance of edits.',
+    'Whether any of the regular expressions matches within an edit distance.',
     whenAll('Bool'),
     1,
   ),
   multiFuzzyMatchAnyIndex: fuzzy(
     'multiFuzzyMatchAnyIndex',
-    'The number of a regular expression that matches within a distance of edits.',
+    'The index of a regular expression that matches within an edit distance.',
     whenAll('UInt64'),
     1,
   ),
   multiFuzzyMatchAllIndices: fuzzy(
     'multiFuzzyMatchAllIndices',
-    'The numbers of all regular expressions that match within a distance of edits.',
+    'The indexes of all regular expressions that match within an edit distance.',
     allIndexes,
     [1],
   ),

@@ -73,7 +73,7 @@ const noNeedle = (name: string, duckdb: unknown): Difference => ({
   expression: `${name}('hello', ['x', null])`,
   duckdb: { value: duckdb },
   clickhouse: { refused: 'Illegal type Array(Nullable(String))' },
-  reason: 'ClickHouse looks for no texts that may be NULL, and DuckDB passes over NULL',
+  reason: 'ClickHouse does not search for texts that may be NULL; DuckDB skips NULL',
 })
 
 /** Words of ASCII letters and digits; all characters beyond ASCII also count as letters. */
@@ -194,7 +194,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ),
   ...manyNeedles(
     'multiSearchAny',
-    'Whether any of the texts is in the first one',
+    'Whether any of the texts occurs in the first argument',
     whenAll('Bool'),
     (t, needles, variant, context) => `(${firstIndex(needles, context, holds(t, variant, context))} > 0)`,
     (name, ignoresCase) => [
@@ -205,7 +205,7 @@ export const searchFunctions: FunctionFamily = scalars({
   ),
   ...manyNeedles(
     'multiSearchFirstIndex',
-    'The number of the first of the texts that is in the first one, from 1; 0 for none',
+    'The index of the first of the texts that occurs in the first argument, from 1; 0 for none',
     whenAll('UInt64'),
     (t, needles, variant, context) => firstIndex(needles, context, holds(t, variant, context)),
     (name) => [

@@ -56,7 +56,7 @@ const pieces = (name: string, summary: string, pattern: string, cases: readonly 
 export const splitFunctions = scalars({
   splitByChar: divided(
     'splitByChar',
-    'The parts of a text between a character; the third argument limits how many are given.',
+    'Splits a text at a character; the third argument limits the number of parts.',
     (text, separator) => `string_split(${text}, ${separator.sql})`,
     [
       ["splitByChar(',', 'a,b,,c')", ['a', 'b', '', 'c']],
@@ -68,7 +68,7 @@ export const splitFunctions = scalars({
   ),
   splitByString: divided(
     'splitByString',
-    'The parts of a text between another text; between its characters when that is empty.',
+    'Splits a text at a separator; into characters if that is empty.',
     (text, separator, context) => between(text, separator, context, (t) => `string_split(${t}, ${separator.sql})`),
     [
       ["splitByString(', ', 'a, b')", ['a', 'b']],
@@ -83,7 +83,7 @@ export const splitFunctions = scalars({
     compiles: { at: 0, as: 'regexp' },
     ...divided(
       'splitByRegexp',
-      'The parts of a text between the matches of a regular expression.',
+      'Splits a text at the matches of a regular expression.',
       (text, pattern, context) =>
         between(text, pattern, context, (t) =>
           pattern.constant === '' ? `string_split(${t}, '')` : `regexp_split_to_array(${t}, ${pattern.sql}, 's')`,
@@ -99,14 +99,14 @@ export const splitFunctions = scalars({
       [differing("splitByRegexp('', 'é')", ['é'], ['\uFFFD', '\uFFFD'], inBytes)],
     ),
   },
-  splitByWhitespace: pieces('splitByWhitespace', 'The parts of a text between white space.', '[^\\s]+', [
+  splitByWhitespace: pieces('splitByWhitespace', 'Splits a text at white space.', '[^\\s]+', [
     ["splitByWhitespace('  a b\\t c ')", ['a', 'b', 'c']],
     ["splitByWhitespace('a b c', 2)", ['a', 'b']],
   ]),
-  splitByNonAlpha: pieces('splitByNonAlpha', 'The parts of a text between white space and punctuation.', wordPattern, [
+  splitByNonAlpha: pieces('splitByNonAlpha', 'Splits a text at white space and punctuation.', wordPattern, [
     ["splitByNonAlpha('a_b-c é d!')", ['a', 'b', 'c', 'é', 'd']],
   ]),
-  alphaTokens: pieces('alphaTokens', 'The pieces of a text made of the letters a to z and A to Z.', '[A-Za-z]+', [
+  alphaTokens: pieces('alphaTokens', 'Substrings of the letters a to z and A to Z.', '[A-Za-z]+', [
     ["alphaTokens('abca1abc')", ['abca', 'abc']],
     ["alphaTokens('a1b2c', 2)", ['a', 'b']],
   ]),
@@ -121,7 +121,7 @@ export const splitFunctions = scalars({
       once(context, filled(text!), (t) => {
         const i = context.fresh()
         const runs = `list_transform(range(1, length(${t}) - ${size!.sql} + 2), lambda ${i}: substring(${t}, ${i}, ${size!.sql}))`
-        return `CASE WHEN ${size!.sql} < 1 THEN ${context.refuse("'A run has a character at least'")} ELSE ${runs} END`
+        return `CASE WHEN ${size!.sql} < 1 THEN ${context.refuse("'n must be at least 1'")} ELSE ${runs} END`
       }),
     clickhouse: ([text, size]) => `ngrams(${filledOnClickhouse(text!)}, ${size!.sql})`,
     cases: [

@@ -173,7 +173,7 @@ export const stringFunctions = scalars({
         expression: "reverse('é')",
         duckdb: { value: 'é' },
         clickhouse: { value: '\uFFFD' },
-        reason: 'ClickHouse turns the bytes around, which breaks characters; a text of DuckDB cannot hold broken ones',
+        reason: 'ClickHouse reverses the bytes, which breaks characters; a text of DuckDB cannot hold invalid ones',
       },
     ],
   },

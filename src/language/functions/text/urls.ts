@@ -127,13 +127,13 @@ export const urlFunctions = scalars({
     ["domainWithoutWWW('https://www.example.com/')", 'example.com'],
     ["domainWithoutWWW('https://www2.example.com')", 'www2.example.com'],
   ]),
-  topLevelDomain: part('What follows the last dot of the host.', (url) => found(hostOf(url), '\\.([^.0-9][^.]*)$'), [
+  topLevelDomain: part('The part of the host after the last dot.', (url) => found(hostOf(url), '\\.([^.0-9][^.]*)$'), [
     ["topLevelDomain('https://a.b.co.uk/x')", 'uk'],
     ["topLevelDomain('http://1.2.3.4/')", ''],
     ["topLevelDomain('http://localhost/')", ''],
   ]),
   firstSignificantSubdomain: part(
-    'The name that somebody registered: example in www.example.co.uk.',
+    'The registered name: example in www.example.co.uk.',
     (url) => found(hostOf(url), registered),
     [
       ["firstSignificantSubdomain('https://news.example.co.uk/')", 'example'],
@@ -155,16 +155,16 @@ export const urlFunctions = scalars({
         "cutToFirstSignificantSubdomain('https://www.com/')",
         'www.com',
         'com',
-        'ClickHouse takes www. for no part of the name even where nothing else is left',
+        'ClickHouse drops www. from the name even if nothing else is left',
       ),
     ],
   ),
   cutToFirstSignificantSubdomainWithWWW: part(
-    'The registered domain; www. counts as a part of it where nothing else is.',
+    'The registered domain; www. is a part of it if there is no other.',
     (url) => found(hostOf(url), registeredHost),
     [["cutToFirstSignificantSubdomainWithWWW('https://www.example.com/')", 'example.com']],
   ),
-  netloc: part('User, host and port. An @ or a second slash in the path makes a part of the path one of the answer.', netlocOf, [
+  netloc: part('User, host and port. With an @ or a second slash in the path, the result includes a part of the path.', netlocOf, [
     ["netloc('https://user:pw@www.example.com:8080/a')", 'user:pw@www.example.com:8080'],
     ["netloc('e.com/a')", 'e.com'],
     ["netloc('http://a.b/c/d')", 'a.b/c'],
@@ -294,7 +294,7 @@ export const urlFunctions = scalars({
   },
   URLHierarchy: listed(
     'URLHierarchy',
-    'The URL cut after each / ? and # of its path, from short to whole.',
+    'Prefixes of the URL up to each / ? and # of its path, shortest first.',
     ofParts,
     prefixes('^([A-Za-z0-9+.-]+://[^/?#]*)', '^[A-Za-z0-9+.-]+://[^/?#]*(.*)$', 1),
     [
@@ -306,7 +306,7 @@ export const urlFunctions = scalars({
   ),
   URLPathHierarchy: listed(
     'URLPathHierarchy',
-    'The path cut after each / ? and #, without the root.',
+    'Prefixes of the path up to each / ? and #, without the root.',
     ofParts,
     prefixes('', '^[A-Za-z0-9+.-]+://[^/?#]*(.*)$', 2),
     [

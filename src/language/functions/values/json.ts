@@ -34,13 +34,13 @@ const beyond64Bits: Difference = {
   expression: "JSONExtractRaw('{\"a\":18446744073709551616}', 'a')",
   duckdb: { value: '18446744073709551616' },
   clickhouse: { value: '' },
-  reason: 'ClickHouse takes a text with a whole number beyond 64 bits for no JSON, DuckDB keeps its digits',
+  reason: 'ClickHouse rejects JSON with a whole number beyond 64 bits; DuckDB keeps its digits',
 }
 const fractionOfNought: Difference = {
   expression: 'JSONExtractString(\'{"a":{"b":1.0}}\', \'a\')',
   duckdb: { value: '{"b":1.0}' },
   clickhouse: { value: '{"b":1}' },
-  reason: 'inside of objects and arrays DuckDB keeps the fraction of a whole number; JSONExtractRaw leaves it out on both',
+  reason: 'within objects and arrays, DuckDB keeps the fraction of a whole number (1.0); JSONExtractRaw drops it on both',
 }
 const at: Reader = ([json, ...steps], context) => jsonAt(json!.sql, steps, context)
 const textAt: Reader = ([json, ...steps], context) => jsonTextAt(json!.sql, steps, context)
@@ -120,7 +120,7 @@ export const jsonFunctions = scalars({
   JSONExtractInt: member(
     'JSONExtractInt',
     whenAll('Int64'),
-    'The whole number at a path, cut from a fraction or read from a text; else 0.',
+    'The whole number at a path, truncated from a fraction or read from a text; else 0.',
     '0',
     whole('BIGINT'),
     [
@@ -139,7 +139,7 @@ export const jsonFunctions = scalars({
   JSONExtractUInt: member(
     'JSONExtractUInt',
     whenAll('UInt64'),
-    'The whole number at a path when it is not negative; else 0.',
+    'The whole number at a path if it is not negative; else 0.',
     '0',
     whole('UBIGINT'),
     [
@@ -224,9 +224,9 @@ export const jsonFunctions = scalars({
   JSONExtractKey: {
     args: [1, null],
     returns: whenAll('String'),
-    summary: 'Not there on either engine.',
-    duckdb: unsupported('ClickHouse has no such function; use JSONExtractKeys'),
-    clickhouse: unsupported('ClickHouse has no such function; use JSONExtractKeys'),
+    summary: 'Not available on either engine.',
+    duckdb: unsupported('ClickHouse does not have this function; use JSONExtractKeys'),
+    clickhouse: unsupported('ClickHouse does not have this function; use JSONExtractKeys'),
     cases: [],
   },
   JSONExtractKeysAndValuesRaw: list(
@@ -247,7 +247,7 @@ export const jsonFunctions = scalars({
   JSONHas: member(
     'JSONHas',
     whenAll('Bool'),
-    'Whether there is anything at a path, null included.',
+    'Whether a value exists at a path, including null.',
     'false',
     (args, context) => `(${at(args, context)} IS NOT NULL)`,
     [
@@ -262,7 +262,7 @@ export const jsonFunctions = scalars({
   JSONLength: member(
     'JSONLength',
     whenAll('UInt64'),
-    'How many items or keys the array or object at a path has; else 0.',
+    'Number of items or keys of the array or object at a path; else 0.',
     '0',
     (args, context) =>
       once(

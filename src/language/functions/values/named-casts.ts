@@ -112,7 +112,7 @@ export const namedCastFunctions = scalars({
       ["accurateCastOrNull(5, 'String')", '5'],
     ],
     differences: [
-      differing("accurateCastOrNull('0.1', 'Float32') + 0.0", 0.1, 0.10000000149011612, 'a Float32 has the 64 bits of a Float64 on DuckDB'),
+      differing("accurateCastOrNull('0.1', 'Float32') + 0.0", 0.1, 0.10000000149011612, 'a Float32 has 64 bits on DuckDB, like a Float64'),
     ],
   },
   accurateCast: {

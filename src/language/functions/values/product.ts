@@ -82,7 +82,7 @@ const tag =
     return `${maker}(${parts.join(', ')})`
   }
 
-const funnelReason = 'funnels are asked for with a FunnelsQuery'
+const funnelReason = 'use a FunnelsQuery for funnels'
 const funnel = (args: number): ScalarSpec => neither(args, always('String'), 'Part of how another product computes funnels.', funnelReason)
 const funnelNames = ['', '_array', '_cohort'].flatMap((kind) => [
   [`aggregate_funnel${kind}`, 7] as const,
@@ -142,7 +142,7 @@ export const productFunctions = functions(
       'getSurveyResponse',
       [1, 3],
       () => scalar('String', true),
-      'The answer to a question of a survey: its number, from 0, its id, and whether several choices were possible.',
+      'The answer to a question of a survey, given the number of the question, from 0, its id, and whether several choices are possible.',
       [],
     ),
     uniqueSurveySubmissionsFilter: expanded(
@@ -158,7 +158,7 @@ export const productFunctions = functions(
       ["getBotName('Mozilla/5.0 (compatible; Googlebot/2.1)')", 'Googlebot'],
       ["getBotName('Mozilla/5.0 (Macintosh)')", ''],
     ]),
-    getBotOperator: agent('getBotOperator', 'Who runs a bot, by its user agent; empty for others.', [
+    getBotOperator: agent('getBotOperator', 'The operator of a bot, by its user agent; empty for others.', [
       ["getBotOperator('Mozilla/5.0 (compatible; GPTBot/1.2)')", 'OpenAI'],
       ["getBotOperator('Mozilla/5.0 (Macintosh)')", ''],
     ]),
@@ -178,7 +178,7 @@ export const productFunctions = functions(
       ["getTrafficType('')", 'Automation'],
       ["getTrafficType('Mozilla/5.0 (Macintosh)')", 'Regular'],
     ]),
-    isLikelyBot: agent('isLikelyBot', 'Whether a user agent looks like a bot or a program; without one it does.', [
+    isLikelyBot: agent('isLikelyBot', 'Whether a user agent looks like a bot or a program; true if it is missing.', [
       ["isLikelyBot('python-requests/2.31')", 1],
       ["isLikelyBot('Mozilla/5.0 (Macintosh)')", 0],
       ['isLikelyBot(null)', 1],

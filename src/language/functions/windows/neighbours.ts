@@ -58,7 +58,7 @@ const runningDifference: ScalarSpec = {
   takes: 'number',
   alsoTakes: 'times',
   returns: ([x]) => numeric(x!),
-  summary: 'The difference to the row before, of times in seconds and of dates in days; 0 in the first row.',
+  summary: 'The difference from the previous row; of times in seconds, of dates in days; 0 in the first row.',
   duckdb: ([x], context) => {
     const number = isNamed(x!.type, 'Date')
       ? `date_diff('day', DATE '1970-01-01', ${x!.sql})`

@@ -177,7 +177,7 @@ export const tableFunctions = functions({
     kind: 'table',
     args: [1, 2],
     returns: () => scalar('UInt64'),
-    summary: 'A table of integers in the column `number`: that many from 0, or from the first argument as many as the second says.',
+    summary: 'A table of integers in the column `number`: the given count from 0, or from the first argument with the second as the count.',
     sql: {
       duckdb: ([a, b]) =>
         b

@@ -15,8 +15,8 @@ export const correlationActors: ActorSource<typeof correlationPointSchema> = {
   *actors(point: CorrelationPoint, env: QueryContext): Asking<ActorList> {
     const { source, funnelCorrelationPropertyValues: values, funnelCorrelationPersonEntity: entity } = point
     const isOfProperties = source.funnelCorrelationType === 'properties'
-    if (isOfProperties && !values) throw missing('Give the filters of the property.', 'funnelCorrelationPropertyValues')
-    if (!isOfProperties && !entity) throw missing('Give the event that they did.', 'funnelCorrelationPersonEntity')
+    if (isOfProperties && !values) throw missing('Set the filters of the property.', 'funnelCorrelationPropertyValues')
+    if (!isOfProperties && !entity) throw missing('Set the event that the persons had.', 'funnelCorrelationPersonEntity')
     const asked = isOfProperties ? { ...source.source, source: narrowed(source.source.source, values) } : source.source
     const members = yield* membersOf(asked, env)
     const rows = isOfProperties ? members.query : eventsOf(members, [], conditionOf(entity!, env), env)

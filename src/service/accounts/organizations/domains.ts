@@ -105,7 +105,7 @@ const proofs = (context: AccountContext) => ({
       if (!domainName.test(name)) throw invalid(notDomain, 'domain')
       if (claimed) {
         if (isProven(context, claimed))
-          throw invalid(`The domain ${name} was proven by the organization ${claimed.organization_id}.`, 'domain', 'unique')
+          throw invalid(`The domain ${name} has been proven by the organization ${claimed.organization_id}.`, 'domain', 'unique')
         await tables.domains.remove({ id: claimed.id })
         await log(context, tables, note(null, claimed, 'deleted'))
       }

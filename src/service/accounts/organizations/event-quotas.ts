@@ -66,14 +66,14 @@ const tell = async (context: AccountContext, project: ProjectRecord, limit: numb
   const memberships = await context.store.read.memberships.find({ organization_id: project.organization_id, level: level.owner })
   const owners = await context.store.read.users.find({ id: memberships.map(({ user_id }) => user_id) })
   const text = [
-    `The project "${project.name}" has taken ${number(limit)} events today, its limit for one day. Further events are refused until 00:00 UTC.`,
+    `The project "${project.name}" has accepted ${number(limit)} events today, its daily limit. Further events are refused until 00:00 UTC.`,
     '',
     'The project key is public: if you did not send them, create a new key in the settings of the project. If you did, raise the limit there, or ask',
     'the operator of the server.',
     '',
     `Settings: ${context.settings().siteUrl}/#/settings`,
   ].join('\n')
-  const subject = `${project.name}: the limit of events for today is reached`
+  const subject = `${project.name}: the event limit for today is reached`
   await post(
     context,
     project.organization_id,
@@ -129,13 +129,11 @@ export const createEventQuotas = (context: AccountContext) => {
       known.refused += events
       if (isFirst) {
         await write(context, project.id, known)
-        void tell(context, project, limit).catch((error: unknown) =>
-          context.report('failed to tell owners about the limit of events', error),
-        )
+        void tell(context, project, limit).catch((error: unknown) => context.report('failed to notify owners of the event limit', error))
       }
       const untilMidnight = Math.ceil((dayMs - (clock().getTime() % dayMs)) / 1000)
       return {
-        detail: `The project has taken ${number(limit)} events today, its limit. Events are taken again from 00:00 UTC; the owners can see and set the limit in the settings of the project.`,
+        detail: `The project has accepted ${number(limit)} events today, its daily limit. It accepts events again from 00:00 UTC; the owners can see and set the limit in the settings of the project.`,
         retryAfterSeconds: Math.max(1, Math.min(longestWaitSeconds, untilMidnight)),
       }
     },

@@ -15,7 +15,7 @@ export const firstOwnerInput = signupInput.extend({
   secret: z.string({ error: 'Not a valid string.' }).max(256),
   email: text({ max: 254 }).refine((address) => /^[^\s@]+@[^\s@]+$/.test(address), { error: 'Enter a valid email address.' }),
   organization_name: text({ max: 64 }).optional(),
-  timezone: timezone().optional().meta({ description: 'Of the first project: an IANA time zone name. Default: it keeps its own' }),
+  timezone: timezone().optional().meta({ description: 'Time zone of the first project, an IANA name. Default: unchanged' }),
 })
 
 export const createFirstOwner = (context: AccountContext) => {
@@ -41,7 +41,7 @@ export const createFirstOwner = (context: AccountContext) => {
     async become(body: unknown): Promise<User> {
       const { secret: shown, email, first_name, last_name, password, organization_name, timezone: zone } = check(firstOwnerInput, body)
       if (secret === null || hashKey(shown) !== hashKey(secret))
-        throw invalid('This link is not valid. The terminal in which the server was started shows the right one.', 'secret')
+        throw invalid('This link is not valid. The terminal in which the server was started shows the current one.', 'secret')
       const password_hash = await context.passwords.hash(password, 'first owner')
       const user = await store.write(async (tables) => {
         const found = await waiting(tables)

@@ -119,7 +119,7 @@ const mustMayMail = async (context: AccountContext, organizationId: string, mail
   if (context.mailer() === null || (await takeMails(context, organizationId, mails)) === mails) return
   throw new WaymarkError('limit-reached', {
     message:
-      'Your organization has sent as many e-mails as it can on one day. Try again tomorrow, send fewer, or prove the address of an owner by a link for a new password.',
+      'Your organization has reached its daily limit of e-mails. Try again tomorrow, send fewer, or prove the address of an owner by a link for a new password.',
   })
 }
 
@@ -128,10 +128,10 @@ const plainMail = (context: AccountContext, invite: Invite, secret: string): Mai
   to: invite.target_email,
   subject: 'You are invited to an organization on Waymark',
   text: [
-    'Somebody invites you to join an organization on Waymark. If you do not expect this, ignore it.',
+    'Somebody invites you to join an organization on Waymark. If you did not expect this, ignore it.',
     '',
     `Accept: ${context.settings().siteUrl}/#/signup/${secret}`,
-    'The invitation is good for three days.',
+    'The invitation is valid for three days.',
   ].join('\n'),
 })
 const inviteMail = (context: AccountContext, invite: Invite, secret: string, organization: Organization, by: User): Mail => {
@@ -141,7 +141,7 @@ const inviteMail = (context: AccountContext, invite: Invite, secret: string, org
     ...(invite.message ? ['', invite.message] : []),
     '',
     `Accept: ${context.settings().siteUrl}/#/signup/${secret}`,
-    'The invitation is good for three days.',
+    'The invitation is valid for three days.',
   ]
   return { to: invite.target_email, replyTo: by.email, subject: `${name} invites you to ${organization.name}`, text: lines.join('\n') }
 }

@@ -18,7 +18,7 @@ export const organizationInput = z.object({
   enforce_2fa: flag().nullable().optional(),
 })
 export const newOrganizationInput = organizationInput.extend({
-  timezone: timezone().optional().meta({ description: 'Of its first project: an IANA time zone name. Default UTC' }),
+  timezone: timezone().optional().meta({ description: 'Time zone of its first project, an IANA name. Default: UTC' }),
 })
 
 const slugLength = 48
@@ -111,7 +111,7 @@ export const createOrganizations = (context: AccountContext) => {
       store.write(async (tables) => {
         const found = await tables.organizations.find(id === null ? {} : { id })
         if (found.length !== 1)
-          throw notFound(id === null ? `There are ${found.length} organizations: name one.` : `There is no organization ${id}.`)
+          throw notFound(id === null ? `There are ${found.length} organizations: set --organization.` : `There is no organization ${id}.`)
         const before = found[0]!
         const change = { plugins_access_level, updated_at: context.clock() }
         await tables.organizations.update({ id: before.id }, change)

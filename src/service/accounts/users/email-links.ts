@@ -56,7 +56,7 @@ const notice = (context: AccountContext, user: User, address: string, isDone: bo
   subject: isDone ? 'The address of your Waymark account was changed' : 'A new address for your Waymark account',
   text: [
     isDone
-      ? `The account at ${site(context)} that had the address ${user.email} has the address ${address} now.`
+      ? `The address of the account at ${site(context)} was changed from ${user.email} to ${address}.`
       : `Somebody who is signed in at ${site(context)} as ${user.email} asked to change the address to ${address}. It changes when that address is confirmed.`,
     '',
     isDone
@@ -140,11 +140,12 @@ export const createEmailLinks = (context: AccountContext) => {
         const asked = (await tables.email_links.find({})).filter((one) => sameEmail(one.email, given) && one.expires_at > now)
         if (!own && asked.length > 1)
           throw invalid(
-            `${asked.length} users ask for ${given}. Those who should not have it take it back by asking for another address.`,
+            `${asked.length} users have asked for ${given}. Those who should not have it must ask for another address first.`,
             'email',
           )
         const user = own ?? (asked[0] && (await tables.users.first({ id: asked[0].user_id })))
-        if (!user) throw notFound(`There is no user ${given}, and nobody asks for this address. \`waymark users list\` shows all users.`)
+        if (!user)
+          throw notFound(`There is no user ${given}, and nobody has asked for this address. \`waymark users list\` shows all users.`)
         return [user, await move(context, tables, user, own?.email ?? asked[0]!.email)]
       })
       tellOld(context, before, after)

@@ -197,7 +197,7 @@ export const createUsers = (context: AccountContext) => {
         } = check(userInput, body)
         if (_address !== undefined || _new !== undefined) mustBeOwnAccount(user)
         // The present password was compared with this hash.
-        if (secret && user.password_hash !== password_hash) throw conflicting('The password was changed meanwhile. Try again.')
+        if (secret && user.password_hash !== password_hash) throw conflicting('The password was changed in the meantime. Try again.')
         const change: { -readonly [K in keyof User]?: User[K] } = {}
         if (first_name !== undefined) change.first_name = first_name
         if (last_name !== undefined) change.last_name = last_name

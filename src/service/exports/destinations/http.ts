@@ -38,7 +38,7 @@ export const httpDestination = defineDestination<Config>({
   files: () => ({ format: 'JSONLines', compression: null, maxFileBytes: 4 * 1024 ** 2 }),
   steps: (settings, outside) => [
     {
-      name: 'Check that the server answers',
+      name: 'Check that the server responds',
       description: 'Sends a signed request without rows, with the header `X-Waymark-Kind: test`.',
       run: (signal) => send(settings, outside, { kind: 'test', key: 'test', body: Buffer.from('') }, signal),
     },

@@ -112,7 +112,7 @@ class LocalSink implements Sink {
   async mustBeOwn(): Promise<void> {
     const content = await readFile(join(this.folder, `${this.name}.manifest.json`), 'utf8').catch(() => '')
     if (content === '' || exportOf(content) === this.run.export_id) return
-    const message = `${this.name} is there already, of another export. Choose another prefix for one of them, such as one with {table}.`
+    const message = `${this.name} already exists and belongs to another export. Choose another prefix for one of them, such as one with {table}.`
     throw new DestinationError(message, { isRetryable: false })
   }
 

@@ -42,7 +42,7 @@ export const postgres = defineDestination<Config>({
     return [
       step(
         'Check PostgreSQL connection',
-        'Ensure that the host is reached, and that user and password are accepted.',
+        'Ensure that the host can be reached, and that user and password are accepted.',
         async () => undefined,
       ),
       step('Check PostgreSQL database exists', `Ensure that the database ${database} exists.`, async () => undefined),
@@ -143,7 +143,7 @@ class PostgresSink implements Sink {
 
   async begin(signal: AbortSignal): Promise<void> {
     const long = this.run.columns.find(({ name }) => Buffer.byteLength(name) > longestName)
-    if (long) throw refused(`PostgreSQL takes names of columns up to ${longestName} bytes. Give "${long.name}" a shorter one with AS.`)
+    if (long) throw refused(`PostgreSQL supports column names of up to ${longestName} bytes. Rename "${long.name}" with AS.`)
     await this.inTransaction(signal)
     // Two runs that create the same table at the same time would fail, with IF NOT EXISTS too.
     await this.connection.query('SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))', ['waymark', this.table], signal)

@@ -46,7 +46,7 @@ export const redshift = defineDestination<Config>({
   steps: (settings, outside) => [
     {
       name: 'Check Redshift connection',
-      description: 'Ensure that the host is reached, that user and password are accepted, and that the database exists.',
+      description: 'Ensure that the host can be reached, that user and password are accepted, and that the database exists.',
       run: (signal) => withPostgres(settings, name, outside, signal, async () => undefined),
     },
     {

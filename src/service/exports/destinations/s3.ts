@@ -251,7 +251,7 @@ const words: Readonly<Record<string, Words>> = {
 /** An answer to HEAD has no body that would name the error. */
 const wordsOfStatus: Readonly<Record<number, Words>> = { 301: regionWords, 403: deniedWords, 404: words.NoSuchBucket! }
 const fullWords: Readonly<Record<string, string>> = {
-  SlowDown: 'S3 asks for fewer requests.',
+  SlowDown: 'S3 limits the rate of requests.',
   XMinioStorageFull: 'The storage of the server is full.',
   QuotaExceeded: 'The quota of the bucket is used up.',
 }

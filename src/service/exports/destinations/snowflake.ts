@@ -64,7 +64,7 @@ export const snowflakeAt = (at: (settings: Config) => string, times: ApiTimes): 
       return [
         {
           name: 'Check Snowflake connection',
-          description: `Ensure that the account is reached, that the user is accepted, and that the warehouse ${warehouse} can be used.`,
+          description: `Ensure that the account can be reached, that the user is accepted, and that the warehouse ${warehouse} can be used.`,
           run: async (signal) => void (await service.query('SELECT 1', [], signal)),
         },
         {

@@ -28,6 +28,6 @@ export function networkFailure(error: unknown, what: string): DestinationError |
   const known = codes.find((code) => code in sentences)
   if (known) return new DestinationError(`${what} ${sentences[known]}.`, { isRetryable: true, cause: error })
   if (!codes.some((code) => certificate.test(code))) return null
-  const message = `${what} has a certificate that cannot be verified (${error.message}). Use a host name that the certificate is made for.`
+  const message = `${what} has a certificate that cannot be verified (${error.message}). Use a host name that the certificate covers.`
   return new DestinationError(message, { isRetryable: false, cause: error })
 }

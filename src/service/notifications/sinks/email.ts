@@ -14,7 +14,7 @@ const textOfItem = ({ title, url, columns, rows, leftOut, error }: NoticeItem): 
       .trimEnd()
   return [
     title,
-    ...(error === null ? [lineOf(columns), ...rows.map(lineOf)] : [`Not answered: ${error}`]),
+    ...(error === null ? [lineOf(columns), ...rows.map(lineOf)] : [`No answer: ${error}`]),
     ...(leftOut.length > 0 ? [`Not shown: ${leftOut.join(', ')}.`] : []),
     url,
   ].join('\n')
@@ -43,7 +43,7 @@ const htmlOfItem = ({ title, url, columns, rows, leftOut, error }: NoticeItem): 
           ),
         ),
       ]
-    : [element('p', {}, `Not answered: ${error}`)]),
+    : [element('p', {}, `No answer: ${error}`)]),
   ...(leftOut.length > 0 ? [element('p', { style: 'color:#5b6b7b' }, `Not shown: ${leftOut.join(', ')}.`)] : []),
 ]
 

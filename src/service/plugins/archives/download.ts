@@ -63,7 +63,7 @@ const get = (
         parts.push(part)
         if (size <= archiveBytes) return
         // Before the end, which may be here already.
-        reject(new ArchiveError(`The archive has more than ${archiveBytes} bytes. Larger plugins are refused.`))
+        reject(new ArchiveError(`The archive has more than ${archiveBytes} bytes, the limit for plugins.`))
         request.destroy()
       })
       response.on('end', () => resolve({ body: Buffer.concat(parts), location: null }))

@@ -13,8 +13,8 @@ export const botFilter: BundledPlugin = {
       choices: ['drop', 'mark'],
       default: 'drop',
     }),
-    field({ key: 'more', name: 'More words', hint: 'Parts of user agents that are bots too, separated by commas.' }),
-    field({ key: 'keep', name: 'Exceptions', hint: 'Parts of user agents that are never bots, separated by commas.' }),
+    field({ key: 'more', name: 'Other bots', hint: 'Parts of user agents to treat as bots too, separated by commas.' }),
+    field({ key: 'keep', name: 'Exceptions', hint: 'Parts of user agents never to treat as bots, separated by commas.' }),
   ],
   code: `
 const known = ['bot', 'crawl', 'spider', 'slurp', 'headless', 'phantomjs', 'lighthouse', 'pingdom', 'uptime', 'monitor', 'preview', 'facebookexternalhit',

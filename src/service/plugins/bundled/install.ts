@@ -10,11 +10,7 @@ export const isBundledUrl = (url: string): boolean => url.startsWith('inline://'
 /** As if it had been fetched. */
 export function readBundled(url: string): FetchedPlugin {
   const found = bundledPlugins.find((one) => one.url === url)
-  if (!found)
-    throw invalid(
-      `No plugin that comes with this server has this URL. Known are ${bundledPlugins.map((one) => one.url).join(', ')}.`,
-      'url',
-    )
+  if (!found) throw invalid(`No bundled plugin has this URL. Known URLs: ${bundledPlugins.map((one) => one.url).join(', ')}.`, 'url')
   const { name, description, config_schema, code } = found
   const manifest = JSON.stringify({ name, description, config: config_schema })
   return { manifest: readManifest(manifest), source: { 'plugin.json': manifest, 'index.ts': code }, tag: null }

@@ -3,7 +3,7 @@ import { type BundledPlugin, field } from './definition.ts'
 export const mirror: BundledPlugin = {
   url: 'inline://mirror',
   name: 'Mirror',
-  description: 'Copies events to another server that accepts the same requests, with the same uuids.',
+  description: 'Copies events, with their uuids, to another server that accepts the same requests.',
   config_schema: [
     field({ key: 'host', name: 'Server', hint: 'Such as https://analytics.example.com.', required: true }),
     field({ key: 'apiKey', name: 'Project API key', hint: 'Of the project on the other server.', required: true, secret: true }),

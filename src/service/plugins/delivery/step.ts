@@ -200,5 +200,5 @@ async function noteDead(parts: DeliveryParts, tables: AccountTables, record: Plu
   )
   if (tooOld.length === 0) return
   await tables.plugin_failed_deliveries.remove({ id: tooOld.map(({ id }) => id) })
-  say(`The oldest dead letters were dropped, ${tooOld.length} of them: at most ${parts.limits.dead} are kept`)
+  say(`${tooOld.length} of the oldest dead letters were dropped: at most ${parts.limits.dead} are kept`)
 }

@@ -59,7 +59,7 @@ const told = (error: unknown): string => {
     const { name, message } = error as Partial<Error>
     return message === undefined ? `threw ${shown(error)}` : `${name ? `${name}: ` : ''}${message}`
   } catch {
-    return 'threw a value without a text'
+    return 'threw a value without a message'
   }
 }
 

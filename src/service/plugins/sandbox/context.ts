@@ -169,7 +169,7 @@ export class PluginContext {
       if (error instanceof PluginFailure) throw error
       // A trap of WebAssembly, or an error of the library around it: the memory may be in any state.
       const isDeep = error instanceof RangeError && /call stack/.test(error.message)
-      throw new LimitExceeded(isDeep ? 'nested its code or data too deeply' : `broke its engine: ${excerpt(String(error), 200)}`, {
+      throw new LimitExceeded(isDeep ? 'nested its code or data too deeply' : `crashed its engine: ${excerpt(String(error), 200)}`, {
         cause: error,
       })
     } finally {
@@ -211,7 +211,7 @@ export class PluginContext {
     const message = this.property(handle, 'message')
     handle.dispose()
     if (name === 'InternalError' && message === 'out of memory') return new LimitExceeded(this.outOfMemory())
-    return new PluginFailure(excerpt(name ? `${name}: ${message}` : message || 'threw a value without a text', longestError))
+    return new PluginFailure(excerpt(name ? `${name}: ${message}` : message || 'threw a value without a message', longestError))
   }
 
   private outOfMemory(): string {
@@ -280,10 +280,10 @@ export class PluginContext {
         const line = this.text(text, this.limits.value)
         this.events.log(
           known,
-          line === null ? `A line of more than ${this.limits.value} characters is left out` : excerpt(line, longestLine),
+          line === null ? `A line of more than ${this.limits.value} characters was dropped` : excerpt(line, longestLine),
         )
       } else if (this.lines === this.limits.logLines)
-        this.events.log('WARN', `Further lines of this call are left out after ${this.limits.logLines}`)
+        this.events.log('WARN', `Further lines of this call are dropped: at most ${this.limits.logLines} are logged`)
     })
   }
 }

@@ -29,7 +29,7 @@ test('fields of requests say what they take', () => {
       name: { type: 'string', minLength: 1, maxLength: 64 },
       is_member_join_email_enabled: { type: 'boolean' },
       enforce_2fa: { type: ['boolean', 'null'] },
-      timezone: { type: 'string', maxLength: 2000, description: 'Of its first project: an IANA time zone name. Default UTC' },
+      timezone: { type: 'string', maxLength: 2000, description: 'Time zone of its first project, an IANA name. Default: UTC' },
     },
     required: ['name'],
     additionalProperties: false,

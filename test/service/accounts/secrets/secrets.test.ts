@@ -19,7 +19,7 @@ test('passwords: salted, the same whatever way their accents are typed', async (
   expect(await passwordMatches('x', 'md5$nonsense')).toBe(false)
 })
 
-test('uuids sort in order of making, within a millisecond and when the clock steps back', () => {
+test('uuids sort in order of creation, within a millisecond and when the clock steps back', () => {
   let now = Date.UTC(2024, 0, 1)
   const next = timeOrderedUuids(() => new Date(now))
   const made = Array.from({ length: 10_000 }, (_, i) => {

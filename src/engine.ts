@@ -1,14 +1,5 @@
 import { access, constants, mkdir, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import {
-  type BackupOptions,
-  BackupRuns,
-  type BackupSchedule,
-  type BackupSummary,
-  isAtRest,
-  openScheduled,
-  takeBackup,
-} from './backing-up.ts'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
 import type { Backends } from './engine/backend/backend.ts'
@@ -31,18 +22,33 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
+import { pick } from './lib/pick.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
 import type { Surroundings } from './service/accounts/context.ts'
 import { type NewProjectSettings, projectFieldNames } from './service/accounts/projects/project-fields.ts'
+import type { ProjectRecord } from './service/accounts/records.ts'
 import { openResealing, type Resealing } from './service/accounts/secrets/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
 import { type Asking, createAsking } from './service/asking/asking.ts'
-import type { OpenDirectory } from './service/backups/ports.ts'
+import {
+  type BackupOptions,
+  type BackupSchedule,
+  type BackupSummary,
+  isAtRest,
+  LongRuns,
+  openScheduled,
+  type ProjectRestoreOptions,
+  type ProjectRestoreSummary,
+  restoreAsNew,
+  takeBackup,
+} from './service/backups/directory-backups.ts'
+import type { OpenDirectory } from './service/backups/open-directory.ts'
 import type { ScheduledBackups } from './service/backups/schedule.ts'
+import type { RestoredDirectory } from './service/backups/verify.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
@@ -287,10 +293,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
   let endSweeping = () => {}
   try {
     const onError = options.onError ?? warn
-    if (lock) {
-      await closeToOthers(dataDir, onError)
-      await forgetPositions(dataDir, lock.lastOwner, options.durability ?? logDefaults.durability)
-    }
+    if (lock) await prepare(dataDir, lock, options, onError)
     const clock = options.clock ?? (() => new Date())
     const storage = storageOptions(options, lock?.lastOwner ?? 'closed')
     const { memoryLimit, listMemory, threads, engine } = options
@@ -377,7 +380,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       deliveries,
     })
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
-    const waymark = new Waymark({
+    return await new Waymark({
       ...openSavedThings(options, accounts, projects, box, onError),
       dataDir,
       instance,
@@ -393,9 +396,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       minFreeBytes,
       isOnServer: options.engine !== undefined,
       endSweeping,
-    })
-    if (!isInMemory) await waymark.beginBackups(options.backups, onError)
-    return waymark
+    }).begun(options.backups, onError)
   } catch (error) {
     endSweeping()
     await host?.close().catch(() => undefined)
@@ -404,6 +405,16 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     await lock?.release(lock.lastOwner) // damage that was not repaired is still there
     throw error
   }
+}
+
+async function prepare(
+  dataDir: string,
+  { lastOwner }: Lock,
+  { durability }: OpenOptions,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  await closeToOthers(dataDir, onError)
+  await forgetPositions(dataDir, lastOwner, durability ?? logDefaults.durability)
 }
 
 /** The plugins of a project, as ingestion uses them. */
@@ -499,6 +510,31 @@ const openControl = async (
     if (!(error instanceof BrokenFileError)) throw error
     const reason = `${error.message}. Accounts and keys are not in a log: restore control.duckdb and its write-ahead log from a backup.`
     throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason }, { cause: error })
+  }
+}
+
+const verifyingMemory = '512MB'
+
+/** For a comparison: nothing is sent, run or refreshed there. */
+async function openRestored(dataDir: string): Promise<RestoredDirectory> {
+  const waymark = await open({
+    dataDir,
+    isolate: true, // so that its memory and work are not those of this process
+    memoryLimit: verifyingMemory,
+    exports: { runs: false },
+    plugins: { runs: false },
+    notifications: { runs: false },
+    insights: { refreshes: false },
+    onRecovery: () => undefined,
+  })
+  return {
+    projects: async () => (await waymark.projects()).map(({ id }) => id),
+    async digest(id) {
+      const project = await waymark.project(id)
+      await project.warnings() // everything is applied
+      return project.digest()
+    },
+    close: () => waymark.close(),
   }
 }
 
@@ -752,7 +788,7 @@ export class Waymark {
         message: 'Events are in ClickHouse: use its BACKUP statement, and copy the data directory while no process uses it.',
       })
     const signal = options.signal ? AbortSignal.any([options.signal, this.endBackups.signal]) : this.endBackups.signal
-    return this.afterBackups(() => takeBackup({ directory: this.copied(), open }, to, { ...options, signal }))
+    return this.afterBackups(() => takeBackup({ directory: this.copied(), openRestored }, to, { ...options, signal }))
   }
 
   private afterBackups<T>(work: () => Promise<T>): Promise<T> {
@@ -764,21 +800,36 @@ export class Waymark {
     return done
   }
 
-  /** @internal */
-  async beginBackups(schedule: BackupSchedule | undefined, report: (error: unknown) => void): Promise<void> {
+  /** @internal Begins the backups that it makes by itself. */
+  async begun(schedule: BackupSchedule | undefined, report: (error: unknown) => void): Promise<this> {
+    if (this.dataDir === ':memory:') return this
     const inTurn = <T>(work: () => Promise<T>) => this.afterBackups(work)
-    const parts = { directory: this.copied(), open, accounts: this.accounts, schedule, inTurn, report }
+    const parts = { directory: this.copied(), openRestored, accounts: this.accounts, schedule, inTurn, report }
     const scheduled = await openScheduled(parts)
-    if (!scheduled) return
+    if (!scheduled) return this
     this.scheduledBackups = scheduled
     this.beforeClosing(() => scheduled.close())
+    return this
   }
 
   /** @internal Backups that this process makes by itself; null: none. */
   scheduledBackups: ScheduledBackups | null = null
 
+  /**
+   * Restores one project of a backup as a new one, with its events, persons, groups, actions, cohorts and property types, and its settings.
+   *
+   * @example const { project_id } = await waymark.restoreProject('/mnt/backups/shop', { project: 3, at: new Date('2026-05-14T09:30:00Z') })
+   */
+  async restoreProject(from: string, options: ProjectRestoreOptions): Promise<ProjectRestoreSummary> {
+    this.mustBeOpen()
+    checkOptionNames(options ?? {}, ['project', 'name', 'key', 'at', 'copy', 'signal', 'onProgress'], 'restoreProject')
+    mustBe(Number.isInteger(options?.project), 'project', 'must be the id of a project in the backup')
+    if (this.dataDir === ':memory:' || this.parts.isOnServer) throw invalid('dataDir', 'must be a directory with the events in it')
+    return restoreAsNew(this.accounts, this.dataDir, from, options)
+  }
+
   /** @internal For the command line, which asks how far it is. */
-  readonly backupRuns = new BackupRuns((to, options) => this.backup(to, options))
+  readonly longRuns = new LongRuns()
 
   /** One at a time. */
   private backingUp: Promise<void> = Promise.resolve()
@@ -791,7 +842,12 @@ export class Waymark {
       dataDir,
       clock,
       settleAccounts: () => instance.settle('control'),
-      projects: async () => (await accounts.context.store.read.projects.find({})).map(({ id, name }) => ({ id, name })),
+      projects: async () =>
+        (await accounts.context.store.read.projects.find({})).map((record) => ({
+          id: record.id,
+          name: record.name,
+          fields: pick(record, projectFieldNames as readonly (keyof ProjectRecord)[]),
+        })),
       async settle(id) {
         const project = await projects.find(id)
         if (!project.isOpen && (await isAtRest(dataDir, id))) return false

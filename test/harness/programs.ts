@@ -20,6 +20,7 @@ const sources = {
   engine: 'src/engine.ts',
   'transform-kills': 'test/crash/transform-child.ts',
   'export-kills': 'test/service/exports/kill-child.ts',
+  'backup-kills': 'test/service/backups/backup-child.ts',
   'delivery-kills': 'test/service/plugins/delivery/kill-child.ts',
   'notification-kills': 'test/service/notifications/kill-child.ts',
   'mounted-app': 'test/web/mounted-app.ts',

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { BackupSummary } from '../../backing-up.ts'
 import { WaymarkError } from '../../errors/errors.ts'
-import type { Progress } from '../../service/backups/ports.ts'
+import type { BackupSummary } from '../../service/backups/directory-backups.ts'
+import type { Progress } from '../../service/backups/open-directory.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
-import { directoryOptions, memoryOption, withDirectory } from './directory.ts'
+import { type Directory, directoryOptions, memoryOption, withDirectory } from './directory.ts'
 import { stepsLine } from './progress.ts'
 
 export const keyFileOption = {
@@ -40,26 +40,31 @@ export const backup: Command = {
       values,
       async (directory) => {
         const { run } = await directory.do('backup', input)
-        const line = stepsLine(process.stderr)
-        const stop = () => void directory.do('backup-stop', { run }).catch(() => undefined)
-        process.on('SIGINT', stop)
-        process.on('SIGTERM', stop)
-        try {
-          for (;;) {
-            const { progress, summary } = await directory.do('backup-state', { run })
-            if (progress) line.show(stepText(progress))
-            if (summary) return report(summary, to, values, output)
-            await setTimeout(askEveryMs)
-          }
-        } finally {
-          process.off('SIGINT', stop)
-          process.off('SIGTERM', stop)
-          line.end()
-        }
+        report((await followed(directory, run)) as BackupSummary, to, values, output)
       },
       { memoryLimit: values.text('memory'), err: output.err },
     )
   },
+}
+
+/** Shows the progress of long work, and returns its result. Ctrl-C stops the work. */
+export async function followed(directory: Directory, run: number): Promise<unknown> {
+  const line = stepsLine(process.stderr)
+  const stop = () => void directory.do('run-stop', { run }).catch(() => undefined)
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  try {
+    for (;;) {
+      const { progress, result } = await directory.do('run-state', { run })
+      if (progress) line.show(stepText(progress))
+      if (result) return result
+      await setTimeout(askEveryMs)
+    }
+  } finally {
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+    line.end()
+  }
 }
 
 export function placeOf({ rest }: Values, usage: string): string {

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
 import { copiesIn, restore } from '../../service/backups/backups.ts'
-import { keyFileOption, keyOf, placeOf, sizeText, stepText, timeText } from './backup.ts'
+import type { ProjectRestoreSummary } from '../../service/backups/directory-backups.ts'
+import { followed, keyFileOption, keyOf, placeOf, sizeText, stepText, timeText } from './backup.ts'
+import { clickhouseOption } from './clickhouse-option.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
-import { dataOption } from './directory.ts'
+import { type Directory, dataOption, projectId, withDirectory } from './directory.ts'
 import { stepsLine } from './progress.ts'
 import { runningServer } from './running-server.ts'
 
@@ -11,16 +13,23 @@ export const restoreDirectory: Command = {
   takes: 'FROM',
   options: {
     data: { ...dataOption, summary: 'the data directory that is made: it must not exist, or be empty' },
+    clickhouse: clickhouseOption,
     'key-file': keyFileOption,
     list: { summary: 'list the copies, and restore nothing' },
     copy: { value: 'N', summary: 'the number of a copy; default: the newest' },
     at: { value: 'TIME', summary: 'a moment, such as 2026-05-14T09:30:00Z: events and persons as they were then' },
+    project: {
+      value: 'ID',
+      summary: 'restore only this project, as a new one of the directory that --data names; its server goes on meanwhile',
+    },
+    name: { value: 'NAME', summary: 'with --project: the name of the new project' },
     json: { summary: 'print the result as JSON' },
   },
   run: async (values, output) => {
     const from = placeOf(values, 'restore takes one place: the folder, tar file or s3://BUCKET/PREFIX of a backup.')
     const key = await keyOf(values)
     if (values.isOn('list')) return listCopies(from, key, values, output)
+    if (values.text('project') !== undefined) return restoreProject(from, key, values, output)
     const dataDir = resolve(values.required('data'))
     const server = await runningServer(dataDir)
     if (server)
@@ -57,6 +66,21 @@ export const restoreDirectory: Command = {
       process.off('SIGTERM', interrupt)
     }
   },
+}
+
+async function restoreProject(from: string, key: string | null, values: Values, output: Output): Promise<void> {
+  const at = momentOf(values.text('at'))?.toISOString() ?? null
+  const input = { from, key, project: projectId(values), name: values.text('name') ?? null, copy: copyOf(values.text('copy')) ?? null, at }
+  const work = async (directory: Directory) => {
+    const { run } = await directory.do('restore-project', input)
+    const summary = (await followed(directory, run)) as ProjectRestoreSummary
+    if (values.isOn('json')) output.out(JSON.stringify(summary))
+    else
+      output.out(
+        `Project ${String(summary.project_id).padEnd(9)}${summary.name}, with the records up to ${summary.position ?? 'the end of its log'} (copy ${summary.copy})`,
+      )
+  }
+  await withDirectory(values, work, { err: output.err })
 }
 
 async function listCopies(from: string, key: string | null, values: Values, { out }: Output): Promise<void> {

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { OpenDirectory } from './open-directory.ts'
 import { openPlace, placeKey } from './places/open-place.ts'
 import type { Place, PlaceUse } from './places/place.ts'
-import type { OpenDirectory } from './ports.ts'
 import type { Copy } from './repository/pieces.ts'
 import { Repository } from './repository/repository.ts'
-import { type Restored, type RestoreOptions, restoreCopy } from './restore.ts'
+import { type Restored, type RestoredProject, type RestoreOptions, restoreCopy, restoreOneProject } from './restore.ts'
 import { type Taken, type TakeOptions, takeCopy } from './take.ts'
 import { openNotes } from './writer-notes.ts'
 
@@ -42,6 +42,14 @@ export const backUp = (directory: OpenDirectory, to: string, { key = null, ...op
 /** Makes a directory of a copy. No process may use the directory. */
 export const restore = (from: string, dataDir: string, { key = null, ...options }: RestoreOptions & KeyOption = {}): Promise<Restored> =>
   inPlace(from, 'read', key, (repository) => restoreCopy(repository, resolve(dataDir), options))
+
+/** Restores one project into an open directory. */
+export const restoreProject = (
+  from: string,
+  id: number,
+  begin: Parameters<typeof restoreOneProject>[2],
+  { key = null, ...options }: RestoreOptions & KeyOption,
+): Promise<RestoredProject> => inPlace(from, 'read', key, (repository) => restoreOneProject(repository, id, begin, options))
 
 /** The copies that a place has, oldest first. */
 export const copiesIn = (from: string, { key = null }: KeyOption = {}): Promise<readonly Copy[]> =>

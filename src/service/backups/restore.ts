@@ -1,11 +1,12 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { isDatabaseFile } from '../../engine/storage/instance.ts'
 import { cutLog } from '../../engine/storage/log/moment.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import type { Progress } from './open-directory.ts'
 import { syncFolder } from './places/folder.ts'
-import type { Progress } from './ports.ts'
-import type { CopiedFile, Copy } from './repository/pieces.ts'
+import type { CopiedFile, CopiedProject, Copy } from './repository/pieces.ts'
 import type { Repository } from './repository/repository.ts'
 
 // A directory made of a copy. It gets its name when it is whole. Opening it is like opening one after a crash: the log has the records that the stores lack.
@@ -28,6 +29,8 @@ export interface Restored {
   readonly projects: readonly { readonly id: number; readonly name: string; readonly position: number | null }[]
 }
 
+const unfinishedName = '.restoring'
+
 const refused = (message: string) => new WaymarkError('command-failed', { message })
 const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`
 
@@ -38,7 +41,7 @@ interface Source {
   readonly moment: number | null
 }
 
-export async function sourceOf(repository: Repository, { copy: number, at }: RestoreOptions): Promise<Source> {
+async function sourceOf(repository: Repository, { copy: number, at }: RestoreOptions): Promise<Source> {
   const { name } = repository.place
   const copies = (await repository.state())?.copies ?? []
   const newest = copies.at(-1)
@@ -75,14 +78,17 @@ async function sourceAt(repository: Repository, copies: readonly Copy[], at: Dat
 export async function restoreCopy(repository: Repository, dataDir: string, options: RestoreOptions = {}): Promise<Restored> {
   await mustBeFree(dataDir)
   const source = await sourceOf(repository, options)
-  const unfinished = join(dirname(dataDir), `.${basename(dataDir)}.restoring`)
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  // Inside of it: it may be a mount point.
+  const unfinished = join(dataDir, unfinishedName)
   await rm(unfinished, { recursive: true, force: true }) // of a process that was killed
   try {
     const restored = await writeFiles(repository, source, unfinished, options)
-    const existing = await readdir(dataDir).catch(() => null)
-    if (existing) await rm(dataDir, { recursive: true })
-    await rename(unfinished, dataDir)
-    await syncFolder(dirname(dataDir))
+    // Without accounts a directory with projects is not opened, so they come last.
+    const names = (await readdir(unfinished)).sort((a, b) => Number(isDatabaseFile(a)) - Number(isDatabaseFile(b)))
+    for (const name of names) await rename(join(unfinished, name), join(dataDir, name))
+    await rm(unfinished, { recursive: true })
+    await syncFolder(dataDir)
     return restored
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true }).catch(() => undefined)
@@ -95,22 +101,32 @@ async function mustBeFree(dataDir: string): Promise<void> {
     if (error.code === 'ENOENT') return []
     throw refused(`${dataDir}: ${error.message}`)
   })
-  if (found.length > 0)
+  if (found.some((name) => name !== unfinishedName && name !== 'lost+found'))
     throw refused(`${dataDir} is not empty. A copy is restored into a new directory: nothing that exists is overwritten.`)
 }
 
-async function writeFiles(
+async function writeFiles(repository: Repository, source: Source, folder: string, options: RestoreOptions): Promise<Restored> {
+  const { copy, files } = source
+  await mkdir(join(folder, 'projects'), { recursive: true, mode: 0o700 })
+  const bytes = await writeAllOf(repository, files, (path) => pathIn(folder, path), options)
+  const projects: Restored['projects'][number][] = []
+  for (const project of copy.projects) {
+    const end = options.ends?.get(project.id)
+    projects.push({ id: project.id, name: project.name, position: await endLog(filesOf(folder, project.id), source, project, end) })
+  }
+  return { copy, bytes, projects }
+}
+
+async function writeAllOf(
   repository: Repository,
-  { copy, files, moment }: Source,
-  folder: string,
-  { signal, onProgress, ends }: RestoreOptions,
-): Promise<Restored> {
+  files: readonly CopiedFile[],
+  pathOf: (path: string) => string,
+  { signal, onProgress }: RestoreOptions,
+): Promise<number> {
   const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let bytes = 0
-  let count = 0
-  await mkdir(join(folder, 'projects'), { recursive: true, mode: 0o700 })
-  for (const file of files) {
-    const path = pathIn(folder, file.path)
+  for (const [count, file] of files.entries()) {
+    const path = pathOf(file.path)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     const handle = await open(path, 'wx', 0o600)
     try {
@@ -124,19 +140,58 @@ async function writeFiles(
     } finally {
       await handle.close()
     }
-    count++
   }
-  const projects: Restored['projects'][number][] = []
-  for (const { id, name, position } of copy.projects) {
-    const { log, position: positionFile } = filesOf(folder, id)
-    await mkdir(log, { recursive: true, mode: 0o700 }) // a store without its folder has lost its log
-    const end = ends?.get(id)
-    const cut = moment !== null ? { time: moment } : end !== undefined ? { seq: end } : null
-    const last = cut ? (await cutLog(log, cut)).lastSeq : position
-    if (last !== null) await writeFile(positionFile, `${String(last).padStart(16, '0')}\n`, { mode: 0o600 })
-    projects.push({ id, name, position: last })
+  return bytes
+}
+
+/** Cuts the log of a project where it must end, and notes its end. */
+async function endLog(
+  { log, position: positionFile }: ReturnType<typeof filesOf>,
+  { moment }: Source,
+  { position }: CopiedProject,
+  end?: number,
+): Promise<number | null> {
+  await mkdir(log, { recursive: true, mode: 0o700 }) // a store without its folder has lost its log
+  const cut = moment !== null ? { time: moment } : end !== undefined ? { seq: end } : null
+  const last = cut ? (await cutLog(log, cut)).lastSeq : position
+  if (last !== null) await writeFile(positionFile, `${String(last).padStart(16, '0')}\n`, { mode: 0o600 })
+  return last
+}
+
+export interface RestoredProject {
+  readonly copy: Copy
+  readonly project: CopiedProject
+  readonly position: number | null
+}
+
+/** Writes the files of one project into the folder of a new one, which must not exist. `begin` makes the new one, and says where its folder is. */
+export async function restoreOneProject(
+  repository: Repository,
+  id: number,
+  begin: (project: CopiedProject) => Promise<ReturnType<typeof filesOf>>,
+  options: RestoreOptions,
+): Promise<RestoredProject> {
+  const source = await sourceOf(repository, options)
+  const project = source.copy.projects.find((one) => one.id === id)
+  const known = source.copy.projects.map((one) => `${one.id} (${one.name})`).join(', ')
+  if (!project) throw refused(`Copy ${source.copy.number} has no project ${id}: it has ${known}.`)
+  const own = `projects/${id}/`
+  const files = await begin(project)
+  const unfinished = `${files.folder}.restoring`
+  try {
+    await writeAllOf(
+      repository,
+      source.files.filter(({ path }) => path.startsWith(own)),
+      (path) => pathIn(unfinished, path.slice(own.length)),
+      options,
+    )
+    await mkdir(unfinished, { recursive: true, mode: 0o700 })
+    await rename(unfinished, files.folder)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true }).catch(() => undefined)
+    throw error
   }
-  return { copy, bytes, projects }
+  return { copy: source.copy, project, position: await endLog(files, source, project) }
 }
 
 async function* contentsOf(repository: Repository, file: CopiedFile): AsyncGenerator<Buffer> {

@@ -47,7 +47,7 @@ const found = (copies: readonly Copy[]) => {
   return {
     copy: newest.number,
     copied_at: new Date(newest.began_at),
-    reaches_back_to: new Date(copies[0]!.began_at),
+    reaches_back_to: new Date(copies[0]!.at),
     bytes: Math.ceil(newest.bytes / 1024 ** 2),
     copies: copies.length,
   }
@@ -144,7 +144,7 @@ export async function scheduleBackups(parts: ScheduleParts): Promise<ScheduledBa
       const row = await store.read.backups.first({ id: schedule.place })
       if (!row) return null
       const { id: _, ...rest } = row
-      return { ...rest, to: schedule.place }
+      return { ...rest, to: schedule.to }
     },
     close: () => runner.close(),
   }

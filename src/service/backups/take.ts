@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { headBytes, isWhole, readHead, statedChecksum } from '../../engine/storage/duckdb/database-file.ts'
 import { reading } from '../../engine/storage/files/locked-files.ts'
+import { headBytes, isDatabaseFile, isWhole, readHead, statedChecksum } from '../../engine/storage/instance.ts'
 import { listSegments } from '../../engine/storage/log/segment.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { version } from '../../lib/version.ts'
-import type { LogState, OpenDirectory, Progress } from './ports.ts'
+import type { LogState, OpenDirectory, Progress } from './open-directory.ts'
 import type { CopiedFile, CopiedProject, Copy, Piece } from './repository/pieces.ts'
 import { PieceWriter, type Repository, type State } from './repository/repository.ts'
-import { filesIn, isDatabase } from './what-is-copied.ts'
+import { filesIn } from './what-is-copied.ts'
 import type { WriterNotes } from './writer-notes.ts'
 
 // Takes a copy of a directory while it is used. Databases are copied as their last checkpoint left them: its blocks stay as they are until the next one, which
@@ -158,17 +158,17 @@ class Taking {
     const before = new Set((await directory.projects()).map(({ id }) => id))
     await directory.settleAccounts()
     const paths = await filesIn(directory.dataDir, 'directory')
-    for (const path of paths.filter(isDatabase)) await this.database(path)
+    for (const path of paths.filter(isDatabaseFile)) await this.database(path)
     // One that was made or removed meanwhile is in the accounts of the next copy, or in those of the one before.
     const projects = (await directory.projects()).filter(({ id }) => before.has(id))
-    for (const path of paths.filter((one) => !isDatabase(one))) await this.plainFile(path)
+    for (const path of paths.filter((one) => !isDatabaseFile(one))) await this.plainFile(path)
     const copied: CopiedProject[] = []
     for (const project of projects) copied.push(await this.project(project))
     return copied
   }
 
   /** The log last: what other files say about records must be about records that the copy has. */
-  private async project({ id, name }: { readonly id: number; readonly name: string }): Promise<CopiedProject> {
+  private async project({ id, name, fields }: Pick<CopiedProject, 'id' | 'name' | 'fields'>): Promise<CopiedProject> {
     const { directory } = this
     const folder = `projects/${id}`
     const problem = await directory.settle(id).then(
@@ -176,12 +176,12 @@ class Taking {
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
     const paths = await filesIn(join(directory.dataDir, folder), 'project')
-    for (const path of paths.filter((one) => !isDatabase(one))) await this.plainFile(`${folder}/${path}`)
-    for (const path of paths.filter(isDatabase)) await this.database(`${folder}/${path}`)
+    for (const path of paths.filter((one) => !isDatabaseFile(one))) await this.plainFile(`${folder}/${path}`)
+    for (const path of paths.filter(isDatabaseFile)) await this.database(`${folder}/${path}`)
     // Before the log: what the digest is about is in the copy.
     const digest = this.options.verifiable && problem === null ? { digest: await directory.digest(id) } : {}
     const state = await this.log(id)
-    return { id, name, position: state?.position ?? null, ...(problem === null ? {} : { problem }), ...digest }
+    return { id, name, fields, position: state?.position ?? null, ...(problem === null ? {} : { problem }), ...digest }
   }
 
   private async log(project: number): Promise<LogState | null> {

@@ -12,6 +12,7 @@ const leftOut = {
     'staging',
     'tmp',
     'downloads',
+    'lost+found',
     'projects', // each by itself
     notesName,
   ],
@@ -49,5 +50,3 @@ export async function filesIn(folder: string, of: keyof typeof leftOut): Promise
   await walk('')
   return found.sort()
 }
-
-export const isDatabase = (path: string): boolean => path.endsWith('.duckdb')

@@ -14,7 +14,7 @@ const most = 100
 const longest = 100_000
 const key = (projectId: number) => `waymark-sql-${projectId}`
 
-export function readHistory(projectId: number): readonly Ran[] {
+function readHistory(projectId: number): readonly Ran[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(key(projectId)) ?? '[]')
     return Array.isArray(stored)
@@ -26,7 +26,7 @@ export function readHistory(projectId: number): readonly Ran[] {
 }
 
 /** A statement that is run again moves to the top. */
-export function remember(projectId: number, ran: Ran): readonly Ran[] {
+function remember(projectId: number, ran: Ran): readonly Ran[] {
   if (ran.statement.length > longest) return readHistory(projectId)
   let kept = [ran, ...readHistory(projectId).filter(({ statement }) => statement !== ran.statement)].slice(0, most)
   // A browser keeps some megabytes.
@@ -41,7 +41,7 @@ export function remember(projectId: number, ran: Ran): readonly Ran[] {
   return kept
 }
 
-export function forgetHistory(projectId: number): void {
+function forgetHistory(projectId: number): void {
   localStorage.removeItem(key(projectId))
 }
 

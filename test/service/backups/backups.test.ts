@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import type { Project } from '../../../src/project.ts'
-import { restore } from '../../../src/restore.ts'
 import { copiesIn } from '../../../src/service/backups/backups.ts'
+import { restore } from '../../../src/service/backups/restore-directory.ts'
 
 let root: string
 beforeAll(async () => {
@@ -169,7 +169,7 @@ test('a verification restores the copy and compares it; what the place has lost 
   const [object] = await readdir(inFolder('place/objects'))
   const path = join(inFolder('place/objects'), object!)
   const bytes = await readFile(path)
-  bytes[Math.floor(bytes.length / 2)]! ^= 1
+  for (let i = 0; i < bytes.length; i += 512) bytes[i]! ^= 1
   await rm(path)
   await writeFile(path, bytes)
   expect(await refusal(restore(inFolder('place'), inFolder('r')))).toMatch(
@@ -232,6 +232,48 @@ test('two directories do not share a place, unless one takes it over; then the o
     expect(await refusal(waymark.backup(inFolder('place')))).toMatch(/has the backups of .*restored on /)
   })
   expect((await copiesIn(inFolder('place'))).map(({ number }) => number)).toEqual([1, 2, 3])
+})
+
+test('one project of a copy becomes a new one of an open directory, at a moment too', async () => {
+  let now = Date.parse('2026-06-01T00:00:00Z')
+  await using(
+    'data',
+    async (waymark) => {
+      const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' })
+      await project.ingest(events(0, 20))
+      await project.createAction({ name: 'Bought', steps: [{ event: 'bought' }] })
+      now += 60_000
+      await waymark.backup(inFolder('place'))
+      now += 60_000
+      await project.ingest(events(20, 20))
+      now += 60_000
+      await waymark.backup(inFolder('place'))
+    },
+    { clock: () => new Date(now) },
+  )
+  await using('other', async (waymark) => {
+    const mine = await waymark.createProject({ name: 'Mine' })
+    await mine.ingest(events(0, 3))
+    const restored = await waymark.restoreProject(inFolder('place'), { project: 1 })
+    expect(restored).toEqual({ project_id: 2, name: 'Shop (restored)', copy: 2, position: 41 })
+    const then = await waymark.restoreProject(inFolder('place'), { project: 1, name: 'Then', at: new Date('2026-06-01T00:01:30Z') })
+    expect(then).toMatchObject({ project_id: 3, name: 'Then', copy: 1, position: 21 })
+    expect((await waymark.projects()).map(({ name, timezone }) => [name, timezone])).toEqual([
+      ['Mine', 'UTC'],
+      ['Shop (restored)', 'Europe/Berlin'],
+      ['Then', 'Europe/Berlin'],
+    ])
+    const whole = await waymark.project(2)
+    expect((await counts(whole))[0]).toBe(40)
+    expect((await whole.actions.list()).map(({ name }) => name)).toEqual(['Bought'])
+    expect((await counts(await waymark.project(3)))[0]).toBe(20)
+    await whole.ingest(events(40, 5))
+    expect((await counts(whole))[0]).toBe(45)
+    expect(await refusal(waymark.restoreProject(inFolder('place'), { project: 7 }))).toMatch(
+      /Copy 2 has no project 7: it has 1 \(Shop\)\.$/,
+    )
+    expect((await waymark.projects()).length).toBe(3)
+  })
 })
 
 test('old copies are removed with what only they need, the newest one never', async () => {

@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { random } from '../../../bench/random.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
-import { restore } from '../../../src/restore.ts'
+import { restore } from '../../../src/service/backups/restore-directory.ts'
 import { bundle, inspect } from '../../crash/harness.ts'
 import { clients, stepOf } from '../../crash/workload.ts'
 

@@ -1,4 +1,3 @@
-import type { RunState } from '../../../backing-up.ts'
 import type { Waymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
@@ -7,6 +6,7 @@ import type { DownloadFormat, IngestAnswer } from '../../../project.ts'
 import type { AnswerWarning } from '../../../queries/query-types.ts'
 import { limitsOf } from '../../../service/accounts/projects/historical-imports.ts'
 import { type HistoricalImport, type LevelName, level } from '../../../service/accounts/records.ts'
+import type { RunState } from '../../../service/backups/directory-backups.ts'
 
 // Commands that work in a data directory. If a server owns the directory it executes them, otherwise the command opens the directory. So
 // arguments and results must be JSON.
@@ -35,6 +35,14 @@ export interface BackupInput {
   readonly verify: boolean
   readonly keep_days: number | null
   readonly take_over: boolean
+}
+export interface ProjectRestoreInput {
+  readonly from: string
+  readonly key: string | null
+  readonly project: number
+  readonly name: string | null
+  readonly copy: number | null
+  readonly at: string | null
 }
 export interface Approval {
   readonly project: number
@@ -218,20 +226,40 @@ export const directoryCommands = {
     ]
   },
 
-  /** Begins a backup. `backup-state` says how far it is. */
+  /** Begins a backup. `run-state` says how far it is. */
   backup: async (waymark: Waymark, { to, key, verify, keep_days, take_over }: BackupInput): Promise<{ readonly run: number }> => ({
-    run: waymark.backupRuns.begin(to, {
-      ...(key === null ? {} : { key }),
-      verify,
-      ...(keep_days === null ? {} : { keepDays: keep_days }),
-      takeOver: take_over,
-    }),
+    run: waymark.longRuns.begin((watching) =>
+      waymark.backup(to, {
+        ...watching,
+        ...(key === null ? {} : { key }),
+        verify,
+        ...(keep_days === null ? {} : { keepDays: keep_days }),
+        takeOver: take_over,
+      }),
+    ),
   }),
 
-  'backup-state': async (waymark: Waymark, { run }: { readonly run: number }): Promise<RunState> => waymark.backupRuns.state(run),
+  /** The same for the restoration of a project. */
+  'restore-project': async (
+    waymark: Waymark,
+    { from, key, project, name, copy, at }: ProjectRestoreInput,
+  ): Promise<{ readonly run: number }> => ({
+    run: waymark.longRuns.begin((watching) =>
+      waymark.restoreProject(from, {
+        ...watching,
+        project,
+        ...(key === null ? {} : { key }),
+        ...(name === null ? {} : { name }),
+        ...(copy === null ? {} : { copy }),
+        ...(at === null ? {} : { at: new Date(at) }),
+      }),
+    ),
+  }),
 
-  'backup-stop': async (waymark: Waymark, { run }: { readonly run: number }): Promise<object> => {
-    waymark.backupRuns.stop(run)
+  'run-state': async (waymark: Waymark, { run }: { readonly run: number }): Promise<RunState> => waymark.longRuns.state(run),
+
+  'run-stop': async (waymark: Waymark, { run }: { readonly run: number }): Promise<object> => {
+    waymark.longRuns.stop(run)
     return {}
   },
 

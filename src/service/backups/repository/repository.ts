@@ -13,7 +13,7 @@ export const repositoryFormat = 1
 const aboutName = 'waymark-backup.json'
 /** Bytes of an object before the next one begins. */
 const objectBytes = 16 * 1024 ** 2
-/** Objects of which a copy needs less than this are written anew when there are more than so many of them: each small copy would leave one for ever. */
+/** Objects of which a copy needs less than this are rewritten when there are more than so many of them: each small copy would leave one for ever. */
 const leastKept = 2 * 1024 ** 2
 const mostSmall = 48
 /** Pieces in a list. */

@@ -24,7 +24,7 @@ const [nonceBytes, tagBytes] = [12, 16]
 const checkName = 'check'
 const checkText = Buffer.from('waymark backup')
 
-export const noSeal: Seal = {
+const noSeal: Seal = {
   hash: (bytes) => createHash('sha256').update(bytes).digest('base64url'),
   close: (bytes) => bytes,
   open: (bytes) => Buffer.from(bytes),

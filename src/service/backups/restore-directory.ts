@@ -1,6 +1,6 @@
-import { checkOptionNames } from './errors/check-option-names.ts'
-import { WaymarkError } from './errors/errors.ts'
-import type { RestoreOptions } from './service/backups/restore.ts'
+import { checkOptionNames } from '../../errors/check-option-names.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { RestoreOptions } from './restore.ts'
 
 export interface RestoreSettings extends Pick<RestoreOptions, 'at' | 'copy' | 'signal' | 'onProgress'> {
   /** Of copies that are encrypted. */
@@ -32,7 +32,7 @@ export async function restore(from: string, dataDir: string, settings: RestoreSe
   if (settings.at !== undefined && !isTime(settings.at)) throw invalid('at', 'must be a Date')
   if (settings.copy !== undefined && !(Number.isInteger(settings.copy) && settings.copy > 0))
     throw invalid('copy', 'must be the number of a copy')
-  const backups = await import('./service/backups/backups.ts')
+  const backups = await import('./backups.ts')
   const { copy, bytes, projects } = await backups.restore(from, dataDir, settings)
   return { copy: copy.number, accounts_at: copy.began_at, bytes, projects }
 }

@@ -1,17 +1,18 @@
 import { stat } from 'node:fs/promises'
-import { closedPosition } from './engine/storage/log/position.ts'
-import { filesOf } from './engine/storage/project-storage.ts'
-import type { OpenOptions, Waymark } from './engine.ts'
-import { WaymarkError } from './errors/errors.ts'
-import type { Accounts } from './service/accounts/accounts.ts'
-import { backUp, copiesIn, placeKey, withRestored } from './service/backups/backups.ts'
-import type { OpenDirectory, Progress } from './service/backups/ports.ts'
-import type { Copy } from './service/backups/repository/pieces.ts'
-import { type ScheduledBackups, scheduleBackups } from './service/backups/schedule.ts'
-import { holdLogs } from './service/backups/take.ts'
-import { compareCopy, endsOf, NotComparable, type RestoredDirectory, type Verified } from './service/backups/verify.ts'
+import { closedPosition } from '../../engine/storage/log/position.ts'
+import { filesOf } from '../../engine/storage/project-storage.ts'
+import { WaymarkError } from '../../errors/errors.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { ProjectRecord } from '../accounts/records.ts'
+import { backUp, copiesIn, placeKey, restoreProject, withRestored } from './backups.ts'
+import type { OpenDirectory, Progress } from './open-directory.ts'
+import type { Copy } from './repository/pieces.ts'
+import type { RestoreSettings } from './restore-directory.ts'
+import { type ScheduledBackups, scheduleBackups } from './schedule.ts'
+import { holdLogs } from './take.ts'
+import { compareCopy, endsOf, NotComparable, type RestoredDirectory, type Verified } from './verify.ts'
 
-// Joins the backups to an open directory, and to one that a verification opens.
+// The backups of an open directory: those that somebody asks for, and those that it makes by itself.
 
 export interface BackupOptions {
   /** Encrypts the copies: text of any length, which restoring needs too. Default: they are not encrypted. */
@@ -71,7 +72,7 @@ interface ScheduledParts extends DirectoryParts {
 /** Null: this process makes none by itself. */
 export async function openScheduled({
   directory,
-  open,
+  openRestored,
   accounts,
   schedule,
   inTurn,
@@ -90,7 +91,7 @@ export async function openScheduled({
         return (await backUp(directory, to, options)).copy
       }),
     copies: () => copiesIn(to, { key }),
-    verify: (copy, signal) => verifyCopy(open, to, copy, directory.dataDir, { key, signal }),
+    verify: (copy, signal) => verifyCopy(openRestored, to, copy, directory.dataDir, { key, signal }),
     report,
   })
 }
@@ -98,21 +99,21 @@ export async function openScheduled({
 /** Attempts at a copy that can be compared: a record was applied in part each time. */
 const attempts = 5
 const dayMs = 86_400_000
-const verifyingMemory = '512MB'
 
 export interface DirectoryParts {
   readonly directory: OpenDirectory
-  open(options: OpenOptions): Promise<Waymark>
+  /** Opens a restored directory, in which nothing is sent, run or refreshed. */
+  openRestored(dataDir: string): Promise<RestoredDirectory>
 }
 
-export async function takeBackup({ directory, open }: DirectoryParts, to: string, options: BackupOptions): Promise<BackupSummary> {
+export async function takeBackup({ directory, openRestored }: DirectoryParts, to: string, options: BackupOptions): Promise<BackupSummary> {
   const { key = null, verify = false, keepDays, takeOver = false, signal, onProgress } = options
   const about = { key, verifiable: verify, takesOver: takeOver, keepMs: keepDays === undefined ? null : keepDays * dayMs }
   const watching = { ...(signal ? { signal } : {}), ...(onProgress ? { onProgress } : {}) }
   for (let attempt = 1; ; attempt++) {
     const { copy, removed } = await backUp(directory, to, { ...about, ...watching })
     try {
-      const verified = verify ? await verifyCopy(open, to, copy, directory.dataDir, { key, ...watching }) : null
+      const verified = verify ? await verifyCopy(openRestored, to, copy, directory.dataDir, { key, ...watching }) : null
       return { ...summaryOf(copy), removed, verified }
     } catch (error) {
       if (!(error instanceof NotComparable) || attempt === attempts) throw error
@@ -127,11 +128,11 @@ const summaryOf = ({ number, began_at, at, bytes, added, stored, projects }: Cop
   bytes,
   added,
   stored,
-  projects: projects.map(({ digest: _, ...project }) => project),
+  projects: projects.map(({ digest: _, fields: __, ...project }) => project),
 })
 
-export function verifyCopy(
-  open: DirectoryParts['open'],
+function verifyCopy(
+  openRestored: DirectoryParts['openRestored'],
   from: string,
   copy: Copy,
   beside: string,
@@ -144,7 +145,7 @@ export function verifyCopy(
     })
   return withRestored(from, beside, { ...options, copy: copy.number, ends }, async (dataDir, { projects }) => {
     const positions = new Map(projects.map(({ id, position }) => [id, position]))
-    const restored = await openRestored(open, dataDir)
+    const restored = await openRestored(dataDir)
     try {
       return await compareCopy(copy, restored, (id) => positions.get(id) !== ends.get(id))
     } finally {
@@ -153,26 +154,47 @@ export function verifyCopy(
   })
 }
 
-/** Nothing is sent, run or refreshed there. */
-async function openRestored(open: DirectoryParts['open'], dataDir: string): Promise<RestoredDirectory> {
-  const waymark = await open({
-    dataDir,
-    isolate: true, // so that its memory and work are not those of this process
-    memoryLimit: verifyingMemory,
-    exports: { runs: false },
-    plugins: { runs: false },
-    notifications: { runs: false },
-    insights: { refreshes: false },
-    onRecovery: () => undefined,
-  })
-  return {
-    projects: async () => (await waymark.projects()).map(({ id }) => id),
-    async digest(id) {
-      const project = await waymark.project(id)
-      await project.warnings() // everything is applied
-      return project.digest()
-    },
-    close: () => waymark.close(),
+export interface ProjectRestoreOptions extends RestoreSettings {
+  /** The id that the project has in the copy. */
+  readonly project: number
+  /** Default: its name, with "(restored)". */
+  readonly name?: string
+}
+
+export interface ProjectRestoreSummary {
+  /** The new project. */
+  readonly project_id: number
+  readonly name: string
+  readonly copy: number
+  /** The last record of its log. */
+  readonly position: number | null
+}
+
+/** Restores a project as a new one of the first organization. */
+export async function restoreAsNew(
+  accounts: Accounts,
+  dataDir: string,
+  from: string,
+  { project: id, name, ...options }: ProjectRestoreOptions,
+): Promise<ProjectRestoreSummary> {
+  let made: ProjectRecord | null = null
+  try {
+    const { copy, position } = await restoreProject(
+      from,
+      id,
+      async (project) => {
+        made = await accounts.createProject({ ...project.fields, name: name ?? `${project.name} (restored)` })
+        return filesOf(dataDir, made.id)
+      },
+      options,
+    )
+    const { id: project_id, name: newName } = made!
+    if (position !== 0) await accounts.projects.noteFirstEvents(project_id)
+    return { project_id, name: newName, copy: copy.number, position }
+  } catch (error) {
+    const unfinished: ProjectRecord | null = made
+    if (unfinished) await accounts.context.store.write((tables) => tables.projects.remove({ id: (unfinished as ProjectRecord).id }))
+    throw error
   }
 }
 
@@ -185,34 +207,40 @@ export async function isAtRest(dataDir: string, project: number): Promise<boolea
 export interface RunState {
   readonly progress: Progress | null
   /** Null until it ends. */
-  readonly summary: BackupSummary | null
+  readonly result: unknown
+}
+
+interface Run {
+  readonly stop: AbortController
+  progress: Progress | null
+  result: unknown
+  error: unknown
+}
+
+interface Watching {
+  readonly signal: AbortSignal
+  onProgress(progress: Progress): void
 }
 
 /** Of the latest runs, so that a command can ask again when it missed an answer. */
 const mostRuns = 20
 
-/** Backups that somebody began and asks about later. */
-export class BackupRuns {
-  private readonly runs = new Map<
-    number,
-    { progress: Progress | null; summary: BackupSummary | null; error: unknown; stop: AbortController }
-  >()
+/** Long work that somebody began and asks about later. */
+export class LongRuns {
+  private readonly runs = new Map<number, Run>()
   private last = 0
 
-  constructor(private readonly backUp: (to: string, options: BackupOptions) => Promise<BackupSummary>) {}
-
-  begin(to: string, options: Omit<BackupOptions, 'signal' | 'onProgress'>): number {
+  begin(work: (watching: Watching) => Promise<unknown>): number {
     const id = ++this.last
-    const stop = new AbortController()
-    const run = { progress: null as Progress | null, summary: null as BackupSummary | null, error: null as unknown, stop }
+    const run: Run = { stop: new AbortController(), progress: null, result: null, error: null }
     this.runs.set(id, run)
     this.runs.delete(id - mostRuns)
     const onProgress = (progress: Progress) => {
       run.progress = progress
     }
-    this.backUp(to, { ...options, signal: stop.signal, onProgress }).then(
-      (summary) => {
-        run.summary = summary
+    work({ signal: run.stop.signal, onProgress }).then(
+      (result) => {
+        run.result = result
       },
       (error: unknown) => {
         run.error = error
@@ -224,14 +252,12 @@ export class BackupRuns {
   /** Throws what the run failed with. */
   state(id: number): RunState {
     const run = this.runs.get(id)
-    if (!run) throw new WaymarkError('command-failed', { message: `There is no backup ${id}, or it ended long ago.` })
+    if (!run) throw new WaymarkError('command-failed', { message: `There is no run ${id}, or it ended long ago.` })
     if (run.error !== null) throw run.error
-    return { progress: run.progress, summary: run.summary }
+    return { progress: run.progress, result: run.result }
   }
 
   stop(id: number): void {
-    this.runs
-      .get(id)
-      ?.stop.abort(new WaymarkError('command-failed', { message: 'The backup was stopped. Earlier copies are as they were.' }))
+    this.runs.get(id)?.stop.abort(new WaymarkError('command-failed', { message: 'Stopped. What was there before is as it was.' }))
   }
 }

@@ -4,6 +4,8 @@ import type { FileHandle } from 'node:fs/promises'
 // blocks that the last one does not use, then its header: while the iteration is the same, the blocks that it uses do not change. Each block and header starts
 // with a checksum of the rest.
 
+export const isDatabaseFile = (path: string): boolean => path.endsWith('.duckdb')
+
 /** Bytes before the first block. */
 export const headBytes = 12_288
 const headerOffsets = [4_096, 8_192]
@@ -29,7 +31,7 @@ export async function readHead(handle: FileHandle): Promise<DatabaseHead | null>
   return bytesRead < headBytes ? null : headOf(bytes)
 }
 
-export function headOf(bytes: Buffer): DatabaseHead | null {
+function headOf(bytes: Buffer): DatabaseHead | null {
   const whole = headerOffsets
     .map((offset) => bytes.subarray(offset, offset + headerBytes))
     .filter(isWhole)

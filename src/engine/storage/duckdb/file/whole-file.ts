@@ -1,5 +1,5 @@
+import { BrokenFileError } from '../instance.ts'
 import { tornPart } from './block-notes.ts'
-import { BrokenFileError } from './instance.ts'
 
 /** Throws a BrokenFileError if a file was copied, with its directory, while it changed. */
 export async function mustBeWhole(file: string): Promise<void> {

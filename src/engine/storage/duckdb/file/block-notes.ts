@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { crc32 } from '../../../lib/ids/crc32.ts'
-import { reading } from '../files/locked-files.ts'
+import { crc32 } from '../../../../lib/ids/crc32.ts'
+import { reading } from '../../files/locked-files.ts'
 import { type DatabaseHead, headBytes, isWhole, readHead } from './database-file.ts'
 
 // Tells a database file that was copied at one moment from one that was copied while it changed, which DuckDB itself opens and answers from. Beside each file are
@@ -25,7 +25,7 @@ interface Notes {
   readonly log: { readonly bytes: number; readonly checksum: number } | null
 }
 
-export const notesPath = (file: string): string => `${file}.blocks`
+const notesPath = (file: string): string => `${file}.blocks`
 
 export class BlockNotes {
   private readonly file: string

@@ -1,4 +1,4 @@
-import type { Digest } from './repository/pieces.ts'
+import type { CopiedProject, Digest } from './repository/pieces.ts'
 
 export interface LogState {
   /** The last durable record. */
@@ -12,7 +12,7 @@ export interface OpenDirectory {
   clock(): Date
   /** Writes what was committed into the file of the accounts itself. */
   settleAccounts(): Promise<void>
-  projects(): Promise<readonly { readonly id: number; readonly name: string }[]>
+  projects(): Promise<readonly Pick<CopiedProject, 'id' | 'name' | 'fields'>[]>
   /** The same for the store of a project. False: it is closed, and its files are at rest. */
   settle(project: number): Promise<boolean>
   /** Where its log ends. Null: it is closed. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { timeSchema } from './fields.ts'
 
-export const backupsSchema = z.object({
+const backupsSchema = z.object({
   to: z.string().meta({ description: 'The folder, or `s3://bucket/prefix`, that copies are written to' }),
   copies: z.int().nullable().meta({ description: 'Number of copies there; null: none was taken yet' }),
   bytes: z.int().nullable().meta({ description: 'Size of the directory in the newest copy, rounded up to whole mebibytes' }),

@@ -37,6 +37,7 @@ export const pagePaths = [
   'settings/roles',
   'settings/domains',
   'settings/proxies',
+  'settings/backups',
   'settings/account',
   'settings/keys',
 ] as const

@@ -38,9 +38,8 @@ export class RunningServer {
     }).catch((cause: unknown) => {
       throw new WaymarkError('command-failed', { message: `Lost the connection to the server at ${this.url}.` }, { cause })
     })
-    const answer = (await response.json()) as Refusal
-    if (response.ok) return answer as Outcome<N>
-    throw this.refused(answer, response.status)
+    if (response.ok) return (await response.json()) as Outcome<N>
+    throw this.refused(await response.text(), response.status)
   }
 
   /** Without the time limits of `fetch`: the first byte of a large file may take long. */
@@ -54,7 +53,7 @@ export class RunningServer {
       asked.end(JSON.stringify(input))
     })
     const status = response.statusCode ?? 0
-    if (status !== 200) throw this.refused(JSON.parse(await text(response)) as Refusal, status)
+    if (status !== 200) throw this.refused(await text(response), status)
     const messages = JSON.parse(decodeURIComponent(String(response.headers[localWarningsHeader]))) as string[]
     async function* bytes() {
       try {
@@ -66,9 +65,12 @@ export class RunningServer {
     return { warnings: messages.map((message) => ({ message })), bytes: bytes() }
   }
 
-  private refused(answer: Refusal, status: number): WaymarkError {
+  private refused(body: string, status: number): WaymarkError {
+    const answer = (body === '' ? {} : JSON.parse(body)) as Refusal // an internal error has no body
     if (answer.code && answer.data) return new WaymarkError(answer.code, answer.data, answer)
-    return new WaymarkError('command-failed', { message: answer.detail ?? `The server at ${this.url} answered ${status}.` })
+    return new WaymarkError('command-failed', {
+      message: answer.detail ?? `The server at ${this.url} answered ${status}. Its log has the reason.`,
+    })
   }
 }
 

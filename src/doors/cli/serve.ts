@@ -23,7 +23,7 @@ import { makeDemo } from './demo.ts'
 import { dataOption, geoipOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
-import { listenForStop } from './stopping.ts'
+import { closeMs, listenForStop } from './stopping.ts'
 
 const portOf = (text: string): number => {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw wrongUsage(`--port must be a number from 0 to 65535, but got ${text}.`)
@@ -52,9 +52,6 @@ const surroundingsOf = async (values: Values, site: () => string, log: Line): Pr
 }
 
 const listOf = (text: string | undefined): readonly string[] => text?.split(',').map((one) => one.trim()) ?? []
-
-/** The time for closing, after running requests have had theirs. */
-const closeMs = 10_000
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 /** For errors that the operator can fix, the message is enough. */
@@ -89,7 +86,7 @@ const logsRequests = (values: Values): boolean => {
 
 /** Keys are separated by commas, the newest first: they never appear among the arguments of a process. */
 const exportOptions = (values: Values): ExportOptions => {
-  const keys = listOf(values.env.WAYMARK_SECRET_KEY)
+  const keys = listOf(values.env.WAYMARK_SECRET_KEY || undefined)
   const folder = values.text('export-folder')
   return {
     ...(keys.length > 0 && { secretKeys: keys }),

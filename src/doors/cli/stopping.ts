@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
 
+/** The time for closing, after running requests have had theirs. */
+export const closeMs = 10_000
+
 export interface Stopping {
   /** Resolves at the first SIGINT or SIGTERM. */
   readonly asked: Promise<void>
@@ -41,7 +44,7 @@ export function listenForStop(limitMs: number, onLimit: () => void): Stopping {
 }
 
 /** Time for the process to exit by itself after its limit. */
-const graceMs = 2_000
+export const graceMs = 2_000
 
 /**
  * `process.exit()` waits for statements that cannot be interrupted, and no timer fires while the main thread is blocked: then only another process can

@@ -2,6 +2,7 @@ import type { Resource } from './resource.ts'
 import { actions } from './resources/actions.ts'
 import { alerts } from './resources/alerts.ts'
 import { annotations } from './resources/annotations.ts'
+import { backups } from './resources/backups.ts'
 import { batchExports, organizationBatchExports } from './resources/batch-exports.ts'
 import { cohorts } from './resources/cohorts.ts'
 import { dashboards } from './resources/dashboards.ts'
@@ -44,6 +45,7 @@ export const resources: readonly Resource[] = [
   roles,
   roleMemberships,
   proxyRecords,
+  backups,
   organizationProjectList,
   organizationProjects,
   projectList,

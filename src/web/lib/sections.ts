@@ -44,6 +44,7 @@ export const settingsGroups = [
       { name: 'roles', title: 'Roles' },
       { name: 'domains', title: 'Domains' },
       { name: 'proxies', title: 'Proxies' },
+      { name: 'backups', title: 'Backups' },
     ],
   },
   {

@@ -237,3 +237,10 @@ test('a server whose file was left behind by a process that is no more is not as
   expect((await run(['doctor', '--data', left])).out).not.toContain('Server')
   expect((await stat(join(data, 'server.json'))).mode & 0o777).toBe(0o600)
 })
+
+test('a command that fails inside the server says why', async () => {
+  const file = join(folder, 'a-file')
+  await writeFile(file, '')
+  const { code, err } = await command('backup', join(file, 'backups'))
+  expect([code, err]).toEqual([1, expect.stringMatching(/^waymark: ENOTDIR[^\n]+\n$/)])
+})

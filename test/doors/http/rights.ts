@@ -104,6 +104,9 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'organization_project_list.create',
   ],
 
+  // They have everything of the server, and say where.
+  '401 401 403 403 401 403 | 403 ok ok | ok ok ok 403 | 403 403 ok 403 | 403 401 403': ['backups.retrieve'],
+
   // Checks of a destination take a login.
   '401 401 403 403 401 403 | ok ok ok | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
     ...exportRoutes('organization_batch_exports', exportChecks),

@@ -36,7 +36,10 @@ export const withLocalCommands =
       const input: unknown = await request.json()
       return withSafeHeaders(name === downloadCommand ? await downloaded(downloads, input, cut) : Response.json(await work[name]!(input)))
     } catch (error) {
-      if (!(error instanceof WaymarkError)) throw error
+      if (!(error instanceof WaymarkError)) {
+        downloads.onError(error)
+        return withSafeHeaders(Response.json({ detail: error instanceof Error ? error.message : String(error) }, { status: 500 }))
+      }
       const { code, data, span, source, detail, status } = error
       return withSafeHeaders(Response.json({ code, data, span, source, detail }, { status }))
     }

@@ -33,8 +33,12 @@ export const accountsFile: FileFormat = {
 }
 
 /** Account data of a directory, in its `control.duckdb`. */
-export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
-  const isNew = await instance.attach('control', 'control.duckdb', accountsFile)
+export async function openAccounts(
+  instance: Instance,
+  options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {},
+  keepsCopy = true,
+): Promise<Accounts> {
+  const isNew = await instance.attach('control', 'control.duckdb', accountsFile, { keepsCopy })
   const store: AccountStore = await openControl(instance, accountShapes, {
     isNew,
     long: longTables,

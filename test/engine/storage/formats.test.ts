@@ -1,17 +1,35 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { RecordBatchStreamWriter, Schema } from 'apache-arrow'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { firstLine } from '../../../src/engine/storage/files/file-formats.ts'
+import { keepCopy } from '../../../src/engine/storage/files/kept-copies.ts'
 import { listFiles } from '../../../src/engine/storage/files/list-files.ts'
 import { segmentHeader } from '../../../src/engine/storage/log/frame.ts'
 import type { Waymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
+import { fileMedium, Run } from '../../../src/events/ingestion/uuids/run.ts'
+import { UuidRuns } from '../../../src/events/ingestion/uuids/runs.ts'
+import { crc32 } from '../../../src/lib/ids/crc32.ts'
 import { type KeptDirectory, openKept } from '../../fixtures/directory.ts'
 import { keptDirectories, unpack } from '../../fixtures/unpack.ts'
+import { program } from '../../harness/programs.ts'
 
 // What a newer version wrote is refused with one line that names the file and both versions, and nothing in the directory changes.
 
@@ -105,8 +123,14 @@ const contents = (file: string) =>
   )
 const quiet = { onError: () => undefined, onRecovery: () => undefined }
 
-describe.each([false, true])('with an engine of its own: %s', (isolate) => {
-  test.each(cases)('%s of a newer version: refused, and nothing changes', async (_, file, make, found, supported) => {
+const isolated = new Set(['a store', 'a log'])
+const rows = cases.flatMap(([name, ...rest]) => [
+  [name, false, ...rest] as const,
+  ...(isolated.has(name) ? [[name, true, ...rest] as const] : []),
+])
+
+describe('of a newer version, refused, and nothing changes', () => {
+  test.each(rows)('%s (with an engine of its own: %s)', async (_, isolate, file, make, found, supported) => {
     await make()
     const before = contents(file)
     let waymark: Waymark | null = null
@@ -133,7 +157,7 @@ describe.each([false, true])('with an engine of its own: %s', (isolate) => {
   })
 })
 
-test('caches of a newer version are made again', async () => {
+test('lists of a newer version are not read', async () => {
   const lists = listFiles(path('lists'))
   const numbers = new Int32Array([1, 2, 3])
   await lists.write({ about: {}, arrays: [numbers] })
@@ -142,20 +166,48 @@ test('caches of a newer version are made again', async () => {
   bytes.write('waymark lists 2\n')
   writeFileSync(path('lists'), bytes)
   expect(await lists.read(() => [numbers])).toBe(false)
-  // Uuids: the last word of a run is its version.
-  write(inProject('uuids/1-5.uuids'), 'a run of a newer version'.repeat(100))
-  const waymark = await openKept(dataDir, about.now, quiet)
-  const store = await waymark.project(project)
-  const sql = async (query: string) => (await store.query({ kind: 'SqlLikeQuery', query } as const)).results as unknown[][]
-  const [[uuid, event, distinct_id, timestamp]] = (await sql(
-    "select uuid, event, distinct_id, timestamp from events where event = '$pageview' order by timestamp limit 1",
-  )) as [string[]]
-  const before = await sql('select count() from events')
-  const { accepted } = await store.ingest({ batch: [{ uuid: uuid!, event: event!, distinct_id: distinct_id!, timestamp: timestamp! }] })
-  expect(accepted).toBeLessThanOrEqual(1)
-  expect(await sql('select count() from events')).toEqual(before)
-  await waymark.close()
-  expect(existsSync(path(inProject('uuids/1-5.uuids')))).toBe(false)
+})
+
+test('a run of uuids of a newer version is removed', async () => {
+  const folder = path(inProject('uuids'))
+  const range = { from: 1, to: 2 }
+  const file = join(folder, '1-2.uuids')
+  const written = async () => (await Run.write(fileMedium(file), range, 1, 7, [new Uint32Array([1, 2, 3, 4])])).close()
+  await written()
+  expect(UuidRuns.open(folder, 7, 2).toSeq).toBe(2)
+  const bytes = readFileSync(file)
+  const footer = bytes.subarray(bytes.length - 56)
+  footer.writeUInt32LE(2, 44)
+  footer.writeUInt32LE(crc32(footer.subarray(0, 48)), 48)
+  writeFileSync(file, bytes)
+  expect(UuidRuns.open(folder, 7, 2).toSeq).toBe(0)
+  expect(existsSync(file)).toBe(false)
+})
+
+test('the command line exits with 1, and one line', async () => {
+  await setFormat('control.duckdb', 99)
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program('cli'), 'query', 'select 1', '--data', dataDir, '--project', String(project)],
+    {
+      encoding: 'utf8',
+    },
+  )
+  expect([status, stdout, stderr.trim().split('\n')]).toEqual([
+    1,
+    '',
+    [expect.stringMatching(/control\.duckdb has format 99, .* up to 2\. Use the version/)],
+  ])
+})
+
+test('a copy that does not fit on the disk is not begun', async () => {
+  const file = path('large')
+  writeFileSync(file, '')
+  const { free } = await statfs(dataDir).then(({ bavail, bsize }) => ({ free: bavail * bsize }))
+  truncateSync(file, free + 2 ** 30) // has no blocks
+  const outcome = await keepCopy(file, 6)
+  if (!('keptAs' in outcome)) expect(outcome.needed).toBeGreaterThan(outcome.free) // else the file system shares blocks
+  expect(readdirSync(dataDir).filter((name) => name.startsWith('large.'))).toEqual('keptAs' in outcome ? ['large.format-6'] : [])
 })
 
 describe('a store of an older format', () => {

@@ -324,7 +324,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options)
+    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options, lock?.lastOwner === 'copied')
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
@@ -479,9 +479,10 @@ const openControl = async (
   projects: OpenProjects,
   pluginsChanged: (projects: readonly number[]) => Promise<void>,
   { surroundings, formatCopies }: Pick<OpenOptions, 'surroundings' | 'formatCopies'>,
+  isCopied = false,
 ): Promise<Accounts> => {
   try {
-    const context = {
+    const about = {
       ...surroundings,
       clock,
       projectStores: {
@@ -493,7 +494,7 @@ const openControl = async (
         pluginsRemoved: pluginsChanged,
       },
     }
-    return await openAccounts(instance, context, formatCopies)
+    return await openAccounts(instance, about, { isCopied, keepsCopy: formatCopies })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
     const reason = `${error.message}. Accounts and keys are not in a log: restore control.duckdb and its write-ahead log from a backup.`

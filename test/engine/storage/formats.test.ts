@@ -111,7 +111,7 @@ const contents = (file: string) =>
         (name) =>
           name.startsWith(file.startsWith('projects/') ? 'projects/' : '') &&
           statSync(path(name)).isFile() &&
-          !/waymark\.lock|applying\.json/.test(name),
+          !/waymark\.lock|applying\.json|\.blocks/.test(name),
       )
       .sort()
       .map((name) => [

@@ -147,6 +147,7 @@ describe('of a newer version, refused, and nothing changes', () => {
     expect(await others?.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })).toEqual(
       others ? expect.objectContaining({ results: [[200]] }) : undefined,
     )
+    expect((await (waymark as Waymark | null)?.condition())?.recentEnds ?? 0).toBe(0)
     await (waymark as Waymark | null)?.close()
     expect(error).toBeInstanceOf(WaymarkError)
     expect(error).toMatchObject({ code: 'newer-format', data: { file: path(file), found, supported } })

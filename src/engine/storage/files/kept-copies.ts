@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 // A copy of a database file beside it, made before its format changes: `store.duckdb.format-6`. An older version of Waymark opens it under the name of the file.
 
 /** How long a copy is kept. */
-export const keptCopyDays = 14
+const keptCopyDays = 14
 const keptMs = keptCopyDays * 86_400_000
 
 /** Bytes that stay free on the disk beside a copy. */

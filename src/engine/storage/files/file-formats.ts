@@ -29,8 +29,7 @@ export function mustBeKnownJson(file: string, text: string): void {
   refuseNewer(file, formatIn(value))
 }
 
-const mustBeKnownKeys = (file: string, text: string): void =>
-  refuseNewer(file, Number(keyLine.exec(firstLine(text))?.[1] ?? supported))
+const mustBeKnownKeys = (file: string, text: string): void => refuseNewer(file, Number(keyLine.exec(firstLine(text))?.[1] ?? supported))
 
 export const firstLine = (text: string): string => text.split('\n', 1)[0]!.trim()
 

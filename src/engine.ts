@@ -8,6 +8,7 @@ import { RemoteBackends } from './engine/isolation/remote-backends.ts'
 import { answerFiles } from './engine/storage/files/answer-files.ts'
 import { type Aside, allAside } from './engine/storage/files/attempts-file.ts'
 import { exists } from './engine/storage/files/exists.ts'
+import { mustHaveKnownFiles } from './engine/storage/files/file-formats.ts'
 import { makeDirectoryPrivate } from './engine/storage/files/private-files.ts'
 import { openSaltFile } from './engine/storage/files/salt-file.ts'
 import { readSecretKeys } from './engine/storage/files/secret-key-file.ts'
@@ -96,6 +97,8 @@ export interface OpenOptions {
   readonly minFreeBytes?: number
   /** If parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or open it without them (`partial`). */
   readonly recovery?: 'complete' | 'partial'
+  /** Whether a copy of a database file is kept beside it before a newer version changes its format, for 14 days. Default: true. */
+  readonly formatCopies?: boolean
   /** For the HTTP API: the operator's settings, mail and name servers. */
   readonly surroundings?: Surroundings
   /** Batch exports: whether they run in this process, where local files go, and the keys for secrets. */
@@ -133,6 +136,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   logRetention: true,
   minFreeBytes: true,
   recovery: true,
+  formatCopies: true,
   surroundings: true,
   exports: true,
   insights: true,
@@ -159,6 +163,7 @@ const check = (options: OpenOptions) => {
   mustBe(options.clock === undefined || typeof options.clock === 'function', 'clock', 'must be a function that returns a Date')
   mustBe([undefined, 'fsync', 'os'].includes(options.durability), 'durability', 'must be "fsync" or "os"')
   mustBe([undefined, 'complete', 'partial'].includes(options.recovery), 'recovery', 'must be "complete" or "partial"')
+  mustBe([undefined, true, false].includes(options.formatCopies), 'formatCopies', 'must be true or false')
   mustBe(options.onError === undefined || typeof options.onError === 'function', 'onError', 'must be a function')
   mustBe(options.onRecovery === undefined || typeof options.onRecovery === 'function', 'onRecovery', 'must be a function')
   mustBe(isPositive(options.minFreeBytes), 'minFreeBytes', 'must be a number of bytes')
@@ -216,6 +221,7 @@ const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOpti
     },
   },
   recovery: options.recovery ?? 'complete',
+  keepsFormatCopies: options.formatCopies,
   isThorough: lastOwner !== 'closed',
 })
 
@@ -320,14 +326,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    accounts = await openControl(
-      instance,
-      clock,
-      projects,
-      (ids) => plugins.host.changed(ids),
-      options.surroundings,
-      lock?.lastOwner === 'copied',
-    )
+    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options, lock?.lastOwner === 'copied')
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
@@ -413,6 +412,7 @@ async function prepare(
   { durability }: OpenOptions,
   onError: (error: unknown) => void,
 ): Promise<void> {
+  await mustHaveKnownFiles(dataDir)
   await closeToOthers(dataDir, onError)
   await forgetPositions(dataDir, lastOwner, durability ?? logDefaults.durability)
 }
@@ -489,7 +489,7 @@ const openControl = async (
   clock: () => Date,
   projects: OpenProjects,
   pluginsChanged: (projects: readonly number[]) => Promise<void>,
-  surroundings: Surroundings = {},
+  { surroundings, formatCopies }: Pick<OpenOptions, 'surroundings' | 'formatCopies'>,
   isCopied = false,
 ): Promise<Accounts> => {
   try {
@@ -505,7 +505,7 @@ const openControl = async (
         pluginsRemoved: pluginsChanged,
       },
     }
-    return await openAccounts(instance, about, isCopied)
+    return await openAccounts(instance, about, { isCopied, keepsCopy: formatCopies })
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
     const reason = `${error.message}. Accounts and keys are not in a log: restore control.duckdb and its write-ahead log from a backup.`

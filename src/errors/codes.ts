@@ -399,7 +399,7 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
   },
   'newer-format': {
     text: (d) =>
-      `${d.file} has format ${d.found}, but this version of Waymark reads formats up to ${d.supported}. Open it with a newer version.`,
+      `${d.file} has format ${d.found}, but this version of Waymark reads formats up to ${d.supported}. Use the version of Waymark that wrote it, or a newer one.`,
     status: 409,
   },
   'unusable-directory': { text: (d) => `${d.dataDir} cannot be used: ${d.reason}`, status: 409 },

@@ -208,6 +208,7 @@ export const serve: Command = {
       default: String(otherLimits.eventsPerDay.number),
     },
     ...backupOptions,
+    'no-format-copies': { summary: 'keep no copy of a database file before a newer version of Waymark changes its format' },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
   },
   run: async (values, { out, err }) => {
@@ -243,6 +244,7 @@ export const serve: Command = {
         clock,
         surroundings,
         recovery,
+        formatCopies: !values.isOn('no-format-copies'),
         exports: exportOptions(values),
         plugins: pluginOptions(values),
         backups,

@@ -222,10 +222,9 @@ export function hostEngine(port: Port, onStart: () => void): void {
         const { id } = args.settings
         await projects.get(id)?.catch(() => undefined)
         const opening = openProject(started(), channel, args)
-        projects.set(
-          id,
-          opening.then(({ held }) => held),
-        )
+        const made = opening.then(({ held }) => held)
+        made.catch(() => undefined) // the call says it: a project that cannot be opened must not end the engine of the others
+        projects.set(id, made)
         try {
           return (await opening).opened
         } catch (error) {

@@ -11,3 +11,22 @@ export interface FileFormat {
   create(database: string): readonly string[]
   readonly migrations: readonly Migration[]
 }
+
+export interface FormatChange {
+  readonly file: string
+  readonly from: number
+  readonly to: number
+  /** The copy of the file as it was; null: none is kept. */
+  readonly keptAs: string | null
+}
+
+/** A file is brought to the format of this version. */
+export type FormatNotice =
+  | ({ readonly kind: 'store-migrating' } & FormatChange)
+  | ({ readonly kind: 'store-migrated'; readonly seconds: number } & FormatChange)
+
+export interface Migrating {
+  /** Whether a copy of the file is kept beside it. Default: true. */
+  readonly keepsCopy?: boolean | undefined
+  readonly notice?: ((notice: FormatNotice) => void) | undefined
+}

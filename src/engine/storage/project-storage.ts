@@ -7,6 +7,7 @@ import { readAppliedSeq, readThrough, type StoreInspector } from './duckdb/inspe
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
 import { exists } from './files/exists.ts'
 import { makePrivate } from './files/private-files.ts'
+import type { FormatNotice, Migrating } from './format.ts'
 import type { LastOwner } from './locks/lock.ts'
 import { FileLog, type LogSettings, logDefaults, repaired } from './log/file-log.ts'
 import { findDamages, inspectLog, type LogFindings } from './log/findings.ts'
@@ -42,8 +43,11 @@ export interface StorageOptions {
   readonly recovery: 'complete' | 'partial'
   /** Whether the store is verified before it is used. A store that was not closed always is. */
   readonly isThorough: boolean
+  /** Whether a copy of a store is kept before its format changes. Default: true. */
+  readonly keepsFormatCopies?: boolean | undefined
   /** Another process writes the log. */
   readonly tail?: LogTail
+  onFormat?(notice: FormatNotice): void
 }
 
 /** A log that another process writes. */
@@ -149,12 +153,13 @@ export async function openProjectStorage(
   }
   const files = filesOf(instance.dataDir, id)
   const aside = asideOf(files.store)
+  const migrating: Migrating = { keepsCopy: options.keepsFormatCopies, notice: (notice) => options.onFormat?.(notice) }
   try {
     const position = readPosition(files.position)
     const liveSeq = options.tail?.liveSeq ?? null
     const isThorough = options.isThorough || (liveSeq === null && position.isClosed === false)
     const isCopied = await exists(files.copied)
-    const findStore = () => attachReadable(instance, id, aside, isThorough, isCopied)
+    const findStore = () => attachReadable(instance, id, aside, { isThorough, isCopied, migrating })
     const look = { position: position.seq, hadEvents, isWholeLog: false, liveSeq, findStore }
     const { found, plan } = await findProject(files, look)
     const { log, reports, fromSeq } = await openLog(files, { found, plan }, options, {
@@ -297,15 +302,14 @@ async function attachReadable(
   instance: Instance,
   id: number,
   aside: ReturnType<typeof asideOf>,
-  isThorough: boolean,
-  isCopied: boolean,
+  { isThorough, isCopied, migrating }: { readonly isThorough: boolean; readonly isCopied: boolean; readonly migrating: Migrating },
 ): Promise<StoreFindings> {
   const path = aside.store
   const database = projectDatabase(id)
   const attempt = async (): Promise<string | null> => {
     try {
       if (isCopied) await mustBeWhole(path)
-      await instance.attachProject(id)
+      await instance.attachProject(id, migrating)
       if (isThorough) await readThrough(instance, database, path)
       return null
     } catch (error) {

@@ -2,6 +2,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { ParquetOfRows } from '../execution/ports.ts'
 import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
 import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
+import type { FormatNotice } from './format.ts'
 import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
 
 export interface Opening {
@@ -10,6 +11,8 @@ export interface Opening {
   readonly isThorough?: boolean
   /** Another process writes the log. */
   readonly tail?: LogTail
+  /** Called while the format of the store changes. */
+  onFormat?(notice: FormatNotice): void
 }
 
 /** The memory of the engine did not suffice. */
@@ -46,8 +49,8 @@ export interface Stores {
 
 /** A file for each project, all on one instance of DuckDB. */
 export const duckdbStores = (instance: Instance, options: StorageOptions): Stores => ({
-  open: (id, { hadEvents, isThorough = options.isThorough, tail }) =>
-    openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}) }, hadEvents),
+  open: (id, { hadEvents, isThorough = options.isThorough, tail, onFormat }) =>
+    openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}), ...(onFormat ? { onFormat } : {}) }, hadEvents),
   makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
   settle: (id) => instance.settle(projectDatabase(id)),
   drop: (id) => instance.dropProject(id),

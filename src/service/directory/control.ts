@@ -36,10 +36,10 @@ export const accountsFile: FileFormat = {
 export async function openAccounts(
   instance: Instance,
   options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {},
-  isCopied = false,
+  { isCopied = false, keepsCopy = true }: { readonly isCopied?: boolean; readonly keepsCopy?: boolean | undefined } = {},
 ): Promise<Accounts> {
   if (isCopied) await mustBeWhole(join(instance.dataDir, 'control.duckdb'))
-  const isNew = await instance.attach('control', 'control.duckdb', accountsFile)
+  const isNew = await instance.attach('control', 'control.duckdb', accountsFile, { keepsCopy })
   const store: AccountStore = await openControl(instance, accountShapes, {
     isNew,
     long: longTables,

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { createConcurrencyLimit } from '../../../lib/flow/concurrency-limit.ts'
 import { MemoryShare } from '../../../lib/memory/memory-share.ts'
 import { exists } from '../files/exists.ts'
+import { keepCopy, keptCopyOf, removeOldCopies, removeOtherCopies } from '../files/kept-copies.ts'
 import { noteLocked, releaseLocked } from '../files/locked-files.ts'
-import type { FileFormat } from '../format.ts'
+import type { FileFormat, FormatChange, Migrating } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
 import { boundDefinitions } from './bound-definitions.ts'
@@ -66,6 +67,15 @@ const isOutsideFault = (error: unknown): boolean =>
     /Permission denied|Read-only file system|No space left|Disk quota exceeded|Too many open files|Cannot allocate memory|Input\/output error/i.test(
       error.message,
     ))
+
+/** The file is whole, and a newer DuckDB wrote it or its write-ahead log. Its versions are not those of Waymark's formats. */
+const newerDatabase = (error: unknown): { readonly found: number; readonly supported: number } | null => {
+  const message = error instanceof Error ? error.message : ''
+  const file = /database file with version number (\d+), but we can only read versions between \d+ and (\d+)/.exec(message)
+  const log = /read WAL of version (\d+) - can only read version .*?(\d+)(?: \(|$)/m.exec(message)
+  const match = file ?? log
+  return match && { found: Number(match[1]), supported: Number(match[2]) }
+}
 
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && /Out of Memory Error|failed to (pin|allocate)|could not allocate/.test(error.message)
@@ -257,14 +267,15 @@ export class Instance implements Sql {
   }
 
   /** Attaches a file under a name, and creates or migrates it: true if it is new. A damaged file throws a BrokenFileError and is not changed. */
-  async attach(name: string, file: string, format: FileFormat): Promise<boolean> {
+  async attach(name: string, file: string, format: FileFormat, migrating: Migrating = {}): Promise<boolean> {
     const path = this.isInMemory ? ':memory:' : resolve(this.dataDir, file)
     let isNew = this.isInMemory || !(await exists(path))
     const isCopied = isNew && !this.isInMemory && !this.isReadOnly && (await copyEmptyFile(format, path).catch(() => false))
     try {
-      const mode = this.isReadOnly ? 'READ_ONLY' : `ROW_GROUP_SIZE ${rowGroupRows}`
-      await this.run(`ATTACH ${text(path)} AS ${identifier(name)} (${mode})`)
+      await this.attachFile(name, path)
     } catch (error) {
+      const newer = newerDatabase(error)
+      if (newer) throw new WaymarkError('newer-format', { file: path, ...newer }, { cause: error })
       const pid = lockHolder(error)
       if (pid !== null) throw new WaymarkError('directory-locked', { dataDir: this.dataDir, pid, since: 'unknown' }, { cause: error })
       if (!isOutsideFault(error) && (await isFile(path))) throw new BrokenFileError(path, error)
@@ -273,7 +284,7 @@ export class Instance implements Sql {
     }
     try {
       if (this.isReadOnly) await mustBeReadable(this, name, path, format)
-      else if (!isCopied) isNew = await bringUpToDate(this, name, path, format, isNew)
+      else if (!isCopied) isNew = await bringUpToDate(this, name, path, format, isNew, migrating)
     } catch (error) {
       await this.abandon(name)
       throw isCorruption(error) ? new BrokenFileError(path, error) : error
@@ -281,6 +292,7 @@ export class Instance implements Sql {
     this.attached.set(name, path)
     if (!this.isInMemory) noteLocked(path)
     if (!this.isInMemory && !this.isReadOnly) {
+      await removeOldCopies(path).catch(() => undefined)
       const notes = new BlockNotes(path)
       this.notes.set(name, notes)
       void notes.look()
@@ -288,10 +300,26 @@ export class Instance implements Sql {
     return isNew
   }
 
+  private attachFile(name: string, path: string): Promise<number> {
+    const mode = this.isReadOnly ? 'READ_ONLY' : `ROW_GROUP_SIZE ${rowGroupRows}`
+    return this.run(`ATTACH ${text(path)} AS ${identifier(name)} (${mode})`)
+  }
+
+  /** Does something with a file that is being attached while DuckDB does not have it open. All of it is in the file itself. */
+  async whileReleased<T>(name: string, path: string, work: () => Promise<T>): Promise<T> {
+    await this.checkpoint(name)
+    await this.run(`DETACH ${identifier(name)}`)
+    try {
+      return await work()
+    } finally {
+      await this.attachFile(name, path)
+    }
+  }
+
   /** Attaches `projects/<id>/store.duckdb` and returns its name. The folder must exist. */
-  async attachProject(id: number): Promise<string> {
+  async attachProject(id: number, migrating: Migrating = {}): Promise<string> {
     const name = projectDatabase(id)
-    await this.attach(name, join('projects', String(id), 'store.duckdb'), storeFile)
+    await this.attach(name, join('projects', String(id), 'store.duckdb'), storeFile, migrating)
     if (!this.isReadOnly) await boundDefinitions(this, `${identifier(name)}.main`)
     const [large] = await this.rows<{ value: string }>(`SELECT value FROM ${identifier(name)}.main.meta WHERE key = 'large'`)
     await this.noteLarge(name, (JSON.parse(large?.value ?? '{}') as { events?: number }).events ?? 0)
@@ -502,21 +530,76 @@ async function mustBeReadable(instance: Instance, name: string, path: string, fo
 }
 
 /** True: it was empty. */
-async function bringUpToDate(instance: Instance, name: string, path: string, format: FileFormat, isNew: boolean): Promise<boolean> {
+async function bringUpToDate(
+  instance: Instance,
+  name: string,
+  path: string,
+  format: FileFormat,
+  isNew: boolean,
+  migrating: Migrating,
+): Promise<boolean> {
   const isEmpty = isNew || (await tablesOf(instance, name)).length === 0
   if (isEmpty) {
     await runAll(instance, format.create(name))
   } else {
     const found = await formatOf(instance, name, path, format)
     if (found === format.version) return false
-    for (const step of format.migrations.filter((migration) => migration.to > found)) {
-      const remember = `UPDATE ${identifier(name)}.main.meta SET value = '${step.to}' WHERE key = 'format'`
-      await runAll(instance, [...step.statements(name), remember])
-    }
+    await migrate(instance, name, path, format, found, migrating)
   }
   // DDL does not stay in the write-ahead log, where its replay is at its weakest.
   await instance.checkpoint(name)
   return isEmpty
+}
+
+/** The row of `meta` that a file has while its steps are not all done: the format that it had before the first one. */
+const formatBefore = 'format_before'
+
+/** Each step is a transaction, so a process that ends in between goes on with the next step, and the copy is of the file before the first one. */
+async function migrate(
+  instance: Instance,
+  name: string,
+  path: string,
+  format: FileFormat,
+  found: number,
+  { keepsCopy = true, notice = () => undefined }: Migrating,
+): Promise<void> {
+  const meta = `${identifier(name)}.main.meta`
+  const [row] = await instance.rows<{ value: string }>(`SELECT value FROM ${meta} WHERE key = '${formatBefore}'`)
+  const before = row === undefined ? found : Number(row.value)
+  const started = performance.now()
+  const keptAs = keepsCopy && !instance.isInMemory ? await copyBefore(instance, name, path, { before, found, to: format.version }) : null
+  const change: FormatChange = { file: path, from: found, to: format.version, keptAs }
+  notice({ kind: 'store-migrating', ...change })
+  for (const step of format.migrations.filter((migration) => migration.to > found)) {
+    const remember = [
+      `UPDATE ${meta} SET value = '${step.to}' WHERE key = 'format'`,
+      `DELETE FROM ${meta} WHERE key = '${formatBefore}'`,
+      ...(step.to < format.version ? [`INSERT INTO ${meta} VALUES ('${formatBefore}', '${before}')`] : []),
+    ]
+    await runAll(instance, [...step.statements(name), ...remember])
+  }
+  notice({ kind: 'store-migrated', ...change, seconds: (performance.now() - started) / 1000 })
+}
+
+/** The copy of an interrupted migration is kept: the file was not used since. */
+async function copyBefore(
+  instance: Instance,
+  name: string,
+  path: string,
+  { before, found, to }: { readonly before: number; readonly found: number; readonly to: number },
+): Promise<string> {
+  const known = keptCopyOf(path, before)
+  if (before < found && (await exists(known))) return known
+  const outcome = await instance.whileReleased(name, path, () => keepCopy(path, found))
+  if ('keptAs' in outcome) {
+    await removeOtherCopies(path, outcome.keptAs)
+    return outcome.keptAs
+  }
+  const [needed, free] = [outcome.needed, outcome.free].map((bytes) => `${Math.ceil(bytes / 1024 ** 2)} MiB`)
+  const reason =
+    `${path} has format ${found}, and a copy of it is kept before it gets format ${to}, which needs ${needed} of free disk, but ${free} are free. ` +
+    'Free some space, or open the directory without such copies (`serve --no-format-copies`).'
+  throw new WaymarkError('unusable-directory', { dataDir: instance.dataDir, reason })
 }
 
 const tablesOf = (instance: Instance, name: string) =>
@@ -532,7 +615,7 @@ async function formatOf(instance: Instance, name: string, path: string, { versio
     })
   const found = Number(rows[0]?.value)
   if (!Number.isInteger(found)) throw new BrokenFileError(path, 'its format version is missing')
-  if (found > version) throw new WaymarkError('newer-format', { file: basename(path), found, supported: version })
+  if (found > version) throw new WaymarkError('newer-format', { file: path, found, supported: version })
   return found
 }
 

@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { TransformedRecords, TransformFile } from '../../../events/ingestion/transforming/ports.ts'
+import { firstLine, mustBeKnownJson } from './file-formats.ts'
 
 // What became of records that may have been transformed before the process started: a line of JSON for the beginning of a batch, and one for its result. The
 // file exists only between a crash and the moment when the store has these records.
@@ -24,6 +25,7 @@ const linesOf = async (path: string): Promise<Line[]> => {
     if (error.code === 'ENOENT') return ''
     throw error
   })
+  mustBeKnownJson(path, firstLine(text))
   return text.split('\n').flatMap((line) => (line === '' ? [] : lineFrom(line)))
 }
 

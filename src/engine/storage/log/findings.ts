@@ -100,6 +100,15 @@ interface Tail {
   readonly remains: readonly Remains[]
 }
 
+/** A header of another format may be longer. */
+const longestHeader = 64 * 1024
+
+async function longStart(handle: FileHandle, { bytes }: Segment): Promise<Buffer> {
+  const start = Buffer.alloc(Math.min(longestHeader, bytes))
+  await handle.read(start, 0, start.length, 0)
+  return start
+}
+
 async function inspectTail(segment: Segment, position: number): Promise<Tail> {
   const header = segmentHeader()
   const { path, firstSeq } = segment
@@ -108,7 +117,7 @@ async function inspectTail(segment: Segment, position: number): Promise<Tail> {
     const start = Buffer.alloc(Math.min(header.length, segment.bytes))
     await handle.read(start, 0, start.length, 0)
     const hasHeader = start.equals(header)
-    const format = hasHeader ? logFormat : headerFormat(start)
+    const format = hasHeader ? logFormat : headerFormat(await longStart(handle, segment))
     if (format !== null && format > logFormat) throw new WaymarkError('newer-format', { file: path, found: format, supported: logFormat })
     const { lastSeq, bytes, damages } = await findBatches(handle, segment, hasHeader ? header.length : 0, position)
     if (bytes === 0 && !hasHeader) return emptyTail(segment, position)

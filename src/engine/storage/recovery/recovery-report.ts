@@ -1,3 +1,4 @@
+import type { FormatNotice } from '../format.ts'
 import type { LogDamage } from '../log/log.ts'
 import type { LostRecords } from './recovery-plan.ts'
 
@@ -26,8 +27,11 @@ export type RecoveryReport =
   /** Only with `recovery: 'partial'`: records that are neither in the store nor in the log. */
   | ({ readonly kind: 'records-lost' } & LostRecords)
 
-/** Reported at the start, because rebuilding a store takes time. */
-export type RecoveryNotice = RecoveryReport | ({ readonly kind: 'store-recovering' } & Omit<Rebuilt, 'events' | 'persons' | 'seconds'>)
+/** Reported at the start, because rebuilding a store takes time, and so does a change of its format. */
+export type RecoveryNotice =
+  | RecoveryReport
+  | FormatNotice
+  | ({ readonly kind: 'store-recovering' } & Omit<Rebuilt, 'events' | 'persons' | 'seconds'>)
 
 const number = (value: number) => value.toLocaleString('en')
 const records = (fromSeq: number, toSeq: number | null) => {
@@ -47,6 +51,11 @@ export function recoveryText(report: RecoveryNotice): string {
     return `damaged log: ${records(report.fromSeq, report.toSeq)} cannot be read in ${report.file} at byte ${report.offset}; the store already has the contents`
   if (report.kind === 'records-lost')
     return `lost: ${records(report.fromSeq, report.toSeq)}, because ${causes[report.reason]} (${report.file})`
+  if (report.kind === 'store-migrating') {
+    const copied = report.keptAs === null ? 'no copy of it is kept' : `a copy of it is kept as ${report.keptAs}`
+    return `bringing the store from format ${report.from} to ${report.to}; ${copied}`
+  }
+  if (report.kind === 'store-migrated') return `the store has format ${report.to} now, after ${report.seconds.toFixed(1)} s`
   const kept = report.keptAs === null ? '' : `; the old file is kept as ${report.keptAs}`
   const applied = report.toSeq < report.fromSeq ? 'no records' : records(report.fromSeq, report.toSeq)
   if (report.kind === 'store-recovering') return `applying ${applied} of the log to the store, because ${report.reason}${kept}`

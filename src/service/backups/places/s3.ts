@@ -7,6 +7,8 @@ import type { Place } from './place.ts'
 const attempts = 8
 
 type Api = typeof import('@aws-sdk/client-s3')
+/** Installed only where it is used, so it is not put into the program. */
+const packageName: string = '@aws-sdk/client-s3'
 
 /** `s3://bucket/prefix`, with `?endpoint=URL` and `&region=NAME` for other servers. */
 export async function s3Place(url: URL): Promise<Place> {
@@ -21,9 +23,9 @@ export async function s3Place(url: URL): Promise<Place> {
 
 async function loadApi(): Promise<Api> {
   try {
-    return await import('@aws-sdk/client-s3')
+    return (await import(packageName)) as Api
   } catch (cause) {
-    const message = 'Backups in S3 need the package @aws-sdk/client-s3: npm install @aws-sdk/client-s3'
+    const message = `Backups in S3 need the package ${packageName}. Install it beside Waymark: npm install ${packageName}`
     throw new WaymarkError('command-failed', { message }, { cause })
   }
 }

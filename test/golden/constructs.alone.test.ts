@@ -722,6 +722,6 @@ test('a fill whose ends only the rows tell is bounded too', async () => {
   ])
     await expect(full.rows(statement)).rejects.toMatchObject({
       code: 'engine-refused',
-      message: expect.stringContaining('WITH FILL would produce more than 1,000,000 rows'),
+      message: expect.stringContaining('WITH FILL would make more than 1,000,000 rows'),
     })
 })

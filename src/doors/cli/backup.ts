@@ -67,6 +67,9 @@ export async function followed(directory: Directory, run: number): Promise<unkno
   }
 }
 
+/** Of the address of a bucket. */
+const withoutQuery = (place: string): string => (place.startsWith('s3://') ? place.split('?')[0]! : place)
+
 export function placeOf({ rest }: Values, usage: string): string {
   const [place] = rest
   if (place === undefined || rest.length > 1) throw wrongUsage(usage)
@@ -110,7 +113,7 @@ function report(summary: BackupSummary, to: string, values: Values, { out, err }
     out(JSON.stringify(summary))
     return
   }
-  out(`Copy ${String(summary.copy).padEnd(12)} ${to.replace(/\?.*$/, '')}`)
+  out(`Copy ${String(summary.copy).padEnd(12)} ${withoutQuery(to)}`)
   out(
     `Has              everything acknowledged before ${timeText(summary.began_at)}: ${summary.projects.length} projects, ${sizeText(summary.bytes)}`,
   )

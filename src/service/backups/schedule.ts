@@ -3,7 +3,7 @@ import type { AccountContext } from '../accounts/context.ts'
 import type { AccountTables, BackupRow } from '../accounts/records.ts'
 import type { Kind } from '../jobs/kind.ts'
 import type { Retry } from '../jobs/retry.ts'
-import { createRunner } from '../jobs/runner.ts'
+import { createRunner, type Runner, type RunnerParts } from '../jobs/runner.ts'
 import type { Copy } from './repository/pieces.ts'
 import { NotComparable, type Verified } from './verify.ts'
 
@@ -127,6 +127,9 @@ export interface ScheduledBackups {
   close(): Promise<void>
 }
 
+export const createBackupRunner = (parts: ScheduleParts & RunnerParts): Runner =>
+  createRunner(parts, [copyKind(parts), verificationKind(parts)] as Kind<unknown>[])
+
 export async function scheduleBackups(parts: ScheduleParts): Promise<ScheduledBackups> {
   const { context, schedule } = parts
   const { store, clock } = context
@@ -137,7 +140,7 @@ export async function scheduleBackups(parts: ScheduleParts): Promise<ScheduledBa
     // Sooner, if the new interval is shorter than the one that it was due by.
     else if (known.due_at.getTime() > now.getTime() + schedule.everyMs) await tables.backups.update({ id: known.id }, { due_at: now })
   })
-  const runner = createRunner(parts, [copyKind(parts), verificationKind(parts)] as Kind<unknown>[])
+  const runner = createBackupRunner(parts)
   runner.begin()
   return {
     async status() {

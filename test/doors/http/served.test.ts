@@ -489,6 +489,8 @@ test('every resource was spoken to, and has refused something', async () => {
   expect(await list(inside('ingestion_warnings/'))).toEqual(expect.any(Array))
   expect(await call('GET', inside('ingestion_warnings/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   expect(await list(inside('feature_flags/'))).toEqual([])
+  expect(await call('GET', under('backups/'))).toMatchObject({ status: 200, body: { backups: null } })
+  expect(await call('GET', under('backups/'), undefined, {})).toMatchObject(refused(401, 'not_authenticated'))
   // Nobody is signed in, which is an answer; a key is no login.
   expect(await call('GET', '/api/session/', undefined, {})).toMatchObject({ status: 200, body: { user: null, projects: [] } })
   expect(await call('GET', '/api/session/')).toMatchObject({ status: 200, body: { user: null } })

@@ -81,7 +81,7 @@ test('an answer whose file is gone is an error, not an empty answer', async () =
   expect(await project.queryStatus('a')).toMatchObject({
     complete: false,
     error: true,
-    error_message: expect.stringContaining('Ask again'),
+    error_message: expect.stringContaining('Run the query again'),
     results: null,
   })
 })

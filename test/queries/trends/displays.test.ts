@@ -39,7 +39,7 @@ test.each<[name: string, query: object, attr: string, words: string]>([
     'lengths of sessions',
     asked('BoxPlot', { series: [{ ...view, math: 'avg', math_property: '$session_duration' }] }),
     'series__0__math_property',
-    'sessions',
+    'session lengths',
   ],
 ])('%s is refused', async (_, query, attr, words) => {
   const project = await pool.filled({ zone: 'UTC', weekStartDay: 0 }, [])

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { deferred } from '../../../src/lib/flow/deferred.ts'
 import type { AccountStore, AccountTables } from '../../../src/service/accounts/records.ts'
+import type { Copy } from '../../../src/service/backups/repository/pieces.ts'
+import { createBackupRunner } from '../../../src/service/backups/schedule.ts'
 import type { Kind } from '../../../src/service/jobs/kind.ts'
 import { leaseMs } from '../../../src/service/jobs/leases.ts'
 import type { Runner } from '../../../src/service/jobs/runner.ts'
@@ -194,7 +196,74 @@ const scheduling = (process: Process, owner: string) =>
     isAlone: false,
   })
 
+/** A row of a place, with what is due. */
+const insertBackups = (due: { readonly due_at: Date; readonly verify_at: Date }) =>
+  write((tables) =>
+    tables.backups.insert({
+      id: '/backups',
+      failures: 0,
+      latest_error: null,
+      copy: due.due_at > world.now ? 1 : null,
+      copied_at: null,
+      reaches_back_to: null,
+      bytes: null,
+      copies: null,
+      verified_at: null,
+      verify_error: null,
+      ...due,
+    }),
+  )
+const later = () => new Date(world.now.getTime() + 86_400_000)
+const backingUp = (process: Process, owner: string) => {
+  const time = world.now.toISOString()
+  const copy: Copy = {
+    number: 1,
+    began_at: time,
+    at: time,
+    version: '1',
+    bytes: 1,
+    added: 1,
+    stored: 1,
+    projects: [],
+    files: [],
+    objects: '',
+  }
+  const work = async <T>(result: T) => {
+    outside.push('copy')
+    await process.outside()
+    return result
+  }
+  return createBackupRunner({
+    context: { ...world.waymark.accounts.context, store: process.store },
+    schedule: { to: '/backups', place: '/backups', everyMs: 3_600_000, verifyEveryMs: 86_400_000 },
+    take: () => work(copy),
+    copies: async () => [copy],
+    verify: () => work({ copy: 1, projects: 0, events: 0, persons: 0, compared: 0 }),
+    report,
+    owner,
+    isAlone: false,
+  })
+}
+
 const rows: Readonly<Record<string, Row>> = {
+  backup: {
+    guarantee: 'at least once',
+    hasEffect: true,
+    async make() {
+      await insertBackups({ due_at: world.now, verify_at: later() })
+      return async () => ((await table('backups').first({ id: '/backups' }))!.copy === null ? 0 : 1)
+    },
+    runner: backingUp,
+  },
+  'backup verification': {
+    guarantee: 'once',
+    hasEffect: true,
+    async make() {
+      await insertBackups({ due_at: later(), verify_at: world.now })
+      return async () => ((await table('backups').first({ id: '/backups' }))!.verified_at === null ? 0 : 1)
+    },
+    runner: backingUp,
+  },
   'export run': {
     guarantee: 'at least once',
     hasEffect: true,
@@ -354,7 +423,7 @@ afterAll(async () => {
 afterEach(async () => {
   outside.length = 0
   const emptied = ['leases', 'alerts', 'subscriptions', 'notices', 'notice_deliveries', 'insight_refreshes'] as const
-  const others = ['plugin_tasks', 'plugin_jobs', 'plugin_deliveries', 'batch_exports', 'batch_export_runs'] as const
+  const others = ['plugin_tasks', 'plugin_jobs', 'plugin_deliveries', 'batch_exports', 'batch_export_runs', 'backups'] as const
   await write(async (tables) => {
     for (const name of [...emptied, ...others]) await tables[name].remove({})
   })

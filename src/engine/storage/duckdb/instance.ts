@@ -72,7 +72,7 @@ const isOutsideFault = (error: unknown): boolean =>
 const newerDatabase = (error: unknown): { readonly found: number; readonly supported: number } | null => {
   const message = error instanceof Error ? error.message : ''
   const file = /database file with version number (\d+), but we can only read versions between \d+ and (\d+)/.exec(message)
-  const log = /read WAL of version (\d+) - can only read version .*?(\d+)(?: \(|$)/m.exec(message)
+  const log = /read WAL of version (\d+) - can only read version \D{0,40}(\d+)/.exec(message)
   const match = file ?? log
   return match && { found: Number(match[1]), supported: Number(match[2]) }
 }
@@ -367,6 +367,13 @@ export class Instance implements Sql {
     await notes?.close()
   }
 
+  /** What was closed is copied whole. */
+  private async removeNotes(name: string): Promise<void> {
+    const notes = this.notes.get(name)
+    await this.forgetNotes(name)
+    await notes?.remove()
+  }
+
   /** Releases a file without changing it, even if attaching it failed. */
   async abandon(name: string): Promise<void> {
     const path = this.attached.get(name)
@@ -474,9 +481,8 @@ export class Instance implements Sql {
       try {
         if (!this.isInMemory && !this.isReadOnly) {
           await connection.run(`CHECKPOINT ${identifier(name)}`)
-          await this.notes.get(name)?.look()
         }
-        await this.forgetNotes(name)
+        await this.removeNotes(name)
         await connection.run(`DETACH ${identifier(name)}`)
       } catch (error) {
         failures.push(error)

@@ -22,7 +22,7 @@ const allow = (path: string, mode: number): Promise<boolean> =>
 
 /** Files and folders that Waymark creates in a data directory. */
 const ownName =
-  /^(control\.duckdb(\.wal)?|waymark\.lock(\..+)?|server\.json|secret\.key|cookieless|projects|imports|exports|plugins|staging|tmp|lost\+found)$/
+  /^(control\.duckdb(\.wal|\.blocks|\.format-\d+)?|backups\.json|waymark\.lock(\..+)?|server\.json|secret\.key|cookieless|projects|imports|exports|plugins|staging|tmp|lost\+found)$/
 
 /** The same for a data directory. A directory with other contents keeps its own mode; Waymark's files in it do not. */
 export async function makeDirectoryPrivate(dataDir: string): Promise<readonly string[]> {

@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { WaymarkError } from '../../../errors/errors.ts'
+import { withoutTrailingSlashes } from '../../../lib/text/without-trailing-slashes.ts'
 import { folderPlace } from './folder.ts'
 import type { Place, PlaceUse } from './place.ts'
 import { s3Place } from './s3.ts'
 import { tarPlace } from './tar.ts'
 
 /** The name under which a place is noted: the same for the same place, however it was written. */
-export const placeKey = (text: string): string => (text.startsWith('s3://') ? text.replace(/\?.*$/, '').replace(/\/+$/, '') : resolve(text))
+export const placeKey = (text: string): string => (text.startsWith('s3://') ? withoutTrailingSlashes(text.split('?')[0]!) : resolve(text))
 
 /** `s3://bucket/prefix`, a file that ends with .tar, or a folder. */
 export async function openPlace(text: string, use: PlaceUse): Promise<Place> {

@@ -14,7 +14,7 @@ const packageName: string = '@aws-sdk/client-s3'
 export async function s3Place(url: URL): Promise<Place> {
   const api = await loadApi()
   const bucket = url.hostname
-  const prefix = url.pathname.replace(/^\/+|\/+$/g, '')
+  const prefix = url.pathname.split('/').filter(Boolean).join('/')
   const endpoint = url.searchParams.get('endpoint') ?? process.env.AWS_ENDPOINT_URL_S3 ?? process.env.AWS_ENDPOINT_URL
   const region = url.searchParams.get('region') ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION ?? 'us-east-1'
   const client = new api.S3Client({ region, maxAttempts: attempts, ...(endpoint ? { endpoint, forcePathStyle: true } : {}) })

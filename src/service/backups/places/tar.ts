@@ -103,7 +103,7 @@ async function membersOf(file: FileHandle, path: string): Promise<ReadonlyMap<st
     if (header[0] === 0) return members
     if (header.toString('latin1', 257, 262) !== 'ustar') break
     const bytes = Number.parseInt(header.toString('latin1', 124, 135), 8)
-    const name = header.toString('utf8', 0, 100).replace(/\0.*$/s, '')
+    const name = header.toString('utf8', 0, 100).split('\0')[0]!
     members.set(name, { at: at + blockBytes, bytes })
     at += blockBytes + Math.ceil(bytes / blockBytes) * blockBytes
   }

@@ -54,6 +54,10 @@ export class BlockNotes {
     await this.working
   }
 
+  async remove(): Promise<void> {
+    await rm(notesPath(this.file), { force: true })
+  }
+
   /** Without notes a copy of the file is not refused: they are not worth an error. */
   private next(work: () => Promise<void>): Promise<void> {
     this.working = this.working.then(() => (this.isClosed ? undefined : work())).catch(() => undefined)

@@ -8,9 +8,9 @@ import type { DashboardAnswer, WholeDashboardAnswer } from '../answers/dashboard
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../answers/insights.ts'
 import type { PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
+import type { Send } from '../http/server/operator.ts'
 import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
-import type { Send } from './operator.ts'
 
 // Records of an open directory by typed calls: what the HTTP API does, in this process. Each call is one route; docs/http.md describes them.
 
@@ -125,7 +125,8 @@ const loaded = new WeakMap<Waymark, Promise<Routes>>()
 /** The routes of an open directory, for all its clients. */
 function routesOf(waymark: Waymark): Promise<Routes> {
   const known =
-    loaded.get(waymark) ?? import('./operator.ts').then(({ sendAsOperator, addressOf }) => ({ send: sendAsOperator(waymark), addressOf }))
+    loaded.get(waymark) ??
+    import('../http/server/operator.ts').then(({ sendAsOperator, addressOf }) => ({ send: sendAsOperator(waymark), addressOf }))
   loaded.set(waymark, known)
   return known
 }

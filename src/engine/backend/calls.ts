@@ -3,6 +3,7 @@ import type { GroupImportOptions } from '../../events/ingestion/decoding/inputs.
 import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../../language/catalog/known-names.ts'
+import type { HistoryAsked, PersonVersion } from '../../language/catalog/person-history.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
@@ -30,6 +31,7 @@ export interface KnownFacts {
   properties(): Promise<readonly KnownProperty[]>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
   /** What the store says, with the records that are applied. */
@@ -61,6 +63,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     properties: 'repeated',
     eventNames: 'repeated',
     propertyNames: 'repeated',
+    personHistory: 'repeated',
     groupTypes: 'repeated',
     warnings: 'repeated',
     digest: 'repeated',

@@ -272,6 +272,10 @@ export class LocalBackend implements ProjectBackend {
       await this.pipeline.caughtUp()
       return this.storage.engine.propertyNames(asked)
     },
+    personHistory: async (asked) => {
+      await this.pipeline.caughtUp()
+      return this.storage.engine.personHistory(asked)
+    },
     groupTypes: async () => (await (await this.forQueries()).facts()).groupTypes,
     warnings: async () => {
       await this.pipeline.caughtUp()

@@ -6,6 +6,7 @@ import type { PersonChange } from '../../../events/ingestion/work.ts'
 import { namesFirst } from '../../../lib/ids/anonymous-id.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { tokenLength } from '../../../limits/bounds.ts'
+import type { PersonVersion } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
 import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import { pageSchema } from '../../answers/pages.ts'
@@ -36,6 +37,9 @@ const cohortsOfStatement = 50
 const mostNames = 10_000
 /** Entries of the activity log read at a time. */
 const changesRead = 1_000
+/** Versions of a person, and groups, that are read at a time. A version has at most half a megabyte. */
+const versionsRead = 50
+const groupsRead = 200
 const utf8 = new TextEncoder()
 /** What a key needs besides `person:read`. */
 const scopesOfEverything = ['query:read', 'activity_log:read'] as const
@@ -179,6 +183,30 @@ async function* recordsAbout(visit: ProjectVisit, person: PersonAnswer) {
     const changes = await activity.find(about, { newestFirst: 'created_at', limit: changesRead, offset })
     for (const { activity: change, detail, created_at } of changes) yield line('change', { activity: change, detail, created_at })
     if (changes.length < changesRead) break
+  }
+  const data = await dataOf(visit)
+  for (let after: PersonVersion | null = null; ; ) {
+    const page: readonly PersonVersion[] = await data.personHistory({ person: person.uuid, after, limit: versionsRead })
+    for (const { changedAt, properties } of page)
+      yield line('history', { changed_at: changedAt?.toISOString() ?? null, properties: JSON.parse(properties) })
+    after = page.at(-1) ?? after
+    if (page.length < versionsRead) break
+  }
+  for (const { index } of await data.groupTypes()) for await (const group of groupsOf(visit, person.uuid, index)) yield line('group', group)
+}
+
+/** The groups of one type that the events of a person name, as far as they have properties. */
+async function* groupsOf(visit: ProjectVisit, uuid: string, index: number) {
+  const field = `$group_${index}`
+  const query = `select key, created_at, properties from groups where index = ${index} and key > {after}
+    and key in (select ${field} from events where person_id = {uuid} and ${field} != '') order by key limit ${groupsRead}`
+  for (let after = ''; ; ) {
+    const asked = { kind: 'HogQLQuery' as const, query, values: { uuid, after } }
+    const { results } = (await answerTo(visit, asked)) as { results: [string, string, unknown][] }
+    for (const [key, created_at, properties] of results)
+      yield { index, key, created_at, properties: typeof properties === 'string' ? JSON.parse(properties) : properties }
+    if (results.length < groupsRead) return
+    after = results.at(-1)![0]
   }
 }
 
@@ -472,7 +500,8 @@ export const persons = defineResource({
       method: 'GET',
       path: ':id/everything',
       name: 'everything',
-      summary: 'Everything that is stored about a person, as lines of JSON: the person, its cohorts, changes by users, and its events',
+      summary:
+        'Everything that is stored about a person, as lines of JSON: the person, its cohorts, changes by users, the history of its properties, its groups, and its events',
       handle: async (visit) => {
         const missing = scopesOfEverything.find((scope) => !holds(visit, scope))
         if (missing) throw failures.missingScope(missing)

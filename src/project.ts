@@ -209,6 +209,16 @@ export class Project {
     return this.backend.records.changePersons(changes)
   }
 
+  /** @internal For each person, how many distinct ids it had; null if there is no such person. */
+  deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]> {
+    return this.backend.records.deletePersons(persons, withEvents)
+  }
+
+  /** @internal */
+  removedEvents(): Promise<number> {
+    return this.backend.known.removedEvents()
+  }
+
   /** @internal A page of the properties that a person has had. */
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]> {
     return this.backend.known.personHistory(asked)

@@ -38,11 +38,13 @@ export interface ProjectData extends CaptureTarget {
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  removedEvents(): Promise<number>
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   changeGroup(change: GroupChange): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService

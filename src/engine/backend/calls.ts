@@ -21,6 +21,8 @@ export interface Records {
   definePropertyTypes(rows: unknown): Promise<void>
   /** For each change, whether its person exists. */
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  /** For each person, how many distinct ids it had; null if there is no such person. */
+  deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   /** Sets and removes properties of groups that exist. */
   changeGroup(change: GroupChange): Promise<void>
 }
@@ -31,6 +33,8 @@ export interface KnownFacts {
   properties(): Promise<readonly KnownProperty[]>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  /** The number of events that were deleted so far. */
+  removedEvents(): Promise<number>
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
@@ -56,6 +60,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     importGroups: 'repeated',
     definePropertyTypes: 'repeated',
     changePersons: 'repeated',
+    deletePersons: 'repeated',
     changeGroup: 'repeated',
   },
   known: {
@@ -63,6 +68,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     properties: 'repeated',
     eventNames: 'repeated',
     propertyNames: 'repeated',
+    removedEvents: 'repeated',
     personHistory: 'repeated',
     groupTypes: 'repeated',
     warnings: 'repeated',

@@ -21,6 +21,8 @@ export interface Engine {
   properties(): Promise<readonly KnownProperty[]>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  /** The number of events that were deleted. */
+  removedEvents(): Promise<number>
   /** The properties that a person has had, in the order of the log. */
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   count(): Promise<RowCounts>

@@ -2,6 +2,12 @@ import type { HistoryAsked, PersonVersion } from '../../../language/catalog/pers
 import type { ProjectStore } from './project-store.ts'
 import { literal } from './sql.ts'
 
+/** A step that is repeated after a lost connection may have written a row twice. */
+export async function countRemovedEvents({ rows, project }: ProjectStore): Promise<number> {
+  const [[count] = [0]] = await rows<[number]>(`SELECT uniqExact(log_seq) FROM removed_events WHERE project_id = ${project}`)
+  return Number(count)
+}
+
 /** Versions of all numbers that were merged into the person, too. */
 export async function readHistory({ rows, project }: ProjectStore, { person, after, limit }: HistoryAsked): Promise<PersonVersion[]> {
   const own = `SELECT person_no FROM persons WHERE project_id = ${project} AND uuid = toUUID(${literal(person)})`

@@ -34,4 +34,7 @@ export async function readHistory(
   return page.map(([seq, personNo, properties]) => ({ seq, personNo, changedAt: dateOf(timeOf.get(seq)), properties }))
 }
 
+export const countRemovedEvents = async (connection: DuckDBConnection, database: string): Promise<number> =>
+  Number((await connection.runAndReadAll(`SELECT count(*) FROM ${identifier(database)}.main.removed_events`)).getRowsJS()[0]![0])
+
 const dateOf = (micros: number | undefined): Date | null => (micros === undefined ? null : new Date(micros / 1000))

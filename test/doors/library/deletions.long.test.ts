@@ -1,7 +1,12 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createClient, open } from 'waymark'
+import { firstLine, start } from '../cli/shell.ts'
 
-// One request deletes 100,000 persons, and its receipt adds up to what is gone.
+// One request deletes very many persons, and its receipt adds up to what is gone; also that of a process that is killed meanwhile.
 
 const persons = 100_000
 const rowsOfImport = 10_000
@@ -45,4 +50,63 @@ test('a list of 100,000 persons in one request', async () => {
   expect(await count('person_distinct_ids')).toBe(before.ids - receipt.distinct_ids)
   await expect(client.persons.removeMany(project, { ids: [...listed, uuids[0]!] })).rejects.toMatchObject({ status: 400 })
   expect(await client.persons.removeMany(project, { ids: listed })).toMatchObject({ persons: 0, not_found: persons })
+})
+
+test('a killed server leaves a receipt of what was deleted by then, and the same request deletes the others', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waymark-deleted-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const key = 'phx_deletions_of_a_killed_server_0123456789'
+  const serve = async () => {
+    const child = start(['serve', '--data', dataDir, '--port', '0', '--json'], { WAYMARK_BOOTSTRAP_PERSONAL_API_KEY: key })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    child.stderr!.resume() // a full pipe would stop the server
+    const facts = JSON.parse(await firstLine(child)) as { url: string; project_id: number; project_api_key: string }
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const call = async (method: string, path: string, body?: unknown) => {
+      const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+      return (await fetch(`${facts.url}${path}`, init)).json()
+    }
+    const count = async (of: string) =>
+      (await call('POST', `${api(facts)}/query/`, { query: { kind: 'HogQLQuery', query: `select count() from ${of}` } }))
+        .results[0][0] as number
+    return { child, facts, call, count }
+  }
+  const api = ({ project_id }: { project_id: number }) => `/api/projects/${project_id}`
+  const listed = 20_000
+  const names = Array.from({ length: listed }, (_, n) => `u${n}`)
+
+  const first = await serve()
+  for (let from = 0; from < listed; from += 5_000)
+    await first.call('POST', '/batch/', {
+      api_key: first.facts.project_api_key,
+      batch: names.slice(from, from + 5_000).map((distinct_id) => ({ event: 'seen', distinct_id, properties: { $set: { a: 1 } } })),
+    })
+  expect([await first.count('persons'), await first.count('events')]).toEqual([listed, listed])
+  const request = { distinct_ids: names, delete_events: true }
+  const lost = first.call('POST', `${api(first.facts)}/persons/bulk_delete/`, request).catch(() => null)
+  const receipts = async ({ call, facts }: Pick<typeof first, 'call' | 'facts'>) =>
+    (await call('GET', `${api(facts)}/person_deletions/`)).results
+  await expect.poll(async () => (await receipts(first))[0]?.persons ?? 0, { interval: 250 }).toBeGreaterThan(0)
+  const ended = once(first.child, 'exit')
+  first.child.kill('SIGKILL')
+  await ended
+  expect(await lost).toBeNull()
+
+  const second = await serve()
+  const [noted] = await receipts(second)
+  expect(noted).toMatchObject({ finished_at: null, asked: { by: 'distinct_ids', count: listed } })
+  expect(noted.events).toBe(noted.persons)
+  const left = await second.count('persons')
+  // What is noted is gone; at most one part more.
+  expect(listed - left - noted.persons).toBeGreaterThanOrEqual(0)
+  expect(listed - left - noted.persons).toBeLessThanOrEqual(1_000)
+  expect(await second.count('events')).toBe(left)
+  expect(await second.call('POST', `${api(second.facts)}/persons/bulk_delete/`, request)).toMatchObject({
+    persons: left,
+    events: left,
+    distinct_ids: left,
+    not_found: listed - left,
+    finished_at: expect.any(String),
+  })
+  expect([await second.count('persons'), await second.count('events')]).toEqual([0, 0])
 })

@@ -22,7 +22,7 @@ const start = async () => {
   await project.ingest({
     batch: ids.flatMap((_, i) => [seen(`p${i}`, i % 2 ? 'free' : 'pro'), seen(`p${i}-phone`, i % 2 ? 'free' : 'pro')]),
   })
-  return { project, client, count, ids, seen }
+  return { waymark, project, client, count, ids }
 }
 
 test('the deletion of one person has a receipt, with its events or without', async () => {
@@ -83,6 +83,42 @@ test.each([
   expect(await count("select count() from persons where properties.plan = 'pro'")).toBe(0)
   expect([await count('select count() from persons'), await count('select count() from events')]).toEqual([5, 10])
   await expect(client.persons.removeMany(project, { cohort: 99 })).rejects.toMatchObject({ status: 400, attr: 'cohort' })
+})
+
+test('the activity log names the receipt: an entry for each of a few persons, one for more than a thousand', async () => {
+  const { waymark, project, client, ids } = await start()
+  const logOf = async (item_id: string) => waymark.accounts.context.store.read.activity.find({ scope: 'Person', item_id })
+  const few = await client.persons.removeMany(project, { ids: ids.slice(0, 2) })
+  for (const uuid of ids.slice(0, 2))
+    expect(await logOf(uuid)).toMatchObject([
+      {
+        activity: 'deleted',
+        detail: {
+          changes: [
+            { field: 'events', after: 'kept' },
+            { field: 'receipt', after: few.id },
+          ],
+        },
+      },
+    ])
+  const { ids: many } = await project.importPersons(Array.from({ length: 1_001 }, (_, i) => ({ distinct_ids: [`many-${i}`] })))
+  const receipt = await client.persons.removeMany(project, { ids: many }, { events: true })
+  expect(receipt).toMatchObject({ persons: 1_001, distinct_ids: 1_001, events: 0 })
+  expect(await logOf(receipt.id)).toMatchObject([{ activity: 'deleted', detail: { name: '1001 persons' } }])
+  expect(await logOf(many[0]!)).toEqual([])
+})
+
+test('only one way to give persons is taken, and the list has a largest size', async () => {
+  const { project, client, ids } = await start()
+  const both = { ids, distinct_ids: ['p1'] }
+  await expect(client.persons.removeMany(project, both)).rejects.toMatchObject({ status: 400, attr: 'ids' })
+  await expect(client.persons.removeMany(project, {} as { ids: string[] })).rejects.toMatchObject({
+    status: 400,
+    attr: 'ids',
+    code: 'required',
+  })
+  const tooMany = Array.from({ length: 100_001 }, (_, i) => `u${i}`)
+  await expect(client.persons.removeMany(project, { distinct_ids: tooMany })).rejects.toMatchObject({ status: 400, attr: 'distinct_ids' })
 })
 
 test('each of the events belongs to one receipt when deletions run at the same time', async () => {

@@ -317,7 +317,14 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options.surroundings)
+    accounts = await openControl(
+      instance,
+      clock,
+      projects,
+      (ids) => plugins.host.changed(ids),
+      options.surroundings,
+      lock?.lastOwner === 'copied',
+    )
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
@@ -472,20 +479,22 @@ const openControl = async (
   projects: OpenProjects,
   pluginsChanged: (projects: readonly number[]) => Promise<void>,
   surroundings: Surroundings = {},
+  isCopied = false,
 ): Promise<Accounts> => {
   try {
-    return await openAccounts(instance, {
+    const about = {
       ...surroundings,
       clock,
       projectStores: {
         create: async () => undefined, // made when first used
-        async remove(id) {
+        async remove(id: number) {
           await projects.remove(id)
           await pluginsChanged([id])
         },
         pluginsRemoved: pluginsChanged,
       },
-    })
+    }
+    return await openAccounts(instance, about, isCopied)
   } catch (error) {
     if (!(error instanceof BrokenFileError)) throw error
     const reason = `${error.message}. Accounts and keys are not in a log: restore control.duckdb and its write-ahead log from a backup.`

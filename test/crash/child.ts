@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { open } from '../../src/engine.ts'
 import { WaymarkError } from '../../src/errors/errors.ts'
@@ -7,6 +8,7 @@ import { batchOf, type Deed, deedOf } from './workload.ts'
 
 // The process that is killed. Each client sends its batches one after the other, from the number given for it, and a line is written, at once, for
 // every batch that was acknowledged.   node child.mjs DIRECTORY NUMBER…
+// It takes a line `backup PLACE` on its standard input. With SETTLE_MS it writes its store into the file that often.
 
 const [dataDir = '', ...begins] = process.argv.slice(2)
 const say = (line: string) => writeSync(1, `${line}\n`)
@@ -47,4 +49,14 @@ const send = async (client: number, from: number): Promise<never> => {
     say(`ack ${client} ${batch}`)
   }
 }
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const place = line.slice('backup '.length)
+  waymark.backup(place, { keepDays: 1 }).then(
+    ({ copy }) => say(`backed-up ${copy}`),
+    (error: unknown) => say(`failed ${error instanceof Error ? error.message : error}`),
+  )
+})
+const settleMs = Number(process.env.SETTLE_MS ?? 0)
+if (settleMs > 0) setInterval(() => void project.settle().catch(() => undefined), settleMs)
+
 await Promise.all(begins.map((begin, client) => send(client, Number(begin))))

@@ -1,9 +1,10 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Engine } from '../execution/ports.ts'
 import { duckdbEngine } from './duckdb/engine.ts'
 import { readAppliedSeq, readThrough, type StoreInspector } from './duckdb/inspect-store.ts'
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
+import { mustBeWhole } from './duckdb/whole-file.ts'
 import { exists } from './files/exists.ts'
 import { makePrivate } from './files/private-files.ts'
 import type { LastOwner } from './locks/lock.ts'
@@ -68,6 +69,8 @@ export const filesOf = (dataDir: string, id: number | string) => {
     log: join(folder, 'log'),
     position: join(folder, 'log.position'),
     backedUp: join(folder, 'backed-up'),
+    /** Present until it is known that the store was copied at one moment. */
+    copied: join(folder, 'copied'),
     answers: join(folder, 'answers'),
   }
 }
@@ -82,7 +85,11 @@ const mayLackRecords = (lastOwner: LastOwner, durability: LogSettings['durabilit
 /** For all projects, once at the start: later owners of the directory find no trace of its history. */
 export async function forgetPositions(dataDir: string, lastOwner: LastOwner, durability: LogSettings['durability']): Promise<void> {
   if (!mayLackRecords(lastOwner, durability)) return
-  for (const name of await readdir(join(dataDir, 'projects'))) await rm(filesOf(dataDir, name).position, { force: true })
+  for (const name of await readdir(join(dataDir, 'projects'))) {
+    const { position, copied } = filesOf(dataDir, name)
+    await rm(position, { force: true })
+    if (lastOwner === 'copied') await writeFile(copied, '', { mode: 0o600 })
+  }
 }
 
 interface Look {
@@ -146,7 +153,8 @@ export async function openProjectStorage(
     const position = readPosition(files.position)
     const liveSeq = options.tail?.liveSeq ?? null
     const isThorough = options.isThorough || (liveSeq === null && position.isClosed === false)
-    const findStore = () => attachReadable(instance, id, aside, isThorough)
+    const isCopied = await exists(files.copied)
+    const findStore = () => attachReadable(instance, id, aside, isThorough, isCopied)
     const look = { position: position.seq, hadEvents, isWholeLog: false, liveSeq, findStore }
     const { found, plan } = await findProject(files, look)
     const { log, reports, fromSeq } = await openLog(files, { found, plan }, options, {
@@ -158,6 +166,7 @@ export async function openProjectStorage(
       skipTo: async (seq) => void (await setAppliedSeq(instance, database, seq)),
       makeDurable: () => instance.checkpoint(database),
     })
+    if (isCopied) await rm(files.copied)
     const recovery = recoveryOf(found, plan, { keptAs: aside.kept, fromSeq, toSeq: log.lastSeq })
     return { ...opened(instance, database, log), cacheFolder: files.folder, reports, recovery }
   } catch (error) {
@@ -289,11 +298,13 @@ async function attachReadable(
   id: number,
   aside: ReturnType<typeof asideOf>,
   isThorough: boolean,
+  isCopied: boolean,
 ): Promise<StoreFindings> {
   const path = aside.store
   const database = projectDatabase(id)
   const attempt = async (): Promise<string | null> => {
     try {
+      if (isCopied) await mustBeWhole(path)
       await instance.attachProject(id)
       if (isThorough) await readThrough(instance, database, path)
       return null

@@ -23,11 +23,12 @@ const leftOut = {
     'applying.json', // of a process
     'log.position',
     'backed-up',
+    'copied',
   ],
 } as const
 
 /** What a write has not finished, what is in the way of a repair, and what a checkpoint has moved into its file. */
-const isTransient = (name: string): boolean => /\.new$|\.wal$|\.broken-|^waymark\.lock/.test(name)
+const isTransient = (name: string): boolean => /\.new$|\.wal$|\.blocks$|\.broken-|^waymark\.lock/.test(name)
 
 /** Paths with slashes, sorted. */
 export async function filesIn(folder: string, of: keyof typeof leftOut): Promise<string[]> {

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTables, openControl } from '../../engine/storage/control/control-store.ts'
 import { controlFile } from '../../engine/storage/control/format.ts'
+import { mustBeWhole } from '../../engine/storage/duckdb/whole-file.ts'
 import type { FileFormat } from '../../engine/storage/format.ts'
 import { type Instance, isDiskFull } from '../../engine/storage/instance.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -33,7 +34,12 @@ export const accountsFile: FileFormat = {
 }
 
 /** Account data of a directory, in its `control.duckdb`. */
-export async function openAccounts(instance: Instance, options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {}): Promise<Accounts> {
+export async function openAccounts(
+  instance: Instance,
+  options: Partial<Omit<AccountContext, 'store' | 'newId'>> = {},
+  isCopied = false,
+): Promise<Accounts> {
+  if (isCopied) await mustBeWhole(join(instance.dataDir, 'control.duckdb'))
   const isNew = await instance.attach('control', 'control.duckdb', accountsFile)
   const store: AccountStore = await openControl(instance, accountShapes, {
     isNew,

@@ -9,11 +9,13 @@ export const headBytes = 12_288
 const headerOffsets = [4_096, 8_192]
 const headerBytes = 4_096
 const checksumBytes = 8
-const offsets = { iteration: 8, blockCount: 32, blockBytes: 40 }
+const offsets = { iteration: 8, freeList: 24, blockCount: 32, blockBytes: 40 }
 
 export interface DatabaseHead {
   /** Of the last checkpoint. */
   readonly iteration: bigint
+  /** Where the list of unused blocks begins. */
+  readonly freeList: bigint
   readonly blockCount: number
   readonly blockBytes: number
   /** All of it, as it is in the file. */
@@ -33,6 +35,7 @@ export function headOf(bytes: Buffer): DatabaseHead | null {
     .filter(isWhole)
     .map((header) => ({
       iteration: header.readBigUInt64LE(offsets.iteration),
+      freeList: header.readBigUInt64LE(offsets.freeList),
       blockCount: Number(header.readBigUInt64LE(offsets.blockCount)),
       blockBytes: Number(header.readBigUInt64LE(offsets.blockBytes)),
       bytes,

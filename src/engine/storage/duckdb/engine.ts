@@ -46,6 +46,7 @@ export function duckdbEngine(instance: Instance, database: string): Engine {
     openWriter: () =>
       openEventWriter(instance, database, () => {
         commits++
+        instance.committed(database)
         instance.checkpointLargest().catch(() => undefined) // its own checkpoint comes later
       }),
     lists: { source: (statements) => listSource(database, statements), memory: instance.listMemory },

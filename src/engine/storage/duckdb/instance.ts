@@ -12,6 +12,7 @@ import { noteLocked, releaseLocked } from '../files/locked-files.ts'
 import type { FileFormat } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
+import { BlockNotes } from './block-notes.ts'
 import { boundDefinitions } from './bound-definitions.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
 import { copyEmptyFile } from './empty-files.ts'
@@ -129,6 +130,7 @@ export class Instance implements Sql {
   /** For short internal statements: account data, facts of a store. Long queries do not delay them. */
   private readonly quick: ConnectionPool
   private readonly attached = new Map<string, string>()
+  private readonly notes = new Map<string, BlockNotes>()
   /** Files whose row groups are not merged. */
   private readonly apart = new Set<string>()
   private readonly readers = new Set<() => Promise<void>>()
@@ -248,8 +250,10 @@ export class Instance implements Sql {
     return this.look((connection) => onConnection(connection).rows<R>(sql, params))
   }
 
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return this.look((connection) => onConnection(connection).transaction(work))
+  async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const result = await this.look((connection) => onConnection(connection).transaction(work))
+    for (const notes of this.notes.values()) notes.committed()
+    return result
   }
 
   /** Attaches a file under a name, and creates or migrates it: true if it is new. A damaged file throws a BrokenFileError and is not changed. */
@@ -276,6 +280,11 @@ export class Instance implements Sql {
     }
     this.attached.set(name, path)
     if (!this.isInMemory) noteLocked(path)
+    if (!this.isInMemory && !this.isReadOnly) {
+      const notes = new BlockNotes(path)
+      this.notes.set(name, notes)
+      void notes.look()
+    }
     return isNew
   }
 
@@ -293,6 +302,7 @@ export class Instance implements Sql {
     const path = this.attached.get(name)
     if (path === undefined) return
     this.attached.delete(name)
+    await this.forgetNotes(name)
     await this.run(`DETACH ${identifier(name)}`)
     await releaseLocked(path)
     await this.noteLarge(name, 0)
@@ -323,10 +333,17 @@ export class Instance implements Sql {
     }
   }
 
+  private async forgetNotes(name: string): Promise<void> {
+    const notes = this.notes.get(name)
+    this.notes.delete(name)
+    await notes?.close()
+  }
+
   /** Releases a file without changing it, even if attaching it failed. */
   async abandon(name: string): Promise<void> {
     const path = this.attached.get(name)
     this.attached.delete(name)
+    await this.forgetNotes(name)
     await this.run(`DETACH ${identifier(name)}`).catch(() => undefined)
     if (path !== undefined) await releaseLocked(path)
     await this.noteLarge(name, 0).catch(() => undefined)
@@ -345,7 +362,9 @@ export class Instance implements Sql {
 
   /** Checkpoint: moves the contents of the write-ahead log into the file. */
   async checkpoint(name: string): Promise<void> {
-    if (!this.isInMemory && !this.isReadOnly) await this.run(`CHECKPOINT ${identifier(name)}`)
+    if (this.isInMemory || this.isReadOnly) return
+    await this.run(`CHECKPOINT ${identifier(name)}`)
+    await this.notes.get(name)?.look()
   }
 
   /** Everything that is committed is in the file itself when it resolves. A writer that never rests does the checkpoint between two of its transactions. */
@@ -357,6 +376,11 @@ export class Instance implements Sql {
     } finally {
       this.wanted.delete(name)
     }
+  }
+
+  /** After a commit into one of the files. */
+  committed(name: string): void {
+    this.notes.get(name)?.committed()
   }
 
   /** A checkpoint if a commit would soon do it, or somebody waits for it. */
@@ -386,6 +410,7 @@ export class Instance implements Sql {
     if (this.isInMemory || this.isReadOnly || this.isLooking || performance.now() - this.lookedAt < betweenLooksMs) return
     this.isLooking = true
     try {
+      for (const notes of this.notes.values()) await notes.look() // after checkpoints that commits have done
       const largestFirst = [...(await this.walSizes())].sort((a, b) => b.bytes - a.bytes)
       let sum = largestFirst.reduce((total, { bytes }) => total + bytes, 0)
       for (const { name, bytes } of largestFirst) {
@@ -419,7 +444,11 @@ export class Instance implements Sql {
     const failures: unknown[] = []
     for (const name of this.attached.keys()) {
       try {
-        if (!this.isInMemory && !this.isReadOnly) await connection.run(`CHECKPOINT ${identifier(name)}`)
+        if (!this.isInMemory && !this.isReadOnly) {
+          await connection.run(`CHECKPOINT ${identifier(name)}`)
+          await this.notes.get(name)?.look()
+        }
+        await this.forgetNotes(name)
         await connection.run(`DETACH ${identifier(name)}`)
       } catch (error) {
         failures.push(error)

@@ -64,7 +64,8 @@ test('a killed server leaves a receipt of what was deleted by then, and the same
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const call = async (method: string, path: string, body?: unknown) => {
       const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-      return (await fetch(`${facts.url}${path}`, init)).json()
+      // biome-ignore lint/suspicious/noExplicitAny: an answer
+      return (await fetch(`${facts.url}${path}`, init)).json() as Promise<any>
     }
     const count = async (of: string) =>
       (await call('POST', `${api(facts)}/query/`, { query: { kind: 'HogQLQuery', query: `select count() from ${of}` } }))

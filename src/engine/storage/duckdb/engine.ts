@@ -10,7 +10,7 @@ import type { Instance } from './instance.ts'
 import { findEvents, findProperties, readEvents, readProperties } from './known-names.ts'
 import { listSource } from './list-source.ts'
 import { parquetFile } from './parquet-file.ts'
-import { countRemovedEvents, readHistory } from './person-history.ts'
+import { countRemovedEvents, readHistory } from './persons/person-history.ts'
 import { statementRunner } from './run.ts'
 
 /** The engine for a project whose store is attached to the instance under that name. */

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { HistoryAsked, PersonVersion } from '../../../language/catalog/person-history.ts'
-import { identifier, text } from './instance.ts'
+import type { HistoryAsked, PersonVersion } from '../../../../language/catalog/person-history.ts'
+import { identifier, text } from '../instance.ts'
 
 /** Versions of all numbers that were merged into the person, too. */
 export async function readHistory(

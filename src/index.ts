@@ -7,6 +7,8 @@ export {
   type Client,
   createClient,
   type DashboardCalls,
+  type DeletedPersons,
+  type DeletionOptions,
   type InsightCalls,
   type ListPage,
   type PersonCalls,

@@ -24,6 +24,7 @@ import type { Transformations } from './events/ingestion/transforming/ports.ts'
 import type { WarningSummary } from './events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from './events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './language/catalog/known-names.ts'
+import type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
 import type { StoreFacts } from './language/catalog/store-facts.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { ActionInput } from './queries/filters/action-definition.ts'
@@ -66,6 +67,7 @@ export { type DownloadFormat, downloadFormats } from './engine/execution/downloa
 export type { IngestAnswer } from './events/ingestion/intake.ts'
 export type { Warning, WarningSummary, WarningType } from './events/ingestion/warnings.ts'
 export type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './language/catalog/known-names.ts'
+export type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
 
 /** The context that a project gets from its directory. */
 export interface ProjectHome {
@@ -205,6 +207,21 @@ export class Project {
   /** @internal Changes of persons by users, for the HTTP API. */
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]> {
     return this.backend.records.changePersons(changes)
+  }
+
+  /** @internal For each person, how many distinct ids it had; null if there is no such person. */
+  deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]> {
+    return this.backend.records.deletePersons(persons, withEvents)
+  }
+
+  /** @internal */
+  removedEvents(): Promise<number> {
+    return this.backend.known.removedEvents()
+  }
+
+  /** @internal A page of the properties that a person has had. */
+  personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]> {
+    return this.backend.known.personHistory(asked)
   }
 
   /** @internal */

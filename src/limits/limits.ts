@@ -162,6 +162,7 @@ export const rowLimits = {
     'until',
     'One for each piece of work that is running, or waits after a failure.',
   ),
+  deletions: replaced('receipts of deleted persons', 500, { project_id: 10_000 }, 'created_at', 'Each is a request for deletion.'),
   backups: refused('places of backups', 4_000, {}, 'One for each place that a server was started with.', { inAll: 1_000 }),
   historical_imports: refused('allowances of imports', 2_000, { project_id: 1 }, 'One for each project.'),
   event_counts: refused('counted events', 200, { project_id: 1 }, 'One day of each project.'),

@@ -20,7 +20,7 @@ test('a request for deletion is answered by the lines of docs/embedding.md', asy
     return count
   }
   expect(await answered()).toBe(0)
-  expect((await readFile(join(folder, 'user-7.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(2)
+  expect((await readFile(join(folder, 'user-7.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(3)
   await rm(folder, { recursive: true })
   // The lines above, as the page has them.
   const [, example] = /```ts\n\/\/ a request for deletion\n([\s\S]*?)```/.exec(

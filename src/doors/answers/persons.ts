@@ -17,6 +17,25 @@ export const personSchema = z.object({
 export type PersonAnswer = z.output<typeof personSchema>
 export const doneSchema = z.object({ success: z.literal(true), person: personSchema })
 
+export const deletionSchema = z.object({
+  id: uuidSchema,
+  asked: z.object({
+    by: z.enum(['ids', 'distinct_ids', 'cohort']),
+    cohort: z.int().nullable(),
+    count: z.int().meta({ description: 'Different ids that were given, or members of the cohort' }),
+  }),
+  with_events: z.boolean(),
+  persons: z.int().meta({ description: 'Deleted persons' }),
+  distinct_ids: z.int().meta({ description: 'The distinct ids that they had' }),
+  events: z.int().meta({ description: 'Deleted events' }),
+  not_found: z.int().meta({ description: 'Given ids or members whose person does not exist, or was deleted by another request meanwhile' }),
+  is_complete: z.boolean().meta({ description: 'False: the cohort has more members; ask again' }),
+  created_at: timeSchema,
+  created_by: z.object({ id: z.int(), email: z.string() }).nullable(),
+  finished_at: timeSchema.nullable().meta({ description: 'Null: it is at work, or was broken off; the counts are those until then' }),
+})
+export type DeletionAnswer = z.output<typeof deletionSchema>
+
 export const personCohortsSchema = z.object({
   results: z.array(
     z.object({

@@ -93,6 +93,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./keys-create.ts')).createKey,
   },
   {
+    name: 'persons export',
+    summary: 'Writes everything that is stored about a person, given by a uuid or a distinct id, as lines of JSON.',
+    load: async () => (await import('./persons-export.ts')).exportPerson,
+  },
+  {
     name: 'properties list',
     summary: 'Lists the properties of a project: declared type, and the number of values received of each type.',
     load: async () => (await import('./properties.ts')).listProperties,

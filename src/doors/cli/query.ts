@@ -4,12 +4,10 @@ import { type DownloadFormat, downloadFormats } from '../../project.ts'
 import { chartTable, isSiteTable } from '../../queries/answers/chart-table.ts'
 import { type ShownColumn, shownTable } from '../../queries/answers/rows.ts'
 import type { AnswerWarning } from '../../queries/query-types.ts'
-import type { DownloadInput } from '../http/commands/directory-commands.ts'
-import { type Command, type Output, type Values, wrongUsage } from './command.ts'
+import { type Command, wrongUsage } from './command.ts'
 import { type Directory, directoryOptions, projectId, projectOption, recoveryOf, recoveryOption, withDirectory } from './directory.ts'
-import { writeOut, writeOutFile } from './out-file.ts'
-import { downloadLine } from './progress.ts'
 import { tableText } from './table-text.ts'
+import { writeDownload } from './write-download.ts'
 
 const formats = ['table', 'json', 'csv', 'jsonl', 'parquet', 'arrow'] as const
 type Format = (typeof formats)[number]
@@ -36,7 +34,7 @@ export const query: Command = {
     const asked = queryOf(text)
     const project = projectId(values)
     const path = values.text('out')
-    if (path !== undefined) return writeAll(values, { project, query: asked, format: downloadFormat(format) }, path, { out, err })
+    if (path !== undefined) return writeDownload(values, { project, query: asked, format: downloadFormat(format) }, path, { out, err })
     if (format === 'parquet' || format === 'jsonl') throw wrongUsage(`--format ${format} needs --out FILE, or --out - for the output.`)
     const ask = (directory: Directory) => directory.do('query', { project, query: asked })
     const answer = await withDirectory(values, ask, { recovery: recoveryOf(values), err })
@@ -57,43 +55,6 @@ export const query: Command = {
 function downloadFormat(format: Format): DownloadFormat {
   if ((downloadFormats as readonly string[]).includes(format)) return format as DownloadFormat
   throw wrongUsage(`--out needs --format ${downloadFormats.join(', ')}, but got ${format}.`)
-}
-
-const untilDrawnMs = 1000
-
-/** All rows, with progress; an interrupted command leaves no file. */
-async function writeAll(values: Values, input: DownloadInput, path: string, { out, err }: Output): Promise<void> {
-  const stop = new AbortController()
-  const interrupt = () => stop.abort()
-  process.once('SIGINT', interrupt)
-  process.once('SIGTERM', interrupt)
-  const line = downloadLine(process.stderr)
-  let bytes = 0
-  const drawing = setInterval(() => line.show(bytes), untilDrawnMs)
-  const onBytes = (count: number) => {
-    bytes = count
-    line.show(bytes)
-  }
-  const work = async (directory: Directory) => {
-    const download = await directory.download(input, stop.signal)
-    if (path === '-') await writeOut(process.stdout, download.bytes, onBytes)
-    else await writeOutFile(path, download.bytes, onBytes)
-    for (const { message } of download.warnings) err(`Warning: ${message}`)
-  }
-  try {
-    await withDirectory(values, work, { recovery: recoveryOf(values), err })
-    if (path !== '-') out(`Wrote ${path}: ${bytes.toLocaleString('en')} bytes.`)
-  } catch (error) {
-    if (!stop.signal.aborted) throw error
-    throw new WaymarkError('command-failed', {
-      message: `Interrupted. ${path === '-' ? 'The output is incomplete' : `${path} was not written`}.`,
-    })
-  } finally {
-    clearInterval(drawing)
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', interrupt)
-    line.end()
-  }
 }
 
 function queryOf(text: string): object {

@@ -4,7 +4,17 @@ import type { Download, DownloadFormat } from '../../engine/execution/download.t
 import type { PropertyTypeInput } from '../../events/ingestion/decoding/inputs.ts'
 import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
-import type { ActionService, CohortService, KnownEvent, KnownProperty, NamesAsked, NamesFound, QueryOptions } from '../../project.ts'
+import type {
+  ActionService,
+  CohortService,
+  HistoryAsked,
+  KnownEvent,
+  KnownProperty,
+  NamesAsked,
+  NamesFound,
+  PersonVersion,
+  QueryOptions,
+} from '../../project.ts'
 import type { Accounts } from '../../service/accounts/accounts.ts'
 import type { ActingMember } from '../../service/accounts/acting-member.ts'
 import type { ProjectRecord } from '../../service/accounts/records.ts'
@@ -28,10 +38,13 @@ export interface ProjectData extends CaptureTarget {
   download(query: unknown, format: DownloadFormat, wanted: Wanted): Promise<Download>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  removedEvents(): Promise<number>
+  personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>
   definePropertyTypes(rows: readonly PropertyTypeInput[]): Promise<void>
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   changeGroup(change: GroupChange): Promise<void>
   readonly actions: ActionService
   readonly cohorts: CohortService

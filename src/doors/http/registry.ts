@@ -19,6 +19,7 @@ import { members } from './resources/members.ts'
 import { notKeptResources } from './resources/not-kept.ts'
 import { organizations } from './resources/organizations.ts'
 import { passwordLinks } from './resources/password-links.ts'
+import { personDeletions } from './resources/person-deletions.ts'
 import { personalKeys } from './resources/personal-keys.ts'
 import { persons } from './resources/persons.ts'
 import { pluginConfigResources } from './resources/plugin-configs.ts'
@@ -60,6 +61,7 @@ export const resources: readonly Resource[] = [
   query,
   events,
   persons,
+  personDeletions,
   ...groupResources,
   insights,
   dashboards,

@@ -6,11 +6,11 @@ import type { InsightInput } from '../../service/saved/insights.ts'
 import type { BackfillAnswer, BatchExportAnswer, ExportRunAnswer } from '../answers/batch-exports.ts'
 import type { DashboardAnswer, WholeDashboardAnswer } from '../answers/dashboards.ts'
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../answers/insights.ts'
-import type { PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
+import type { DeletionAnswer, PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
+import type { Send } from '../http/server/operator.ts'
 import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
-import type { Send } from './operator.ts'
 
 // Records of an open directory by typed calls: what the HTTP API does, in this process. Each call is one route; docs/http.md describes them.
 
@@ -52,9 +52,23 @@ export interface PersonCalls {
   split(project: ProjectOrId, person: string, distinctIds?: readonly string[]): Promise<PersonAnswer>
   /** Everything that is stored about a person, as lines of JSON. */
   everything(project: ProjectOrId, person: string): Promise<ByteStream>
-  /** Deletes a person. Its events stay without one unless they are deleted too, which cannot be undone. */
-  remove(project: ProjectOrId, person: string, options?: { readonly events?: boolean }): Promise<void>
+  /** Deletes a person. Its events stay without one unless they are deleted too, which cannot be undone. Returns a receipt. */
+  remove(project: ProjectOrId, person: string, options?: DeletionOptions): Promise<DeletionAnswer>
+  /** The same for up to 100,000 persons, or for as many members of a cohort. */
+  removeMany(project: ProjectOrId, persons: DeletedPersons, options?: DeletionOptions): Promise<DeletionAnswer>
+  /** The receipts of deletions, the newest first. */
+  deletions(project: ProjectOrId, bounds?: Bounds): Promise<ListPage<DeletionAnswer>>
+  deletion(project: ProjectOrId, id: string): Promise<DeletionAnswer>
 }
+export interface DeletionOptions {
+  /** Also deletes all events of the persons. */
+  readonly events?: boolean
+}
+/** Uuids, distinct ids, or the id of a cohort. */
+export type DeletedPersons =
+  | { readonly ids: readonly string[] }
+  | { readonly distinct_ids: readonly string[] }
+  | { readonly cohort: number }
 
 export interface ProjectCalls {
   /** All settings of a project. */
@@ -125,7 +139,8 @@ const loaded = new WeakMap<Waymark, Promise<Routes>>()
 /** The routes of an open directory, for all its clients. */
 function routesOf(waymark: Waymark): Promise<Routes> {
   const known =
-    loaded.get(waymark) ?? import('./operator.ts').then(({ sendAsOperator, addressOf }) => ({ send: sendAsOperator(waymark), addressOf }))
+    loaded.get(waymark) ??
+    import('../http/server/operator.ts').then(({ sendAsOperator, addressOf }) => ({ send: sendAsOperator(waymark), addressOf }))
   loaded.set(waymark, known)
   return known
 }
@@ -175,7 +190,11 @@ export function createClient(waymark: Waymark): Client {
       split: (project, person, ids) => changed(project, person, 'split', ids ? { distinct_ids_to_split: ids } : {}),
       everything: (project, person) => bytes('GET', project, ['persons', person, 'everything']),
       remove: (project, person, { events = false } = {}) =>
-        done('DELETE', project, ['persons', person], { query: { delete_events: events } }),
+        call('DELETE', project, ['persons', person], { query: { delete_events: events } }),
+      removeMany: (project, persons, { events = false } = {}) =>
+        call('POST', project, ['persons', 'bulk_delete'], { body: { ...persons, delete_events: events } }),
+      deletions: (project, query = {}) => call('GET', project, ['person_deletions'], { query }),
+      deletion: (project, id) => call('GET', project, ['person_deletions', id]),
     },
     projects: {
       retrieve: (project) => call('GET', project, []),

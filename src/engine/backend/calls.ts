@@ -3,6 +3,7 @@ import type { GroupImportOptions } from '../../events/ingestion/decoding/inputs.
 import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../../language/catalog/known-names.ts'
+import type { HistoryAsked, PersonVersion } from '../../language/catalog/person-history.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
@@ -20,6 +21,8 @@ export interface Records {
   definePropertyTypes(rows: unknown): Promise<void>
   /** For each change, whether its person exists. */
   changePersons(changes: readonly PersonChange[]): Promise<readonly boolean[]>
+  /** For each person, how many distinct ids it had; null if there is no such person. */
+  deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   /** Sets and removes properties of groups that exist. */
   changeGroup(change: GroupChange): Promise<void>
 }
@@ -30,6 +33,9 @@ export interface KnownFacts {
   properties(): Promise<readonly KnownProperty[]>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  /** The number of events that were deleted so far. */
+  removedEvents(): Promise<number>
+  personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<StoreFacts['groupTypes']>
   warnings(): Promise<readonly WarningSummary[]>
   /** What the store says, with the records that are applied. */
@@ -54,6 +60,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     importGroups: 'repeated',
     definePropertyTypes: 'repeated',
     changePersons: 'repeated',
+    deletePersons: 'repeated',
     changeGroup: 'repeated',
   },
   known: {
@@ -61,6 +68,8 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     properties: 'repeated',
     eventNames: 'repeated',
     propertyNames: 'repeated',
+    removedEvents: 'repeated',
+    personHistory: 'repeated',
     groupTypes: 'repeated',
     warnings: 'repeated',
     digest: 'repeated',

@@ -252,6 +252,7 @@ export class LocalBackend implements ProjectBackend {
     importGroups: (rows, options) => this.pipeline.importGroups(rows, options),
     definePropertyTypes: (rows) => this.pipeline.definePropertyTypes(rows),
     changePersons: (changes) => this.pipeline.changePersons(changes),
+    deletePersons: (persons, withEvents) => this.pipeline.deletePersons(persons, withEvents),
     changeGroup: (change) => this.pipeline.changeGroup(change),
   }
 
@@ -271,6 +272,11 @@ export class LocalBackend implements ProjectBackend {
     propertyNames: async (asked) => {
       await this.pipeline.caughtUp()
       return this.storage.engine.propertyNames(asked)
+    },
+    removedEvents: () => this.storage.engine.removedEvents(),
+    personHistory: async (asked) => {
+      await this.pipeline.caughtUp()
+      return this.storage.engine.personHistory(asked)
     },
     groupTypes: async () => (await (await this.forQueries()).facts()).groupTypes,
     warnings: async () => {

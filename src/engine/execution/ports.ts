@@ -2,6 +2,7 @@ import type { DataType, RecordBatch, Table } from 'apache-arrow'
 import type { ListSource } from '../../core/lists/ports.ts'
 import type { EventWriter } from '../../events/ingestion/ports.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../../language/catalog/known-names.ts'
+import type { HistoryAsked, PersonVersion } from '../../language/catalog/person-history.ts'
 import type { RowCounts, StoreFacts } from '../../language/catalog/store-facts.ts'
 import type { Dialect } from '../../language/dialects/dialect.ts'
 import type { SqlType } from '../../language/types/types.ts'
@@ -20,6 +21,10 @@ export interface Engine {
   properties(): Promise<readonly KnownProperty[]>
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
+  /** The number of events that were deleted. */
+  removedEvents(): Promise<number>
+  /** The properties that a person has had, in the order of the log. */
+  personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   count(): Promise<RowCounts>
   /** What the store says, to be compared with another one. */
   digest(): Promise<StoreDigest>

@@ -286,6 +286,13 @@ export class Pipeline {
     return found.map((uuid) => uuid !== '')
   }
 
+  /** Returns for each person how many distinct ids it had, once it is deleted; null if there is no such person. */
+  async deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]> {
+    const changes = persons.map((person) => ({ change: 'delete' as const, person, withEvents }))
+    const found = await this.write('person_changes', { kind: 'person_changes', changes }, changes)
+    return found.map((ids) => (ids === '' ? null : Number(ids)))
+  }
+
   async changeGroup({ group_type_index, group_key, set, unset }: GroupChange): Promise<void> {
     const type = this.loop.applier.groupType(group_type_index)
     if (type === undefined) return

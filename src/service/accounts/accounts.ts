@@ -14,6 +14,7 @@ import { createRoles } from './organizations/roles.ts'
 import { createOutboundCalls } from './outbound-calls.ts'
 import { createDefinitionLog } from './projects/definition-log.ts'
 import { createDefinitionNotes } from './projects/definition-notes.ts'
+import { createDeletions } from './projects/deletions.ts'
 import { createHistoricalImports } from './projects/historical-imports.ts'
 import { createProjectMembers } from './projects/project-members.ts'
 import { createProjects, insertProject, type NewProject } from './projects/projects.ts'
@@ -151,6 +152,7 @@ export const createAccounts = (options: AccountOptions) => {
     historicalImports: createHistoricalImports(context),
     eventQuotas: createEventQuotas(context),
     definitionLog: createDefinitionLog(context),
+    deletions: createDeletions(context),
     definitionNotes: createDefinitionNotes(context),
     personalKeys,
 

@@ -496,6 +496,23 @@ export const accountShapes = {
     attempts: 'integer',
   },
   /** The backups that this directory makes regularly, by their place. */
+  /** Receipts of deleted persons. The log of activities has who deleted them, too, but not for as long. */
+  deletions: {
+    id: 'text',
+    project_id: 'integer',
+    created_by_id: 'integer?',
+    asked_by: 'text', // how the persons were given: ids, distinct_ids, cohort
+    cohort_id: 'integer?',
+    asked: 'integer', // ids that were given, or members
+    with_events: 'boolean',
+    persons: 'integer',
+    distinct_ids: 'integer',
+    events: 'integer',
+    not_found: 'integer',
+    is_complete: 'boolean', // false: the cohort has more members
+    created_at: 'time',
+    finished_at: 'time?', // null: it is at work, or was broken off
+  },
   backups: {
     id: 'text',
     due_at: 'time',
@@ -657,6 +674,7 @@ export type Notice = RowOf<Shapes['notices']>
 export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type PluginTask = RowOf<Shapes['plugin_tasks']>
 export type PluginJobRow = RowOf<Shapes['plugin_jobs']>
+export type Deletion = RowOf<Shapes['deletions']>
 export type BackupRow = RowOf<Shapes['backups']>
 export type Lease = RowOf<Shapes['leases']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>
@@ -691,6 +709,7 @@ export const longTables: readonly (keyof Shapes)[] = [
   'notice_deliveries',
   'plugin_jobs',
   'leases',
+  'deletions',
 ]
 
 export const level = { member: 1, admin: 8, owner: 15 } as const

@@ -142,6 +142,36 @@ test('views are read by commands', async () => {
   expect((await readFile(out, 'utf8')).split(/\r?\n/).slice(0, 3)).toEqual(['who', 'u0', 'u1'])
 })
 
+test('everything about a person is written as lines, through the server and without one', async () => {
+  const copy = join(folder, 'person-copy')
+  await cp(data, copy, { recursive: true })
+  const written: string[] = []
+  for (const at of [data, copy]) {
+    const told = (...args: string[]) => run(['persons', 'export', ...args, '--project', '1', '--data', at])
+    // What goes to the output is not collected by `run`.
+    const { code, out, err } = await finish(start(['persons', 'export', 'u7', '--project', '1', '--data', at]))
+    expect([code, err]).toEqual([0, ''])
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ type }) => type)).toEqual(['person', 'history', 'event'])
+    expect(lines[0]).toMatchObject({ distinct_ids: ['u7'] })
+    expect(lines[2]).toMatchObject({ event: 'old', distinct_id: 'u7', properties: { price: 'dear' } })
+    const file = join(folder, `person-${written.length}.jsonl`)
+    expect(await told(lines[0].uuid, '--out', file)).toMatchObject({ code: 0, out: expect.stringMatching(/^Wrote .*: [\d,]+ bytes\.\n$/) })
+    expect(await readFile(file, 'utf8')).toBe(out)
+    written.push(out)
+    const none = join(folder, 'none.jsonl')
+    expect(await told('nobody', '--out', none)).toMatchObject({ code: 1, err: expect.stringContaining('no person with this uuid') })
+    expect(await stat(none).catch(() => null)).toBeNull()
+    expect((await told()).code).toBe(2)
+  }
+  expect(written[1]).toBe(written[0])
+  const otherProject = ['persons', 'export', 'u7', '--project', '9']
+  expect(await command(...otherProject)).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
+})
+
 test('users and keys are made by it, and work at once', async () => {
   const user = await command('users', 'create', '--organization', facts.organization_id, '--email', 'ben@acme.test', '--json')
   const { personal_api_key: first } = JSON.parse(user.out)

@@ -67,7 +67,7 @@ export const startHome = async (): Promise<Home> => {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.includes('json') === true
+    const isJson = response.headers.get('content-type')?.includes('application/json') === true
     const answer = { status: response.status, body: text === '' ? null : isJson ? JSON.parse(text) : text, headers: response.headers }
     const row = rowOf(method, path)
     if (response.ok && row?.answer) expect(row.answer.safeParse(answer.body).error, `${method} ${path} fits its schema`).toBeUndefined()

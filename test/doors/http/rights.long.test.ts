@@ -261,6 +261,10 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
     const distinct_ids = [`person ${++made}`, `other ${made}`]
     return (await (await home.world.projectData(project.id)).importPersons([{ distinct_ids }])).ids[0]!
   },
+  person_deletions: async ({ project, member }) => {
+    const asked = { asked_by: 'ids', cohort_id: null, asked: 1, with_events: false, is_complete: true }
+    return (await home.world.accounts.deletions.begin(member, project, asked)).id
+  },
   events: async ({ project }) => {
     const uuid = home.world.accounts.context.newId()
     await (await home.world.projectData(project.id)).ingest({ batch: [{ event: 'seen', distinct_id: 'u', uuid }] })

@@ -136,6 +136,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'persons.values',
     'persons.properties',
     'persons.cohorts',
+    'person_deletions.list',
+    'person_deletions.retrieve',
     'persons.all_activity',
     'persons.retrieve',
     'persons.activity',

@@ -47,15 +47,54 @@ test('a request for everything about a person is answered, and one for deletion'
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(lines.map(({ type }) => type)).toEqual(['person', 'cohort', 'change', 'event', 'event'])
+  expect(lines.map(({ type }) => type)).toEqual(['person', 'cohort', 'change', 'history', 'history', 'event', 'event'])
   expect(lines[0]).toMatchObject({ distinct_ids: ['gone'], properties: { plan: 'pro', note: 'asked on paper' } })
   expect(lines[1]).toMatchObject({ id: cohort.id, name: 'Pro' })
-  expect(lines.slice(3).map(({ properties }) => properties.page)).toEqual(['/a', '/b'])
+  expect(lines.slice(5).map(({ properties }) => properties.page)).toEqual(['/a', '/b'])
 
   await client.persons.remove(project, 'gone', { events: true })
   expect(await count("distinct_id = 'gone'")).toBe(0)
   expect(await count("distinct_id = 'stays'")).toBe(1)
   await expect(client.persons.retrieve(project, 'gone')).rejects.toMatchObject({ status: 404, code: 'not_found' })
+})
+
+test('everything about a person has the history of its properties, and its groups', async () => {
+  await project.importGroups([
+    { group_type: 'company', group_key: 'acme', properties: { size: 40 } },
+    { group_type: 'company', group_key: 'other', properties: { size: 1 } },
+  ])
+  await project.ingest({
+    batch: [{ ...seen('told', { $set: { plan: 'free' } }), properties: { $set: { plan: 'free' }, $groups: { company: 'acme' } } }],
+  })
+  await project.ingest({ batch: [seen('told', { $set: { plan: 'pro' } }), seen('alias', { $set: { age: 7 } })] })
+  const other = await client.persons.retrieve(project, 'alias')
+  await client.persons.merge(project, 'told', [other.uuid])
+  await client.persons.update(project, 'told', { note: 'by hand' })
+  const lines = (await text(await client.persons.everything(project, 'told')))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const of = (type: string) => lines.filter((line) => line.type === type)
+  expect(of('group')).toEqual([{ type: 'group', index: 0, key: 'acme', created_at: expect.any(String), properties: { size: 40 } }])
+  expect(of('history').map(({ properties }) => properties)).toMatchObject([
+    { plan: 'free' },
+    { plan: 'pro' },
+    { age: 7 },
+    { plan: 'pro', age: 7 },
+    { plan: 'pro', age: 7, note: 'by hand' },
+  ])
+  // A change of a user is no event: its time is in the line `change`.
+  expect(of('history').map(({ changed_at }) => changed_at)).toEqual([...Array(3).fill('2026-02-01T12:00:00.000Z'), null, null])
+})
+
+test('a history of many versions is read in pages, and all of it comes', async () => {
+  const batch = Array.from({ length: 230 }, (_, i) => seen('often', { $set: { step: i } }))
+  await project.ingest({ batch })
+  const lines = (await text(await client.persons.everything(project, 'often')))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.filter(({ type }) => type === 'history').map(({ properties }) => properties.step)).toEqual(batch.map((_, i) => i))
 })
 
 test('a person is deleted without its events unless they are named', async () => {

@@ -1,3 +1,4 @@
+import type { Download } from '../../../engine/execution/download.ts'
 import type { Waymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
@@ -282,20 +283,44 @@ export const directoryCommands = {
   },
 }
 
-export interface DownloadInput {
+interface QueryDownload {
   readonly project: number
   readonly query: unknown
   readonly format: DownloadFormat
 }
+/** Everything that is stored about a person. */
+interface PersonDownload {
+  readonly project: number
+  /** Its uuid or a distinct id. */
+  readonly person: string
+}
+export type DownloadInput = QueryDownload | PersonDownload
 
 export interface DirectoryDownload {
   readonly warnings: readonly Pick<AnswerWarning, 'message'>[]
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** All rows of a query. The user of a command ends it when it takes too long. */
-export const downloadFrom = async (waymark: Waymark, { project, query, format }: DownloadInput, signal: AbortSignal) =>
-  (await waymark.project(project)).download(query, format, { project, caller: 'command line', signal })
+/** All rows of a query, or all lines about a person. The user of a command ends it when it takes too long. */
+export async function downloadFrom(waymark: Waymark, input: DownloadInput, signal: AbortSignal): Promise<Download> {
+  if ('person' in input) return aboutPerson(waymark, input, signal)
+  const { project, query, format } = input
+  return (await waymark.project(project)).download(query, format, { project, caller: 'command line', signal })
+}
+
+async function aboutPerson(waymark: Waymark, { project, person }: PersonDownload, signal: AbortSignal): Promise<Download> {
+  await waymark.project(project)
+  const { sendAsOperator, addressOf } = await import('../server/operator.ts')
+  const url = addressOf(`/api/projects/${project}/persons/${encodeURIComponent(person)}/everything/`)
+  const response = await sendAsOperator(waymark)(new Request(url, { signal }))
+  if (response.ok) return { warnings: [], bytes: piecesOf(response.body!) }
+  const { detail } = (await response.json()) as { readonly detail: string }
+  throw new WaymarkError('command-failed', { message: detail })
+}
+
+async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of body) yield piece
+}
 
 export type DirectoryCommands = typeof directoryCommands
 export type DirectoryCommandName = keyof DirectoryCommands

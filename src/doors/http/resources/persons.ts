@@ -6,10 +6,12 @@ import type { PersonChange } from '../../../events/ingestion/work.ts'
 import { namesFirst } from '../../../lib/ids/anonymous-id.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { tokenLength } from '../../../limits/bounds.ts'
+import type { PersonVersion } from '../../../project.ts'
 import type { ActorsResponse } from '../../../queries/actors/index.ts'
-import { anyJson, check, flag, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
+import { anyJson, check, flag, integer, jsonObject, listOf, text } from '../../../service/accounts/fields.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import {
+  deletionSchema,
   doneSchema,
   idsShown,
   type PersonAnswer,
@@ -27,15 +29,21 @@ import { recordValues, valuesParameters } from '../queries/property-values.ts'
 import { queryCallerOf } from '../queries/query-caller.ts'
 import { pageBounds, pageWith, paging } from '../requests/pages.ts'
 import { defineResource, type ProjectVisit, Reply, type Row, type RowMaker } from '../resource.ts'
+import { mostDeleted, onceEach, portions, removePersons, type Selected, uuidsIn } from './person-deletions.ts'
 
-/** Persons of one request. */
-const mostDeleted = 1_000
+/** Distinct ids, and members of a cohort, that are looked up at a time. */
+const idsLookedUp = 1_000
+const membersRead = 10_000
+const noUuid = ''
 const mostMerged = 1_000
 const mostSplit = 10_000
 const cohortsOfStatement = 50
 const mostNames = 10_000
 /** Entries of the activity log read at a time. */
 const changesRead = 1_000
+/** Versions of a person, and groups, that are read at a time. A version has at most half a megabyte. */
+const versionsRead = 50
+const groupsRead = 200
 const utf8 = new TextEncoder()
 /** What a key needs besides `person:read`. */
 const scopesOfEverything = ['query:read', 'activity_log:read'] as const
@@ -61,7 +69,12 @@ const bulkInput = z.object({
   ids: listOf(givenId, 'ids')
     .nullish()
     .meta({ description: `Uuids, at most ${mostDeleted}` }),
-  distinct_ids: listOf(givenId, 'ids').nullish().meta({ description: 'Instead of `ids`' }),
+  distinct_ids: listOf(givenId, 'ids')
+    .nullish()
+    .meta({ description: `Instead of \`ids\`, at most ${mostDeleted}` }),
+  cohort: integer()
+    .nullish()
+    .meta({ description: `Instead of \`ids\`: the members of this cohort, the first ${mostDeleted} of them` }),
   delete_events: flag().optional(),
 })
 const eventsToo = { delete_events: '`true`: also deletes all its events, which cannot be undone' }
@@ -180,6 +193,30 @@ async function* recordsAbout(visit: ProjectVisit, person: PersonAnswer) {
     for (const { activity: change, detail, created_at } of changes) yield line('change', { activity: change, detail, created_at })
     if (changes.length < changesRead) break
   }
+  const data = await dataOf(visit)
+  for (let after: PersonVersion | null = null; ; ) {
+    const page: readonly PersonVersion[] = await data.personHistory({ person: person.uuid, after, limit: versionsRead })
+    for (const { changedAt, properties } of page)
+      yield line('history', { changed_at: changedAt?.toISOString() ?? null, properties: JSON.parse(properties) })
+    after = page.at(-1) ?? after
+    if (page.length < versionsRead) break
+  }
+  for (const { index } of await data.groupTypes()) for await (const group of groupsOf(visit, person.uuid, index)) yield line('group', group)
+}
+
+/** The groups of one type that the events of a person name, as far as they have properties. */
+async function* groupsOf(visit: ProjectVisit, uuid: string, index: number) {
+  const field = `$group_${index}`
+  const query = `select key, created_at, properties from groups where index = ${index} and key > {after}
+    and key in (select ${field} from events where person_id = {uuid} and ${field} != '') order by key limit ${groupsRead}`
+  for (let after = ''; ; ) {
+    const asked = { kind: 'HogQLQuery' as const, query, values: { uuid, after } }
+    const { results } = (await answerTo(visit, asked)) as { results: [string, string, unknown][] }
+    for (const [key, created_at, properties] of results)
+      yield { index, key, created_at, properties: typeof properties === 'string' ? JSON.parse(properties) : properties }
+    if (results.length < groupsRead) return
+    after = results.at(-1)![0]
+  }
 }
 
 const noPerson = 'There is no person with this uuid or distinct id.'
@@ -232,33 +269,49 @@ const write = async (visit: ProjectVisit, person: PersonAnswer, set: Readonly<Re
   return after
 }
 
-const remove = async (visit: ProjectVisit, uuids: readonly string[], withEvents: boolean): Promise<void> => {
-  const deleted = await change(
-    visit,
-    uuids.map((person) => ({ change: 'delete', person, withEvents })),
-  )
-  await visit.app.accounts.definitionLog.persons(visit.caller.user, visit.project, {
-    activity: 'deleted',
-    persons: uuids.filter((_, i) => deleted[i]),
-    changes: [{ field: 'events', after: withEvents ? 'deleted' : 'kept' }],
-  })
+/** The persons of distinct ids. Events without a person have ids, too. */
+async function ofDistinctIds(visit: ProjectVisit, given: readonly string[]): Promise<Selected> {
+  const ids = [...new Set(given)]
+  const persons = new Map<string, number>()
+  for (const some of portions(ids, idsLookedUp)) {
+    const query = `select toString(person_id), count() from person_distinct_ids where distinct_id in {some} group by person_id limit ${idsLookedUp}`
+    const { results } = (await answerTo(visit, { kind: 'HogQLQuery', query, values: { some } })) as { results: [string, number][] }
+    for (const [uuid, count] of results) persons.set(uuid, (persons.get(uuid) ?? 0) + Number(count))
+  }
+  return { by: 'distinct_ids', count: ids.length, persons }
 }
 
-const uuidsIn = (given: readonly string[], most: number): string[] => {
-  if (given.length > most) throw failures.invalid(`At most ${most} persons at a time.`, 'ids')
-  const wrong = given.find((id) => !isUuid(id))
-  if (wrong !== undefined) throw failures.invalid('Persons are identified by their uuids.', 'ids')
-  return [...new Set(given.map((id) => id.toLowerCase()))]
+/** The members that a cohort has now, the first ones of a large one. */
+async function ofCohort(visit: ProjectVisit, cohort: number): Promise<Selected> {
+  const filter = await membersOf(visit, String(cohort))
+  const uuids: string[] = []
+  for (let after = noUuid; uuids.length <= mostDeleted; after = uuids.at(-1)!) {
+    const query = {
+      kind: 'HogQLQuery' as const,
+      query: `select toString(id) from persons where id in cohort ${filter.value} and toString(id) > {after} order by toString(id) limit ${membersRead}`,
+      values: { after },
+    }
+    const { results } = (await answerTo(visit, query)) as { results: [string][] }
+    for (const [uuid] of results) uuids.push(uuid)
+    if (results.length < membersRead) break
+  }
+  const some = uuids.slice(0, mostDeleted)
+  return { by: 'cohort', cohort, count: some.length, isComplete: some.length === uuids.length, persons: onceEach(some) }
 }
 
-const chosen = async (visit: ProjectVisit): Promise<{ uuids: readonly string[]; withEvents: boolean }> => {
-  const { ids, distinct_ids, delete_events } = check(bulkInput, visit.body)
+async function chosen(visit: ProjectVisit): Promise<{ selected: Selected; withEvents: boolean }> {
+  const { ids, distinct_ids, cohort, delete_events } = check(bulkInput, visit.body)
   const withEvents = delete_events ?? isTrue(visit.query.get('delete_events'))
-  if (ids) return { uuids: uuidsIn(ids, mostDeleted), withEvents }
-  if (!distinct_ids) throw failures.required('ids')
-  if (distinct_ids.length > mostDeleted) throw failures.invalid(`At most ${mostDeleted} persons at a time.`, 'distinct_ids')
-  if (distinct_ids.length === 0) return { uuids: [], withEvents }
-  return { uuids: await uuidsOf(visit, byDistinctIds(distinct_ids), mostDeleted), withEvents }
+  const given = [ids, distinct_ids, cohort].filter((one) => one != null)
+  if (given.length === 0) throw failures.required('ids')
+  if (given.length > 1) throw failures.invalid('Only one of `ids`, `distinct_ids` and `cohort` can be given.', 'ids')
+  if (ids) {
+    const uuids = uuidsIn(ids, mostDeleted)
+    return { selected: { by: 'ids', count: uuids.length, persons: onceEach(uuids) }, withEvents }
+  }
+  if (cohort != null) return { selected: await ofCohort(visit, cohort), withEvents }
+  if (distinct_ids!.length > mostDeleted) throw failures.invalid(`At most ${mostDeleted} persons at a time.`, 'distinct_ids')
+  return { selected: await ofDistinctIds(visit, distinct_ids!), withEvents }
 }
 
 const leaving = (person: PersonAnswer, body: unknown): readonly string[] | null => {
@@ -451,13 +504,14 @@ export const persons = defineResource({
       method: 'POST',
       path: 'bulk_delete',
       name: 'bulk_delete',
-      summary: 'Deletes persons, with or without their events',
+      summary: 'Deletes persons, given by a list or a cohort, with or without their events; the answer is a receipt',
       body: bulkInput,
       queryParameters: eventsToo,
       status: 202,
+      answer: deletionSchema,
       handle: async (visit) => {
-        const { uuids, withEvents } = await chosen(visit)
-        await remove(visit, uuids, withEvents)
+        const { selected, withEvents } = await chosen(visit)
+        return removePersons(visit, selected, withEvents)
       },
     }),
     row({
@@ -472,7 +526,8 @@ export const persons = defineResource({
       method: 'GET',
       path: ':id/everything',
       name: 'everything',
-      summary: 'Everything that is stored about a person, as lines of JSON: the person, its cohorts, changes by users, and its events',
+      summary:
+        'Everything that is stored about a person, as lines of JSON: the person, its cohorts, changes by users, the history of its properties, its groups, and its events',
       handle: async (visit) => {
         const missing = scopesOfEverything.find((scope) => !holds(visit, scope))
         if (missing) throw failures.missingScope(missing)
@@ -496,11 +551,13 @@ export const persons = defineResource({
       method: 'DELETE',
       path: ':id',
       name: 'remove',
-      summary: 'Deletes a person; its events stay without a person, unless they are deleted too',
+      summary: 'Deletes a person; its events stay without a person, unless they are deleted too; the answer is a receipt',
       queryParameters: eventsToo,
       status: 202,
+      answer: deletionSchema,
       handle: async (visit) => {
-        await remove(visit, [await findUuid(visit)], isTrue(visit.query.get('delete_events')))
+        const persons = onceEach([await findUuid(visit)])
+        return removePersons(visit, { by: 'ids', count: 1, persons }, isTrue(visit.query.get('delete_events')))
       },
     }),
     row(activityOf('Person', ({ params }) => (params.id ?? '').toLowerCase(), 'of deleted ones, by uuid', { limits: ['api'] })),

@@ -1,16 +1,14 @@
-import type { Condition, Waymark } from '../../../engine.ts'
-import { WaymarkError } from '../../../errors/errors.ts'
+import type { Waymark } from '../../../engine.ts'
 import type { QueryOptions } from '../../../project.ts'
 import type { HostUser } from '../../../service/accounts/organizations/host-users.ts'
-import { createLoginAttempts, mailedLinkAllowances } from '../access/login-attempts.ts'
 import { defaultRateLimits, type RateLimits } from '../access/rate-limits.ts'
-import type { App, Log, Readiness } from '../app.ts'
-import { fillDemo } from '../commands/demo-project.ts'
+import type { Log } from '../app.ts'
 import { takeCommands } from '../commands/embedded-commands.ts'
 import { failureBody, failureOf, failures } from '../errors.ts'
-import { type ConcurrencyLimits, createConcurrency, defaultConcurrency } from '../queries/concurrency.ts'
-import { RequestBodies, type RequestBodyLimits } from '../requests/request-bodies.ts'
+import { type ConcurrencyLimits, defaultConcurrency } from '../queries/concurrency.ts'
+import type { RequestBodyLimits } from '../requests/request-bodies.ts'
 import { createSites, type SiteOptions } from '../site.ts'
+import { appOf } from './app-of.ts'
 import { belowMount, mountPath, redirectToMount } from './mount.ts'
 
 /** `R`: the request as `authenticate` gets it. */
@@ -39,36 +37,6 @@ export interface HandlerOptions<R = Request> extends SiteOptions {
   readonly intake?: Partial<RequestBodyLimits>
   /** Queries that may wait or run at the same time: of one project with keys (3), of one user (50), in total (500). */
   readonly concurrency?: () => ConcurrencyLimits
-}
-
-/** With a larger lag the server is not ready. */
-const largestLag = 1_000_000
-
-/** Anyone can read this; the log has the details and the names of files. */
-const reasonOf = ({ project, what, error }: Condition['failures'][number]): string =>
-  `project ${project} ${what}${error instanceof WaymarkError ? `: ${error.code}` : ''}`
-
-/** An engine that ends this often within a minute is not only unlucky with a query. */
-const manyEnds = 3
-
-const readinessOf = (condition: Condition): Readiness => {
-  const { isOpen, isWritable, freeBytes, minFreeBytes, projects, lag, failures, aside, recentEnds } = condition
-  const reasonsAside = aside.map(({ project, records }) => `project ${project} has set aside record ${records.slice(0, 5).join(', ')}`)
-  const checks = {
-    open: { isOk: isOpen },
-    write: { isOk: isWritable },
-    disk_free_bytes: { isOk: freeBytes === null || freeBytes > minFreeBytes, ...(freeBytes === null ? {} : { detail: freeBytes }) },
-    lag_records: { isOk: lag < largestLag, detail: lag },
-    projects_open: { isOk: true, detail: projects },
-    projects_failed: { isOk: failures.length === 0, detail: failures.length, reasons: failures.map(reasonOf) },
-    records_set_aside: {
-      isOk: aside.length === 0,
-      detail: aside.reduce((sum, { records }) => sum + records.length, 0),
-      reasons: reasonsAside,
-    },
-    engine_ends: { isOk: recentEnds < manyEnds, detail: recentEnds },
-  }
-  return { isReady: Object.values(checks).every((check) => check.isOk), checks }
 }
 
 /** A file of the package is missing or cannot be read: requests are told, and the application goes on. */
@@ -117,39 +85,6 @@ const withoutEncodings = (request: Request): Request => {
   const headers = new Headers(request.headers)
   headers.delete('accept-encoding')
   return new Request(request, { headers })
-}
-
-type AppOptions = Required<Pick<HandlerOptions, 'limits' | 'rows' | 'allowsDownloads' | 'concurrency'>> & Pick<HandlerOptions, 'intake'>
-
-/** What the routes work on, of an open directory. */
-export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurrency, intake }: AppOptions): App {
-  return {
-    accounts: waymark.accounts,
-    exports: waymark.exports,
-    plugins: waymark.plugins,
-    clock: waymark.clock,
-    limits,
-    asking: waymark.asking,
-    saved: waymark.saved,
-    sharing: waymark.sharing,
-    notifications: waymark.notifications,
-    backups: async () => (await waymark.scheduledBackups?.status()) ?? null,
-    concurrency: createConcurrency(concurrency),
-    requestBodies: new RequestBodies(intake),
-    attempts: createLoginAttempts(waymark.clock),
-    mailedLinks: createLoginAttempts(waymark.clock, mailedLinkAllowances),
-    project: (id) => waymark.project(id),
-    fillWithDemo: (record, by) => fillDemo(waymark, record, by),
-    groupTypes: async (record) => {
-      // A store that has no events need not be opened for this.
-      if (!record.ingested_event) return []
-      const types = await (await waymark.project(record.id)).groupTypes()
-      return types.map(({ index, name }) => ({ group_type: name, group_type_index: index }))
-    },
-    rows,
-    allowsDownloads,
-    readiness: async () => readinessOf(await waymark.condition()),
-  }
 }
 
 /** `mountedAt`: the mount path of this request, where it is not an option. */

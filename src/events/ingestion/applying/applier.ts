@@ -404,7 +404,7 @@ export class Applier {
       )
   }
 
-  /** The person's uuid; '' if there is no such person. */
+  /** The person's uuid, or the number of distinct ids that a deleted one had; '' if there is no such person. */
   private changePerson(change: PersonChange, arrival: Arrival, group: StagedGroup): string {
     const { people, families } = this
     people.seq = arrival.seq
@@ -416,7 +416,7 @@ export class Applier {
     if (!changed) return ''
     this.noteMerged(changed.merged, changed.person, arrival, group)
     if (change.change === 'write') this.keys.countValues('person', change.set, arrival.receivedAt)
-    return change.person
+    return changed.ids === undefined ? change.person : String(changed.ids)
   }
 
   private applyGroup(row: GroupImport, arrival: Arrival): void {

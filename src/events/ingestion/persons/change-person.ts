@@ -20,6 +20,8 @@ interface Parts {
 export interface Changed {
   readonly person: Person
   readonly merged: readonly Person[]
+  /** The number of distinct ids that a deleted person had. */
+  readonly ids?: number
 }
 
 /** Null: there is no such person. */
@@ -36,8 +38,7 @@ export function changePerson(change: PersonChange, parts: Parts): Changed | null
       split(person, change.ids, parts)
       return { person, merged: [] }
     case 'delete':
-      remove(person, change.withEvents, parts)
-      return { person, merged: [] }
+      return { person, merged: [], ids: remove(person, change.withEvents, parts) }
   }
 }
 
@@ -109,8 +110,9 @@ function split(person: Person, wanted: readonly string[] | null, { people, group
   changed(person, arrival, people)
 }
 
-function remove(person: Person, withEvents: boolean, { people, group, arrival }: Parts): void {
+function remove(person: Person, withEvents: boolean, { people, group, arrival }: Parts): number {
   const ids = new Set(people.idsOf(person.no))
+  const { size } = ids
   // The id that the uuid is made from stays with it: a person that it gets later has the same uuid.
   const kept = withEvents ? undefined : people.ownIdOf(person, ids)
   if (kept !== undefined) ids.delete(kept)
@@ -122,4 +124,5 @@ function remove(person: Person, withEvents: boolean, { people, group, arrival }:
     person.version++
     person.updatedAt = arrival.receivedAt
   }
+  return size
 }

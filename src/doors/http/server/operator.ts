@@ -1,10 +1,10 @@
-import type { Waymark } from '../../engine.ts'
-import { unlimited } from '../../service/accounts/users/key-limits.ts'
-import type { RateLimits } from '../http/access/rate-limits.ts'
-import { defaultConcurrency } from '../http/queries/concurrency.ts'
-import { appOf } from '../http/server/create-handler.ts'
-import { createService } from '../http/service.ts'
-import { createSites } from '../http/site.ts'
+import type { Waymark } from '../../../engine.ts'
+import { unlimited } from '../../../service/accounts/users/key-limits.ts'
+import type { RateLimits } from '../access/rate-limits.ts'
+import { defaultConcurrency } from '../queries/concurrency.ts'
+import { createService } from '../service.ts'
+import { createSites } from '../site.ts'
+import { appOf } from './app-of.ts'
 
 // Requests of this process to its own routes. Their bodies are checked as those of any client; they reach every project and are not counted.
 

@@ -1,5 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { OpenDirectory } from './open-directory.ts'
 import { openPlace, placeKey } from './places/open-place.ts'
 import type { Place, PlaceUse } from './places/place.ts'
@@ -55,14 +55,17 @@ export const restoreProject = (
 export const copiesIn = (from: string, { key = null }: KeyOption = {}): Promise<readonly Copy[]> =>
   inPlace(from, 'read', key, async (repository) => (await repository.state())?.copies ?? [])
 
-/** Restores a copy beside the directory for as long as the work goes on. */
+/** Restores a copy inside of a directory that this process has open, for as long as the work goes on. */
 export async function withRestored<T>(
   from: string,
-  beside: string,
+  inside: string,
   options: RestoreOptions & KeyOption,
   work: (dataDir: string, restored: Restored) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(dirname(resolve(beside)), '.waymark-verify-'))
+  // No copy has this folder, and the next start empties it.
+  const staging = join(inside, 'staging')
+  await mkdir(staging, { recursive: true, mode: 0o700 })
+  const folder = await mkdtemp(join(staging, 'verify-'))
   try {
     const dataDir = join(folder, 'data')
     return await work(dataDir, await restore(from, dataDir, options))

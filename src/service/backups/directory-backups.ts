@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { withinReserve } from '../../engine/storage/files/disk-reserve.ts'
 import { closedPosition } from '../../engine/storage/log/position.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -7,6 +8,7 @@ import type { ProjectRecord } from '../accounts/records.ts'
 import { backUp, copiesIn, placeKey, restoreProject, withRestored } from './backups.ts'
 import type { OpenDirectory, Progress } from './open-directory.ts'
 import type { Copy } from './repository/pieces.ts'
+import type { Restored } from './restore.ts'
 import type { RestoreSettings } from './restore-directory.ts'
 import { type ScheduledBackups, scheduleBackups } from './schedule.ts'
 import { holdLogs } from './take.ts'
@@ -17,7 +19,7 @@ import { compareCopy, endsOf, NotComparable, type RestoredDirectory, type Verifi
 export interface BackupOptions {
   /** Encrypts the copies: text of any length, which restoring needs too. Default: they are not encrypted. */
   readonly key?: string
-  /** Restores the copy beside the directory, and compares both. Default: false. */
+  /** Restores the copy in a temporary folder of the directory, and compares both. Default: false. */
   readonly verify?: boolean
   /** Removes copies that are older than this many days, but never the newest one. Default: all stay. */
   readonly keepDays?: number
@@ -135,7 +137,7 @@ function verifyCopy(
   openRestored: DirectoryParts['openRestored'],
   from: string,
   copy: Copy,
-  beside: string,
+  inside: string,
   options: { readonly key: string | null; readonly signal?: AbortSignal; onProgress?(progress: Progress): void },
 ): Promise<Verified> {
   const ends = endsOf(copy)
@@ -143,7 +145,7 @@ function verifyCopy(
     throw new WaymarkError('command-failed', {
       message: `Copy ${copy.number} was made without --verify: it has nothing to be compared with.`,
     })
-  return withRestored(from, beside, { ...options, copy: copy.number, ends }, async (dataDir, { projects }) => {
+  const compare = async (dataDir: string, { projects }: Restored) => {
     const positions = new Map(projects.map(({ id, position }) => [id, position]))
     const restored = await openRestored(dataDir)
     try {
@@ -151,7 +153,10 @@ function verifyCopy(
     } finally {
       await restored.close()
     }
-  })
+  }
+  return withinReserve(inside, options.signal, (signal) =>
+    withRestored(from, inside, { ...options, signal, copy: copy.number, ends }, compare),
+  )
 }
 
 export interface ProjectRestoreOptions extends RestoreSettings {

@@ -7,7 +7,7 @@ import { WaymarkError } from '../../errors/errors.ts'
 import type { Progress } from './open-directory.ts'
 import { syncFolder } from './places/folder.ts'
 import type { CopiedFile, CopiedProject, Copy } from './repository/pieces.ts'
-import type { Repository } from './repository/repository.ts'
+import type { Reader, Repository } from './repository/repository.ts'
 
 // A directory made of a copy. It gets its name when it is whole. Opening it is like opening one after a crash: the log has the records that the stores lack.
 
@@ -124,13 +124,14 @@ async function writeAllOf(
   { signal, onProgress }: RestoreOptions,
 ): Promise<number> {
   const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  const reader = repository.reader()
   let bytes = 0
   for (const [count, file] of files.entries()) {
     const path = pathOf(file.path)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     const handle = await open(path, 'wx', 0o600)
     try {
-      for await (const piece of contentsOf(repository, file)) {
+      for await (const piece of contentsOf(reader, file)) {
         await writeAll(handle, piece)
         bytes += piece.length
         onProgress?.({ phase: 'writing', files: count, bytes, ofBytes })
@@ -194,8 +195,8 @@ export async function restoreOneProject(
   return { copy: source.copy, project, position: await endLog(files, source, project) }
 }
 
-async function* contentsOf(repository: Repository, file: CopiedFile): AsyncGenerator<Buffer> {
-  for (const piece of file.pieces) yield repository.contents(piece)
+async function* contentsOf(reader: Reader, file: CopiedFile): AsyncGenerator<Buffer> {
+  for (const piece of file.pieces) yield reader.contents(piece)
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {

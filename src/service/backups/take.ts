@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { reading } from '../../engine/storage/files/locked-files.ts'
 import { headBytes, isDatabaseFile, isWhole, readHead, statedChecksum } from '../../engine/storage/instance.ts'
+import { closedPosition } from '../../engine/storage/log/position.ts'
 import { listSegments } from '../../engine/storage/log/segment.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -172,16 +173,25 @@ class Taking {
     const { directory } = this
     const folder = `projects/${id}`
     const problem = await directory.settle(id).then(
-      () => null,
+      () => this.problemOf(id),
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
     const paths = await filesIn(join(directory.dataDir, folder), 'project')
     for (const path of paths.filter((one) => !isDatabaseFile(one))) await this.plainFile(`${folder}/${path}`)
-    for (const path of paths.filter(isDatabaseFile)) await this.database(`${folder}/${path}`)
+    for (const path of paths.filter(isDatabaseFile))
+      await (problem === null ? this.database(`${folder}/${path}`) : this.plainFile(`${folder}/${path}`))
     // Before the log: what the digest is about is in the copy.
-    const digest = this.options.verifiable && problem === null ? { digest: await directory.digest(id) } : {}
+    const found = this.options.verifiable && problem === null ? await directory.digest(id).catch(() => null) : null
+    const digest = found === null ? {} : { digest: found }
     const state = await this.log(id)
-    return { id, name, fields, position: state?.position ?? null, ...(problem === null ? {} : { problem }), ...digest }
+    const position = state?.position ?? closedPosition(filesOf(directory.dataDir, id).position)
+    return { id, name, fields, position, ...(problem === null ? {} : { problem }), ...digest }
+  }
+
+  private async problemOf(id: number): Promise<string | null> {
+    const { store } = filesOf(this.directory.dataDir, id)
+    if (!(await stat(store).catch(() => null)) || (await reading(store, readHead))) return null
+    return `${store} has no header that can be read`
   }
 
   private async log(project: number): Promise<LogState | null> {
@@ -279,18 +289,26 @@ class Taking {
     return bytesRead === piece.bytes && this.repository.seal.hash(bytes) === piece.hash
   }
 
-  /** A small one, which is replaced as a whole when it changes. */
+  /** One that is replaced as a whole when it changes, or that no process can open as what it is. */
   private async plainFile(path: string): Promise<void> {
-    const bytes = await readFile(join(this.directory.dataDir, path)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null
+    const handle = await open(join(this.directory.dataDir, path), 'r').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null // removed meanwhile
       throw error
     })
-    if (bytes === null) return
+    if (!handle) return
     const pieces: Piece[] = []
-    for (let at = 0; at < bytes.length; at += pieceBytes) pieces.push(await this.writer.put(bytes.subarray(at, at + pieceBytes)))
-    this.progress(bytes.length)
+    try {
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes)
+        if (bytesRead === 0) break
+        pieces.push(await this.writer.put(buffer.subarray(0, bytesRead)))
+        this.progress(bytesRead)
+        this.options.signal?.throwIfAborted()
+      }
+    } finally {
+      await handle.close()
+    }
     this.add(path, 'file', pieces)
-    this.options.signal?.throwIfAborted()
   }
 
   private add(path: string, kind: CopiedFile['kind'], pieces: readonly Piece[]): void {

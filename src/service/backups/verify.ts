@@ -1,7 +1,7 @@
 import { WaymarkError } from '../../errors/errors.ts'
 import type { CopiedProject, Copy, Digest } from './repository/pieces.ts'
 
-// A copy is verified by restoring it beside the directory, up to the record at which the original was asked what it says, and asking the restored one the same.
+// A copy is verified by restoring it in a temporary folder, up to the record at which the original was asked what it says, and asking the restored one the same.
 
 /** A restored directory, as a verification uses it. */
 export interface RestoredDirectory {

@@ -337,6 +337,81 @@ test('a file outside of the directory is never written, whatever a place says', 
   }
 })
 
+test('a project that cannot be opened is copied as it is, and the others are copied', async () => {
+  await using('data', async (waymark) => {
+    for (const name of ['Whole', 'Broken']) await (await waymark.createProject({ name })).ingest(events(0, 10))
+  })
+  await rm(inFolder('data/projects/2/log'), { recursive: true })
+  await writeFile(inFolder('data/projects/2/store.duckdb'), 'not a database')
+  await using(
+    'data',
+    async (waymark) => {
+      const { projects, verified } = await waymark.backup(inFolder('place'), { verify: true })
+      expect(projects).toEqual([
+        { id: 1, name: 'Whole', position: 10 },
+        { id: 2, name: 'Broken', position: 10, problem: expect.stringContaining('store.duckdb') },
+      ])
+      expect(verified).toMatchObject({ projects: 1, events: 10 })
+    },
+    { onError: () => undefined },
+  )
+  await restore(inFolder('place'), inFolder('r'))
+  expect(await readFile(inFolder('r/projects/2/store.duckdb'), 'utf8')).toBe('not a database')
+})
+
+test('a server that makes backups keeps what none has, and stops keeping it when it makes none any more', async () => {
+  await using('data', async (waymark) => {
+    await (await waymark.createProject({ name: 'Shop' })).ingest(events(0, 10))
+  })
+  await using(
+    'data',
+    async (waymark) => {
+      await expect.poll(async () => (await waymark.scheduledBackups!.status())?.copy).toBe(1)
+      expect(await readFile(inFolder('data/projects/1/backed-up'), 'utf8')).toBe('10\n')
+    },
+    { backups: { to: inFolder('place'), verifyEveryHours: 0 } },
+  )
+  await using('data', async () => expect(await readdir(inFolder('data/projects/1'))).not.toContain('backed-up'))
+})
+
+test('a directory that was copied while it was used says so where it is torn', async () => {
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    const stored = async (from: number) => {
+      await project.ingest(events(from, 100))
+      await project.warnings() // all of it is applied
+      await project.settle()
+    }
+    await stored(0)
+    await cp(inFolder('data'), inFolder('snapshot'), { recursive: true })
+    await cp(inFolder('data'), inFolder('torn'), { recursive: true })
+    for (let i = 1; i <= 3; i++) await stored(i * 100)
+    // The notes were copied last, and the log before the others.
+    await cp(inFolder('data/projects/1/store.duckdb.blocks'), inFolder('torn/projects/1/store.duckdb.blocks'))
+  })
+  await using('snapshot', async (waymark) => expect((await counts(await waymark.project('Shop')))[0]).toBe(100))
+  // The log has all of it, so the store is made again.
+  const notices: string[] = []
+  await using('torn', async (waymark) => expect((await counts(await waymark.project('Shop')))[0]).toBe(100), {
+    onRecovery: (notice) => void (notice.kind === 'store-rebuilt' && notices.push(notice.reason)),
+  })
+  expect(notices).toEqual([expect.stringContaining('was copied while a process wrote to it, and is torn')])
+})
+
+test('accounts that were copied while they changed are refused', async () => {
+  await using('data', async (waymark) => {
+    await waymark.createProject({ name: 'Shop' })
+    await waymark.backup(inFolder('one'))
+    await cp(inFolder('data'), inFolder('torn'), { recursive: true })
+    await waymark.createProject({ name: 'Other' })
+    await waymark.backup(inFolder('one'))
+    await cp(inFolder('data/control.duckdb.blocks'), inFolder('torn/control.duckdb.blocks'))
+  })
+  expect(await refusal(open({ dataDir: inFolder('torn'), ...quiet }))).toMatch(
+    /control\.duckdb cannot be opened: it was copied while a process wrote to it, and is torn.*waymark backup/,
+  )
+})
+
 test('salts of visitors without cookies, locks and caches are in no copy', async () => {
   await using('data', async (waymark) => {
     const project = await waymark

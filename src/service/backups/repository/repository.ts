@@ -16,6 +16,7 @@ const objectBytes = 16 * 1024 ** 2
 /** Objects of which a copy needs less than this are rewritten when there are more than so many of them: each small copy would leave one for ever. */
 const leastKept = 2 * 1024 ** 2
 const mostSmall = 48
+const objectsInMemory = 4
 /** Pieces in a list. */
 const listLength = 1024
 /** Earlier states stay this long: a writer that was stopped meanwhile must find its number taken. */
@@ -33,6 +34,10 @@ export interface Writer {
   readonly id: string
   /** As messages show it. */
   readonly name: string
+}
+
+export interface Reader {
+  contents(piece: Piece): Promise<Buffer>
 }
 
 /** What a place has. */
@@ -115,8 +120,27 @@ export class Repository {
   }
 
   /** The contents of a piece, which have the hash that its list says. */
-  async contents({ object, at, stored, isPacked, hash }: Piece): Promise<Buffer> {
-    const found = await this.place.read(object, { from: at, bytes: stored })
+  contents(piece: Piece): Promise<Buffer> {
+    return this.checked(piece, this.place.read(piece.object, { from: piece.at, bytes: piece.stored }))
+  }
+
+  /** For many pieces one after the other: an object is read as a whole, because most of its pieces are wanted, and stays in memory for a while. */
+  reader(): Reader {
+    const objects = new Map<string, Promise<Buffer | null>>()
+    const read = (object: string) => {
+      const known = objects.get(object) ?? this.place.read(object)
+      // The last ones used are at the end.
+      objects.delete(object)
+      objects.set(object, known)
+      for (const name of [...objects.keys()].slice(0, -objectsInMemory)) objects.delete(name)
+      return known
+    }
+    const part = async ({ object, at, stored }: Piece) => (await read(object))?.subarray(at, at + stored) ?? null
+    return { contents: (piece) => this.checked(piece, part(piece)) }
+  }
+
+  private async checked({ object, at, stored, isPacked, hash }: Piece, reading: Promise<Buffer | null>): Promise<Buffer> {
+    const found = await reading
     if (!found) throw refused(`${this.place.name}: ${object} is missing. The copies that need it cannot be restored.`)
     const damaged = (cause?: unknown) =>
       refused(`${this.place.name}: ${object} is damaged. The copies that need it cannot be restored.`, cause)

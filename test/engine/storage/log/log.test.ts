@@ -445,6 +445,18 @@ describe('forgetting', () => {
     const beforeDelete = async () => Promise.reject(new Error('on purpose'))
     expect(await rotate({ beforeDelete }, 5)).toEqual([1, 2, 3, 4, 5])
   })
+  test.each([
+    ['0', [1, 2, 3, 4, 5]],
+    ['1', [2, 3, 4, 5]],
+    ['3', [4, 5]],
+    ['99', [4, 5]],
+    ['nonsense', [1, 2, 3, 4, 5]],
+    [null, [4, 5]],
+  ])('where backups are made regularly, what none has stays: the last one has the records up to %j', async (text, left) => {
+    const backedUpFile = join(directory, 'backed-up')
+    if (text !== null) writeFileSync(backedUpFile, `${text}\n`)
+    expect(await rotate({ backedUpFile }, 5)).toEqual(left)
+  })
   test('the first record that is left is known', async () => {
     await rotate({}, 5)
     expect((await openLog({}, 5)).firstSeq).toBe(4)

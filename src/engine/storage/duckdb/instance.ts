@@ -262,7 +262,8 @@ export class Instance implements Sql {
 
   async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const result = await this.look((connection) => onConnection(connection).transaction(work))
-    for (const notes of this.notes.values()) notes.committed()
+    // Stores have writers of their own.
+    for (const [name, notes] of this.notes) if (!isStore(name)) notes.committed()
     return result
   }
 
@@ -445,7 +446,6 @@ export class Instance implements Sql {
     if (this.isInMemory || this.isReadOnly || this.isLooking || performance.now() - this.lookedAt < betweenLooksMs) return
     this.isLooking = true
     try {
-      for (const notes of this.notes.values()) await notes.look() // after checkpoints that commits have done
       const largestFirst = [...(await this.walSizes())].sort((a, b) => b.bytes - a.bytes)
       let sum = largestFirst.reduce((total, { bytes }) => total + bytes, 0)
       for (const { name, bytes } of largestFirst) {
@@ -501,6 +501,7 @@ const isBusy = (error: unknown): boolean =>
   error instanceof Error && /Cannot CHECKPOINT: there are other write transactions/.test(error.message)
 
 export const projectDatabase = (id: number): string => `p${id}`
+const isStore = (name: string): boolean => /^p\d+$/.test(name)
 
 /** The statement port on one connection. */
 const onConnection = (connection: DuckDBConnection): Sql => {

@@ -13,6 +13,8 @@ const parts = 64
 const noPointer = 0xffff_ffff_ffff_ffffn
 const leastLog = 64
 const mostLog = 4_096
+/** How often commits have the file looked at. */
+const betweenLooksMs = 500
 const magic = 'waymark blocks 1'
 
 interface Notes {
@@ -31,6 +33,7 @@ export class BlockNotes {
   private readonly file: string
   private notes: Notes | null = null
   private isLogNoted = false
+  private lookedAt = 0
   private working: Promise<void> = Promise.resolve()
   private isClosed = false
 
@@ -40,12 +43,15 @@ export class BlockNotes {
 
   /** After a checkpoint, or when one may have been done. */
   look(): Promise<void> {
+    this.lookedAt = performance.now()
     return this.next(() => this.noteBlocks())
   }
 
-  /** After a commit. */
+  /** After a commit, which may have done a checkpoint too. */
   committed(): void {
+    const isLate = performance.now() - this.lookedAt > betweenLooksMs
     if (!this.isLogNoted) void this.next(() => this.noteLog())
+    else if (isLate) void this.look()
   }
 
   /** Waits for what is being noted. */

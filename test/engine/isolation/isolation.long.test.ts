@@ -315,7 +315,7 @@ describe('when the engine ends', () => {
     process.kill(enginePid(waymark), 'SIGKILL')
     expect(await count(project)).toEqual([1, 1])
     expect(await heavy).toMatchObject({ code: 'engine-ended', message: expect.stringContaining('exited while handling this request') })
-    expect(errors.map(String)).toEqual([expect.stringContaining('started again')])
+    expect(errors.map(String)).toEqual([expect.stringContaining('is being restarted')])
   })
 
   test('the next engine is loaded in advance, and takes over when that one ends too', async () => {

@@ -246,24 +246,6 @@ const backingUp = (process: Process, owner: string) => {
 }
 
 const rows: Readonly<Record<string, Row>> = {
-  backup: {
-    guarantee: 'at least once',
-    hasEffect: true,
-    async make() {
-      await insertBackups({ due_at: world.now, verify_at: later() })
-      return async () => ((await table('backups').first({ id: '/backups' }))!.copy === null ? 0 : 1)
-    },
-    runner: backingUp,
-  },
-  'backup verification': {
-    guarantee: 'once',
-    hasEffect: true,
-    async make() {
-      await insertBackups({ due_at: later(), verify_at: world.now })
-      return async () => ((await table('backups').first({ id: '/backups' }))!.verified_at === null ? 0 : 1)
-    },
-    runner: backingUp,
-  },
   'export run': {
     guarantee: 'at least once',
     hasEffect: true,
@@ -409,6 +391,24 @@ const rows: Readonly<Record<string, Row>> = {
         isAlone: false,
       })
     },
+  },
+  backup: {
+    guarantee: 'at least once',
+    hasEffect: true,
+    async make() {
+      await insertBackups({ due_at: world.now, verify_at: later() })
+      return async () => ((await table('backups').first({ id: '/backups' }))!.copy === null ? 0 : 1)
+    },
+    runner: backingUp,
+  },
+  'backup verification': {
+    guarantee: 'once',
+    hasEffect: true,
+    async make() {
+      await insertBackups({ due_at: later(), verify_at: world.now })
+      return async () => ((await table('backups').first({ id: '/backups' }))!.verified_at === null ? 0 : 1)
+    },
+    runner: backingUp,
   },
 }
 

@@ -103,7 +103,7 @@ function Made({ of, reload }: { of: Backups; reload: () => void }) {
             <Fact name="Can be brought back">
               {!copied_at || !reaches_back_to ? (
                 'Nothing yet'
-              ) : reaches_back_to === copied_at ? (
+              ) : copies === 1 ? (
                 <>The moment of the only copy, {moment(copied_at)}</>
               ) : (
                 <>
@@ -142,7 +142,7 @@ const Failed = ({ children }: { children: ComponentChildren }) => (
 )
 
 function Commands({ of }: { of: Backups | null }) {
-  const commands = of ? restoreCommands(of.to, of.copied_at && of.reaches_back_to !== of.copied_at ? of.copied_at : null) : setUpCommands
+  const commands = of ? restoreCommands(of.to, of.copied_at && (of.copies ?? 0) > 1 ? of.copied_at : null) : setUpCommands
   return (
     <section class="block">
       <h2>{of ? 'Bring something back' : 'Set up backups'}</h2>

@@ -256,7 +256,10 @@ describe.skipIf(!hasBrowser)('a refused action', () => {
     await alert.waitFor()
     expect(await page.getByRole('alert').count()).toBe(1)
     expect((await alert.textContent())?.trim()).toBe(said)
-    const box = (await alert.boundingBox())!
-    expect([box.y, page.viewportSize()!.height - box.y - box.height].map((room) => room > -1)).toEqual([true, true])
+    const room = async () => {
+      const box = (await alert.boundingBox())!
+      return [box.y, page.viewportSize()!.height - box.y - box.height].map((free) => free > -1)
+    }
+    await expect.poll(room).toEqual([true, true]) // it is scrolled into view
   })
 })

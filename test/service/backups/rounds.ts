@@ -126,7 +126,15 @@ const mostSilentSteps = 12
 /** Then another one begins: copies of a large directory take long. */
 const roundsOfDirectory = 15
 
-type RoundKind = 'backup' | 'snapshot' | 'slow copy'
+const roundKinds = ['backup', 'snapshot', 'slow copy'] as const
+type RoundKind = (typeof roundKinds)[number]
+
+/** Of a command: undefined draws the kind of each round. */
+export function roundKind(text: string | undefined): RoundKind | undefined {
+  const kind = roundKinds.find((one) => one === text)
+  if (text !== undefined && !kind) throw new Error(`--only must be one of ${roundKinds.join(', ')}, but got ${text}`)
+  return kind
+}
 
 export async function backupRounds(
   rounds: number,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { backupRounds } from './rounds.ts'
+import { backupRounds, roundKind } from './rounds.ts'
 
 // npm run test:backups -- --rounds 1000 [--seed N] [--only 'slow copy']
 
@@ -9,5 +9,5 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 console.log(`seed ${seed}`)
 const start = performance.now()
-const result = await backupRounds(Number(values.rounds), seed, console.log, values.only as never)
+const result = await backupRounds(Number(values.rounds), seed, console.log, roundKind(values.only))
 console.log(JSON.stringify({ seed, ...result, seconds: Math.round((performance.now() - start) / 1000) }))

@@ -147,7 +147,8 @@ const runKind = (parts: SchedulerParts): Kind<BatchExportRun> => {
     },
     async claim(tables, { id }, now) {
       const run = await tables.batch_export_runs.first({ id, status: activeStates })
-      if (!run || !(await tables.batch_exports.first({ id: run.batch_export_id }))) return null
+      // It may have failed since it was found, and rests now.
+      if (!run || run.due_at > now || !(await tables.batch_exports.first({ id: run.batch_export_id }))) return null
       const change = { status: 'Running', attempt: run.attempt + 1, last_updated_at: now }
       await tables.batch_export_runs.update({ id }, change)
       return { ...run, ...change }

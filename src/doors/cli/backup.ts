@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { BackupSummary } from '../../service/backups/directory-backups.ts'
 import type { Progress } from '../../service/backups/open-directory.ts'
+import { hasScheme } from '../../service/backups/places/open-place.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import { type Directory, directoryOptions, memoryOption, withDirectory } from './directory.ts'
 import { stepsLine } from './progress.ts'
@@ -73,7 +74,7 @@ const withoutQuery = (place: string): string => (place.startsWith('s3://') ? pla
 export function placeOf({ rest }: Values, usage: string): string {
   const [place] = rest
   if (place === undefined || rest.length > 1) throw wrongUsage(usage)
-  return place.startsWith('s3://') ? place : resolve(place)
+  return hasScheme(place) ? place : resolve(place)
 }
 
 /** Null: copies are not encrypted. */

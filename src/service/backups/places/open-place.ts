@@ -7,6 +7,9 @@ import type { Place, PlaceUse } from './place.ts'
 import { s3Place } from './s3.ts'
 import { tarPlace } from './tar.ts'
 
+/** An address rather than a path. */
+export const hasScheme = (text: string): boolean => /^[a-z][a-z\d+.-]{0,30}:\/\//i.test(text)
+
 /** The name under which a place is noted: the same for the same place, however it was written. */
 export const placeKey = (text: string): string => (text.startsWith('s3://') ? withoutTrailingSlashes(text.split('?')[0]!) : resolve(text))
 
@@ -17,7 +20,7 @@ export async function openPlace(text: string, use: PlaceUse): Promise<Place> {
       throw new WaymarkError('command-failed', { message: `${text} is not the address of a bucket: expected s3://BUCKET/PREFIX.` })
     return s3Place(new URL(text))
   }
-  if (/^[a-z][a-z\d+.-]+:\/\//i.test(text))
+  if (hasScheme(text))
     throw new WaymarkError('command-failed', {
       message: `${text}: a backup goes to a folder, to a file that ends with .tar, or to s3://BUCKET/PREFIX.`,
     })

@@ -1,5 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolders } from '../../engine/storage/files/make-folders.ts'
 import { isDatabaseFile } from '../../engine/storage/instance.ts'
 import { cutLog } from '../../engine/storage/log/moment.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
@@ -78,7 +79,9 @@ async function sourceAt(repository: Repository, copies: readonly Copy[], at: Dat
 export async function restoreCopy(repository: Repository, dataDir: string, options: RestoreOptions = {}): Promise<Restored> {
   await mustBeFree(dataDir)
   const source = await sourceOf(repository, options)
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await makeFolders(dataDir).catch((error: Error) => {
+    throw refused(`${dataDir} cannot be made: ${error.message}`)
+  })
   // Inside of it: it may be a mount point.
   const unfinished = join(dataDir, unfinishedName)
   await rm(unfinished, { recursive: true, force: true }) // of a process that was killed

@@ -320,6 +320,17 @@ test.each([
   expect(await refusal(work())).toMatch(message)
 })
 
+test.skipIf(process.platform !== 'linux')('a place and a directory where nothing can be made are refused, and nothing hangs', async () => {
+  await using('data', async (waymark) => {
+    expect(await refusal(waymark.backup('/proc/never/place'))).toMatch(/^\/proc\/never\/place cannot be written to: ENOENT/)
+    await writeFile(inFolder('a file'), '')
+    expect(await refusal(waymark.backup(inFolder('a file/place')))).toMatch(/cannot be written to: ENOTDIR/)
+    await waymark.backup(inFolder('deep/er/place'))
+  })
+  expect(await refusal(restore(inFolder('deep/er/place'), '/proc/never/data'))).toMatch(/^\/proc\/never\/data cannot be made: ENOENT/)
+  await restore(inFolder('deep/er/place'), inFolder('as/deep/data'))
+})
+
 test('a file outside of the directory is never written, whatever a place says', async () => {
   await using('data', async (waymark) => void (await waymark.backup(inFolder('place'))))
   const { Repository } = await import('../../../src/service/backups/repository/repository.ts')

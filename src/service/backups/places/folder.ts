@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, readdir, rm } from 'node:fs/promises'
+import { type FileHandle, link, open, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolders } from '../../../engine/storage/files/make-folders.ts'
+import { WaymarkError } from '../../../errors/errors.ts'
 import type { Place } from './place.ts'
 
 const isError = (error: unknown, ...codes: readonly string[]): boolean => codes.includes((error as NodeJS.ErrnoException).code ?? '')
+
+const refusedBy =
+  (folder: string) =>
+  (cause: NodeJS.ErrnoException): never => {
+    throw new WaymarkError('command-failed', { message: `${folder} cannot be written to: ${cause.message}` }, { cause })
+  }
 
 /** A folder of a disk, or of a file system in the network. */
 export function folderPlace(folder: string): Place {
@@ -13,7 +21,7 @@ export function folderPlace(folder: string): Place {
 
     async create(name, bytes) {
       const path = pathOf(name)
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await makeFolders(dirname(path)).catch(refusedBy(folder))
       const unfinished = `${path}.${randomUUID()}.new`
       try {
         const file = await open(unfinished, 'wx', 0o600)

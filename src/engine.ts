@@ -1,4 +1,4 @@
-import { access, constants, mkdir, readdir, rm } from 'node:fs/promises'
+import { access, constants, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
@@ -9,6 +9,7 @@ import { answerFiles } from './engine/storage/files/answer-files.ts'
 import { type Aside, allAside } from './engine/storage/files/attempts-file.ts'
 import { exists } from './engine/storage/files/exists.ts'
 import { mustHaveKnownFiles } from './engine/storage/files/file-formats.ts'
+import { makeFolders } from './engine/storage/files/make-folders.ts'
 import { makeDirectoryPrivate } from './engine/storage/files/private-files.ts'
 import { openSaltFile } from './engine/storage/files/salt-file.ts'
 import { readSecretKeys } from './engine/storage/files/secret-key-file.ts'
@@ -446,7 +447,7 @@ async function closeToOthers(dataDir: string, onError: (error: unknown) => void)
 
 const takeDirectory = async (dataDir: string): Promise<Lock> => {
   try {
-    await mkdir(join(dataDir, 'projects'), { recursive: true, mode: 0o700 })
+    await makeFolders(join(dataDir, 'projects'))
     return await lockDirectory(dataDir)
   } catch (error) {
     if (error instanceof WaymarkError) throw error

@@ -71,6 +71,7 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['serve --trusted-proxies 10.0.0.0/8,proxy', 2, /Trusted proxies must be addresses or networks like 10\.0\.0\.0\/8, not proxy\./],
   ['serve --data DATA --port PORT', 1, /Cannot listen on 127\.0\.0\.1:\d+: the port is in use\./],
   ['serve --data DATA --port 0 --host 203.0.113.1', 1, /Cannot listen on 203\.0\.113\.1:0: this machine has no such address\./],
+  ['init --data /proc/never', 1, /\/proc\/never cannot be used: .*no such file or directory/],
   ['backup --data DATA', 2, /backup takes one place/],
   ['backup --data DATA ftp://host/folder', 1, /a backup goes to a folder, to a file that ends with \.tar, or to s3:/],
   ['backup --data DATA --keep soon /tmp/never', 2, /--keep must be a time such as 30m, 12h or 30d, but got soon\./],

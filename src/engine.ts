@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
 import type { Backends } from './engine/backend/backend.ts'
+import type { Compacting } from './engine/backend/compaction.ts'
 import { localBackends } from './engine/backend/local-backends.ts'
 import { RemoteBackends } from './engine/isolation/remote-backends.ts'
 import { answerFiles } from './engine/storage/files/answer-files.ts'
@@ -52,6 +53,7 @@ import type { OpenDirectory } from './service/backups/open-directory.ts'
 import type { ScheduledBackups } from './service/backups/schedule.ts'
 import type { RestoredDirectory } from './service/backups/verify.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
+import { type CompactOptions, type CompactSummary, compactProjects } from './service/directory/compact-projects.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
 import { allowedAddresses } from './service/network/allowed-addresses.ts'
@@ -790,6 +792,28 @@ export class Waymark {
       })
     const signal = options.signal ? AbortSignal.any([options.signal, this.endBackups.signal]) : this.endBackups.signal
     return this.afterBackups(() => takeBackup({ directory: this.copied(), openRestored }, to, { ...options, signal }))
+  }
+
+  /**
+   * Gives the disk space of deleted rows back to the file system, while the directory is open: each store is copied without it, and replaced by its copy.
+   *
+   * @example const { given_back, projects } = await waymark.compact()
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactSummary> {
+    this.mustBeOpen()
+    checkOptionNames(options, ['project', 'force', 'signal', 'onProgress'], 'compact')
+    const { project } = options
+    mustBe(project === undefined || Number.isInteger(project), 'project', 'must be the id of a project')
+    if (this.dataDir === ':memory:') throw invalid('dataDir', 'is :memory:, which has no files to compact')
+    if (this.parts.isOnServer)
+      throw new WaymarkError('command-failed', {
+        message: 'Events are in ClickHouse, which gives space back by itself when it merges parts, or with OPTIMIZE TABLE events FINAL.',
+      })
+    const chosen = (await this.projects()).filter(({ id }) => project === undefined || id === project)
+    if (project !== undefined && chosen.length === 0) throw new WaymarkError('not-found', { what: 'project', id: String(project) })
+    const signal = options.signal ? AbortSignal.any([options.signal, this.endBackups.signal]) : this.endBackups.signal
+    const compact = async (id: number, wanted: Compacting) => (await this.parts.projects.find(id)).compact(wanted)
+    return this.afterBackups(() => compactProjects({ dataDir: this.dataDir, projects: chosen, compact }, options, signal))
   }
 
   private afterBackups<T>(work: () => Promise<T>): Promise<T> {

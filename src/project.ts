@@ -2,6 +2,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import type { Wanted } from './engine/admission/admission.ts'
 import type { Answer } from './engine/admission/answer.ts'
 import type { Backends, LogState, RowLimits } from './engine/backend/backend.ts'
+import type { Compacted, Compacting } from './engine/backend/compaction.ts'
 import { OnDemandBackend } from './engine/backend/on-demand.ts'
 import { OpenLimit } from './engine/backend/open-limit.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './engine/definitions/actions.ts'
@@ -421,6 +422,12 @@ export class Project {
   async settle(): Promise<void> {
     await this.refresh()
     return this.backend.settle()
+  }
+
+  /** @internal Gives the space of deleted rows back to the file system. */
+  async compact(wanted: Compacting): Promise<Compacted> {
+    await this.refresh()
+    return this.backend.compact(wanted)
   }
 
   /** @internal What its store says, with the records that are applied. */

@@ -82,6 +82,8 @@ export interface Backends {
   ready(): Promise<void>
   open(home: BackendHome): Promise<ProjectBackend>
   drop(id: number): Promise<void>
+  /** Replaces the store of a closed project by the copy that was made of it. */
+  replace(id: number): Promise<void>
   load(): Load
   /** The number of projects that may be open at a time. */
   readonly mostOpen: number

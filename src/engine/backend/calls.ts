@@ -10,6 +10,7 @@ import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import type { StoreDigest } from '../execution/ports.ts'
+import type { StoreSpace } from '../storage/store-space.ts'
 
 // The calls of a project with one answer each. `local-backend.ts` implements them; a project that is opened on demand, and one whose store is in another process,
 // make theirs from this table. What streams rows, and queries with their progress, are methods of `ProjectBackend` itself.
@@ -49,6 +50,7 @@ export interface ProjectCalls {
   readonly cohorts: Omit<CohortService, 'refreshes'>
   readonly exportRows: Omit<ExportRows, 'stage'>
   readonly storedEvents: EventReader
+  readonly space: StoreSpace
 }
 
 /** Whether a call is made again if the engine ends before it answers: a second one must change nothing more. */
@@ -87,6 +89,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
   },
   exportRows: { measure: 'repeated', columns: 'repeated', positionAt: 'repeated', firstTime: 'repeated' },
   storedEvents: { range: 'repeated', at: 'repeated' },
+  space: { measure: 'repeated', copy: 'once', discard: 'once' },
 }
 
 /** One call, as it is sent. */

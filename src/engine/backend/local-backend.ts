@@ -3,7 +3,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import type { ThreadPool } from '../../core/folds/thread-pool.ts'
 import type { ColumnSource } from '../../core/lists/ports.ts'
 import { ProjectLists } from '../../core/lists/project-lists.ts'
-import { QueryError } from '../../errors/errors.ts'
+import { InternalError, QueryError } from '../../errors/errors.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
 import { Pipeline } from '../../events/ingestion/pipeline.ts'
@@ -34,6 +34,7 @@ import { listFiles } from '../storage/files/list-files.ts'
 import { openTransformFile } from '../storage/files/transform-file.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
+import type { StoreSpace } from '../storage/store-space.ts'
 import type { Stores } from '../storage/stores.ts'
 import type { BackendHome, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import type { KnownFacts, Records } from './calls.ts'
@@ -320,6 +321,12 @@ export class LocalBackend implements ProjectBackend {
   readonly storedEvents: EventReader = {
     range: (range) => this.exporting((project, signal) => eventsInRange(project, range, { signal })),
     at: (positions) => this.exporting((project, signal) => eventsAt(project, positions, { signal })),
+  }
+
+  get space(): StoreSpace {
+    const { space } = this.storage
+    if (!space) throw new InternalError('The store has no file of its own')
+    return space
   }
 
   private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -119,8 +119,11 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
   warnings: ['kind VARCHAR NOT NULL', 'count BIGINT NOT NULL', 'samples VARCHAR NOT NULL', 'last_seen TIMESTAMP NOT NULL'],
 }
 
+export const createTables = (database: string): readonly string[] =>
+  Object.entries(storeTables).map(([name, columns]) => `CREATE TABLE "${database}".main.${name} (${columns.join(', ')})`)
+
 /** The statements that make an empty store in the attached database `database`. */
 export const createStore = (database: string): readonly string[] => [
-  ...Object.entries(storeTables).map(([name, columns]) => `CREATE TABLE "${database}".main.${name} (${columns.join(', ')})`),
+  ...createTables(database),
   `INSERT INTO "${database}".main.meta VALUES ('format', '${storeFormat}'), ('applied_seq', '0'), ('definitions_bounded', '1')`,
 ]

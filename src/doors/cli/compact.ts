@@ -30,7 +30,7 @@ const secondsText = (seconds: number) => `${seconds.toFixed(1)} s`
 function textOf({ outcome, bytes_before, bytes_after, given_back, seconds, reason }: CompactedProject): string {
   if (outcome === 'failed') return `${sizeText(bytes_before)}, as it was: ${reason}`
   if (outcome === 'skipped')
-    return `${sizeText(bytes_before)}, skipped: it would give back less than a tenth. --force compacts it all the same.`
+    return `${sizeText(bytes_before)}, skipped: it would give back less than a tenth (--force compacts it all the same)`
   return `${sizeText(bytes_before)} before, ${sizeText(bytes_after)} after, ${givenBack(given_back)} in ${secondsText(seconds)}`
 }
 

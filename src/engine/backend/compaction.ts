@@ -6,8 +6,9 @@ import type { ProjectBackend } from './backend.ts'
 // Compacting: the store is copied without the space of deleted rows while it is used, then closed for a moment and replaced by its copy. What was applied since the
 // copy began is applied again, from the log.
 
-/** Part of a file that a copy must be able to do without. */
-export const leastUnused = 0.1
+/** Part of a file that a copy must do without. */
+const leastUnused = 0.1
+export const isLittle = (unused: number, bytes: number): boolean => unused < bytes * leastUnused
 
 /** What arrives while a store is copied is applied twice, the second time while the project is closed. */
 const mostAgain = { records: 250_000, bytes: 256 * 1024 ** 2 }

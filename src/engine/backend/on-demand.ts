@@ -16,7 +16,7 @@ import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
 import type { StoreCopy, StoreSpace } from '../storage/store-space.ts'
 import type { BackendHome, Backends, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import { callOn, forwardedCalls, type KnownFacts, type Records } from './calls.ts'
-import { type Compacted, type Compacting, copied, failed, leastUnused } from './compaction.ts'
+import { type Compacted, type Compacting, copied, failed, isLittle } from './compaction.ts'
 import type { Closable, OpenLimit } from './open-limit.ts'
 
 const noRefreshes: CohortService['refreshes'] = { whole: 0, partial: 0 }
@@ -191,12 +191,18 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     const began = performance.now()
     const seconds = () => (performance.now() - began) / 1000
     const { backend, release } = await this.hold()
+    const skipped = (bytes: number): Compacted => ({ outcome: 'skipped', before: bytes, after: bytes, seconds: seconds() })
     let before = 0
     try {
       const { bytes, unused } = await backend.space.measure()
       before = bytes
-      if (!isForced && unused < bytes * leastUnused) return { outcome: 'skipped', before, after: bytes, seconds: seconds() }
-      await this.exchange(backend, await copied(backend, signal), signal)
+      if (!isForced && isLittle(unused, bytes)) return skipped(bytes)
+      const copy = await copied(backend, signal)
+      if (!isForced && isLittle(bytes - copy.bytes, bytes)) {
+        await backend.space.discard() // less than it was estimated to be
+        return skipped(bytes)
+      }
+      await this.exchange(backend, copy, signal)
     } finally {
       release()
     }

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -188,5 +188,131 @@ describe.each([false, true])('with an engine of its own: %s', (isolate) => {
       { isolate },
     )
     expect(await rebuilt('data')).toEqual(digest)
+  })
+})
+
+test('a compacted store has the columns of a new one, its rows are in the order of the log, and its row groups are full', async () => {
+  await using('data', async (waymark) => {
+    const project = await made(waymark, 6_000)
+    await deleteHalf(project)
+    await waymark.createProject({ name: 'New' })
+    expect((await waymark.compact({ project: project.id })).projects).toMatchObject([{ outcome: 'compacted' }])
+  })
+  const instance = await openInstance({ dataDir: inFolder('data'), memoryLimit: '256MB', threads: 2, access: 'read' })
+  try {
+    for (const id of [1, 2]) await instance.attachProject(id)
+    const columnsOf = (id: number) =>
+      instance.rows(
+        `SELECT table_name, column_name, column_index, data_type, is_nullable, column_default FROM duckdb_columns() WHERE database_name = $1 ORDER BY 1, 3`,
+        [projectDatabase(id)],
+      )
+    expect(await columnsOf(1)).toEqual(await columnsOf(2))
+    const [blocks] = await instance.rows('SELECT free_blocks::INT AS free FROM pragma_database_size() WHERE database_name = $1', [
+      projectDatabase(1),
+    ])
+    expect(blocks).toEqual({ free: 0 })
+    const [order] = await instance.rows(`SELECT count(*)::INT AS n, count(*) FILTER (log_seq < before)::INT AS astray, max(rowid)::INT AS last
+      FROM (SELECT log_seq, lag(log_seq) OVER (ORDER BY rowid) AS before, rowid FROM ${projectDatabase(1)}.main.events)`)
+    expect(order).toEqual({ n: 3_000, astray: 0, last: 2_999 })
+  } finally {
+    await instance.close()
+  }
+})
+
+test('a store that would give little back is skipped unless it is forced, and only the chosen project is looked at', async () => {
+  await using('data', async (waymark) => {
+    const project = await made(waymark, 3_000)
+    await waymark.createProject({ name: 'Other' })
+    const skipped = await waymark.compact({ project: project.id })
+    expect(skipped).toMatchObject({ given_back: 0, projects: [{ id: project.id, outcome: 'skipped', given_back: 0 }] })
+    expect((await waymark.compact({ project: project.id, force: true })).projects).toMatchObject([{ outcome: 'compacted' }])
+    expect((await waymark.compact()).projects.map(({ id }) => id)).toEqual([1, 2])
+    await expect(waymark.compact({ project: 9 })).rejects.toMatchObject({ code: 'not-found' })
+    await expect(waymark.compact({ project: 'Shop' as never })).rejects.toThrow('project must be the id of a project')
+    await expect(waymark.compact({ all: true } as never)).rejects.toThrow('all')
+  })
+})
+
+test('what has no file is refused with a sentence', async () => {
+  const waymark = await open({ dataDir: ':memory:' })
+  expect(await refusal(waymark.compact())).toBe('dataDir is :memory:, which has no files to compact')
+  await waymark.close()
+})
+
+test('copies of the directory before and after it restore to the same, also one by one into the same place', async () => {
+  const [before, digest] = await using('data', async (waymark) => {
+    const project = await made(waymark, 8_000)
+    await waymark.backup(inFolder('place'))
+    await deleteHalf(project)
+    await waymark.backup(inFolder('place'))
+    expect((await waymark.compact()).projects).toMatchObject([{ outcome: 'compacted' }])
+    const { verified } = await waymark.backup(inFolder('place'), { verify: true })
+    expect(verified).toMatchObject({ projects: 1, events: 4_000 })
+    await send(project, 8_000, 100)
+    await waymark.backup(inFolder('place'))
+    return [await answers(project), await project.digest()] as const
+  })
+  await restore(inFolder('place'), inFolder('restored'))
+  await using('restored', async (waymark) => {
+    const project = await waymark.project('Shop')
+    expect(await answers(project)).toEqual(before)
+    expect(await project.digest()).toEqual(digest)
+  })
+  await restore(inFolder('place'), inFolder('older'), { copy: 2 })
+  await using('older', async (waymark) => expect(await rows(await waymark.project(1), 'select count() from events')).toEqual([[4_000]]))
+})
+
+test('a copy of the directory that is made with cp after it is whole', async () => {
+  await using('data', async (waymark) => {
+    const project = await made(waymark, 4_000)
+    await deleteHalf(project)
+    expect((await waymark.compact()).projects).toMatchObject([{ outcome: 'compacted' }])
+    await cp(inFolder('data'), inFolder('copied'), { recursive: true })
+  })
+  const notices: string[] = []
+  await using(
+    'copied',
+    async (waymark) => expect(await rows(await waymark.project(1), 'select count() from events')).toEqual([[2_000]]),
+    { onRecovery: ({ kind }) => notices.push(kind) },
+  )
+  expect(notices).toEqual([])
+})
+
+test('what a crash left of a copy is removed at the next start, and never served', async () => {
+  await using('data', (waymark) => made(waymark, 1_000))
+  for (const file of ['.compact.new', '.compact.new.wal', '.compact.new.blocks']) await writeFile(storeOf('data') + file, 'half of it')
+  await using('data', async (waymark) => {
+    expect(await rows(await waymark.project(1), 'select count() from events')).toEqual([[1_000]])
+    expect((await readdir(inFolder('data', 'projects', '1'))).filter((name) => name.includes('compact'))).toEqual([])
+  })
+})
+
+describe.each([false, true])('stopped, with an engine of its own: %s', (isolate) => {
+  test('nothing changes, no copy stays, and it can be compacted again', async () => {
+    await using(
+      'data',
+      async (waymark) => {
+        const project = await made(waymark, 4_000)
+        await deleteHalf(project)
+        const before = await answers(project)
+        const stop = new AbortController()
+        stop.abort(new WaymarkError('command-failed', { message: 'Stopped.' }))
+        await expect(waymark.compact({ signal: stop.signal })).rejects.toThrow('Stopped.')
+        const later = new AbortController()
+        const seen: CompactProgress[] = []
+        const onProgress = (progress: CompactProgress) => {
+          seen.push(progress)
+          later.abort(new WaymarkError('command-failed', { message: 'Stopped later.' }))
+        }
+        const outcome = await waymark.compact({ signal: later.signal, onProgress }).catch((error: unknown) => error)
+        if (outcome instanceof Error) expect(outcome.message).toBe('Stopped later.') // it may have been faster than the first look
+        for (const progress of seen) expect(progress).toMatchObject({ phase: 'compacting', project: 1 })
+        expect((await readdir(inFolder('data', 'projects', '1'))).filter((name) => name.includes('compact'))).toEqual([])
+        expect(await answers(project)).toEqual(before)
+        expect((await waymark.compact({ force: true })).projects).toMatchObject([{ outcome: 'compacted' }])
+        expect(await answers(project)).toEqual(before)
+      },
+      { isolate },
+    )
   })
 })

@@ -2,6 +2,7 @@ import { chmod, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { InternalError, WaymarkError } from '../../../errors/errors.ts'
+import { onAbort } from '../../../lib/flow/on-abort.ts'
 import { removeStoreCopy, storeCopyOf, syncFile } from '../files/store-copy.ts'
 import type { SpaceUse, StoreCopy, StoreSpace } from '../store-space.ts'
 import { type Instance, identifier, isDiskFull, isOutOfMemory, text } from './instance.ts'
@@ -66,7 +67,7 @@ export class CopiedStore implements StoreSpace {
     await this.mustFit()
     const connection = await instance.connect()
     let again: NodeJS.Timeout | undefined
-    signal.addEventListener('abort', () => {
+    const leave = onAbort(signal, () => {
       again = setInterval(() => connection.interrupt(), interruptAgainMs)
     })
     // Before the snapshot is taken: what is in no backup and not in the copy must stay in the log.
@@ -81,6 +82,7 @@ export class CopiedStore implements StoreSpace {
       instance.keepLog(database, false)
       throw signal.aborted ? signal.reason : (reasonOf(error) ?? error)
     } finally {
+      leave()
       clearInterval(again)
       connection.closeSync()
     }

@@ -194,6 +194,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     const skipped = (bytes: number): Compacted => ({ outcome: 'skipped', before: bytes, after: bytes, seconds: seconds() })
     let before = 0
     try {
+      await backend.known.warnings() // what is not applied yet would count as more space afterwards
       const { bytes, unused } = await backend.space.measure()
       before = bytes
       if (!isForced && isLittle(unused, bytes)) return skipped(bytes)

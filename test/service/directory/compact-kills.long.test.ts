@@ -26,9 +26,13 @@ beforeAll(async () => {
         properties: { n: from + i, note: Array.from({ length: 9 }, (_, k) => Math.imul((from + i) * 31 + k, 2654435761) >>> 0).join('-') },
       })),
     })
-  const query = "select distinct person_id from events where distinct_id in ('u1', 'u3', 'u5', 'u7', 'u9', 'u11', 'u13', 'u15', 'u17', 'u19')"
+  const query =
+    "select distinct person_id from events where distinct_id in ('u1', 'u3', 'u5', 'u7', 'u9', 'u11', 'u13', 'u15', 'u17', 'u19')"
   const { results } = await project.query({ kind: 'SqlLikeQuery', query })
-  await project.deletePersons((results as string[][]).map(([person]) => person!), true)
+  await project.deletePersons(
+    (results as string[][]).map(([person]) => person!),
+    true,
+  )
   digest = await project.digest()
   await waymark.close()
 }, 120_000)

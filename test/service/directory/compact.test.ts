@@ -2,7 +2,9 @@ import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CopiedStore } from '../../../src/engine/storage/duckdb/copy-store.ts'
 import { openInstance, projectDatabase } from '../../../src/engine/storage/duckdb/instance.ts'
+import { replaceByCopy, storeCopyOf } from '../../../src/engine/storage/files/store-copy.ts'
 import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import type { Project } from '../../../src/project.ts'
@@ -211,7 +213,8 @@ test('a compacted store has the columns of a new one, its rows are in the order 
       projectDatabase(1),
     ])
     expect(blocks).toEqual({ free: 0 })
-    const [order] = await instance.rows(`SELECT count(*)::INT AS n, count(*) FILTER (log_seq < before)::INT AS astray, max(rowid)::INT AS last
+    const [order] =
+      await instance.rows(`SELECT count(*)::INT AS n, count(*) FILTER (log_seq < before)::INT AS astray, max(rowid)::INT AS last
       FROM (SELECT log_seq, lag(log_seq) OVER (ORDER BY rowid) AS before, rowid FROM ${projectDatabase(1)}.main.events)`)
     expect(order).toEqual({ n: 3_000, astray: 0, last: 2_999 })
   } finally {
@@ -270,11 +273,9 @@ test('a copy of the directory that is made with cp after it is whole', async () 
     await cp(inFolder('data'), inFolder('copied'), { recursive: true })
   })
   const notices: string[] = []
-  await using(
-    'copied',
-    async (waymark) => expect(await rows(await waymark.project(1), 'select count() from events')).toEqual([[2_000]]),
-    { onRecovery: ({ kind }) => notices.push(kind) },
-  )
+  await using('copied', async (waymark) => expect(await rows(await waymark.project(1), 'select count() from events')).toEqual([[2_000]]), {
+    onRecovery: ({ kind }) => notices.push(kind),
+  })
   expect(notices).toEqual([])
 })
 
@@ -315,4 +316,52 @@ describe.each([false, true])('stopped, with an engine of its own: %s', (isolate)
       { isolate },
     )
   })
+})
+
+test('with too little free disk nothing is copied, and the sentence says how much is missing', async () => {
+  await using('data', (waymark) => made(waymark, 1_000))
+  const instance = await openInstance({ dataDir: inFolder('data'), memoryLimit: '256MB', threads: 2 })
+  try {
+    await instance.attachProject(1)
+    const space = new CopiedStore(instance, projectDatabase(1), storeOf('data'), async () => 10 * 1024 ** 2)
+    expect(await refusal(space.copy())).toMatch(
+      /^A copy of the store needs \d+ MiB of free disk, but 10 MiB are free\. Free some space, and compact again\.$/,
+    )
+    expect((await readdir(inFolder('data', 'projects', '1'))).filter((name) => name.includes('compact'))).toEqual([])
+  } finally {
+    await instance.close()
+  }
+})
+
+test('the log keeps what a copy lacks until the copy has replaced the store', async () => {
+  await using('data', (waymark) => made(waymark, 1_000))
+  const instance = await openInstance({ dataDir: inFolder('data'), memoryLimit: '256MB', threads: 2 })
+  try {
+    const name = await instance.attachProject(1)
+    const space = new CopiedStore(instance, name, storeOf('data'))
+    await instance.makeDurable(name)
+    await space.copy()
+    await expect(instance.makeDurable(name)).rejects.toThrow('lacks records of the log')
+    await expect(instance.replaceProject(1)).rejects.toThrow('is open')
+    await space.discard()
+    await instance.makeDurable(name)
+    await space.copy()
+    await instance.closeFile(name)
+    await instance.replaceProject(1)
+    await instance.attachProject(1)
+    await instance.makeDurable(name)
+    await instance.closeFile(name)
+    await expect(instance.replaceProject(1)).rejects.toThrow('has no copy that is complete')
+  } finally {
+    await instance.close()
+  }
+})
+
+test('a copy never replaces a store with a write-ahead log: it would be applied to other rows', async () => {
+  await using('data', (waymark) => made(waymark, 1_000))
+  const store = storeOf('data')
+  await cp(store, storeCopyOf(store))
+  await writeFile(`${store}.wal`, 'of the old file')
+  await expect(replaceByCopy(store)).rejects.toThrow('has a write-ahead log')
+  expect(await stat(storeCopyOf(store)).then(() => true)).toBe(true)
 })

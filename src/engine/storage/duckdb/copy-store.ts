@@ -16,15 +16,22 @@ const interruptAgainMs = 20
 const stopped = () => new WaymarkError('command-failed', { message: 'Compacting was stopped. The store is as it was.' })
 const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 ** 2)} MiB`
 
+const freeBytes = async (folder: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
+}
+
 /** The file of a store on the instance, and its copy. */
 export class CopiedStore implements StoreSpace {
   private readonly instance: Instance
   private readonly database: string
   private readonly path: string
+  private readonly free: (folder: string) => Promise<number>
   private copying: Promise<StoreCopy> | null = null
   private stop = new AbortController()
 
-  constructor(instance: Instance, database: string, path: string) {
+  constructor(instance: Instance, database: string, path: string, free = freeBytes) {
+    this.free = free
     this.instance = instance
     this.database = database
     this.path = path
@@ -89,8 +96,8 @@ export class CopiedStore implements StoreSpace {
   }
 
   private async mustFit(): Promise<void> {
-    const [{ bytes, unused }, disk] = await Promise.all([this.measure(), statfs(dirname(this.path))])
-    const [needed, free] = [bytes - unused + spareBytes, disk.bavail * disk.bsize]
+    const [{ bytes, unused }, free] = await Promise.all([this.measure(), this.free(dirname(this.path))])
+    const needed = bytes - unused + spareBytes
     if (free >= needed) return
     throw new WaymarkError('command-failed', {
       message: `A copy of the store needs ${mebibytes(needed)} of free disk, but ${mebibytes(free)} are free. Free some space, and compact again.`,

@@ -285,10 +285,10 @@ test('compact gives space back with the server running, and says what it did', a
   const skipped = await command('compact', '--project', '1')
   expect([skipped.code, skipped.err]).toEqual([0, ''])
   expect(skipped.out).toMatch(
-    /^Project 1 {8} \S.*: [\d.]+ MB, skipped: it would give back less than a tenth .*\nTotal {12}[\d.]+ MB before, [\d.]+ MB after, 0 kB given back in [\d.]+ s\n$/,
+    /^Project 1 {8}\S.*: [\d.]+ MB, skipped: it would give back less than a tenth .*\nTotal {12}[\d.]+ MB before, [\d.]+ MB after, 0 kB given back in [\d.]+ s\n$/,
   )
   expect((await command('compact', '--project', '1', '--force')).out).toMatch(
-    /^Project 1 {8} \S.*: [\d.]+ MB before, [\d.]+ MB after, \d+ kB (given back|more) in [\d.]+ s\nTotal /,
+    /^Project 1 {8}\S.*: [\d.]+ MB before, [\d.]+ MB after, \d+ kB (given back|more) in [\d.]+ s\nTotal /,
   )
   expect(await count('old')).toBe(before)
   expect(await command('compact', '--project', '9')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })

@@ -89,7 +89,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
   },
   exportRows: { measure: 'repeated', columns: 'repeated', positionAt: 'repeated', firstTime: 'repeated' },
   storedEvents: { range: 'repeated', at: 'repeated' },
-  space: { measure: 'repeated', copy: 'once', discard: 'once' },
+  space: { measure: 'repeated', copy: 'once', discard: 'repeated' },
 }
 
 /** One call, as it is sent. */

@@ -143,6 +143,24 @@ test('persons without events go when nothing about them is newer, and with them 
   expect(results.map(([text]) => JSON.parse(text))).toEqual([{ again: 1, $creator_event_uuid: expect.any(String) }])
 })
 
+test('a project that nobody asks loses what is too old after the start, with a receipt', async () => {
+  const clock = { now: 0 }
+  const dataDir = join(folder, 'data')
+  const events = drawEvents(5, 80)
+  const first = await opening(clock, undefined, dataDir)
+  const { id } = await first.createProject({ timezone })
+  await send(await first.project(id), events, clock)
+  clock.now = now
+  await keep(first, await first.project(id), retention)
+  await closing(first)
+  const { accounts } = await opening(clock, undefined, dataDir)
+  const receipts = async () => (await accounts.deletions.page((await accounts.projects.byId(id))!, { limit: 10, offset: 0 })).results
+  await expect.poll(receipts).toMatchObject([{ asked_by: 'retention', events: events.filter((one) => !isKept(one)).length }])
+  const [run] = await accounts.context.store.read.retention_runs.find({})
+  expect([run!.ran_at!.getTime(), run!.failures]).toEqual([now, 0])
+  expect(run!.due_at.getTime()).toBe(Date.UTC(2026, 3, 1, 22) + (id % 10) * 60_000)
+})
+
 test('a longer time, and none, are obeyed from then on', async () => {
   const clock = { now: 0 }
   const events = drawEvents(4, 60)

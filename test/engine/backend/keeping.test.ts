@@ -161,6 +161,32 @@ test('a project that nobody asks loses what is too old after the start, with a r
   expect(run!.due_at.getTime()).toBe(Date.UTC(2026, 3, 1, 22) + (id % 10) * 60_000)
 })
 
+test('a cached answer does not outlive the midnight', async () => {
+  const clock = { now }
+  const waymark = await opening(clock)
+  const project = await waymark.createProject({ timezone })
+  await keep(waymark, project, { events_months: 1 })
+  await project.ingest({ batch: [{ event: 'viewed', distinct_id: 'u', timestamp: '2026-03-01T12:00:00Z' }] })
+  const count = async () => {
+    const query = {
+      kind: 'TrendsQuery',
+      series: [{ kind: 'EventsNode', event: 'viewed' }],
+      dateRange: { date_from: '2026-02-27', date_to: '2026-03-05' },
+    } as const
+    const { results, is_cached } = (await project.query(query)) as unknown as { results: { count: number }[]; is_cached: boolean }
+    return [results[0]!.count, is_cached]
+  }
+  await count() // moves the boundary
+  expect([await count(), await count()]).toEqual([
+    [1, false],
+    [1, true],
+  ])
+  clock.now = Date.UTC(2026, 3, 1, 21, 59)
+  expect(await count()).toEqual([1, true])
+  clock.now = Date.UTC(2026, 3, 1, 22, 1)
+  expect(await count()).toEqual([0, false])
+})
+
 test('a longer time, and none, are obeyed from then on', async () => {
   const clock = { now: 0 }
   const events = drawEvents(4, 60)

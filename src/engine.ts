@@ -52,10 +52,12 @@ import {
 import type { OpenDirectory } from './service/backups/open-directory.ts'
 import type { ScheduledBackups } from './service/backups/schedule.ts'
 import type { RestoredDirectory } from './service/backups/verify.ts'
+import { createDataRetention } from './service/data-retention/data-retention.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
 import { type CompactOptions, type CompactSummary, compactProjects } from './service/directory/compact-projects.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
+import type { Runner } from './service/jobs/runner.ts'
 import { allowedAddresses } from './service/network/allowed-addresses.ts'
 import { type OpenedNotifications, openNotifications } from './service/notifications/open-notifications.ts'
 import { openDeliveries } from './service/plugins/delivery/open-deliveries.ts'
@@ -112,6 +114,8 @@ export interface OpenOptions {
   readonly plugins?: PluginOptions
   /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
   readonly notifications?: { readonly runs?: boolean }
+  /** Whether this process removes what projects keep for a limited time, at each midnight. Queries never see it. Default: true. */
+  readonly dataRetention?: { readonly runs?: boolean }
   /** Backups that this process makes by itself. Default: none. */
   readonly backups?: BackupSchedule
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
@@ -145,6 +149,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   insights: true,
   plugins: true,
   notifications: true,
+  dataRetention: true,
   backups: true,
   onError: true,
   onRecovery: true,
@@ -158,6 +163,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.insights ?? {}, ['refreshes'], 'insights')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
   checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
+  checkOptionNames(options?.dataRetention ?? {}, ['runs'], 'dataRetention')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   checkBackups(options ?? {})
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
@@ -381,6 +387,13 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
+    const retention = createDataRetention({
+      context: accounts.context,
+      accounts,
+      removeOld: async (id) => (await projects.find(id)).removeOld(),
+      report: onError,
+    })
+    if (options.dataRetention?.runs ?? true) retention.begin()
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return await new Waymark({
       ...openSavedThings(options, accounts, projects, box, onError),
@@ -394,6 +407,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       exports,
       plugins,
       resealing,
+      retention,
       clock,
       minFreeBytes,
       isOnServer: options.engine !== undefined,
@@ -527,6 +541,7 @@ async function openRestored(dataDir: string): Promise<RestoredDirectory> {
     exports: { runs: false },
     plugins: { runs: false },
     notifications: { runs: false },
+    dataRetention: { runs: false },
     insights: { refreshes: false },
     onRecovery: () => undefined,
   })
@@ -586,6 +601,7 @@ interface Parts {
   readonly sharing: OpenedSharing
   readonly notifications: OpenedNotifications
   readonly resealing: Resealing
+  readonly retention: Runner
   readonly clock: () => Date
   /** Events are not in the directory. */
   readonly isOnServer: boolean
@@ -931,6 +947,7 @@ export class Waymark {
       () => asking.runs.drain(0),
       () => parts.exports.close(),
       () => parts.resealing.close(),
+      () => parts.retention.close(),
       () => parts.plugins.deliveries.close(),
       () => this.transformed(),
       () => parts.plugins.host.stop(),

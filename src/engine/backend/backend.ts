@@ -53,9 +53,18 @@ export interface LogState {
   readonly log: readonly LogFile[]
 }
 
+/** How many months a project keeps its events, and persons who have none any more. Null: for ever. */
+export interface Retention {
+  readonly events: number | null
+  /** Events of these names. */
+  readonly names: Readonly<Record<string, number | null>>
+  readonly persons: number | null
+}
+
 /** The settings of a project that its backend needs. */
 export interface BackendSettings extends ProjectSettings {
   readonly anonymizeIps: boolean
+  readonly retention: Retention
   /** It has acknowledged events before. */
   readonly hadEvents: boolean
 }

@@ -4,6 +4,7 @@ import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../../language/catalog/known-names.ts'
 import type { HistoryAsked, PersonVersion } from '../../language/catalog/person-history.ts'
+import type { PropertyScope, RemovalCounts } from '../../language/catalog/removals.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
@@ -26,6 +27,10 @@ export interface Records {
   deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   /** Sets and removes properties of groups that exist. */
   changeGroup(change: GroupChange): Promise<void>
+  /** Removes a property from everything that is stored. */
+  removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts>
+  /** Removes what the project does not keep any more. Returns also what queries have removed since the last call. */
+  removeOld(): Promise<RemovalCounts>
 }
 
 /** What is known about the events received so far. */
@@ -64,6 +69,8 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     changePersons: 'repeated',
     deletePersons: 'repeated',
     changeGroup: 'repeated',
+    removeProperty: 'repeated',
+    removeOld: 'repeated',
   },
   known: {
     events: 'repeated',

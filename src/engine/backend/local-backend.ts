@@ -38,6 +38,7 @@ import type { StoreSpace } from '../storage/store-space.ts'
 import type { Stores } from '../storage/stores.ts'
 import type { BackendHome, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import type { KnownFacts, Records } from './calls.ts'
+import { Keeping } from './keeping.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
 export interface LocalHome extends BackendHome {
@@ -134,6 +135,7 @@ export class LocalBackend implements ProjectBackend {
   private readonly storage: ProjectStorage
   /** The events in memory, where the engine does not fold lists of events itself. */
   private readonly lists: ProjectLists | null
+  private readonly keeping: Keeping
   private loading: Promise<void> | null = null
   /** When it was loaded last, by what was loaded. */
   private readonly loadedAt = new Map<string, number>()
@@ -158,6 +160,7 @@ export class LocalBackend implements ProjectBackend {
       : null
     this.reports = reports
     this.pipeline = pipeline
+    this.keeping = new Keeping(pipeline, home)
     const definitions = definitionStore({
       members: storage.engine.members(upkeep),
       write: (records) => pipeline.writeRecords(records),
@@ -255,6 +258,8 @@ export class LocalBackend implements ProjectBackend {
     changePersons: (changes) => this.pipeline.changePersons(changes),
     deletePersons: (persons, withEvents) => this.pipeline.deletePersons(persons, withEvents),
     changeGroup: (change) => this.pipeline.changeGroup(change),
+    removeProperty: (scope, name) => this.pipeline.remove({ remove: 'property', scope, name }),
+    removeOld: () => this.keeping.removeOld(),
   }
 
   readonly known: KnownFacts = {
@@ -289,7 +294,7 @@ export class LocalBackend implements ProjectBackend {
 
   /** The project as a query sees it, with everything acknowledged: while the query runs, only rows may change. */
   async forQueries(turns: StatementScheduler = unscheduled()): Promise<QueryProject> {
-    await this.pipeline.caughtUp()
+    await this.keeping.caughtUp()
     const { engine } = this.storage
     const statements = engine.statements(turns)
     return {

@@ -10,6 +10,7 @@ import { browserZone, knownZones } from '../lib/zones.ts'
 import { At } from '../ui/field-errors.tsx'
 import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, linesOf, TextField, textOf } from '../ui/forms.tsx'
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
+import { DataRetention } from './data-retention.tsx'
 import { useOrganization } from './organization-of.ts'
 
 /** The settings of the project, for the sections that show a part of them. */
@@ -80,6 +81,7 @@ export function ProjectSection() {
       </section>
       <ProjectKey token={settings.api_token} isAdmin={isAdmin} onRotated={take} />
       <EventLimit settings={settings} isAdmin={isAdmin} save={save} />
+      <DataRetention settings={settings} isAdmin={isAdmin} save={save} />
       <NewProject />
       <DeleteProject name={settings.name} isAdmin={isAdmin} />
     </>

@@ -1,5 +1,5 @@
 import type { ProjectAnswer } from '../../doors/answers/projects.ts'
-import { DialogButton, Form, linesOf, TextField, textOf } from '../ui/forms.tsx'
+import { DialogButton, Form, linesOf, numberIn, TextField, textOf } from '../ui/forms.tsx'
 
 type Retention = NonNullable<ProjectAnswer['data_retention']>
 
@@ -13,7 +13,7 @@ const namesOf = (lines: readonly string[]): Record<string, number | null> =>
     lines.map((line) => {
       const end = line.lastIndexOf('=')
       const months = end < 0 ? '' : line.slice(end + 1).trim()
-      return [(end < 0 ? line : line.slice(0, end)).trim(), months === '' ? null : Number(months)]
+      return [(end < 0 ? line : line.slice(0, end)).trim(), numberIn(months)]
     }),
   )
 
@@ -30,7 +30,7 @@ export function DataRetention({
   const { events_months: events, persons_months: persons, event_names }: Retention = own ?? {}
   const names = Object.entries(event_names ?? {})
   const send = (close: () => void) => (form: HTMLFormElement) => {
-    const months = (name: string) => (textOf(form, name).trim() === '' ? null : Number(textOf(form, name)))
+    const months = (name: string) => numberIn(textOf(form, name))
     const fields = {
       events_months: months('events_months'),
       persons_months: months('persons_months'),

@@ -25,14 +25,12 @@ import { checkOptionNames } from './errors/check-option-names.ts'
 import { WaymarkError } from './errors/errors.ts'
 import { DailySalts } from './events/ingestion/cookieless/salts.ts'
 import type { Transformations } from './events/ingestion/transforming/ports.ts'
-import { pick } from './lib/pick.ts'
 import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
 import type { Surroundings } from './service/accounts/context.ts'
 import { type NewProjectSettings, projectFieldNames } from './service/accounts/projects/project-fields.ts'
-import type { ProjectRecord } from './service/accounts/records.ts'
 import { openResealing, type Resealing } from './service/accounts/secrets/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
 import { type PersonalKeyOptions, personalKeyFields } from './service/accounts/users/personal-keys.ts'
@@ -50,6 +48,7 @@ import {
   takeBackup,
 } from './service/backups/directory-backups.ts'
 import type { OpenDirectory } from './service/backups/open-directory.ts'
+import type { CopiedAccounts } from './service/backups/restored-definitions.ts'
 import type { ScheduledBackups } from './service/backups/schedule.ts'
 import type { RestoredDirectory } from './service/backups/verify.ts'
 import { createDataRetention } from './service/data-retention/data-retention.ts'
@@ -66,6 +65,7 @@ import { createOutbound } from './service/plugins/outbound.ts'
 import { openPluginHost, type PluginHost } from './service/plugins/plugin-host.ts'
 import type { PluginRuntime } from './service/plugins/runtime.ts'
 import { type InsightOptions, openSaved, type Saved } from './service/saved/open-saved.ts'
+import { newShortId } from './service/saved/short-id.ts'
 import { type OpenedSharing, openSharing } from './service/sharing/open-sharing.ts'
 
 export type { EngineChoice } from './engine/storage/open-stores.ts'
@@ -532,6 +532,21 @@ const openControl = async (
 
 const verifyingMemory = '512MB'
 
+async function openCopiedAccounts(folder: string): Promise<CopiedAccounts> {
+  const instance = await openInstance({
+    dataDir: folder,
+    ...accountsOnly,
+    memoryLimit: Math.max(await accountsMemory(folder), leastForAccounts),
+  })
+  try {
+    const { context } = await openAccounts(instance)
+    return { read: context.store.read, close: () => instance.close() }
+  } catch (error) {
+    await instance.close()
+    throw error
+  }
+}
+
 /** For a comparison: nothing is sent, run or refreshed there. */
 async function openRestored(dataDir: string): Promise<RestoredDirectory> {
   const waymark = await open({
@@ -866,7 +881,8 @@ export class Waymark {
     checkOptionNames(options ?? {}, ['project', 'name', 'key', 'at', 'copy', 'signal', 'onProgress'], 'restoreProject')
     mustBe(Number.isInteger(options?.project), 'project', 'must be the id of a project in the backup')
     if (this.dataDir === ':memory:' || this.parts.isOnServer) throw invalid('dataDir', 'must be a directory with the events in it')
-    return restoreAsNew(this.accounts, this.dataDir, from, options)
+    const { accounts, dataDir } = this
+    return restoreAsNew({ accounts, dataDir, openAccounts: openCopiedAccounts, newShortId }, from, options)
   }
 
   /** @internal For the command line, which asks how far it is. */
@@ -887,7 +903,6 @@ export class Waymark {
         (await accounts.context.store.read.projects.find({})).map((record) => ({
           id: record.id,
           name: record.name,
-          fields: pick(record, projectFieldNames as readonly (keyof ProjectRecord)[]),
         })),
       async settle(id) {
         const project = await projects.find(id)

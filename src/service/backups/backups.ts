@@ -5,7 +5,7 @@ import { openPlace, placeKey } from './places/open-place.ts'
 import type { Place, PlaceUse } from './places/place.ts'
 import type { Copy } from './repository/pieces.ts'
 import { Repository } from './repository/repository.ts'
-import { type Restored, type RestoredProject, type RestoreOptions, restoreCopy, restoreOneProject } from './restore.ts'
+import { type Restored, type RestoredProject, type RestoreOptions, restoreAccounts, restoreCopy, restoreOneProject } from './restore.ts'
 import { type Taken, type TakeOptions, takeCopy } from './take.ts'
 import { openNotes } from './writer-notes.ts'
 
@@ -55,6 +55,18 @@ export const restoreProject = (
 export const copiesIn = (from: string, { key = null }: KeyOption = {}): Promise<readonly Copy[]> =>
   inPlace(from, 'read', key, async (repository) => (await repository.state())?.copies ?? [])
 
+/** Writes the accounts of a copy inside of a directory that this process has open, for as long as the work goes on. */
+export const withAccounts = <T>(
+  from: string,
+  inside: string,
+  { key = null, ...options }: RestoreOptions & KeyOption,
+  work: (folder: string) => Promise<T>,
+): Promise<T> =>
+  inStaging(inside, async (folder) => {
+    await inPlace(from, 'read', key, (repository) => restoreAccounts(repository, folder, options))
+    return work(folder)
+  })
+
 /** Restores a copy inside of a directory that this process has open, for as long as the work goes on. */
 export async function withRestored<T>(
   from: string,
@@ -62,13 +74,16 @@ export async function withRestored<T>(
   options: RestoreOptions & KeyOption,
   work: (dataDir: string, restored: Restored) => Promise<T>,
 ): Promise<T> {
+  return inStaging(inside, async (dataDir) => work(dataDir, await restore(from, dataDir, options)))
+}
+
+async function inStaging<T>(inside: string, work: (folder: string) => Promise<T>): Promise<T> {
   // No copy has this folder, and the next start empties it.
   const staging = join(inside, 'staging')
   await mkdir(staging, { recursive: true, mode: 0o700 })
-  const folder = await mkdtemp(join(staging, 'verify-'))
+  const folder = await mkdtemp(join(staging, 'restored-'))
   try {
-    const dataDir = join(folder, 'data')
-    return await work(dataDir, await restore(from, dataDir, options))
+    return await work(join(folder, 'data'))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

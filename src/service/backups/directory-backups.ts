@@ -4,12 +4,13 @@ import { closedPosition } from '../../engine/storage/log/position.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import type { ProjectRecord } from '../accounts/records.ts'
-import { backUp, copiesIn, placeKey, restoreProject, withRestored } from './backups.ts'
+import type { AccountTables, ProjectRecord } from '../accounts/records.ts'
+import { backUp, copiesIn, placeKey, restoreProject, withAccounts, withRestored } from './backups.ts'
 import type { OpenDirectory, Progress } from './open-directory.ts'
 import type { Copy } from './repository/pieces.ts'
 import type { Restored } from './restore.ts'
 import type { RestoreSettings } from './restore-directory.ts'
+import { type CopiedAccounts, readDefinitions, writeDefinitions } from './restored-definitions.ts'
 import { type ScheduledBackups, scheduleBackups } from './schedule.ts'
 import { holdLogs } from './take.ts'
 import { compareCopy, endsOf, NotComparable, type RestoredDirectory, type Verified } from './verify.ts'
@@ -130,7 +131,7 @@ const summaryOf = ({ number, began_at, at, bytes, added, stored, projects }: Cop
   bytes,
   added,
   stored,
-  projects: projects.map(({ digest: _, fields: __, ...project }) => project),
+  projects: projects.map(({ digest: _, ...project }) => project),
 })
 
 function verifyCopy(
@@ -175,10 +176,17 @@ export interface ProjectRestoreSummary {
   readonly position: number | null
 }
 
+interface ProjectRestoreParts {
+  readonly accounts: Accounts
+  readonly dataDir: string
+  /** Opens the accounts of a copy, in a folder of their own. */
+  openAccounts(folder: string): Promise<CopiedAccounts>
+  newShortId(tables: AccountTables): Promise<string>
+}
+
 /** Restores a project as a new one of the first organization. */
 export async function restoreAsNew(
-  accounts: Accounts,
-  dataDir: string,
+  { accounts, dataDir, openAccounts, newShortId }: ProjectRestoreParts,
   from: string,
   { project: id, name, ...options }: ProjectRestoreOptions,
 ): Promise<ProjectRestoreSummary> {
@@ -188,17 +196,27 @@ export async function restoreAsNew(
       from,
       id,
       async (project) => {
-        made = await accounts.createProject({ ...project.fields, name: name ?? `${project.name} (restored)` })
+        made = await accounts.createProject({ name: name ?? `${project.name} (restored)` })
         return filesOf(dataDir, made.id)
       },
       options,
     )
     const { id: project_id, name: newName } = made!
+    const definitions = await withAccounts(from, dataDir, options, async (folder) => {
+      const copied = await openAccounts(folder)
+      try {
+        return await readDefinitions(copied.read, id)
+      } finally {
+        await copied.close()
+      }
+    })
+    const { context } = accounts
+    if (definitions) await context.store.write((tables) => writeDefinitions(context, tables, made!, definitions, newShortId))
     if (position !== 0) await accounts.projects.noteFirstEvents(project_id)
     return { project_id, name: newName, copy: copy.number, position }
   } catch (error) {
     const unfinished: ProjectRecord | null = made
-    if (unfinished) await accounts.context.store.write((tables) => tables.projects.remove({ id: (unfinished as ProjectRecord).id }))
+    if (unfinished) await accounts.projects.remove(null, unfinished as ProjectRecord).catch(() => undefined)
     throw error
   }
 }

@@ -12,7 +12,7 @@ export interface OpenDirectory {
   clock(): Date
   /** Writes what was committed into the file of the accounts itself. */
   settleAccounts(): Promise<void>
-  projects(): Promise<readonly Pick<CopiedProject, 'id' | 'name' | 'fields'>[]>
+  projects(): Promise<readonly Pick<CopiedProject, 'id' | 'name'>[]>
   /** The same for the store of a project. False: it is closed, and its files are at rest. */
   settle(project: number): Promise<boolean>
   /** Where its log ends. Null: it is closed. */

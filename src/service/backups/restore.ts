@@ -162,6 +162,14 @@ async function endLog(
   return last
 }
 
+/** Writes the accounts of a copy into a folder. */
+export async function restoreAccounts(repository: Repository, folder: string, options: RestoreOptions): Promise<void> {
+  const { files } = await sourceOf(repository, options)
+  const accounts = files.filter(({ path }) => path.startsWith('control.duckdb'))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await writeAllOf(repository, accounts, (path) => pathIn(folder, path), { ...(options.signal ? { signal: options.signal } : {}) })
+}
+
 export interface RestoredProject {
   readonly copy: Copy
   readonly project: CopiedProject

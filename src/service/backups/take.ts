@@ -169,7 +169,7 @@ class Taking {
   }
 
   /** The log last: what other files say about records must be about records that the copy has. */
-  private async project({ id, name, fields }: Pick<CopiedProject, 'id' | 'name' | 'fields'>): Promise<CopiedProject> {
+  private async project({ id, name }: Pick<CopiedProject, 'id' | 'name'>): Promise<CopiedProject> {
     const { directory } = this
     const folder = `projects/${id}`
     const problem = await directory.settle(id).then(
@@ -185,7 +185,7 @@ class Taking {
     const digest = found === null ? {} : { digest: found }
     const state = await this.log(id)
     const position = state?.position ?? closedPosition(filesOf(directory.dataDir, id).position)
-    return { id, name, fields, position, ...(problem === null ? {} : { problem }), ...digest }
+    return { id, name, position, ...(problem === null ? {} : { problem }), ...digest }
   }
 
   private async problemOf(id: number): Promise<string | null> {

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createClient } from '../../../src/doors/library/client.ts'
 import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import type { Project } from '../../../src/project.ts'
@@ -242,6 +243,12 @@ test('one project of a copy becomes a new one of an open directory, at a moment 
       const project = await waymark.createProject({ name: 'Shop', timezone: 'Europe/Berlin' })
       await project.ingest(events(0, 20))
       await project.createAction({ name: 'Bought', steps: [{ event: 'bought' }] })
+      const client = createClient(waymark)
+      await client.projects.update(project, { test_account_filters: [{ key: 'email', type: 'person', value: 'a' }] })
+      const shown = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'bought' }] }
+      const dashboard = await client.dashboards.create(project, { name: 'Sales', tags: ['weekly'] })
+      await client.insights.create(project, { name: 'Bought', query: shown, dashboards: [dashboard.id] })
+      await client.insights.create(project, { name: 'Aside', query: shown })
       now += 60_000
       await waymark.backup(inFolder('place'))
       now += 60_000
@@ -264,6 +271,24 @@ test('one project of a copy becomes a new one of an open directory, at a moment 
       ['Then', 'Europe/Berlin'],
     ])
     const whole = await waymark.project(2)
+    const client = createClient(waymark)
+    const insights = (await client.insights.list(whole)).results
+    expect(insights.map(({ name }) => name).sort()).toEqual(['Aside', 'Bought'])
+    const dashboards = (await client.dashboards.list(whole)).results
+    expect(dashboards.map(({ name, tags }) => [name, tags])).toEqual([
+      ['My App Dashboard', []],
+      ['Sales', ['weekly']],
+    ])
+    const sales = await client.dashboards.retrieve(whole, dashboards[1]!.id)
+    expect(sales.tiles!.map(({ insight }) => [insight?.name, insight?.id])).toEqual([
+      ['Bought', insights.find(({ name }) => name === 'Bought')!.id],
+    ])
+    const { test_account_filters, api_token, ...rest } = await client.projects.retrieve(whole)
+    expect([test_account_filters, (rest as Record<string, unknown>).primary_dashboard]).toEqual([
+      [{ key: 'email', type: 'person', value: 'a' }],
+      dashboards[0]!.id,
+    ])
+    expect(new Set([api_token, mine.token, (await waymark.project(3)).token]).size).toBe(3)
     expect((await counts(whole))[0]).toBe(40)
     expect((await whole.actions.list()).map(({ name }) => name)).toEqual(['Bought'])
     expect((await counts(await waymark.project(3)))[0]).toBe(20)

@@ -30,8 +30,6 @@ export interface CopiedProject {
   readonly name: string
   /** The last record that the copy has. Null: the project was not open, and its log ends where its files do. */
   readonly position: number | null
-  /** What its record says that people can set. */
-  readonly fields: Readonly<Record<string, unknown>>
   /** Why the project could not be opened: its files were copied as they were. */
   readonly problem?: string
   /** What its store said, for a verification. */

@@ -1,0 +1,2 @@
+import { bundleSimulator } from './bundle.ts'
+console.log(await bundleSimulator('sim'))

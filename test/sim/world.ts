@@ -1,14 +1,12 @@
-import nodeFs from 'node:fs'
 import { join } from 'node:path'
 import { open, type OpenOptions, type Waymark } from '../../src/engine.ts'
 import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
 import type { Project } from '../../src/project.ts'
 import { closeStores, type Machine } from './world/builtins.ts'
 import { Files } from './world/files.ts'
+import { realFs as real } from './world/real-fs.ts'
 
 // A machine with one process of Waymark on it, which may end at any call, and with it the machine.
-
-const real = { ...nodeFs }
 
 export type Ending = 'kill' | 'power cut'
 

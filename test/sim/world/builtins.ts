@@ -6,6 +6,7 @@ import timers from 'node:timers/promises'
 import zlib from 'node:zlib'
 import library from './bindings.ts'
 import type { Files } from './files.ts'
+import { realFs as fs } from './real-fs.ts'
 import type { Schedule, Timer } from './schedule.ts'
 
 // The ports of the simulator are the modules of Node itself: files, timers, the clock and random numbers are replaced before the engine is loaded. So its sources are
@@ -31,7 +32,6 @@ export function replaceBuiltins(machine: Machine): void {
 }
 
 function replaceFiles(machine: Machine): void {
-  const fs = { ...nodeFs }
   const real = { ...promises } as unknown as Record<string, AnyFunction>
   /** Node's functions call each other. */
   let isInside = false
@@ -43,7 +43,7 @@ function replaceFiles(machine: Machine): void {
       isInside = false
     }
   }
-  const sync = syncFunctions(() => machine.files!, fs, machine)
+  const sync = syncFunctions(() => machine.files!, machine)
   for (const [name, simulated] of Object.entries(sync)) {
     const original = (nodeFs as unknown as Record<string, AnyFunction>)[name]!
     const replaced = (...args: never[]) => {
@@ -70,7 +70,7 @@ function replaceFiles(machine: Machine): void {
 }
 
 /** With the paths of the machine's disk; all others go to the real ones. */
-function syncFunctions(files: () => Files, fs: typeof nodeFs, machine: Machine) {
+function syncFunctions(files: () => Files, machine: Machine) {
   const writeFile = (path: string | number, data: string | Uint8Array, options?: { flag?: string; mode?: number } | string) => {
     const { flag = 'w', mode } = typeof options === 'object' && options !== null ? options : {}
     const fd = typeof path === 'number' ? path : files().open(path, flag, mode)

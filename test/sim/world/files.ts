@@ -1,11 +1,9 @@
-import nodeFs, { type PathLike, type RmOptions } from 'node:fs'
+import type { PathLike, RmOptions } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { realFs as fs } from './real-fs.ts'
 
 // What a disk has of our files: the bytes that were synced, and the writes since, in order; the names that were synced, and the changes since. The files themselves are
 // real ones, so that whatever reads them, DuckDB too, finds what was written.
-
-/** As they were before `builtins.ts` put others in their place. */
-const fs = { ...nodeFs }
 
 type Write = { readonly at: number; readonly bytes: Buffer } | { readonly size: number }
 
@@ -51,7 +49,7 @@ export class Files {
   }
 
   has(path: PathLike | number | undefined): boolean {
-    return typeof path === 'number' ? this.opened.has(path) : path !== undefined && String(path).startsWith(this.root)
+    return typeof path === 'number' ? this.opened.has(path) : typeof path === 'string' && (path === this.root || path.startsWith(`${this.root}/`))
   }
 
   open(path: string, flags: string | number = 'r', mode?: number): number {

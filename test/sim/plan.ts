@@ -31,7 +31,7 @@ export interface Step {
   readonly fault?: Fault
 }
 
-const mostEndings = 4
+const mostEndings = 3
 
 export class Planner {
   private readonly draw: Draw

@@ -35,11 +35,9 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
     trace.update(`${line}\n`)
     log?.(line)
   }
-  schedule.drop()
+  schedule.begin(start)
   schedule.trace = write
   schedule.draw = random(seed)
-  schedule.setClock(start)
-  schedule.steps = 0
   machine.random = random(seed ^ 0x5eed)
   const run = new Run(machine, new World(machine, root), write)
   const done: Step[] = []
@@ -47,7 +45,7 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
   try {
     let n = 0
     const planner = new Planner(seed, () => ++n)
-    const length = steps?.length ?? 25 + Math.floor(random(seed ^ 0xcafe)() * 25)
+    const length = steps?.length ?? 24 + Math.floor(random(seed ^ 0xcafe)() * 20)
     await run.begin()
     for (let i = 0; i < length; i++) {
       const step = steps?.[i] ?? planner.step(run.model, schedule.wallClock())

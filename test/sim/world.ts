@@ -78,7 +78,7 @@ export class World {
     real.renameSync(after, this.root)
     closeStores()
     real.rmSync(before, { recursive: true, force: true })
-    this.forgetOwner(ending)
+    if (ending === 'power cut') this.forgetOwner()
   }
 
   /** The directory that a backup was restored to is the one that is opened from now on. */
@@ -103,13 +103,12 @@ export class World {
     schedule.drop()
   }
 
-  /** The lock names this process, which is alive: the one that ended was another, and after a power cut of another start of the machine. */
-  private forgetOwner(ending: Ending): void {
+  /** The machine has started again since. */
+  private forgetOwner(): void {
     const path = join(this.dataDir, 'waymark.lock')
     const text = real.existsSync(path) ? real.readFileSync(path, 'utf8') : ''
     if (!text.startsWith('{') || !text.includes('}')) return
-    const owner = JSON.parse(text) as object
-    real.writeFileSync(path, `${JSON.stringify({ ...owner, pid: 2 ** 30, ...(ending === 'power cut' && { boot: 'before' }) })}\n`)
+    real.writeFileSync(path, `${JSON.stringify({ ...(JSON.parse(text) as object), boot: 'before' })}\n`)
   }
 
   private options(): OpenOptions {

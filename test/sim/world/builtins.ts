@@ -19,10 +19,14 @@ export interface Machine {
   random: () => number
 }
 
+/** The id of this process, as its locks have it: of none that is alive, once it has ended. */
+const noProcess = 2 ** 30
+
 type AnyFunction = (...args: never[]) => unknown
 type Module = Record<string, unknown>
 
 export function replaceBuiltins(machine: Machine): void {
+  Object.defineProperty(process, 'pid', { value: noProcess })
   replaceFiles(machine)
   replaceTimers(machine.schedule)
   replaceRandom(machine)
@@ -127,7 +131,7 @@ function syncFunctions(files: () => Files, machine: Machine) {
 
 /** The methods of a file handle that are in use. Another one is an error, which says so. */
 function handleOf({ schedule }: Machine, files: Files, fd: number, name: string, inside: <T>(run: () => T) => T): object {
-  const call = <T>(label: string, run: () => T): Promise<T> => schedule.call(`${label} ${name}`, () => inside(run))
+  const call = <T>(label: string, run: () => T): Promise<T> => schedule.call(`${name.endsWith('.lock') ? label.replace(/\d+/, 'all') : label} ${name}`, () => inside(run))
   const bytesOf = (data: string | Uint8Array) => Buffer.from(data as string)
   const methods = {
     fd,
@@ -275,7 +279,11 @@ interface Bindings {
 const bindings = library as unknown as Bindings
 
 /** One call of the store at a time, when the schedule says so. */
-function replaceDuckdb({ schedule }: Machine): void {
+/** Its beginning: enough to see which it is. */
+const statement = (sql: string, { files }: Machine) => sql.replaceAll(files?.root ?? '', '').slice(0, 80)
+
+function replaceDuckdb(machine: Machine): void {
+  const { schedule } = machine
   const duckdb = bindings
   const { open, connect, get_or_create_from_cache: cached, close_sync: close, disconnect_sync: disconnect } = duckdb as Record<string, AnyFunction>
   const opened = (set: Set<unknown>, work: AnyFunction) => async (...args: never[]) => {
@@ -291,7 +299,7 @@ function replaceDuckdb({ schedule }: Machine): void {
   const names = ['query', 'prepare', 'execute_prepared', 'execute_prepared_streaming', 'extract_statements', 'prepare_extracted_statement', 'execute_pending', 'fetch_chunk']
   for (const name of names) calls[name] = duckdb[name] as AnyFunction
   for (const [name, work] of Object.entries(calls))
-    duckdb[name] = (...args: never[]) => schedule.call(`duckdb ${name}${typeof args[1] === 'string' ? ` ${(args[1] as string).slice(0, 60)}` : ''}`, () => work(...args))
+    duckdb[name] = (...args: never[]) => schedule.call(`duckdb ${name}${typeof args[1] === 'string' ? ` ${statement(args[1], machine)}` : ''}`, () => work(...args))
   duckdb.close_sync = ((database: never) => {
     databases.delete(database)
     return close!(database)

@@ -29,9 +29,10 @@ export class Stuck extends Error {}
 const longestMs = 20 * 60_000
 /** Real time to wait for what the schedule knows nothing of, as a module that is loaded. */
 const unknownMs = 5_000
-/** A call takes as long, so that loops that look at the clock end. */
+/** The machine was started some time before. */
+const bootedMs = 1e7
+/** How long a call takes. */
 const callMs = 0.1
-const lookMs = 0.001
 
 export class Schedule {
   private calls: Call[] = []
@@ -46,7 +47,6 @@ export class Schedule {
 
   /** Milliseconds since the start; clock jumps do not change it. */
   now(): number {
-    this.monotonic += lookMs
     return this.monotonic
   }
 
@@ -55,8 +55,13 @@ export class Schedule {
     return Math.floor(this.monotonic + this.offset)
   }
 
-  setClock(ms: number): void {
-    this.offset = ms - this.monotonic
+  /** A run begins, at a time in milliseconds since 1970. */
+  begin(ms: number): void {
+    this.drop()
+    this.monotonic = bootedMs
+    this.offset = ms - bootedMs
+    this.steps = 0
+    this.made = 0
   }
 
   jump(ms: number): void {

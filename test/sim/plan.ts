@@ -20,6 +20,8 @@ export type Fault =
   /** The clock of the machine is set to another time. */
   | { readonly fault: 'clock'; readonly ms: number }
   | { readonly fault: 'restart' }
+  /** The last copy is restored, and the project goes on from there. */
+  | { readonly fault: 'restore' }
   /** Time passes, with all that is due. */
   | { readonly fault: 'wait'; readonly ms: number }
 
@@ -43,7 +45,7 @@ export class Planner {
     this.next = next
   }
 
-  step(model: Model, now: number): Step {
+  step(model: Model, now: number, hasCopy: boolean): Step {
     const { draw } = this
     const seed = Math.floor(draw() * 2 ** 31)
     const drawing = { draw, model, now, next: this.next }
@@ -57,8 +59,12 @@ export class Planner {
       this.endings++
       return { seed, acts: [], fault: { fault: 'restart' } }
     }
-    if (kind < 0.21) return { seed, acts: [], fault: { fault: 'clock', ms: Math.floor((draw() - 0.4) * 3 * 86_400_000) } }
-    if (kind < 0.25) return { seed, acts: [], fault: { fault: 'wait', ms: Math.floor(draw() ** 3 * 7_200_000) } }
+    if (kind < 0.19 && hasCopy && this.endings < mostEndings) {
+      this.endings++
+      return { seed, acts: [], fault: { fault: 'restore' } }
+    }
+    if (kind < 0.22) return { seed, acts: [], fault: { fault: 'clock', ms: Math.floor((draw() - 0.4) * 3 * 86_400_000) } }
+    if (kind < 0.26) return { seed, acts: [], fault: { fault: 'wait', ms: Math.floor(draw() ** 3 * 7_200_000) } }
     return { seed, acts: actsOf(drawing, draw() < 0.7 ? 1 : 2 + Math.floor(draw() * 3)) }
   }
 
@@ -71,13 +77,17 @@ export class Planner {
 }
 
 function actsOf(drawing: Drawing, count: number): Act[] {
-  return Array.from({ length: count }, () => {
-    for (;;) {
-      const name = weighted(drawing.draw)
-      const act = actors[name]!.draw(drawing)
-      if (act !== null) return { actor: name, act }
-    }
-  })
+  const acts: Act[] = []
+  while (acts.length < count) {
+    const name = weighted(drawing.draw)
+    const { isAlone = false, draw } = actors[name]!
+    if (isAlone && acts.length > 0) continue
+    const act = draw(drawing)
+    if (act === null) continue
+    acts.push({ actor: name, act })
+    if (isAlone) break
+  }
+  return acts
 }
 
 const bag = Object.entries(actors).flatMap(([name, { weight }]) => Array.from({ length: weight }, () => name))

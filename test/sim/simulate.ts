@@ -48,7 +48,7 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
     const length = steps?.length ?? 24 + Math.floor(random(seed ^ 0xcafe)() * 20)
     await run.begin()
     for (let i = 0; i < length; i++) {
-      const step = steps?.[i] ?? planner.step(run.model, schedule.wallClock())
+      const step = steps?.[i] ?? planner.step(run.model, schedule.wallClock(), run.world.copies.some(({ number }) => number !== null))
       done.push(step)
       write(`step ${i}: ${JSON.stringify(step)}`)
       await run.step(step)
@@ -101,11 +101,23 @@ class Run {
       await this.world.close()
       await this.world.open()
     }
+    else if (fault?.fault === 'restore') await this.restore()
     if (fault?.fault === 'full disk') this.world.files.room = fault.bytes
     const outcomes = await this.perform(acts, fault)
     this.world.files.room = null
     if (fault && 'again' in fault) await this.end(fault, draw)
     await this.judge(acts.map((act, i) => ({ act, outcome: outcomes[i]! })))
+  }
+
+  private async restore(): Promise<void> {
+    await this.world.close()
+    const number = await this.world.restore()
+    const { copies } = this.world
+    const last = copies.findLast((copy) => copy.number !== null)
+    if (!last || number < last.number!) throw new Wrong(`lost: copy ${last?.number} was made, but copy ${number} is the last one`)
+    this.model = (number === last.number ? last : copies.at(-1)!).model
+    copies.length = 0
+    await this.world.open()
   }
 
   /** Begins all of them, and goes on until they are over, or the process. */

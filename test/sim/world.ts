@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { open, type OpenOptions, type Waymark } from '../../src/engine.ts'
 import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
 import type { Project } from '../../src/project.ts'
+import { restore } from '../../src/service/backups/restore-directory.ts'
+import type { Model } from './model.ts'
 import { closeStores, type Machine } from './world/builtins.ts'
 import { Files } from './world/files.ts'
 import { realFs as real } from './world/real-fs.ts'
@@ -18,8 +20,10 @@ export class World {
   readonly root: string
   readonly files: Files
   /** Of the data directory; another one after a backup was restored. */
-  private data = 'data-1'
+  private number = 1
   private made: { readonly waymark: Waymark; readonly project: Project } | null = null
+  /** Those that were begun, with what they must hold, and their numbers once they are made. */
+  readonly copies: { readonly model: Model; number: number | null }[] = []
   /** What was reported that must never be. */
   readonly complaints: string[] = []
 
@@ -33,7 +37,12 @@ export class World {
   }
 
   get dataDir(): string {
-    return join(this.root, this.data)
+    return join(this.root, `data-${this.number}`)
+  }
+
+  /** Where its copies are. */
+  get place(): string {
+    return join(this.root, `place-${this.number}`)
   }
 
   get isOpen(): boolean {
@@ -81,9 +90,13 @@ export class World {
     if (ending === 'power cut') this.forgetOwner()
   }
 
-  /** The directory that a backup was restored to is the one that is opened from now on. */
-  moveTo(data: string): void {
-    this.data = data
+  /** Restores the last copy to another directory, which is the one that is opened from now on. Returns its number. */
+  async restore(): Promise<number> {
+    const { dataDir, place, machine } = this
+    this.number++
+    const restored = await machine.schedule.until(restore(place, this.dataDir))
+    for (const folder of [dataDir, place]) this.files.remove(folder, { recursive: true, force: true })
+    return restored!.value.copy
   }
 
   /** Removes everything. The process must have ended. */

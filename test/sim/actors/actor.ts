@@ -17,6 +17,8 @@ export interface Drawing {
 /** One kind of act. To add one, write a file with an actor, and its line in `registry.ts`. */
 export interface Actor<Act = never> {
   readonly weight: number
+  /** Nothing else is begun with it: what it does depends on what is there. */
+  readonly isAlone?: boolean
   /** Drawn acts are plain JSON, as a saved case keeps them. Null: not possible now. */
   draw(drawing: Drawing): Act | null
   /** Does it. Rejects if the engine refuses it. */

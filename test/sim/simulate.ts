@@ -135,7 +135,7 @@ class Run {
       } catch (error) {
         outcomes[i] = 'refused'
         this.write(`${actor}: ${error instanceof Error ? error.message : String(error)}`)
-        const isAllowed = fault?.fault === 'full disk' && error instanceof WaymarkError && error.code === 'disk-full'
+        const isAllowed = fault?.fault === 'full disk' && error instanceof WaymarkError && refusals.includes(error.code)
         if (!isAllowed) failure ??= error
       }
     })
@@ -184,6 +184,8 @@ class Run {
   }
 }
 
+/** Of a full disk: of events, and of a copy. */
+const refusals: readonly string[] = ['disk-full', 'no-space', 'command-failed']
 const callsOfFullDisk = 400
 
 /** What may have become of acts that were begun at once: in any order, those that were not answered or without. The most likely first. */

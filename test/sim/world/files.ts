@@ -120,19 +120,35 @@ export class Files {
 
   rename(from: string, to: string): void {
     this.know(from)
+    const isFolder = fs.statSync(from, { throwIfNoEntry: false })?.isDirectory() ?? false
     fs.renameSync(from, to)
-    const moved = [...this.named].filter(([path]) => path === from || path.startsWith(`${from}/`))
-    if (moved.length === 0 && this.named.has(to)) this.change(to, [[to, null]])
-    for (const [path, contents] of moved) {
-      const target = `${to}${path.slice(from.length)}`
-      // A file of the store, made from a copy of an empty one: from now on DuckDB writes it.
-      if (isOfStore(target)) this.change(path, [[path, null]])
-      else
-        this.change(target, [
-          [path, null],
-          [target, contents],
-        ])
+    if (isFolder) return this.renameFolder(from, to)
+    const contents = this.named.get(from)
+    // A file of the store, made from a copy of an empty one: from now on DuckDB writes it.
+    if (!contents || isOfStore(to)) {
+      if (contents) this.change(from, [[from, null]])
+      if (this.named.has(to)) this.change(to, [[to, null]])
+      return
     }
+    this.change(to, [
+      [from, null],
+      [to, contents],
+    ])
+  }
+
+  /** What is in it goes with it, synced or not; the folder itself changes its name in another one. */
+  private renameFolder(from: string, to: string): void {
+    const moved = (path: string) => (path === from || path.startsWith(`${from}/`) ? `${to}${path.slice(from.length)}` : path)
+    const synced = [...this.syncedNames].filter(([path]) => path.startsWith(`${from}/`))
+    this.named = new Map([...this.named].map(([path, contents]) => [moved(path), contents]))
+    const inside = [...this.changes].filter(([folder]) => moved(folder) !== folder)
+    for (const [folder, changes] of inside) {
+      this.changes.delete(folder)
+      const renamed = changes.map((change): NameChange => change.map(([path, contents]) => [moved(path), contents]))
+      this.changes.set(moved(folder), renamed)
+    }
+    const change = synced.flatMap(([path, contents]): NameChange => [[path, null], [moved(path), contents]])
+    if (change.length > 0) this.change(to, change)
   }
 
   link(from: string, to: string): void {

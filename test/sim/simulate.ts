@@ -110,11 +110,12 @@ class Run {
   }
 
   private async restore(): Promise<void> {
+    if (this.world.copies.every(({ number }) => number === null)) return // in a smaller plan
     await this.world.close()
     const number = await this.world.restore()
     const { copies } = this.world
     const last = copies.findLast((copy) => copy.number !== null)
-    if (!last || number < last.number!) throw new Wrong(`lost: copy ${last?.number} was made, but copy ${number} is the last one`)
+    if (!last || number < last.number!) throw new Wrong(`lost backup: copy ${last?.number} was made, but copy ${number} is the last one`)
     this.model = (number === last.number ? last : copies.at(-1)!).model
     copies.length = 0
     await this.world.open()

@@ -54,6 +54,8 @@ test('a deletion takes the ids of persons who were merged after the person was r
   await send(2, 'visit', 'b')
   await send(3, '$create_alias', 'a', { alias: 'b' }) // what b has is a's
   await send(4, 'visit', 'f')
+  await send(9, 'visit', 'g')
+  await send(10, '$create_alias', 'f', { alias: 'g' })
   await world.restart()
   await world.pipeline.changePersons([{ change: 'write', person, set: { plan: 'team' }, unset: [] }]) // reads all of f
   await send(5, '$identify', 'f', { $anon_distinct_id: 'a' })

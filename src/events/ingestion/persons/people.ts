@@ -173,8 +173,8 @@ export class People {
       this.storedIds.get(personNo)!.push(distinctId)
     }
     for (const { merged, survivor } of merges) {
-      if (this.moved.has(merged) || this.placed.has(merged)) continue // the store lags behind
-      this.moved.set(merged, survivor)
+      // Where the store lags behind, `mergedInto` leaves it out.
+      if (!this.moved.has(merged) && !this.placed.has(merged)) this.moved.set(merged, survivor)
       this.storedMerges.get(survivor)!.push(merged)
     }
   }

@@ -1,5 +1,5 @@
 import { personUuid } from '../../src/events/ingestion/decoding/uuid.ts'
-import { type ModelChange, IdentityModel } from '../reference/identity-model.ts'
+import { IdentityModel, type ModelChange } from '../reference/identity-model.ts'
 
 // What a project must hold after what was acknowledged, with arrays and the naive model of identities.
 
@@ -61,9 +61,7 @@ export class Model {
     const owners = this.identities.ownersOfEvents()
     const events = [...this.stored.values()].flatMap(({ uuid, event, distinct_id, timestamp, properties }) => {
       const owner = owners[uuid]
-      return owner === undefined
-        ? []
-        : [{ uuid, event, distinct_id, timestamp, n: properties.n, person: personUuid(projectId, owner) }]
+      return owner === undefined ? [] : [{ uuid, event, distinct_id, timestamp, n: properties.n, person: personUuid(projectId, owner) }]
     })
     const persons = this.identities
       .persons()

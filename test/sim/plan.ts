@@ -54,7 +54,12 @@ export class Planner {
       this.endings++
       return { seed, acts: actsOf(drawing, Math.floor(draw() * 4)), fault: this.ending() }
     }
-    if (kind < 0.15) return { seed, acts: actsOf(drawing, 1 + Math.floor(draw() * 3)), fault: { fault: 'full disk', bytes: Math.floor(draw() ** 2 * 6000) } }
+    if (kind < 0.15)
+      return {
+        seed,
+        acts: actsOf(drawing, 1 + Math.floor(draw() * 3)),
+        fault: { fault: 'full disk', bytes: Math.floor(draw() ** 2 * 6000) },
+      }
     if (kind < 0.17 && this.endings < mostEndings) {
       this.endings++
       return { seed, acts: [], fault: { fault: 'restart' } }

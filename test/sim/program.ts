@@ -27,7 +27,10 @@ const print = process.stdout.write.bind(process.stdout)
 const clock = performance.now.bind(performance)
 // DuckDB syncs its files: in memory that takes no time.
 const root = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `waymark-sim-${pid}`)
-const cases = positionals.map((path) => ({ name: path, ...(JSON.parse(readFileSync(path, 'utf8')) as { seed: number; steps: readonly Step[] }) }))
+const cases = positionals.map((path) => ({
+  name: path,
+  ...(JSON.parse(readFileSync(path, 'utf8')) as { seed: number; steps: readonly Step[] }),
+}))
 
 const machine = { schedule: new Schedule(), files: null, random: () => 0 }
 replaceBuiltins(machine)

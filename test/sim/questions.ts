@@ -6,7 +6,7 @@ import type { Model } from './model.ts'
 export interface Question {
   readonly kind: 'total' | 'persons' | 'funnel' | 'sql'
   readonly event: string
-  readonly then: string
+  readonly following: string
   /** From the lists in memory, or by a statement; null: as the engine likes. */
   readonly road: 'core' | 'sql' | null
   /** Computed again, whatever is kept of earlier answers. */
@@ -22,7 +22,7 @@ const windowDays = 5
 const firstDay = ({ until }: Question) => new Date(Date.parse(until) - (days - 1) * dayMs).toISOString().slice(0, 10)
 
 export function queryOf(question: Question): object {
-  const { kind, event, then, road, until } = question
+  const { kind, event, following, road, until } = question
   if (kind === 'sql')
     return { kind: 'SqlLikeQuery', query: 'select event, count(), uniq(person_id) from events group by event order by event' }
   const common = { dateRange: { date_from: firstDay(question), date_to: until }, ...(road && { modifiers: { road } }) }
@@ -30,7 +30,7 @@ export function queryOf(question: Question): object {
   if (kind === 'funnel')
     return {
       kind: 'FunnelsQuery',
-      series: [node(event), node(then)],
+      series: [node(event), node(following)],
       funnelsFilter: { funnelWindowInterval: windowDays, funnelWindowIntervalUnit: 'day' },
       ...common,
     }
@@ -46,7 +46,7 @@ export function resultsOf({ kind }: Question, answer: object): unknown {
 
 export function expectedAnswer(question: Question, model: Model): unknown {
   const { events } = model.contents
-  const { kind, event, then, until } = question
+  const { kind, event, following, until } = question
   if (kind === 'sql') {
     const names = [...new Set(events.map((one) => one.event))].sort()
     return names.map((name) => {
@@ -57,10 +57,12 @@ export function expectedAnswer(question: Question, model: Model): unknown {
   const from = firstDay(question)
   const inRange = events.filter(({ timestamp }) => timestamp.slice(0, 10) >= from && timestamp.slice(0, 10) <= until)
   if (kind === 'funnel') {
-    const steps = (name: string) => [event, then].flatMap((one, step) => (one === name ? [step] : []))
+    const steps = (name: string) => [event, following].flatMap((one, step) => (one === name ? [step] : []))
     const persons = [...new Set(inRange.map(({ person }) => person))]
     const depths = persons.map((person) => {
-      const own = inRange.filter((one) => one.person === person).map((one) => ({ time: Date.parse(one.timestamp), steps: steps(one.event) }))
+      const own = inRange
+        .filter((one) => one.person === person)
+        .map((one) => ({ time: Date.parse(one.timestamp), steps: steps(one.event) }))
       return naiveFunnel(own, { order: 'ordered', steps: 2, window: windowDays * dayMs })?.depth ?? 0
     })
     return [1, 2].map((depth) => depths.filter((one) => one >= depth).length)

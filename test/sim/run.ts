@@ -21,7 +21,16 @@ const { values } = parseArgs({
 const [from, to = from] = (values.seeds ?? values.seed ?? (values.case ? '1-0' : '1-20')).split('-')
 const program = await bundleSimulator('sim')
 const given = values.case ? [values.case] : []
-const args = [...given, '--from', from!, '--to', to!, '--minimise', ...(values.twice ? ['--twice'] : []), ...(values.trace ? ['--trace'] : [])]
+const args = [
+  ...given,
+  '--from',
+  from!,
+  '--to',
+  to!,
+  '--minimise',
+  ...(values.twice ? ['--twice'] : []),
+  ...(values.trace ? ['--trace'] : []),
+]
 const child = spawn(process.execPath, [program, ...args], { cwd: repository, stdio: ['ignore', 'pipe', 'inherit'] })
 const counts = { seeds: 0, failed: 0, ms: 0 }
 for await (const line of createInterface({ input: child.stdout })) {
@@ -29,7 +38,14 @@ for await (const line of createInterface({ input: child.stdout })) {
     console.log(line)
     continue
   }
-  const { smallest, ...result } = JSON.parse(line) as { seed: number; failure: string | null; hash: string; again?: string; ms: number; smallest?: readonly object[] }
+  const { smallest, ...result } = JSON.parse(line) as {
+    seed: number
+    failure: string | null
+    hash: string
+    again?: string
+    ms: number
+    smallest?: readonly object[]
+  }
   console.log(JSON.stringify(result))
   counts.seeds++
   counts.ms += result.ms

@@ -5,8 +5,8 @@ import { actors } from './actors/registry.ts'
 import { contentsOf, differenceOf } from './judge.ts'
 import { type Deed, Model } from './model.ts'
 import { type Act, type Fault, Planner, type Step } from './plan.ts'
-import { World } from './world.ts'
 import type { Machine } from './world/builtins.ts'
+import { World } from './world.ts'
 
 export interface Result {
   readonly seed: number
@@ -48,7 +48,13 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
     const length = steps?.length ?? 24 + Math.floor(random(seed ^ 0xcafe)() * 20)
     await run.begin()
     for (let i = 0; i < length; i++) {
-      const step = steps?.[i] ?? planner.step(run.model, schedule.wallClock(), run.world.copies.some(({ number }) => number !== null))
+      const step =
+        steps?.[i] ??
+        planner.step(
+          run.model,
+          schedule.wallClock(),
+          run.world.copies.some(({ number }) => number !== null),
+        )
       done.push(step)
       write(`step ${i}: ${JSON.stringify(step)}`)
       await run.step(step)
@@ -60,7 +66,14 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
   } finally {
     await run.world.remove()
   }
-  return { seed, hash: trace.digest('hex').slice(0, 16), steps: done, failure, calls: schedule.steps, events: run.model.contents.events.length }
+  return {
+    seed,
+    hash: trace.digest('hex').slice(0, 16),
+    steps: done,
+    failure,
+    calls: schedule.steps,
+    events: run.model.contents.events.length,
+  }
 }
 
 /** Not as the model has it. */
@@ -100,8 +113,7 @@ class Run {
     else if (fault?.fault === 'restart') {
       await this.world.close()
       await this.world.open()
-    }
-    else if (fault?.fault === 'restore') await this.restore()
+    } else if (fault?.fault === 'restore') await this.restore()
     if (fault?.fault === 'full disk') this.world.files.room = fault.bytes
     const outcomes = await this.perform(acts, fault)
     this.world.files.room = null

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { open, type OpenOptions, type Waymark } from '../../src/engine.ts'
 import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
+import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
 import { restore } from '../../src/service/backups/restore-directory.ts'
 import type { Model } from './model.ts'

@@ -33,7 +33,8 @@ export const capture = actor({
     const { draw, model } = drawing
     const events = Array.from({ length: 1 + Math.floor(draw() ** 2 * 12) }, () => drawEvent(drawing, 10))
     const { sent } = model
-    if (sent.length > 0 && draw() < 0.35) for (let i = 0; i < 1 + draw() * 3; i++) events.splice(Math.floor(draw() * events.length), 0, pick(draw, sent))
+    if (sent.length > 0 && draw() < 0.35)
+      for (let i = 0; i < 1 + draw() * 3; i++) events.splice(Math.floor(draw() * events.length), 0, pick(draw, sent))
     return { events }
   },
   perform: async ({ project }, { events }) => {

@@ -9,7 +9,13 @@ export const importPast = actor<{ readonly events: readonly SentEvent[] }>({
     const { draw } = drawing
     const events = Array.from({ length: 1 + Math.floor(draw() ** 2 * 30) }, () => {
       const { uuid, timestamp, properties } = drawEvent(drawing, 400)
-      return { uuid, timestamp, event: pick(draw, eventNames), distinct_id: pick(draw, ['past 1', 'past 2', 'past 3']), properties: { n: properties.n } }
+      return {
+        uuid,
+        timestamp,
+        event: pick(draw, eventNames),
+        distinct_id: pick(draw, ['past 1', 'past 2', 'past 3']),
+        properties: { n: properties.n },
+      }
     })
     return { events }
   },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { expectedAnswer, type Question, queryOf, resultsOf } from '../questions.ts'
 import { actor, pick } from './actor.ts'
 import { eventNames } from './capture.ts'
-import { expectedAnswer, type Question, queryOf, resultsOf } from '../questions.ts'
 
 /** Asks something, and compares the answer with the naive one; repeats earlier questions, whose answers are kept. */
 export const query = actor<Question>({
@@ -9,7 +9,7 @@ export const query = actor<Question>({
   draw: ({ draw, now }) => ({
     kind: pick(draw, ['total', 'persons', 'funnel', 'sql'] as const),
     event: pick(draw, eventNames),
-    then: pick(draw, eventNames),
+    following: pick(draw, eventNames),
     road: pick(draw, ['core', 'sql', null] as const),
     isForced: draw() < 0.3,
     until: new Date(now).toISOString().slice(0, 10),

@@ -131,7 +131,8 @@ function syncFunctions(files: () => Files, machine: Machine) {
 
 /** The methods of a file handle that are in use. Another one is an error, which says so. */
 function handleOf({ schedule }: Machine, files: Files, fd: number, name: string, inside: <T>(run: () => T) => T): object {
-  const call = <T>(label: string, run: () => T): Promise<T> => schedule.call(`${name.endsWith('.lock') ? label.replace(/\d+/, 'all') : label} ${name}`, () => inside(run))
+  const call = <T>(label: string, run: () => T): Promise<T> =>
+    schedule.call(`${name.endsWith('.lock') ? label.replace(/\d+/, 'all') : label} ${name}`, () => inside(run))
   const bytesOf = (data: string | Uint8Array) => Buffer.from(data as string)
   const methods = {
     fd,
@@ -174,9 +175,17 @@ function handleOf({ schedule }: Machine, files: Files, fd: number, name: string,
 }
 
 function replaceTimers(schedule: Schedule): void {
-  const aborted = (signal: AbortSignal | undefined) => Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal?.reason })
+  const aborted = (signal: AbortSignal | undefined) =>
+    Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR', cause: signal?.reason })
   const handle = (timer: Timer) => {
-    const self = { timer, ref: () => self, unref: () => self, hasRef: () => true, refresh: () => self, [Symbol.dispose]: () => schedule.clearTimer(timer) }
+    const self = {
+      timer,
+      ref: () => self,
+      unref: () => self,
+      hasRef: () => true,
+      refresh: () => self,
+      [Symbol.dispose]: () => schedule.clearTimer(timer),
+    }
     return self
   }
   const clear = (given: ReturnType<typeof handle> | undefined) => void (given?.timer && schedule.clearTimer(given.timer))
@@ -195,7 +204,8 @@ function replaceTimers(schedule: Schedule): void {
     })
   Object.assign(globalThis, {
     setTimeout: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => handle(schedule.setTimer(ms, () => run(...args))),
-    setInterval: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) => handle(schedule.setTimer(ms, () => run(...args), Math.max(ms, 1))),
+    setInterval: (run: (...args: unknown[]) => void, ms = 1, ...args: unknown[]) =>
+      handle(schedule.setTimer(ms, () => run(...args), Math.max(ms, 1))),
     setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) => {
       let isCleared = false
       void schedule.call('turn', () => void (isCleared || run(...args)))
@@ -240,7 +250,8 @@ function replaceRandom(machine: Machine): void {
   Object.assign(nodeCrypto, {
     randomBytes: bytes,
     randomFillSync: (into: Uint8Array) => (into.set(bytes(into.byteLength)), into),
-    randomInt: (low: number, high?: number) => (high === undefined ? Math.floor(machine.random() * low) : low + Math.floor(machine.random() * (high - low))),
+    randomInt: (low: number, high?: number) =>
+      high === undefined ? Math.floor(machine.random() * low) : low + Math.floor(machine.random() * (high - low)),
     randomUUID: () => {
       const hex = bytes(16).toString('hex')
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
@@ -285,21 +296,39 @@ const statement = (sql: string, { files }: Machine) => sql.replaceAll(files?.roo
 function replaceDuckdb(machine: Machine): void {
   const { schedule } = machine
   const duckdb = bindings
-  const { open, connect, get_or_create_from_cache: cached, close_sync: close, disconnect_sync: disconnect } = duckdb as Record<string, AnyFunction>
-  const opened = (set: Set<unknown>, work: AnyFunction) => async (...args: never[]) => {
-    const made = await work(...args)
-    set.add(made)
-    return made
-  }
+  const {
+    open,
+    connect,
+    get_or_create_from_cache: cached,
+    close_sync: close,
+    disconnect_sync: disconnect,
+  } = duckdb as Record<string, AnyFunction>
+  const opened =
+    (set: Set<unknown>, work: AnyFunction) =>
+    async (...args: never[]) => {
+      const made = await work(...args)
+      set.add(made)
+      return made
+    }
   const calls: Record<string, AnyFunction> = {
     open: opened(databases, open!),
     get_or_create_from_cache: opened(databases, cached!),
     connect: opened(connections, connect!),
   }
-  const names = ['query', 'prepare', 'execute_prepared', 'execute_prepared_streaming', 'extract_statements', 'prepare_extracted_statement', 'execute_pending', 'fetch_chunk']
+  const names = [
+    'query',
+    'prepare',
+    'execute_prepared',
+    'execute_prepared_streaming',
+    'extract_statements',
+    'prepare_extracted_statement',
+    'execute_pending',
+    'fetch_chunk',
+  ]
   for (const name of names) calls[name] = duckdb[name] as AnyFunction
   for (const [name, work] of Object.entries(calls))
-    duckdb[name] = (...args: never[]) => schedule.call(`duckdb ${name}${typeof args[1] === 'string' ? ` ${statement(args[1], machine)}` : ''}`, () => work(...args))
+    duckdb[name] = (...args: never[]) =>
+      schedule.call(`duckdb ${name}${typeof args[1] === 'string' ? ` ${statement(args[1], machine)}` : ''}`, () => work(...args))
   duckdb.close_sync = ((database: never) => {
     databases.delete(database)
     return close!(database)

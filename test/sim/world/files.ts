@@ -40,7 +40,10 @@ export class Files {
   private named = new Map<string, Contents>()
   private syncedNames = new Map<string, Contents>()
   private changes = new Map<string, NameChange[]>()
-  private readonly opened = new Map<number, { readonly path: string; readonly contents: Contents | null; at: number; readonly appends: boolean }>()
+  private readonly opened = new Map<
+    number,
+    { readonly path: string; readonly contents: Contents | null; at: number; readonly appends: boolean }
+  >()
   /** Bytes that still fit; null: any number. */
   room: number | null = null
 
@@ -49,7 +52,9 @@ export class Files {
   }
 
   has(path: PathLike | number | undefined): boolean {
-    return typeof path === 'number' ? this.opened.has(path) : typeof path === 'string' && (path === this.root || path.startsWith(`${this.root}/`))
+    return typeof path === 'number'
+      ? this.opened.has(path)
+      : typeof path === 'string' && (path === this.root || path.startsWith(`${this.root}/`))
   }
 
   open(path: string, flags: string | number = 'r', mode?: number): number {
@@ -98,8 +103,7 @@ export class Files {
   }
 
   writeAll(fd: number, bytes: Uint8Array, position: number | null = null): void {
-    for (let done = 0; done < bytes.byteLength; )
-      done += this.write(fd, bytes.subarray(done), position === null ? null : position + done)
+    for (let done = 0; done < bytes.byteLength; ) done += this.write(fd, bytes.subarray(done), position === null ? null : position + done)
   }
 
   truncate(fd: number, size = 0): void {
@@ -122,7 +126,11 @@ export class Files {
     this.know(from)
     const isFolder = fs.statSync(from, { throwIfNoEntry: false })?.isDirectory() ?? false
     fs.renameSync(from, to)
-    if (isFolder) return this.renameFolder(from, to)
+    if (isFolder) this.renameFolder(from, to)
+    else this.renameFile(from, to)
+  }
+
+  private renameFile(from: string, to: string): void {
     const contents = this.named.get(from)
     // A file of the store, made from a copy of an empty one: from now on DuckDB writes it.
     if (!contents || isOfStore(to)) {
@@ -147,7 +155,12 @@ export class Files {
       const renamed = changes.map((change): NameChange => change.map(([path, contents]) => [moved(path), contents]))
       this.changes.set(moved(folder), renamed)
     }
-    const change = synced.flatMap(([path, contents]): NameChange => [[path, null], [moved(path), contents]])
+    const change = synced.flatMap(
+      ([path, contents]): NameChange => [
+        [path, null],
+        [moved(path), contents],
+      ],
+    )
     if (change.length > 0) this.change(to, change)
   }
 

@@ -125,7 +125,8 @@ export class Schedule {
     const end = this.monotonic + ms
     for (;;) {
       await settled()
-      if (this.calls.length === 0 && !(this.nextTimer()?.at! <= end)) break
+      const next = this.nextTimer()
+      if (this.calls.length === 0 && (!next || next.at > end)) break
       await this.step()
     }
     this.monotonic = Math.max(this.monotonic, end)

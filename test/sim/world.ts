@@ -132,6 +132,7 @@ export class World {
       threads: 1,
       memoryLimit: '256MB',
       minFreeBytes: 0,
+      logRetention: { bytes: 40_000 },
       exports: { runs: false },
       plugins: { runs: false },
       notifications: { runs: false },

@@ -27,6 +27,9 @@ export interface Actor<Act = never> {
   leaves(act: Act): Deed | null
 }
 
+/** What it draws is given to itself only. */
+export type AnyActor = Omit<Actor, 'draw'> & { draw(drawing: Drawing): unknown }
+
 export const actor = <Act>(one: Actor<Act>): Actor<Act> => one
 
 export const pick = <T>(draw: Draw, values: readonly T[]): T => values[Math.floor(draw() * values.length)]!

@@ -1,4 +1,4 @@
-import type { Actor } from './actor.ts'
+import type { AnyActor } from './actor.ts'
 import { backup } from './backup.ts'
 import { capture } from './capture.ts'
 import { change } from './change.ts'
@@ -6,4 +6,4 @@ import { importPast } from './import.ts'
 import { query } from './query.ts'
 
 /** Who acts, by name. A new one is a file beside this one, and a line here. */
-export const actors: Readonly<Record<string, Actor<never>>> = { backup, capture, change, import: importPast, query }
+export const actors: Readonly<Record<string, AnyActor>> = { backup, capture, change, import: importPast, query }

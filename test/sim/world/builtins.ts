@@ -249,7 +249,10 @@ function replaceRandom(machine: Machine): void {
   Math.random = () => machine.random()
   Object.assign(nodeCrypto, {
     randomBytes: bytes,
-    randomFillSync: (into: Uint8Array) => (into.set(bytes(into.byteLength)), into),
+    randomFillSync: (into: Uint8Array) => {
+      into.set(bytes(into.byteLength))
+      return into
+    },
     randomInt: (low: number, high?: number) =>
       high === undefined ? Math.floor(machine.random() * low) : low + Math.floor(machine.random() * (high - low)),
     randomUUID: () => {
@@ -282,8 +285,8 @@ const databases = new Set<unknown>()
 const connections = new Set<unknown>()
 
 interface Bindings {
-  readonly close_sync: (database: unknown) => void
-  readonly disconnect_sync: (connection: unknown) => void
+  close_sync: (database: unknown) => void
+  disconnect_sync: (connection: unknown) => void
   readonly PendingState: { readonly RESULT_READY: number }
   [name: string]: unknown
 }

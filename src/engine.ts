@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createAdmission } from './engine/admission/admission.ts'
 import { answersInMemory } from './engine/admission/kept-answers.ts'
 import type { Backends } from './engine/backend/backend.ts'
+import type { Compacting } from './engine/backend/compaction.ts'
 import { localBackends } from './engine/backend/local-backends.ts'
 import { RemoteBackends } from './engine/isolation/remote-backends.ts'
 import { answerFiles } from './engine/storage/files/answer-files.ts'
@@ -51,9 +52,12 @@ import {
 import type { OpenDirectory } from './service/backups/open-directory.ts'
 import type { ScheduledBackups } from './service/backups/schedule.ts'
 import type { RestoredDirectory } from './service/backups/verify.ts'
+import { createDataRetention } from './service/data-retention/data-retention.ts'
 import { type Address, announce, newSecret } from './service/directory/announcement.ts'
+import { type CompactOptions, type CompactSummary, compactProjects } from './service/directory/compact-projects.ts'
 import { accountsMemory, openAccounts } from './service/directory/control.ts'
 import { type ExportOptions, type OpenedExports, openExports } from './service/exports/open-exports.ts'
+import type { Runner } from './service/jobs/runner.ts'
 import { allowedAddresses } from './service/network/allowed-addresses.ts'
 import { type OpenedNotifications, openNotifications } from './service/notifications/open-notifications.ts'
 import { openDeliveries } from './service/plugins/delivery/open-deliveries.ts'
@@ -110,6 +114,8 @@ export interface OpenOptions {
   readonly plugins?: PluginOptions
   /** Alerts and subscriptions: whether this process checks and sends what is due. Default: true. */
   readonly notifications?: { readonly runs?: boolean }
+  /** Whether this process removes what projects keep for a limited time, at each midnight. Queries never see it. Default: true. */
+  readonly dataRetention?: { readonly runs?: boolean }
   /** Backups that this process makes by itself. Default: none. */
   readonly backups?: BackupSchedule
   /** Called with errors that Waymark recovers from, and with the reason why a project cannot be opened. Default: a process warning. */
@@ -143,6 +149,7 @@ const knownOptions: { readonly [Name in keyof Required<OpenOptions>]: true } = {
   insights: true,
   plugins: true,
   notifications: true,
+  dataRetention: true,
   backups: true,
   onError: true,
   onRecovery: true,
@@ -156,6 +163,7 @@ const check = (options: OpenOptions) => {
   checkOptionNames(options?.insights ?? {}, ['refreshes'], 'insights')
   checkOptionNames(options?.plugins ?? {}, pluginOptionNames, 'plugins')
   checkOptionNames(options?.notifications ?? {}, ['runs'], 'notifications')
+  checkOptionNames(options?.dataRetention ?? {}, ['runs'], 'dataRetention')
   checkOptionNames(options?.plugins?.hosts ?? {}, ['github', 'githubApi', 'gitlab', 'npm'], 'plugins.hosts')
   checkBackups(options ?? {})
   mustBe(typeof options?.dataDir === 'string' && options.dataDir !== '', 'dataDir', 'must be the path of a directory, or ":memory:"')
@@ -379,6 +387,13 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       host,
       deliveries,
     })
+    const retention = createDataRetention({
+      context: accounts.context,
+      accounts,
+      removeOld: async (id) => (await projects.find(id)).removeOld(),
+      report: onError,
+    })
+    if (options.dataRetention?.runs ?? true) retention.begin()
     const minFreeBytes = options.minFreeBytes ?? logDefaults.minFreeBytes
     return await new Waymark({
       ...openSavedThings(options, accounts, projects, box, onError),
@@ -392,6 +407,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       exports,
       plugins,
       resealing,
+      retention,
       clock,
       minFreeBytes,
       isOnServer: options.engine !== undefined,
@@ -525,6 +541,7 @@ async function openRestored(dataDir: string): Promise<RestoredDirectory> {
     exports: { runs: false },
     plugins: { runs: false },
     notifications: { runs: false },
+    dataRetention: { runs: false },
     insights: { refreshes: false },
     onRecovery: () => undefined,
   })
@@ -584,6 +601,7 @@ interface Parts {
   readonly sharing: OpenedSharing
   readonly notifications: OpenedNotifications
   readonly resealing: Resealing
+  readonly retention: Runner
   readonly clock: () => Date
   /** Events are not in the directory. */
   readonly isOnServer: boolean
@@ -792,6 +810,28 @@ export class Waymark {
     return this.afterBackups(() => takeBackup({ directory: this.copied(), openRestored }, to, { ...options, signal }))
   }
 
+  /**
+   * Gives the disk space of deleted rows back to the file system, while the directory is open: each store is copied without it, and replaced by its copy.
+   *
+   * @example const { given_back, projects } = await waymark.compact()
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactSummary> {
+    this.mustBeOpen()
+    checkOptionNames(options, ['project', 'force', 'signal', 'onProgress'], 'compact')
+    const { project } = options
+    mustBe(project === undefined || Number.isInteger(project), 'project', 'must be the id of a project')
+    if (this.dataDir === ':memory:') throw invalid('dataDir', 'is :memory:, which has no files to compact')
+    if (this.parts.isOnServer)
+      throw new WaymarkError('command-failed', {
+        message: 'Events are in ClickHouse, which gives space back by itself when it merges parts, or with OPTIMIZE TABLE events FINAL.',
+      })
+    const chosen = (await this.projects()).filter(({ id }) => project === undefined || id === project)
+    if (project !== undefined && chosen.length === 0) throw new WaymarkError('not-found', { what: 'project', id: String(project) })
+    const signal = options.signal ? AbortSignal.any([options.signal, this.endBackups.signal]) : this.endBackups.signal
+    const compact = async (id: number, wanted: Compacting) => (await this.parts.projects.find(id)).compact(wanted)
+    return this.afterBackups(() => compactProjects({ dataDir: this.dataDir, projects: chosen, compact }, options, signal))
+  }
+
   private afterBackups<T>(work: () => Promise<T>): Promise<T> {
     const done = this.backingUp.then(work)
     this.backingUp = done.then(
@@ -907,6 +947,7 @@ export class Waymark {
       () => asking.runs.drain(0),
       () => parts.exports.close(),
       () => parts.resealing.close(),
+      () => parts.retention.close(),
       () => parts.plugins.deliveries.close(),
       () => this.transformed(),
       () => parts.plugins.host.stop(),

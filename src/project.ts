@@ -2,6 +2,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import type { Wanted } from './engine/admission/admission.ts'
 import type { Answer } from './engine/admission/answer.ts'
 import type { Backends, LogState, RowLimits } from './engine/backend/backend.ts'
+import type { Compacted, Compacting } from './engine/backend/compaction.ts'
 import { OnDemandBackend } from './engine/backend/on-demand.ts'
 import { OpenLimit } from './engine/backend/open-limit.ts'
 import { type ActionService, actionFieldNames, type StoredAction } from './engine/definitions/actions.ts'
@@ -25,6 +26,7 @@ import type { WarningSummary } from './events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from './events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from './language/catalog/known-names.ts'
 import type { HistoryAsked, PersonVersion } from './language/catalog/person-history.ts'
+import type { PropertyScope, RemovalCounts } from './language/catalog/removals.ts'
 import type { StoreFacts } from './language/catalog/store-facts.ts'
 import { queryAsked } from './queries/asked-query.ts'
 import type { ActionInput } from './queries/filters/action-definition.ts'
@@ -212,6 +214,17 @@ export class Project {
   /** @internal For each person, how many distinct ids it had; null if there is no such person. */
   deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]> {
     return this.backend.records.deletePersons(persons, withEvents)
+  }
+
+  /** @internal Removes a property from everything that is stored. */
+  removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts> {
+    return this.backend.records.removeProperty(scope, name)
+  }
+
+  /** @internal Removes what the project keeps for a limited time. */
+  async removeOld(): Promise<RemovalCounts> {
+    await this.refresh()
+    return this.backend.records.removeOld()
   }
 
   /** @internal */
@@ -421,6 +434,12 @@ export class Project {
   async settle(): Promise<void> {
     await this.refresh()
     return this.backend.settle()
+  }
+
+  /** @internal Gives the space of deleted rows back to the file system. */
+  async compact(wanted: Compacting): Promise<Compacted> {
+    await this.refresh()
+    return this.backend.compact(wanted)
   }
 
   /** @internal What its store says, with the records that are applied. */

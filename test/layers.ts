@@ -69,6 +69,7 @@ export const floors: readonly Floor[] = [
       'service/pictures': ['lib'],
       'service/accounts': ground,
       'service/jobs': [...ground, 'service/accounts'],
+      'service/data-retention': [...ground, 'service/accounts', 'service/jobs'],
       'service/directory': [...ground, 'engine/storage', 'service/accounts', 'service/network'],
       'service/backups': [...ground, 'engine/storage', 'service/accounts', 'service/jobs'],
       'service/asking': [...ground, 'queries', 'engine/admission', 'engine/execution', 'engine/backend', 'service/accounts'],

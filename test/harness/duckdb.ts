@@ -69,7 +69,7 @@ export async function openTestProject({
   const stores = duckdbStores(instance, storage)
   const onRecovery = () => {}
   const backend = await openLocalBackend({ stores, admission, clock, settings: () => backendSettings(record), onError, onRecovery })
-  const opens = { open: async () => backend, isOutOfMemory: () => false, isLost: () => false }
+  const opens = { open: async () => backend, replace: refuse, isOutOfMemory: () => false, isLost: () => false }
   const home = {
     backends: {
       ...opens,

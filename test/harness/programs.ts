@@ -25,6 +25,7 @@ const sources = {
   'notification-kills': 'test/service/notifications/kill-child.ts',
   'mounted-app': 'test/web/mounted-app.ts',
   memory: 'test/memory/child.ts',
+  'compact-kills': 'test/service/directory/compact-child.ts',
   'migration-kills': 'test/engine/storage/duckdb/migration-child.ts',
 }
 const folder = join(root, '.tmp', 'tests')

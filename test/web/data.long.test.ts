@@ -115,6 +115,23 @@ describe.skipIf(!hasBrowser)('data and web analytics in a browser', () => {
     await page.context().close()
   })
 
+  test('all values of a property are deleted once its name is typed', async () => {
+    await capture([{ event: 'told', distinct_id: 'kim', properties: { 'a secret': attack } }])
+    const page = await web.signedIn()
+    await page.goto(at('data/properties'))
+    await page.getByRole('searchbox', { name: 'Search properties' }).fill('a secret')
+    await page.getByRole('button', { name: 'Edit a secret' }).click()
+    await page.getByRole('button', { name: 'Delete all values…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete all values of a secret' })
+    expect(await accessibilityFindings(page)).toEqual([])
+    await dialog.getByRole('textbox').fill('a secret')
+    await dialog.getByRole('button', { name: 'Delete the values' }).click()
+    await page.getByText('No property like this').waitFor()
+    const { results } = await web.api<Page<{ asked: object; events: number }>>('GET', `${project}/person_deletions/`)
+    expect(results[0]).toMatchObject({ asked: { by: 'property', property: 'event a secret' }, events: 1 })
+    await page.context().close()
+  })
+
   test('10,000 names are listed a page at a time and searched on the server', async () => {
     for (let sent = 0; sent < 10_000; sent += 1000)
       await capture(Array.from({ length: 1000 }, (_, i) => ({ event: `name ${String(sent + i).padStart(5, '0')}`, distinct_id: 'many' })))

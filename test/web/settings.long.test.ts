@@ -84,6 +84,26 @@ describe.skipIf(!hasBrowser)('settings, pipelines and invitations in a browser',
     await web.api('PATCH', `/api/projects/${web.demo}/`, { name: 'Demo shop', timezone: 'UTC' })
   })
 
+  test('how long events are kept is set, refused at its field, and shown', async () => {
+    await open('settings')
+    await page.getByText('Events are kept for ever. People without events are kept for ever.').waitFor()
+    await page.getByRole('button', { name: 'Change…' }).click()
+    await page.getByLabel('Months that events are kept').fill('a year')
+    await page.getByRole('button', { name: 'Save and delete what is older' }).click()
+    await dialog().getByRole('alert').first().waitFor()
+    web.complaints.length = 0 // the refusal
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.getByLabel('Months that events are kept').fill('240')
+    await page.getByLabel('Other times for some events').fill(`${nasty} = 3\nsigned up`)
+    await page.getByLabel('Months that people without events are kept').fill('1')
+    await page.getByRole('button', { name: 'Save and delete what is older' }).click()
+    await page.getByText('Events are kept for 240 months').waitFor()
+    await page.getByText('signed up for ever. People without events are kept for 1 month.').waitFor()
+    expect(await web.api('GET', `/api/projects/${web.demo}/`)).toMatchObject({
+      data_retention: { events_months: 240, event_names: { [nasty]: 3, 'signed up': null }, persons_months: 1 },
+    })
+  })
+
   test('heat maps and timing are switched on and off, and the page says that their events are dropped', async () => {
     await open('settings/capture')
     const toggle = page.getByLabel('Heat maps')

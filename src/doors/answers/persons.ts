@@ -20,14 +20,17 @@ export const doneSchema = z.object({ success: z.literal(true), person: personSch
 export const deletionSchema = z.object({
   id: uuidSchema,
   asked: z.object({
-    by: z.enum(['ids', 'distinct_ids', 'cohort']),
+    by: z.enum(['ids', 'distinct_ids', 'cohort', 'property', 'retention']).meta({
+      description: 'How persons were given; or the values of a property were deleted, or what the project does not keep any longer',
+    }),
     cohort: z.int().nullable(),
+    property: z.string().nullable().meta({ description: 'Its scope and its name: `person email`' }),
     count: z.int().meta({ description: 'Different ids that were given, or members of the cohort' }),
   }),
   with_events: z.boolean(),
-  persons: z.int().meta({ description: 'Deleted persons' }),
+  persons: z.int().meta({ description: 'Deleted persons; those who lost the property' }),
   distinct_ids: z.int().meta({ description: 'The distinct ids that they had' }),
-  events: z.int().meta({ description: 'Deleted events' }),
+  events: z.int().meta({ description: 'Deleted events; those that lost the property' }),
   not_found: z.int().meta({ description: 'Given ids or members whose person does not exist, or was deleted by another request meanwhile' }),
   is_complete: z.boolean().meta({ description: 'False: the cohort has more members; ask again' }),
   created_at: timeSchema,

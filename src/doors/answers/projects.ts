@@ -33,6 +33,17 @@ export const projectSchema = z.looseObject({
   heatmaps_opt_in: z.boolean().nullable(),
   capture_dead_clicks: z.boolean().nullable(),
   daily_event_limit: z.int().nullable(),
+  data_retention: z
+    .object({
+      events_months: z.int().nullish(),
+      event_names: z
+        .record(z.string(), z.int().nullable())
+        .nullish()
+        .meta({ description: 'Events of these names, instead of `events_months`' }),
+      persons_months: z.int().nullish().meta({ description: 'Persons who have no events any more, after the last one' }),
+    })
+    .nullable()
+    .meta({ description: 'How many months the project keeps what; null: for ever' }),
   effective_membership_level: z.int().nullable(),
   has_group_types: z.boolean(),
   group_types: z.array(freeSchema),

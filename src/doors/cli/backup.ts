@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { WaymarkError } from '../../errors/errors.ts'
-import type { BackupSummary } from '../../service/backups/directory-backups.ts'
-import type { Progress } from '../../service/backups/open-directory.ts'
+import type { BackupSummary, RunProgress } from '../../service/backups/directory-backups.ts'
 import { hasScheme } from '../../service/backups/places/open-place.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import { type Directory, directoryOptions, memoryOption, withDirectory } from './directory.ts'
@@ -96,10 +95,15 @@ export function millisecondsOf(name: string, text: string): number {
   return Number(number) * units[unit!]!
 }
 
-const phases: Readonly<Record<Progress['phase'], string>> = { reading: 'Reading', writing: 'Writing', verifying: 'Verifying' }
+const phases: Readonly<Record<RunProgress['phase'], string>> = {
+  reading: 'Reading',
+  writing: 'Writing',
+  verifying: 'Verifying',
+  compacting: 'Compacting',
+}
 
-export const stepText = ({ phase, bytes, ofBytes }: Progress): string =>
-  `${phases[phase]}: ${sizeText(bytes)}${ofBytes === null ? '' : ` of ${sizeText(ofBytes)}`}`
+export const stepText = ({ phase, project, bytes, ofBytes }: RunProgress): string =>
+  `${phases[phase]}${project === undefined ? '' : ` project ${project}`}: ${sizeText(bytes)}${ofBytes === null ? '' : ` of ${sizeText(ofBytes)}`}`
 
 export const sizeText = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`

@@ -33,6 +33,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./restore.ts')).restoreDirectory,
   },
   {
+    name: 'compact',
+    summary: 'Gives the disk space of deleted events and persons back to the file system, while the directory is used.',
+    load: async () => (await import('./compact.ts')).compact,
+  },
+  {
     name: 'projects list',
     summary: 'Lists the projects and their project API keys.',
     load: async () => (await import('./list.ts')).listProjects,

@@ -4,6 +4,7 @@ import type { Download, DownloadFormat } from '../../engine/execution/download.t
 import type { PropertyTypeInput } from '../../events/ingestion/decoding/inputs.ts'
 import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
+import type { PropertyScope, RemovalCounts } from '../../language/catalog/removals.ts'
 import type {
   ActionService,
   CohortService,
@@ -39,6 +40,7 @@ export interface ProjectData extends CaptureTarget {
   eventNames(asked: NamesAsked): Promise<NamesFound<KnownEvent>>
   propertyNames(asked: NamesAsked): Promise<NamesFound<KnownProperty>>
   removedEvents(): Promise<number>
+  removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts>
   personHistory(asked: HistoryAsked): Promise<readonly PersonVersion[]>
   groupTypes(): Promise<readonly { readonly index: number; readonly name: string }[]>
   warnings(): Promise<readonly WarningSummary[]>

@@ -8,6 +8,7 @@ import type { DashboardAnswer, WholeDashboardAnswer } from '../answers/dashboard
 import type { AnsweredInsightAnswer, SavedInsightAnswer } from '../answers/insights.ts'
 import type { DeletionAnswer, PersonAnswer, PersonCohortsAnswer } from '../answers/persons.ts'
 import type { ProjectAnswer } from '../answers/projects.ts'
+import type { PropertyDefinitionAnswer } from '../answers/property-definitions.ts'
 import type { Send } from '../http/server/operator.ts'
 import { ClientError } from './client-error.ts'
 import type { FileImportOptions, FileImportSummary } from './import-files.ts'
@@ -70,10 +71,19 @@ export type DeletedPersons =
   | { readonly distinct_ids: readonly string[] }
   | { readonly cohort: number }
 
+export interface RemovedProperty {
+  readonly type: 'event' | 'person' | 'group'
+  readonly name: string
+  /** Of groups. */
+  readonly group_type_index?: number
+}
+
 export interface ProjectCalls {
   /** All settings of a project. */
   retrieve(project: ProjectOrId): Promise<ProjectAnswer>
   update(project: ProjectOrId, settings: Omit<NewProjectSettings, 'api_token' | 'is_demo'>): Promise<ProjectAnswer>
+  /** Deletes a property from all that is stored. Null: it never came. */
+  removeProperty(project: ProjectOrId, property: RemovedProperty): Promise<DeletionAnswer | null>
   /** Deletes a project with its events and all that belongs to it. */
   remove(project: ProjectOrId): Promise<void>
 }
@@ -199,6 +209,12 @@ export function createClient(waymark: Waymark): Client {
     projects: {
       retrieve: (project) => call('GET', project, []),
       update: (project, settings) => call('PATCH', project, [], { body: settings }),
+      removeProperty: async (project, { name, ...of }) => {
+        const query = { ...of, properties: JSON.stringify([name]) }
+        const { results } = await call<ListPage<PropertyDefinitionAnswer>>('GET', project, ['property_definitions'], { query })
+        const [found] = results
+        return found ? call('POST', project, ['property_definitions', found.id, 'delete_values']) : null
+      },
       remove: (project) => done('DELETE', project, []),
     },
     insights: {

@@ -53,9 +53,18 @@ export interface LogState {
   readonly log: readonly LogFile[]
 }
 
+/** How many months a project keeps its events, and persons who have none any more. Null: for ever. */
+export interface Retention {
+  readonly events: number | null
+  /** Events of these names. */
+  readonly names: Readonly<Record<string, number | null>>
+  readonly persons: number | null
+}
+
 /** The settings of a project that its backend needs. */
 export interface BackendSettings extends ProjectSettings {
   readonly anonymizeIps: boolean
+  readonly retention: Retention
   /** It has acknowledged events before. */
   readonly hadEvents: boolean
 }
@@ -82,6 +91,8 @@ export interface Backends {
   ready(): Promise<void>
   open(home: BackendHome): Promise<ProjectBackend>
   drop(id: number): Promise<void>
+  /** Replaces the store of a closed project by the copy that was made of it. */
+  replace(id: number): Promise<void>
   load(): Load
   /** The number of projects that may be open at a time. */
   readonly mostOpen: number

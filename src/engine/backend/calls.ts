@@ -4,12 +4,14 @@ import type { WarningSummary } from '../../events/ingestion/warnings.ts'
 import type { GroupChange, PersonChange } from '../../events/ingestion/work.ts'
 import type { KnownEvent, KnownProperty, NamesAsked, NamesFound } from '../../language/catalog/known-names.ts'
 import type { HistoryAsked, PersonVersion } from '../../language/catalog/person-history.ts'
+import type { PropertyScope, RemovalCounts } from '../../language/catalog/removals.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { ActionService } from '../definitions/actions.ts'
 import type { CohortService } from '../definitions/cohorts.ts'
 import type { StoreDigest } from '../execution/ports.ts'
+import type { StoreSpace } from '../storage/store-space.ts'
 
 // The calls of a project with one answer each. `local-backend.ts` implements them; a project that is opened on demand, and one whose store is in another process,
 // make theirs from this table. What streams rows, and queries with their progress, are methods of `ProjectBackend` itself.
@@ -25,6 +27,10 @@ export interface Records {
   deletePersons(persons: readonly string[], withEvents: boolean): Promise<readonly (number | null)[]>
   /** Sets and removes properties of groups that exist. */
   changeGroup(change: GroupChange): Promise<void>
+  /** Removes a property from everything that is stored. */
+  removeProperty(scope: PropertyScope, name: string): Promise<RemovalCounts>
+  /** Removes what the project does not keep any more. Returns also what queries have removed since the last call. */
+  removeOld(): Promise<RemovalCounts>
 }
 
 /** What is known about the events received so far. */
@@ -49,6 +55,7 @@ export interface ProjectCalls {
   readonly cohorts: Omit<CohortService, 'refreshes'>
   readonly exportRows: Omit<ExportRows, 'stage'>
   readonly storedEvents: EventReader
+  readonly space: StoreSpace
 }
 
 /** Whether a call is made again if the engine ends before it answers: a second one must change nothing more. */
@@ -62,6 +69,8 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
     changePersons: 'repeated',
     deletePersons: 'repeated',
     changeGroup: 'repeated',
+    removeProperty: 'repeated',
+    removeOld: 'repeated',
   },
   known: {
     events: 'repeated',
@@ -87,6 +96,7 @@ const calls: { readonly [S in keyof ProjectCalls]: { readonly [M in keyof Projec
   },
   exportRows: { measure: 'repeated', columns: 'repeated', positionAt: 'repeated', firstTime: 'repeated' },
   storedEvents: { range: 'repeated', at: 'repeated' },
+  space: { measure: 'repeated', copy: 'once', discard: 'repeated' },
 }
 
 /** One call, as it is sent. */

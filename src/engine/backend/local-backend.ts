@@ -3,7 +3,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import type { ThreadPool } from '../../core/folds/thread-pool.ts'
 import type { ColumnSource } from '../../core/lists/ports.ts'
 import { ProjectLists } from '../../core/lists/project-lists.ts'
-import { QueryError } from '../../errors/errors.ts'
+import { InternalError, QueryError } from '../../errors/errors.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
 import { Pipeline } from '../../events/ingestion/pipeline.ts'
@@ -34,9 +34,11 @@ import { listFiles } from '../storage/files/list-files.ts'
 import { openTransformFile } from '../storage/files/transform-file.ts'
 import { type ProjectStorage, transformedIn } from '../storage/project-storage.ts'
 import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
+import type { StoreSpace } from '../storage/store-space.ts'
 import type { Stores } from '../storage/stores.ts'
 import type { BackendHome, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import type { KnownFacts, Records } from './calls.ts'
+import { Keeping } from './keeping.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
 export interface LocalHome extends BackendHome {
@@ -133,6 +135,7 @@ export class LocalBackend implements ProjectBackend {
   private readonly storage: ProjectStorage
   /** The events in memory, where the engine does not fold lists of events itself. */
   private readonly lists: ProjectLists | null
+  private readonly keeping: Keeping
   private loading: Promise<void> | null = null
   /** When it was loaded last, by what was loaded. */
   private readonly loadedAt = new Map<string, number>()
@@ -157,6 +160,7 @@ export class LocalBackend implements ProjectBackend {
       : null
     this.reports = reports
     this.pipeline = pipeline
+    this.keeping = new Keeping(pipeline, home)
     const definitions = definitionStore({
       members: storage.engine.members(upkeep),
       write: (records) => pipeline.writeRecords(records),
@@ -254,6 +258,8 @@ export class LocalBackend implements ProjectBackend {
     changePersons: (changes) => this.pipeline.changePersons(changes),
     deletePersons: (persons, withEvents) => this.pipeline.deletePersons(persons, withEvents),
     changeGroup: (change) => this.pipeline.changeGroup(change),
+    removeProperty: (scope, name) => this.pipeline.remove({ remove: 'property', scope, name }),
+    removeOld: () => this.keeping.removeOld(),
   }
 
   readonly known: KnownFacts = {
@@ -288,7 +294,7 @@ export class LocalBackend implements ProjectBackend {
 
   /** The project as a query sees it, with everything acknowledged: while the query runs, only rows may change. */
   async forQueries(turns: StatementScheduler = unscheduled()): Promise<QueryProject> {
-    await this.pipeline.caughtUp()
+    await this.keeping.caughtUp()
     const { engine } = this.storage
     const statements = engine.statements(turns)
     return {
@@ -320,6 +326,12 @@ export class LocalBackend implements ProjectBackend {
   readonly storedEvents: EventReader = {
     range: (range) => this.exporting((project, signal) => eventsInRange(project, range, { signal })),
     at: (positions) => this.exporting((project, signal) => eventsAt(project, positions, { signal })),
+  }
+
+  get space(): StoreSpace {
+    const { space } = this.storage
+    if (!space) throw new InternalError('The store has no file of its own')
+    return space
   }
 
   private exporting<T>(work: (project: QueryProject, signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {

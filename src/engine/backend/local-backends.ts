@@ -19,6 +19,7 @@ export const localBackends = (
     ready: async () => undefined,
     open: (home) => openLocalBackend({ ...home, stores, admission, threads }),
     drop: (id) => stores.drop(id),
+    replace: (id) => stores.replace(id),
     mostOpen: instance.isInMemory ? Number.POSITIVE_INFINITY : mostOpenProjects(instance.memoryLimit),
     positionOf: (id) => (instance.isInMemory ? 0 : closedPosition(filesOf(instance.dataDir, id).position)),
     recentEnds: 0, // this process would have ended with it

@@ -3,6 +3,7 @@ import type { RecordBatch, Table } from 'apache-arrow'
 import { WaymarkError } from '../../errors/errors.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
+import { type Deferred, deferred } from '../../lib/flow/deferred.ts'
 import type { ExportRows } from '../../service/exports/ports.ts'
 import type { EventReader } from '../../service/plugins/delivery/ports.ts'
 import type { Wanted } from '../admission/admission.ts'
@@ -12,8 +13,10 @@ import type { CohortService } from '../definitions/cohorts.ts'
 import type { RowsAnswer } from '../execution/answer-rows.ts'
 import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
+import type { StoreCopy, StoreSpace } from '../storage/store-space.ts'
 import type { BackendHome, Backends, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import { callOn, forwardedCalls, type KnownFacts, type Records } from './calls.ts'
+import { type Compacted, type Compacting, copied, failed, isLittle } from './compaction.ts'
 import type { Closable, OpenLimit } from './open-limit.ts'
 
 const noRefreshes: CohortService['refreshes'] = { whole: 0, partial: 0 }
@@ -29,6 +32,9 @@ const pauses = { timesAsLong: 10, shortestMs: 1_000, longestMs: 60_000 } as cons
 /** A store that must be opened again waits this long for what uses it. */
 const useUpMs = 2_000
 
+/** How long new calls wait for those in progress before a store is replaced, the pause before the next attempt, and how long there are attempts. */
+const rests = { restMs: 2_000, lookMs: 5, pauseMs: 1_000, longestMs: 60_000 } as const
+
 type Errors = Pick<Backends, 'isOutOfMemory' | 'isLost'>
 
 /** A project that is open while it is used, and closed when others need its memory. Its methods open it. */
@@ -39,11 +45,12 @@ export class OnDemandBackend implements ProjectBackend, Closable {
   readonly cohorts: CohortService
   readonly exportRows: ExportRows
   readonly storedEvents: EventReader
+  readonly space: StoreSpace
   readonly reports: RecoveryReport[] = []
   uses = 0
   usedAt = performance.now()
   private readonly home: BackendHome
-  private readonly backends: Pick<Backends, 'open'> & Errors
+  private readonly backends: Pick<Backends, 'open' | 'replace'> & Errors
   private readonly limit: OpenLimit
   private opening: Promise<ProjectBackend> | null = null
   /** The open project. */
@@ -53,10 +60,12 @@ export class OnDemandBackend implements ProjectBackend, Closable {
   private hasBeenOpen = false
   private readonly hasPosition: boolean
   private isClosed = false
+  /** New calls wait for it: the store is being replaced. */
+  private resting: Deferred<void> | null = null
   /** When it was closed last. */
   private last = { position: 0, lag: 0 }
 
-  constructor(home: BackendHome, backends: Pick<Backends, 'open'> & Errors, limit: OpenLimit, position: number | null) {
+  constructor(home: BackendHome, backends: Pick<Backends, 'open' | 'replace'> & Errors, limit: OpenLimit, position: number | null) {
     this.home = home
     this.backends = backends
     this.limit = limit
@@ -68,6 +77,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     this.known = calls.known
     this.actions = calls.actions
     this.storedEvents = calls.storedEvents
+    this.space = calls.space
     this.cohorts = {
       ...calls.cohorts,
       get refreshes() {
@@ -176,6 +186,73 @@ export class OnDemandBackend implements ProjectBackend, Closable {
     return true
   }
 
+  /** Gives back the space of deleted rows. */
+  async compact({ isForced, signal }: Compacting): Promise<Compacted> {
+    const began = performance.now()
+    const seconds = () => (performance.now() - began) / 1000
+    const { backend, release } = await this.hold()
+    const skipped = (bytes: number): Compacted => ({ outcome: 'skipped', before: bytes, after: bytes, seconds: seconds() })
+    let before = 0
+    try {
+      await backend.known.warnings() // what is not applied yet would count as more space afterwards
+      const { bytes, unused } = await backend.space.measure()
+      before = bytes
+      if (!isForced && isLittle(unused, bytes)) return skipped(bytes)
+      const copy = await copied(backend, signal)
+      if (!isForced && isLittle(bytes - copy.bytes, bytes)) {
+        await backend.space.discard() // less than it was estimated to be
+        return skipped(bytes)
+      }
+      await this.exchange(backend, copy, signal)
+    } finally {
+      release()
+    }
+    const { bytes } = await this.space.measure() // opens it, which applies the rest of the log
+    return { outcome: 'compacted', before, after: bytes, seconds: seconds() }
+  }
+
+  /** Replaces the store by its copy. The caller holds the project. */
+  private async exchange(inner: ProjectBackend, { seq }: StoreCopy, signal: AbortSignal): Promise<void> {
+    try {
+      await this.rest(inner, signal)
+      if (this.inner !== inner || this.closing || this.isClosed) throw failed('The project was closed while its store was copied.')
+      const again = inner.position - seq
+      if (again > 0 && this.home.transformations?.isOn())
+        throw failed(`${again} events arrived while the store was copied, and plugins change events, which they would do twice.`)
+    } catch (error) {
+      if (this.inner === inner) await inner.space.discard().catch(() => undefined)
+      this.goOn()
+      throw error
+    }
+    try {
+      await this.closeInner(inner)
+      await this.backends.replace(this.home.settings().id)
+    } finally {
+      this.goOn()
+    }
+  }
+
+  /** Resolves while no other call is in progress and everything is applied. New calls wait until `goOn`. */
+  private async rest(inner: ProjectBackend, signal: AbortSignal): Promise<void> {
+    for (const until = performance.now() + rests.longestMs; ; await setTimeout(rests.pauseMs, undefined, { ref: false })) {
+      signal.throwIfAborted()
+      if (inner.lag > 0) await inner.known.warnings() // so that little is left to apply
+      this.resting = deferred()
+      const atRest = performance.now() + rests.restMs
+      while (this.uses > 1 && performance.now() < atRest) await setTimeout(rests.lookMs)
+      // Plugins may capture events while others are applied, which would wait for this: so it is not waited for in `close`.
+      if (this.uses <= 1 && inner.lag > 0) await Promise.race([inner.known.warnings(), setTimeout(rests.restMs)])
+      if (this.uses <= 1 && inner.lag === 0) return
+      this.goOn()
+      if (performance.now() > until) throw failed('Queries kept the store in use, which is as it was. Compact when fewer run.')
+    }
+  }
+
+  private goOn(): void {
+    this.resting?.resolve()
+    this.resting = null
+  }
+
   /** The engine has lost the store, which must be opened again. */
   private async reopen(inner: ProjectBackend): Promise<void> {
     if (this.inner !== inner || this.closing || this.isClosed) return
@@ -250,6 +327,7 @@ export class OnDemandBackend implements ProjectBackend, Closable {
   }
 
   private async hold(): Promise<{ readonly backend: ProjectBackend; release(): void }> {
+    while (this.resting) await this.resting.promise
     this.uses++
     let isHeld = true
     const release = () => {

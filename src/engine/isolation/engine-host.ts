@@ -241,6 +241,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       },
 
       drop: ({ project }) => started().stores.drop(project),
+      replace: ({ project }) => started().stores.replace(project),
       makeDurable: ({ project }) => started().stores.makeDurable(project),
       settle: ({ project }) => started().stores.settle(project),
 

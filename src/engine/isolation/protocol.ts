@@ -102,6 +102,7 @@ export interface EngineCalls {
   open(args: OpenArgs): Opened
   close(args: ProjectId): void
   drop(args: ProjectId): void
+  replace(args: ProjectId): void
   makeDurable(args: ProjectId): void
   settle(args: ProjectId): void
   duplicates(args: DuplicatesArgs): number

@@ -23,6 +23,7 @@ import type { Download, DownloadFormat } from '../execution/download.ts'
 import type { FileLog } from '../storage/log/file-log.ts'
 import type { LogFindings } from '../storage/log/findings.ts'
 import type { RecoveryReport } from '../storage/recovery/recovery-report.ts'
+import type { StoreSpace } from '../storage/store-space.ts'
 import { type AnswerOf, type ArgsOf, type CallOptions, Gone, type NameOf } from './channel.ts'
 import type { DoorTransform } from './door-transform.ts'
 import { type EngineChild, newWork, type Work } from './engine-child.ts'
@@ -67,6 +68,7 @@ export class RemoteBackend implements ProjectBackend {
   readonly cohorts: CohortService
   readonly exportRows: ExportRows
   readonly storedEvents: EventReader
+  readonly space: StoreSpace
   reports: readonly RecoveryReport[] = []
   failure: unknown = null
   private readonly parts: Parts
@@ -102,6 +104,7 @@ export class RemoteBackend implements ProjectBackend {
     this.known = calls.known
     this.actions = calls.actions
     this.storedEvents = calls.storedEvents
+    this.space = calls.space
     this.cohorts = {
       ...calls.cohorts,
       get refreshes(): CohortService['refreshes'] {

@@ -118,6 +118,10 @@ export class RemoteBackends implements Backends {
     await (await this.engine.channel()).call('drop', { project: id })
   }
 
+  async replace(id: number): Promise<void> {
+    await (await this.engine.channel()).call('replace', { project: id })
+  }
+
   get mostOpen(): number {
     return mostOpenProjects(memoryLimitOf(this.start.memoryLimit))
   }

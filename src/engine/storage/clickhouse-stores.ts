@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { WaymarkError } from '../../errors/errors.ts'
+import { InternalError, WaymarkError } from '../../errors/errors.ts'
 import type { ClickHouseClient } from './clickhouse/client.ts'
 import { clickHouseEngine, type EngineOptions } from './clickhouse/engine.ts'
 import { metaInsert, metaRow, readAppliedSeq } from './clickhouse/journal.ts'
@@ -70,7 +70,16 @@ export async function openClickHouseStores(
     if ((await readAppliedSeq(store)) !== null) await removeRows(store) // of another process, whose log is missing
     const log = new MemoryLog()
     const close = () => log.close()
-    return { engine: clickHouseEngine(store, engine), log, cacheFolder: null, reports: [], recovery: null, close, abandon: close }
+    return {
+      engine: clickHouseEngine(store, engine),
+      log,
+      cacheFolder: null,
+      reports: [],
+      recovery: null,
+      space: null,
+      close,
+      abandon: close,
+    }
   }
 
   return {
@@ -91,13 +100,25 @@ export async function openClickHouseStores(
       })
       const recovery = recoveryOf(found, plan, { keptAs: null, fromSeq, toSeq: log.lastSeq })
       const close = () => log.close()
-      return { engine: clickHouseEngine(store, engine), log, cacheFolder: files.folder, reports, recovery, close, abandon: close }
+      return {
+        engine: clickHouseEngine(store, engine),
+        log,
+        cacheFolder: files.folder,
+        reports,
+        recovery,
+        space: null,
+        close,
+        abandon: close,
+      }
     },
     async drop(id) {
       await removeRows(projectStore(client, id))
       if (!isInMemory) await rm(filesOf(dataDir, id).folder, { recursive: true, force: true })
     },
     makeDurable: async () => undefined, // the server's to do
+    replace: async () => {
+      throw new InternalError('A store on a server has no copy')
+    },
     settle: async () => undefined,
     isDamage: () => false,
     parquetOf: parquetOfRows(dataDir),

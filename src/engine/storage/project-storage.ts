@@ -1,6 +1,7 @@
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Engine } from '../execution/ports.ts'
+import { CopiedStore } from './duckdb/copy-store.ts'
 import { duckdbEngine } from './duckdb/engine.ts'
 import { mustBeWhole } from './duckdb/file/whole-file.ts'
 import { readAppliedSeq, readThrough, type StoreInspector } from './duckdb/inspect-store.ts'
@@ -18,6 +19,7 @@ import { type LogWriter, TailedLog } from './log/tailed-log.ts'
 import { type ProjectFindings, planRecovery, type RecoveryPlan } from './recovery/recovery-plan.ts'
 import type { Rebuilt, RecoveryReport } from './recovery/recovery-report.ts'
 import type { StoreFindings } from './recovery/store-findings.ts'
+import type { StoreSpace } from './store-space.ts'
 
 /** A store that is rebuilt: from the records of the log that are not applied. */
 export interface Recovery extends Pick<Rebuilt, 'keptAs' | 'reason' | 'fromSeq' | 'toSeq'> {
@@ -32,6 +34,8 @@ export interface ProjectStorage {
   /** What is damaged or lost. */
   readonly reports: readonly RecoveryReport[]
   readonly recovery: Recovery | null
+  /** Null: the store has no file of its own. */
+  readonly space: StoreSpace | null
   close(): Promise<void>
   /** Releases everything without a checkpoint. */
   abandon(): Promise<void>
@@ -149,7 +153,7 @@ export async function openProjectStorage(
   if (instance.isInMemory) {
     await instance.attachProject(id)
     const log = new MemoryLog()
-    return { ...opened(instance, database, log), cacheFolder: null, reports: [], recovery: null }
+    return { ...opened(instance, database, log), cacheFolder: null, reports: [], recovery: null, space: null }
   }
   const files = filesOf(instance.dataDir, id)
   const aside = asideOf(files.store)
@@ -169,11 +173,12 @@ export async function openProjectStorage(
         await instance.attachProject(id)
       },
       skipTo: async (seq) => void (await setAppliedSeq(instance, database, seq)),
-      makeDurable: () => instance.checkpoint(database),
+      makeDurable: () => instance.makeDurable(database),
     })
     if (isCopied) await rm(files.copied)
     const recovery = recoveryOf(found, plan, { keptAs: aside.kept, fromSeq, toSeq: log.lastSeq })
-    return { ...opened(instance, database, log), cacheFolder: files.folder, reports, recovery }
+    const space = new CopiedStore(instance, database, files.store)
+    return { ...opened(instance, database, log), cacheFolder: files.folder, reports, recovery, space }
   } catch (error) {
     await instance.abandon(database)
     await aside.undo()

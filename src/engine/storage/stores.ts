@@ -39,6 +39,8 @@ export interface Stores {
   makeDurable(id: number): Promise<void>
   /** The same, and they are in the file itself. */
   settle(id: number): Promise<void>
+  /** Replaces the store of a closed project by the copy that was made of it. */
+  replace(id: number): Promise<void>
   drop(id: number): Promise<void>
   /** Whether an error means that a file is damaged, rather than not accessible. */
   isDamage(error: unknown): boolean
@@ -51,7 +53,8 @@ export interface Stores {
 export const duckdbStores = (instance: Instance, options: StorageOptions): Stores => ({
   open: (id, { hadEvents, isThorough = options.isThorough, tail, onFormat }) =>
     openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}), ...(onFormat ? { onFormat } : {}) }, hadEvents),
-  makeDurable: (id) => instance.checkpoint(projectDatabase(id)),
+  makeDurable: (id) => instance.makeDurable(projectDatabase(id)),
+  replace: (id) => instance.replaceProject(id),
   settle: (id) => instance.settle(projectDatabase(id)),
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,

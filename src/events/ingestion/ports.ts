@@ -1,4 +1,5 @@
 import type { ChangedRow, ChangedTable } from '../../language/catalog/changed-tables.ts'
+import type { KeptFrom, Removal, RemovalCounts } from '../../language/catalog/removals.ts'
 import type { SlotKind } from '../../language/catalog/slots.ts'
 import type { Texts } from '../../lib/text/texts.ts'
 
@@ -16,7 +17,7 @@ export interface IngestLog {
 }
 
 export interface LogRecords {
-  readonly kind: 'event' | 'persons' | 'groups' | 'property_types' | 'records' | 'person_changes'
+  readonly kind: 'event' | 'persons' | 'groups' | 'property_types' | 'records' | 'person_changes' | 'removals'
   /** Milliseconds. */
   readonly receivedAt: number
   readonly sentAt: string | null
@@ -102,7 +103,16 @@ export interface StagedGroup {
   /** Removes what visitors without cookies have done before a day (days since 1970). */
   removeVisits(beforeDay: number): void
   remove(table: 'actions' | 'cohorts' | 'cohort_members', id: number): void
+  /** Rows that the store had before this group have changed or are gone: what was computed from them is computed again. */
+  noteRemoved(): void
   commit(slots: Readonly<Record<'event' | 'person', readonly SlotUse[]>>): Promise<void>
+}
+
+/** Texts of a store without a property. A text that does not have it stays as it is. */
+export interface WithoutProperty {
+  ofProperties(text: string, name: string): string
+  ofTimes(text: string, name: string): string
+  ofFamily(text: string, name: string): string
 }
 
 /** A project's store as seen by the apply stage, its only writer. */
@@ -142,6 +152,11 @@ export interface EventWriter {
   fillSteps(scope: 'event' | 'person', slots: readonly SlotUse[], toSeq: number): Promise<(() => Promise<void>)[]>
   /** Uuids of the events in a range of the log, in chunks; also of events that were removed, so that they stay so. */
   uuids(fromSeq: number, toSeq: number): AsyncIterable<{ readonly uuids: readonly string[]; readonly toSeq: number }>
+  /**
+   * Transactions that take something from the store, each with what it changed. Run them one by one, never concurrently
+   * with a commit, and open the state again afterwards. When they are repeated, they take what is left.
+   */
+  removalSteps(removal: Removal, seq: number, without: WithoutProperty): Promise<readonly (() => Promise<Partial<RemovalCounts>>)[]>
   /** A random id created with the store, for cache files that belong to this store only. */
   identity(): Promise<number>
   /** Work of up to a second that a later commit would do: called where the next query is likely furthest away. */
@@ -196,6 +211,7 @@ export interface WriterState {
   /** Uuids that persons kept when the id that they were made from left them. */
   readonly keptUuids: readonly string[]
   readonly retiredSlots: readonly string[]
+  readonly keptFrom: KeptFrom
   /** Characters of large texts, by the table that has them; `events`: of all that were ever written. */
   readonly large: Readonly<Record<'persons' | 'versions' | 'groups' | 'families' | 'events', number>>
   readonly groupTypes: string[]

@@ -99,6 +99,10 @@ export const warningKinds = {
     means:
       'The project has 1,000,000 visitors without cookies in three days. Further ones get one session a day each, and are not linked when they are identified.',
   },
+  event_before_retention: {
+    effect: 'dropped',
+    means: 'The event is older than the project keeps events. Its changes of persons and groups are kept.',
+  },
   person_history_too_large: { effect: 'in part', means: 'The history of a person is full; no version was kept for this change.' },
 } as const satisfies Record<string, Kind>
 

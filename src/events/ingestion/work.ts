@@ -1,3 +1,4 @@
+import type { Removal } from '../../language/catalog/removals.ts'
 import type { PreparedEvent } from './decoding/prepare.ts'
 import type { PropertyType } from './properties/property-types.ts'
 
@@ -24,6 +25,7 @@ export type Content =
   | { readonly kind: 'property_types'; readonly types: readonly PropertyTypeRow[] }
   | { readonly kind: 'records'; readonly records: readonly RecordWrite[] }
   | { readonly kind: 'person_changes'; readonly changes: readonly PersonChange[] }
+  | { readonly kind: 'removals'; readonly removals: readonly Removal[] }
 
 /** A change of a person by a user. Persons are named by their uuids; a change of one that does not exist has no effect. */
 export type PersonChange =

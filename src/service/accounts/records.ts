@@ -495,14 +495,14 @@ export const accountShapes = {
     due_at: 'time',
     attempts: 'integer',
   },
-  /** The backups that this directory makes regularly, by their place. */
-  /** Receipts of deleted persons. The log of activities has who deleted them, too, but not for as long. */
+  /** Receipts of what was deleted: persons, the values of a property, and what is not kept any longer. The log of activities has who did it, too, but not for as long. */
   deletions: {
     id: 'text',
     project_id: 'integer',
     created_by_id: 'integer?',
-    asked_by: 'text', // how the persons were given: ids, distinct_ids, cohort
+    asked_by: 'text', // how the persons were given: ids, distinct_ids, cohort; or property, retention
     cohort_id: 'integer?',
+    property: 'text?', // its scope and its name
     asked: 'integer', // ids that were given, or members
     with_events: 'boolean',
     persons: 'integer',
@@ -513,6 +513,16 @@ export const accountShapes = {
     created_at: 'time',
     finished_at: 'time?', // null: it is at work, or was broken off
   },
+  /** When projects that keep something for a limited time remove what is older. A project without a row has not done it yet. */
+  retention_runs: {
+    id: 'text',
+    project_id: 'integer',
+    due_at: 'time',
+    failures: 'integer',
+    latest_error: 'text?',
+    ran_at: 'time?',
+  },
+  /** The backups that this directory makes regularly, by their place. */
   backups: {
     id: 'text',
     due_at: 'time',
@@ -675,6 +685,7 @@ export type NoticeDelivery = RowOf<Shapes['notice_deliveries']>
 export type PluginTask = RowOf<Shapes['plugin_tasks']>
 export type PluginJobRow = RowOf<Shapes['plugin_jobs']>
 export type Deletion = RowOf<Shapes['deletions']>
+export type RetentionRun = RowOf<Shapes['retention_runs']>
 export type BackupRow = RowOf<Shapes['backups']>
 export type Lease = RowOf<Shapes['leases']>
 export type HistoricalImport = RowOf<Shapes['historical_imports']>

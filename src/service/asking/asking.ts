@@ -1,9 +1,12 @@
 import type { Wanted } from '../../engine/admission/admission.ts'
 import type { Answer } from '../../engine/admission/answer.ts'
 import type { Computed, Computing, Load } from '../../engine/admission/computing.ts'
+import { keptFromAt } from '../../engine/backend/keeping.ts'
 import type { KeptAnswers } from '../../engine/execution/ports.ts'
+import { keptFromText } from '../../language/catalog/removals.ts'
 import { rememberText } from '../../lib/text/json-text.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { retentionOf } from '../accounts/projects/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 import { createQueryRuns, type Polled, presentRun, type QueryRuns, runText, type Work, type Working } from './query-runs.ts'
 import type { RefreshMode } from './refresh.ts'
@@ -76,6 +79,10 @@ export interface Asking {
   cachedAt(project: ProjectRecord, query: AskedRequest['query']): Date | null
 }
 
+/** At midnight a project with a data retention has fewer events, without a record of its log. */
+const keptText = ({ settings, timezone }: ProjectRecord, now: Date): string =>
+  keptFromText(keptFromAt(retentionOf(settings), timezone, now.getTime() * 1000))
+
 export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () => Load): Asking => {
   const { clock } = accounts.context
   const results = createResultCache()
@@ -107,7 +114,8 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
         if (!isCached) return answer
         const { length } = await answer.text()
         const stale = staleAt({ endsAt, computedAt }, query)
-        const entry = { key, answer, length, endsAt, position, computedAt, staleAt: stale, timezone: project.timezone }
+        const kept = keptText(project, computedAt)
+        const entry = { key, answer, length, endsAt, position, kept, computedAt, staleAt: stale, timezone: project.timezone }
         results.keep(entry)
         return newAnswer(entry)
       }
@@ -152,7 +160,9 @@ export const createAsking = (accounts: Accounts, answers: KeptAnswers, load: () 
       if (refresh === 'force_blocking') return wait()
       if (refresh === 'force_async') return start(true)
       const isLazy = refresh === 'lazy_async'
-      const known = isCached ? results.find(key, query, source.position(), clock(), isLazy) : undefined
+      const known = isCached
+        ? results.find(key, query, { position: source.position(), kept: keptText(project, clock()) }, clock(), isLazy)
+        : undefined
       if (known?.isFresh) {
         const answer = await cachedAnswer(known.entry)
         return wantsStatus ? { status: await runs.start(project.id, client_query_id, key, false, async () => answer) } : { answer }

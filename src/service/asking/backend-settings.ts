@@ -1,5 +1,5 @@
 import type { BackendSettings } from '../../engine/backend/backend.ts'
-import { settingsWithDefaults, viewsOf } from '../accounts/projects/project-fields.ts'
+import { retentionOf, settingsWithDefaults, viewsOf } from '../accounts/projects/project-fields.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 
 /** The settings of a project as its backend reads them. */
@@ -15,6 +15,7 @@ export function backendSettings(record: ProjectRecord): BackendSettings {
     pathCleaningFilters: list<{ regex: string; alias: string }>('path_cleaning_filters'),
     views: viewsOf(record.settings),
     anonymizeIps: settings.anonymize_ips === true,
+    retention: retentionOf(record.settings),
     hadEvents: record.ingested_event,
   }
 }

@@ -5,8 +5,8 @@ import { maybeTime, time } from '../../lib/time/wire-time.ts'
 import { queryKinds } from '../../queries/registry.ts'
 import type { ProjectRecord } from '../accounts/records.ts'
 
-// Cached answers of insight queries, valid while a new one would be equal: the log has no new records, the project's settings are the same
-// and the date range has not moved by an interval.
+// Cached answers of insight queries, valid while a new one would be equal: the log has no new records, the project's settings are the same,
+// the same events are kept, and the date range has not moved by an interval.
 
 export interface Entry {
   readonly key: string
@@ -16,6 +16,8 @@ export interface Entry {
   /** The end of its date range, if it has one. */
   readonly endsAt: string | null
   readonly position: number
+  /** From when on the project kept events. */
+  readonly kept: string
   readonly computedAt: Date
   /** When it is too old for most callers; null: never. */
   readonly staleAt: Date | null
@@ -120,13 +122,19 @@ export const createResultCache = () => {
   return {
     keyOf: keysOf(),
     /** The cached answer, and whether it is still fresh. Lazy callers also accept an answer without the newest events. */
-    find(key: string, query: Query, position: number, now: Date, isLazy: boolean): { entry: Entry; isFresh: boolean } | undefined {
+    find(
+      key: string,
+      query: Query,
+      { position, kept }: Pick<Entry, 'position' | 'kept'>,
+      now: Date,
+      isLazy: boolean,
+    ): { entry: Entry; isFresh: boolean } | undefined {
       const found = entries.get(key)
       if (!found) return undefined
       entries.delete(key)
       entries.set(key, found)
       const { entry } = found
-      return { entry, isFresh: (isLazy || entry.position === position) && isYoung(entry, query, now, isLazy) }
+      return { entry, isFresh: entry.kept === kept && (isLazy || entry.position === position) && isYoung(entry, query, now, isLazy) }
     },
     entry: (key: string): Entry | undefined => entries.get(key)?.entry,
     keep(entry: Entry): void {

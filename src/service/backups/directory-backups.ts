@@ -210,21 +210,31 @@ export async function isAtRest(dataDir: string, project: number): Promise<boolea
 }
 
 export interface RunState {
-  readonly progress: Progress | null
+  readonly progress: RunProgress | null
   /** Null until it ends. */
   readonly result: unknown
 }
 
 interface Run {
   readonly stop: AbortController
-  progress: Progress | null
+  progress: RunProgress | null
   result: unknown
   error: unknown
 }
 
+/** How far long work is, whatever it does. */
+export interface RunProgress {
+  readonly phase: Progress['phase'] | 'compacting'
+  /** The one that is worked on. */
+  readonly project?: number
+  readonly bytes: number
+  /** Null: not known. */
+  readonly ofBytes: number | null
+}
+
 interface Watching {
   readonly signal: AbortSignal
-  onProgress(progress: Progress): void
+  onProgress(progress: RunProgress): void
 }
 
 /** Of the latest runs, so that a command can ask again when it missed an answer. */
@@ -240,7 +250,7 @@ export class LongRuns {
     const run: Run = { stop: new AbortController(), progress: null, result: null, error: null }
     this.runs.set(id, run)
     this.runs.delete(id - mostRuns)
-    const onProgress = (progress: Progress) => {
+    const onProgress = (progress: RunProgress) => {
       run.progress = progress
     }
     work({ signal: run.stop.signal, onProgress }).then(

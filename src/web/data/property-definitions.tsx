@@ -1,14 +1,15 @@
 import { useState } from 'preact/hooks'
 import type { GroupTypeAnswer } from '../../doors/answers/groups.ts'
 import type { PropertyDefinitionAnswer, PropertyDetailAnswer } from '../../doors/answers/property-definitions.ts'
-import { get, patch } from '../lib/api.ts'
+import { get, patch, post } from '../lib/api.ts'
 import { agoText, momentText, numberText } from '../lib/format.ts'
 import { linkTo, type Place } from '../lib/router.ts'
 import { useProject } from '../lib/session.ts'
 import { parameters, useAddress } from '../lib/use-address.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { shownValue } from '../people/types.ts'
-import { ChoiceField, textOf } from '../ui/forms.tsx'
+import { useOrganization } from '../settings/organization-of.ts'
+import { ChoiceField, ConfirmButton, textOf } from '../ui/forms.tsx'
 import { ListTable, Search, UnfoldButton, UnfoldingRow, useList } from '../ui/list-table.tsx'
 import { Empty, ErrorBox, Select, Working } from '../ui/parts.tsx'
 import { Marks, type Notes, NotesForm } from './notes.tsx'
@@ -122,6 +123,7 @@ export function PropertyDefinitions({ place }: { place: Place }) {
 
 function PropertyForm({ property, onSaved }: { property: PropertyDefinitionAnswer; onSaved: () => void }) {
   const { api } = useProject()
+  const { isAdmin } = useOrganization()
   const path = api(`property_definitions/${property.id}/`)
   const { value: detail, error, reload, cancel } = useLoaded((signal) => get<PropertyDetailAnswer>(path, signal), [path])
   const save = (notes: Notes, form: HTMLFormElement) => {
@@ -154,6 +156,20 @@ function PropertyForm({ property, onSaved }: { property: PropertyDefinitionAnswe
           ))}
         </ul>
       </section>
+      {isAdmin && (
+        <ConfirmButton
+          label="Delete all values…"
+          title={`Delete all values of ${property.name}`}
+          submit="Delete the values"
+          typed={property.name}
+          action={() => post(`${path}delete_values/`, {}).then(onSaved)}
+        >
+          <p>
+            The property is taken out of everything that is stored, with its type and description. This cannot be undone. Events that arrive
+            later may bring it again.
+          </p>
+        </ConfirmButton>
+      )}
     </div>
   )
 }

@@ -8,8 +8,20 @@ import { useProject, useSession } from '../lib/session.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { browserZone, knownZones } from '../lib/zones.ts'
 import { At } from '../ui/field-errors.tsx'
-import { CheckField, ChoiceField, ConfirmButton, DialogButton, Form, isChecked, linesOf, TextField, textOf } from '../ui/forms.tsx'
+import {
+  CheckField,
+  ChoiceField,
+  ConfirmButton,
+  DialogButton,
+  Form,
+  isChecked,
+  linesOf,
+  numberIn,
+  TextField,
+  textOf,
+} from '../ui/forms.tsx'
 import { CopyButton, ErrorBox, Working } from '../ui/parts.tsx'
+import { DataRetention } from './data-retention.tsx'
 import { useOrganization } from './organization-of.ts'
 
 /** The settings of the project, for the sections that show a part of them. */
@@ -80,6 +92,7 @@ export function ProjectSection() {
       </section>
       <ProjectKey token={settings.api_token} isAdmin={isAdmin} onRotated={take} />
       <EventLimit settings={settings} isAdmin={isAdmin} save={save} />
+      <DataRetention settings={settings} isAdmin={isAdmin} save={save} />
       <NewProject />
       <DeleteProject name={settings.name} isAdmin={isAdmin} />
     </>
@@ -127,7 +140,7 @@ function EventLimit({
 }) {
   const send = (form: HTMLFormElement) => {
     const text = textOf(form, 'daily_event_limit').replaceAll(/[\s,.]/g, '')
-    return save({ daily_event_limit: text === '' ? null : Number(text) })
+    return save({ daily_event_limit: numberIn(text) })
   }
   const count = (value: number) => value.toLocaleString('en')
   return (

@@ -18,6 +18,9 @@ const Close = createContext<(() => void) | null>(null)
 
 export const textOf = (form: HTMLFormElement, name: string): string => String(new FormData(form).get(name) ?? '').trim()
 export const isChecked = (form: HTMLFormElement, name: string): boolean => new FormData(form).has(name)
+/** What is not a number is sent as it was typed: the API refuses it, with the reason. */
+export const numberIn = (text: string): number | null =>
+  text.trim() === '' ? null : Number.isNaN(Number(text)) ? (text as unknown as number) : Number(text)
 /** The items of a field with one item per line, or with what stands between them. */
 export const linesOf = (form: HTMLFormElement, name: string, between: string | RegExp = '\n'): string[] =>
   textOf(form, name)

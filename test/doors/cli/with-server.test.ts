@@ -272,5 +272,25 @@ test('a command that fails inside the server says why', async () => {
   const file = join(folder, 'a-file')
   await writeFile(file, '')
   const { code, err } = await command('backup', join(file, 'backups'))
-  expect([code, err]).toEqual([1, expect.stringMatching(/^waymark: ENOTDIR[^\n]+\n$/)])
+  expect([code, err]).toEqual([1, expect.stringMatching(/^waymark: [^\n]+ENOTDIR[^\n]+\n$/)])
+})
+
+test('compact gives space back with the server running, and says what it did', async () => {
+  const before = await count('old')
+  const forced = await command('compact', '--force', '--json')
+  const { projects, ...total } = JSON.parse(forced.out)
+  expect(projects[0]).toMatchObject({ id: 1, outcome: 'compacted' })
+  expect(projects[0].bytes_after).toBe((await stat(join(data, 'projects', '1', 'store.duckdb'))).size)
+  expect(total.given_back).toBe(total.bytes_before - total.bytes_after)
+  const skipped = await command('compact', '--project', '1')
+  expect([skipped.code, skipped.err]).toEqual([0, ''])
+  expect(skipped.out).toMatch(
+    /^Project 1 {8}\S.*: [\d.]+ MB, skipped: it would give back less than a tenth .*\nTotal {12}[\d.]+ MB before, [\d.]+ MB after, 0 kB given back in [\d.]+ s\n$/,
+  )
+  expect((await command('compact', '--project', '1', '--force')).out).toMatch(
+    /^Project 1 {8}\S.*: [\d.]+ MB before, [\d.]+ MB after, \d+ kB (given back|more) in [\d.]+ s\nTotal /,
+  )
+  expect(await count('old')).toBe(before)
+  expect(await command('compact', '--project', '9')).toMatchObject({ code: 1, err: expect.stringContaining('project 9') })
+  expect(await command('compact', '--project', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('--project must be the ID') })
 })

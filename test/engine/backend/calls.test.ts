@@ -20,7 +20,15 @@ test('each call is forwarded by its name, and what changes something twice is no
   expect(seen.map(([{ service, method }]) => [service, method])).toEqual(made)
   expect(seen.every(([{ args }]) => args.length === 2)).toBe(true)
   const once = seen.filter(([, isRepeatable]) => !isRepeatable).map(([{ service, method }]) => `${service}.${method}`)
-  expect(once.sort()).toEqual(['actions.create', 'actions.remove', 'actions.update', 'cohorts.create', 'cohorts.remove', 'cohorts.update'])
+  expect(once.sort()).toEqual([
+    'actions.create',
+    'actions.remove',
+    'actions.update',
+    'cohorts.create',
+    'cohorts.remove',
+    'cohorts.update',
+    'space.copy',
+  ])
 })
 
 test.each([

@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { RecordBatchStreamWriter, Schema } from 'apache-arrow'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { storeFormat } from '../../../src/engine/storage/duckdb/schema.ts'
 import { firstLine } from '../../../src/engine/storage/files/file-formats.ts'
 import { keepCopy } from '../../../src/engine/storage/files/kept-copies.ts'
 import { listFiles } from '../../../src/engine/storage/files/list-files.ts'
@@ -36,14 +37,15 @@ import { program } from '../../harness/programs.ts'
 let root: string
 let count = 0
 let dataDir: string
-const about = JSON.parse(readFileSync(join(keptDirectories, 'format-7/closed.json'), 'utf8')) as KeptDirectory
+const kept = `format-${storeFormat}`
+const about = JSON.parse(readFileSync(join(keptDirectories, `${kept}/closed.json`), 'utf8')) as KeptDirectory
 const project = about.projects.shop!.id
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'waymark-formats-'))
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 beforeEach(() => {
-  dataDir = unpack('format-7', 'closed', join(root, String(++count)))
+  dataDir = unpack(kept, 'closed', join(root, String(++count)))
 })
 const path = (name: string) => join(dataDir, name)
 const inProject = (name: string) => `projects/${project}/${name}`
@@ -87,7 +89,7 @@ const write = (file: string, text: string) => {
 const cases: readonly (readonly [name: string, file: string, make: () => unknown, found: number, supported: number])[] = [
   ['accounts', 'control.duckdb', () => setFormat('control.duckdb', 99), 99, 2],
   ['accounts in a newer layout of DuckDB', 'control.duckdb', () => setLayout('control.duckdb', 99), 99, 68],
-  ['a store', inProject('store.duckdb'), () => setFormat(inProject('store.duckdb'), 99), 99, 7],
+  ['a store', inProject('store.duckdb'), () => setFormat(inProject('store.duckdb'), 99), 99, storeFormat],
   ['a store in a newer layout of DuckDB', inProject('store.duckdb'), () => setLayout(inProject('store.duckdb'), 99), 99, 68],
   ['a log', segment, () => setHeader(segment, ''), 9, 1],
   ['a log with a longer header', segment, () => setHeader(segment, 'x'.repeat(20_000)), 9, 1],
@@ -215,7 +217,7 @@ describe('a store of an older format', () => {
   const toFormat6 = async () => {
     await change(
       inProject('store.duckdb'),
-      `UPDATE meta SET value = '6' WHERE key = 'format'; DELETE FROM meta WHERE key = 'large'; UPDATE persons SET size = 0; UPDATE groups SET size = 0`,
+      `UPDATE meta SET value = '6' WHERE key = 'format'; DELETE FROM meta WHERE key = 'large'; UPDATE persons SET size = 0; UPDATE groups SET size = 0; DROP TABLE last_events`,
     )
   }
   const copy = () => path(inProject('store.duckdb.format-6'))
@@ -243,7 +245,7 @@ describe('a store of an older format', () => {
       const before = readFileSync(path(inProject('store.duckdb')))
       const { results, notices } = await events({ isolate })
       expect(results).toEqual(expected)
-      const about = { file: path(inProject('store.duckdb')), from: 6, to: 7, keptAs: copy(), project }
+      const about = { file: path(inProject('store.duckdb')), from: 6, to: storeFormat, keptAs: copy(), project }
       expect(notices).toEqual([
         { kind: 'store-migrating', ...about },
         { kind: 'store-migrated', ...about, seconds: expect.any(Number) },

@@ -177,6 +177,16 @@ const earned: { readonly [K in WarningType]: readonly (readonly [what: string, s
       },
     ],
   ],
+  event_before_retention: [
+    [
+      'a month too old',
+      async (world) => {
+        await world.pipeline.remove({ remove: 'old_events', from: { all: Date.UTC(2026, 0, 1) * 1000, names: { other: null } } })
+        await past({ event: 'other', timestamp: '2025-12-01T00:00:00Z' }, { event: 'e', timestamp: '2025-12-31T23:59:59.999Z' })(world)
+        await live({ event: 'e', timestamp: '2026-01-01T00:00:00Z' })(world)
+      },
+    ],
+  ],
   person_history_too_large: [
     [
       'small changes of a large person',

@@ -3,6 +3,7 @@ import { deferred } from '../../../src/lib/flow/deferred.ts'
 import type { AccountStore, AccountTables } from '../../../src/service/accounts/records.ts'
 import type { Copy } from '../../../src/service/backups/repository/pieces.ts'
 import { createBackupRunner } from '../../../src/service/backups/schedule.ts'
+import { createDataRetention } from '../../../src/service/data-retention/data-retention.ts'
 import type { Kind } from '../../../src/service/jobs/kind.ts'
 import { leaseMs } from '../../../src/service/jobs/leases.ts'
 import type { Runner } from '../../../src/service/jobs/runner.ts'
@@ -410,6 +411,34 @@ const rows: Readonly<Record<string, Row>> = {
     },
     runner: backingUp,
   },
+  'data retention': {
+    guarantee: 'once',
+    hasEffect: true,
+    async make() {
+      const { id } = world.project
+      await write(async (tables) => {
+        await tables.deletions.remove({})
+        await tables.projects.update({ id }, { settings: { data_retention: { events_months: 1 } } })
+      })
+      return () => table('deletions').count({ project_id: id, asked_by: 'retention' })
+    },
+    runner(process, owner) {
+      const { context, deletions } = world.waymark.accounts
+      return createDataRetention({
+        context: { ...context, store: process.store },
+        accounts: { context: { ...context, store: process.store }, deletions },
+        async removeOld() {
+          outside.push('removed')
+          await process.outside()
+          return { events: 3, persons: 1 }
+        },
+        random: () => 0.5,
+        report,
+        owner,
+        isAlone: false,
+      })
+    },
+  },
 }
 
 beforeAll(async () => {
@@ -423,9 +452,18 @@ afterAll(async () => {
 afterEach(async () => {
   outside.length = 0
   const emptied = ['leases', 'alerts', 'subscriptions', 'notices', 'notice_deliveries', 'insight_refreshes'] as const
-  const others = ['plugin_tasks', 'plugin_jobs', 'plugin_deliveries', 'batch_exports', 'batch_export_runs', 'backups'] as const
+  const others = [
+    'plugin_tasks',
+    'plugin_jobs',
+    'plugin_deliveries',
+    'batch_exports',
+    'batch_export_runs',
+    'backups',
+    'retention_runs',
+  ] as const
   await write(async (tables) => {
     for (const name of [...emptied, ...others]) await tables[name].remove({})
+    await tables.projects.update({ id: world.project.id }, { settings: {} })
   })
   world.receiver.answer = () => 200
 })

@@ -37,6 +37,11 @@ export interface BackupInput {
   readonly keep_days: number | null
   readonly take_over: boolean
 }
+interface CompactInput {
+  /** Null: all. */
+  readonly project: number | null
+  readonly force: boolean
+}
 export interface ProjectRestoreInput {
   readonly from: string
   readonly key: string | null
@@ -239,6 +244,12 @@ export const directoryCommands = {
       }),
     ),
   }),
+
+  /** The same for giving space back. */
+  compact: async (waymark: Waymark, { project, force }: CompactInput): Promise<{ readonly run: number }> => {
+    const about = { force, ...(project === null ? {} : { project }) }
+    return { run: waymark.longRuns.begin((watching) => waymark.compact({ ...about, ...watching })) }
+  },
 
   /** The same for the restoration of a project. */
   'restore-project': async (

@@ -90,14 +90,14 @@ export async function removePersons(visit: ProjectVisit, selected: Selected, wit
     await deletions.note(receipt, counts)
   }
   counts.not_found = selected.count - found
-  return present(visit, await deletions.finish(user, visit.project, receipt, counts, gone))
+  return presentDeletion(visit, await deletions.finish(user, visit.project, receipt, counts, gone))
 }
 
-async function present({ app }: ProjectVisit, row: Deletion): Promise<DeletionAnswer> {
+export async function presentDeletion({ app }: ProjectVisit, row: Deletion): Promise<DeletionAnswer> {
   const by = row.created_by_id === null ? undefined : await app.accounts.users.byId(row.created_by_id)
   return {
     id: row.id,
-    asked: { by: row.asked_by as DeletionAnswer['asked']['by'], cohort: row.cohort_id, count: row.asked },
+    asked: { by: row.asked_by as DeletionAnswer['asked']['by'], cohort: row.cohort_id, property: row.property, count: row.asked },
     with_events: row.with_events,
     persons: row.persons,
     distinct_ids: row.distinct_ids,
@@ -112,7 +112,8 @@ async function present({ app }: ProjectVisit, row: Deletion): Promise<DeletionAn
 
 export const personDeletions = defineResource({
   name: 'person_deletions',
-  summary: 'Receipts of deleted persons ([records.md](records.md#deleting))',
+  summary:
+    'Receipts of deleted persons, of deleted values of properties, and of what is not kept any longer ([records.md](records.md#deleting))',
   path: '/api/projects/:project_id/person_deletions',
   reach: 'project',
   object: 'person',
@@ -125,7 +126,7 @@ export const personDeletions = defineResource({
       answer: pageSchema(deletionSchema),
       handle: async (visit) => {
         const { count, results } = await visit.app.accounts.deletions.page(visit.project, pageBounds(visit.query))
-        return pageWith(await Promise.all(results.map((one) => present(visit, one))), count, visit)
+        return pageWith(await Promise.all(results.map((one) => presentDeletion(visit, one))), count, visit)
       },
     }),
     row({
@@ -137,7 +138,7 @@ export const personDeletions = defineResource({
       handle: async (visit) => {
         const found = await visit.app.accounts.deletions.find(visit.project, visit.params.id ?? '')
         if (!found) throw failures.notFound()
-        return present(visit, found)
+        return presentDeletion(visit, found)
       },
     }),
   ],

@@ -1,12 +1,14 @@
 import * as z from 'zod'
 import type { PropertyTypeInput } from '../../../events/ingestion/decoding/inputs.ts'
 import { coreBeginning, coreProperties, internalBeginnings, internalProperties } from '../../../language/catalog/internal-properties.ts'
+import type { PropertyScope } from '../../../language/catalog/removals.ts'
 import { nameUuid } from '../../../lib/ids/name-uuid.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import type { KnownProperty, NamesAsked } from '../../../project.ts'
 import { check } from '../../../service/accounts/fields.ts'
 import { noNote } from '../../../service/accounts/projects/definition-notes.ts'
 import { pageSchema } from '../../answers/pages.ts'
+import { type DeletionAnswer, deletionSchema } from '../../answers/persons.ts'
 import { definitionSchema, detailSchema, kinds, type PropertyDefinitionAnswer, propertyTypes } from '../../answers/property-definitions.ts'
 import { holds } from '../access/access.ts'
 import { activityOf } from '../activity.ts'
@@ -30,6 +32,7 @@ import {
   removeDefinition,
   writeNote,
 } from './definition-fields.ts'
+import { presentDeletion } from './person-deletions.ts'
 
 const namespace = '0c1b7f64-8f0e-4c1d-b6a4-3c6f4f7b7d11'
 export const propertyDefinitionId = (projectId: number, scope: string, name: string): string =>
@@ -127,6 +130,18 @@ async function topValues(visit: ProjectVisit, { type, name, group_type_index }: 
   const query = { kind: 'HogQLQuery', query: statement, values: { name } }
   const { results } = (await answerTo(visit, query)) as { results: [unknown, number][] }
   return results.map(([value, count]) => ({ value, count }))
+}
+
+async function deleteValues(visit: ProjectVisit, found: Noted<Known>): Promise<DeletionAnswer> {
+  const { app, project, caller } = visit
+  const { id, name, type, group_type_index: index } = found.definition
+  const scope = (type === 'group' ? `group_${index}` : type) as PropertyScope
+  const asked = { asked_by: 'property', cohort_id: null, asked: 1, with_events: false, is_complete: true, property: `${scope} ${name}` }
+  const receipt = await app.accounts.deletions.begin(caller.user, project, asked)
+  const { events, persons } = await (await app.project(project.id)).removeProperty(scope, name)
+  await removeDefinition(visit, 'PropertyDefinition', found)
+  const counts = { events, persons, distinct_ids: 0, not_found: 0 }
+  return presentDeletion(visit, await app.accounts.deletions.finishProperty(caller.user, project, receipt, counts, { id, name }))
 }
 
 export const propertyDefinitions = defineResource({
@@ -236,6 +251,16 @@ export const propertyDefinitions = defineResource({
       name: 'remove',
       summary: 'Removes its description and tags. It is listed again once another value arrives; stored values and the type stay',
       handle: async (visit) => removeDefinition(visit, 'PropertyDefinition', await one(visit)),
+    }),
+    row({
+      method: 'POST',
+      path: ':id/delete_values',
+      name: 'delete_values',
+      summary:
+        'Deletes the property from all stored events, persons or groups, with its type and description ([records.md](records.md#deleting)). Of persons and groups also from the events that set it. Cannot be undone',
+      level: 'admin',
+      answer: deletionSchema,
+      handle: async (visit) => deleteValues(visit, await one(visit)),
     }),
     row(activityOf('PropertyDefinition', ({ params }) => params.id ?? '', 'of removed ones')),
   ],

@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { EventWriter, FoundOwner, FoundPerson, WriterState } from '../../../events/ingestion/ports.ts'
+import { readKeptFrom } from '../../../language/catalog/removals.ts'
 import { isOutOfMemory } from './engine-errors.ts'
 import { metaInsert, metaRow, recover } from './journal.ts'
 import { type ProjectStore, rowVersion } from './project-store.ts'
+import { removalSteps } from './removals.ts'
 import { literals, numbers } from './sql.ts'
 import { stagedGroup } from './staged-group.ts'
 
@@ -203,6 +205,7 @@ export function openEventWriter(store: ProjectStore): EventWriter {
         yield { uuids: found.map(([uuid]) => uuid), toSeq: to }
       }
     },
+    removalSteps: (removal, seq, without) => removalSteps(store, removal, { seq, without }),
     async identity() {
       const [known] = await look<[string]>(`SELECT value ${ofProject('meta')} AND key = 'store_id'`)
       if (known) return Number(known[0])
@@ -239,6 +242,7 @@ async function readState({ look, ofProject }: ReturnType<typeof readerOf>, appli
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    keptFrom: readKeptFrom(meta.get('kept_from')),
     large: {
       persons: 0,
       versions: 0,

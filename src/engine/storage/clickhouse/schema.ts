@@ -91,6 +91,11 @@ export const clickHouseTables: Readonly<Record<string, ClickHouseTable>> = {
     columns: ['project_id UInt32', 'uuid UUID', 'log_seq Int64'],
     engine: 'MergeTree ORDER BY (project_id, log_seq)',
   },
+  /** When the latest event of a number was that the project does not keep any more: the last one of its rows. */
+  last_events: {
+    columns: ['project_id UInt32', 'person_no Int32', `last_at ${time}`],
+    engine: 'MergeTree ORDER BY (project_id, person_no)',
+  },
   meta: changing(['key String', 'value String'], ['key']),
   /** The changes of a group, from before its commit until all are executed. A partition is dropped at once. */
   journal: {

@@ -33,6 +33,7 @@ const noChanges = () => ({
   emptiedPeople: [] as number[],
   removedPeople: [] as number[],
   visits: [] as Step[],
+  isOtherwise: false,
   removed: [] as { readonly table: 'actions' | 'cohorts' | 'cohort_members'; readonly id: number }[],
 })
 
@@ -207,10 +208,13 @@ export function stagedGroup(store: ProjectStore, eventNames: Map<number, string>
     },
     removeVisits: (beforeDay) => visits.push(step(`DELETE FROM cookieless_visits WHERE project_id = ${project} AND day < ${beforeDay}`)),
     remove: (table, id) => removed.push({ table, id }),
+    noteRemoved() {
+      changes.isOtherwise = true
+    },
     async commit() {
       const change = await store.nextVersion()
       // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-      if (rewrites.length || movedIds.length || people.length || emptiedPeople.length || removedPeople.length)
+      if (changes.isOtherwise || rewrites.length || movedIds.length || people.length || emptiedPeople.length || removedPeople.length)
         metas.set('rewritten_seq', metas.get('applied_seq') ?? '0')
       if (events.length) {
         const lines = events.map(({ eventId, rest }) => `[${project},${asJson(eventNames.get(eventId)!)},${rest}]`)
@@ -233,6 +237,7 @@ const removePeople = (project: number, nos: readonly number[], withEvents: boole
       ...known,
       step(`INSERT INTO removed_events SELECT project_id, uuid, log_seq FROM events ${where('person_no')}`),
       from('events'),
+      from('last_events'),
       from('persons'),
       from('person_merges', 'merged'),
     ]

@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto'
-
 import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../../events/ingestion/ports.ts'
 import { type ChangedTable, type ChangedValue, changedTables } from '../../../language/catalog/changed-tables.ts'
+import { readKeptFrom } from '../../../language/catalog/removals.ts'
 import { excessOf, ordinaryLength } from '../../../limits/large-texts.ts'
 import { peopleOf } from './budget.ts'
 import { lookups, serialReader } from './event-lookups.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
 import { type Instance, isInvalidated, isOutOfMemory, text } from './instance.ts'
+import { removalSteps } from './removals.ts'
 import { rowGroupRows } from './schema.ts'
 import { slotTexts, slotValue } from './slot-values.ts'
 import { createStage, type Stage } from './stage.ts'
@@ -85,6 +86,7 @@ export async function openEventWriter(
         yield { uuids: found ?? [], toSeq: to }
       }
     },
+    removalSteps: (removal, seq, without) => removalSteps({ reader, instance, main, seq, without }, removal),
     async identity() {
       const [known] = await inTurn(() => rows(`SELECT value FROM ${main}.meta WHERE key = 'store_id'`))
       if (known) return Number(known.value)
@@ -147,7 +149,7 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
     touched: ReadonlySet<ChangedTable>,
     metas: ReadonlyMap<string, string>,
     removals: readonly string[],
-    { movesEvents, largeEvents }: Changes,
+    { movesEvents, isOtherwise, largeEvents }: Changes,
     slots: Parameters<StagedGroup['commit']>[0],
   ) {
     events.finish()
@@ -168,9 +170,9 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
     }
     const written = new Map(metas)
     // The log does not show whose person numbers changed, so sets of persons must be recomputed.
-    if (rewrites.rows || movedIds.rows || movesEvents || emptied.rows || removed.rows)
+    if (rewrites.rows || movedIds.rows || movesEvents || isOtherwise || emptied.rows || removed.rows)
       written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
-    if (movesEvents || removed.rows) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
+    if (movesEvents || isOtherwise || removed.rows) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
       statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
     statements.push('COMMIT')
@@ -195,7 +197,7 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
       const touched = new Set<ChangedTable>()
       const removals: string[] = []
       const metas = new Map<string, string>()
-      const changes: Changes = { movesEvents: false, largeEvents: 0 }
+      const changes: Changes = { movesEvents: false, isOtherwise: false, largeEvents: 0 }
       for (const stage of [...ownStages, ...stages.values()]) stage.clear()
       await events.begin()
       return {
@@ -237,6 +239,9 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
         removeVisits: (beforeDay) => removals.push(`DELETE FROM ${main}.cookieless_visits WHERE day < ${beforeDay}`),
         remove: (table, id) =>
           removals.push(`DELETE FROM ${main}.${table} WHERE ${table === 'cohort_members' ? 'cohort_id' : 'id'} = ${id}`),
+        noteRemoved() {
+          changes.isOtherwise = true
+        },
         commit: (slots) => instance.writing(() => commit(touched, metas, removals, changes, slots)),
       }
     },
@@ -317,6 +322,8 @@ const moveEvents = (main: string, ids: readonly (readonly [string, number])[], f
 /** Changes of a group that are not in a stage. */
 interface Changes {
   movesEvents: boolean
+  /** Rows changed before this group. */
+  isOtherwise: boolean
   /** Characters of large events. */
   largeEvents: number
 }
@@ -331,6 +338,7 @@ function removePeople(main: string, numbers: string, withEvents: boolean): strin
     ...statements,
     `INSERT INTO ${main}.removed_events SELECT uuid, log_seq FROM ${main}.events WHERE ${among('person_no')}`,
     from('events'),
+    from('last_events'),
     from('persons'),
     from('person_merges', 'merged'),
   ]
@@ -375,6 +383,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],
     retiredSlots: JSON.parse(meta.get('retired_slots') ?? '[]') as string[],
+    keptFrom: readKeptFrom(meta.get('kept_from')),
     large: await readLarge(meta.get('large'), families!.n !== 0, rows, tables),
     groupTypes,
     visitsOfDays: visits.map((row) => [row.day as number, row.count as number]),

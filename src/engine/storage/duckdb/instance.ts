@@ -10,6 +10,7 @@ import { MemoryShare } from '../../../lib/memory/memory-share.ts'
 import { exists } from '../files/exists.ts'
 import { keepCopy, keptCopyOf, removeOldCopies, removeOtherCopies } from '../files/kept-copies.ts'
 import { noteLocked, releaseLocked } from '../files/locked-files.ts'
+import { removeStoreCopy, replaceByCopy } from '../files/store-copy.ts'
 import type { FileFormat, FormatChange, Migrating } from '../format.ts'
 import type { Sql, SqlRow, SqlValue } from '../sql.ts'
 import { BackgroundStatements } from './background-statements.ts'
@@ -143,6 +144,8 @@ export class Instance implements Sql {
   private readonly notes = new Map<string, BlockNotes>()
   /** Files whose row groups are not merged. */
   private readonly apart = new Set<string>()
+  /** Files with a copy that may replace them, and lacks what was written since. */
+  private readonly copied = new Set<string>()
   private readonly readers = new Set<() => Promise<void>>()
   private readonly connections = new Set<DuckDBConnection>()
   /** Files that somebody waits for to be settled. */
@@ -271,6 +274,10 @@ export class Instance implements Sql {
   async attach(name: string, file: string, format: FileFormat, migrating: Migrating = {}): Promise<boolean> {
     const path = this.isInMemory ? ':memory:' : resolve(this.dataDir, file)
     let isNew = this.isInMemory || !(await exists(path))
+    if (!this.isInMemory && !this.isReadOnly) {
+      await removeStoreCopy(path)
+      this.copied.delete(name)
+    }
     const isCopied = isNew && !this.isInMemory && !this.isReadOnly && (await copyEmptyFile(format, path).catch(() => false))
     try {
       await this.attachFile(name, path)
@@ -401,6 +408,26 @@ export class Instance implements Sql {
     if (this.isInMemory || this.isReadOnly) return
     await this.run(`CHECKPOINT ${identifier(name)}`)
     await this.notes.get(name)?.look()
+  }
+
+  /** A checkpoint, before records are removed from the log that it holds. Rejects while a copy may replace the file: the copy needs these records. */
+  async makeDurable(name: string): Promise<void> {
+    if (this.copied.has(name)) throw new Error(`A copy of ${name} lacks records of the log`)
+    await this.checkpoint(name)
+  }
+
+  /** Whether the log must keep what a copy of the file lacks. */
+  keepLog(name: string, isCopied: boolean): void {
+    if (isCopied) this.copied.add(name)
+    else this.copied.delete(name)
+  }
+
+  /** Replaces the file of a project that is closed by its copy. */
+  async replaceProject(id: number): Promise<void> {
+    const name = projectDatabase(id)
+    if (this.attached.has(name) || !this.copied.has(name)) throw new Error(`Project ${id} is open, or has no copy that is complete`)
+    await replaceByCopy(join(this.dataDir, 'projects', String(id), 'store.duckdb'))
+    this.copied.delete(name)
   }
 
   /** Everything that is committed is in the file itself when it resolves. A writer that never rests does the checkpoint between two of its transactions. */

@@ -83,7 +83,13 @@ const sizes: readonly Migration[] = [
   },
 ]
 
+/** For projects that keep events for some time only. */
+const lastEvents: Migration = {
+  to: 8,
+  statements: (database) => [`CREATE TABLE "${database}".main.last_events (person_no INTEGER NOT NULL, last_at TIMESTAMP NOT NULL)`],
+}
+
 /** Steps of store.duckdb, oldest first. A step never reads what a later version wrote. */
-const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, cookielessVisits, ...sizes]
+const storeMigrations: readonly Migration[] = [typesOfValues, positionsOfPersons, removedEvents, cookielessVisits, ...sizes, lastEvents]
 
 export const storeFile: FileFormat = { version: storeFormat, create: createStore, migrations: storeMigrations }

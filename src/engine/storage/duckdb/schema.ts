@@ -10,7 +10,7 @@ import { type SlotKind, slotNames } from '../../../language/catalog/slots.ts'
 export const rowGroupRows = 61_440
 
 /** Increase it with each change below, and add the step to `migrations.ts`. */
-export const storeFormat = 7
+export const storeFormat = 8
 
 const slotTypes: Readonly<Record<SlotKind, string>> = { text: 'VARCHAR', number: 'DOUBLE', boolean: 'BOOLEAN' }
 const slotColumns = (Object.keys(slotTypes) as SlotKind[]).flatMap((kind) => slotNames(kind).map((name) => `${name} ${slotTypes[kind]}`))
@@ -47,6 +47,8 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
   ],
   // Events that were removed: the same ones are not stored again.
   removed_events: ['uuid UUID NOT NULL', 'log_seq BIGINT NOT NULL'],
+  // When the latest event of a number was that the project does not keep any more: one row per number that has such events.
+  last_events: ['person_no INTEGER NOT NULL', 'last_at TIMESTAMP NOT NULL'],
   // One row per number. A person-less distinct id has a row too (has_record false): its uuid is the one a person would get later.
   persons: [
     'person_no INTEGER NOT NULL',
@@ -119,8 +121,11 @@ export const storeTables: Readonly<Record<string, readonly string[]>> = {
   warnings: ['kind VARCHAR NOT NULL', 'count BIGINT NOT NULL', 'samples VARCHAR NOT NULL', 'last_seen TIMESTAMP NOT NULL'],
 }
 
+export const createTables = (database: string): readonly string[] =>
+  Object.entries(storeTables).map(([name, columns]) => `CREATE TABLE "${database}".main.${name} (${columns.join(', ')})`)
+
 /** The statements that make an empty store in the attached database `database`. */
 export const createStore = (database: string): readonly string[] => [
-  ...Object.entries(storeTables).map(([name, columns]) => `CREATE TABLE "${database}".main.${name} (${columns.join(', ')})`),
+  ...createTables(database),
   `INSERT INTO "${database}".main.meta VALUES ('format', '${storeFormat}'), ('applied_seq', '0'), ('definitions_bounded', '1')`,
 ]

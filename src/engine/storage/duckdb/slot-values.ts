@@ -15,7 +15,7 @@ const fromText: Readonly<Record<SlotKind, (text: string) => string>> = {
 }
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
-const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+export const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 /** The texts of all slots, extracted from the JSON at once: a list in the order of `slots`. */
 export const slotTexts = (slots: readonly SlotUse[], json: string): string =>

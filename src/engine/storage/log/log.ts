@@ -1,6 +1,6 @@
 import type { Texts } from '../../../lib/text/texts.ts'
 
-export type LogKind = 'event' | 'persons' | 'groups' | 'property_types' | 'records' | 'person_changes'
+export type LogKind = 'event' | 'persons' | 'groups' | 'property_types' | 'records' | 'person_changes' | 'removals'
 
 /** One accepted request: what the client sent, before it is processed. */
 export interface LogBatch {

@@ -1,3 +1,4 @@
+import { isKept, type KeptFrom } from '../../../language/catalog/removals.ts'
 import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { loadableDefinition } from '../../../limits/definitions.ts'
 import { excessOf } from '../../../limits/large-texts.ts'
@@ -88,6 +89,7 @@ function needOf(content: Content, i: number, guesses: Guesses): Need | null {
       return { ids: [], uuids: change.change === 'merge' ? [change.person, ...change.sources] : [change.person] }
     }
     case 'property_types':
+    case 'removals':
       return { ids: [] }
   }
 }
@@ -134,6 +136,7 @@ export class Applier {
   private personNos = new Map<string, number>()
   private records = new Map<string, RecordWrite>()
   appliedSeq: number
+  readonly keptFrom: KeptFrom
   private latest = 0
   /** Large texts, as they are stored. */
   private large: string
@@ -152,6 +155,7 @@ export class Applier {
     this.warnings = new Map(state.warnings.map((stored) => [stored.type, warningOf(stored)]))
     this.storedWarnings = new Set(this.warnings.keys())
     this.appliedSeq = state.appliedSeq
+    this.keptFrom = state.keptFrom
     this.large = JSON.stringify(state.large)
     this.largeEvents = state.large.events
   }
@@ -286,6 +290,8 @@ export class Applier {
         break
       case 'person_changes':
         each(content.changes, (change, i) => uuids.push(this.changePerson(change, arrival(i), group)))
+        break
+      case 'removals': // by the loop, without rows of this group
     }
     this.appliedSeq = work.firstSeq + next - 1
     return { next, uuids }
@@ -327,6 +333,10 @@ export class Applier {
     if (!event.isPersonless && event.setOnce) this.keys.countValues('person', event.setOnce, event.time)
     if (event.group) this.identifyGroup(event.group, event.propertiesTo - event.propertiesFrom, event.time, arrival)
     const keys = event.groups ? this.groupKeys(event.groups, arrival) : noGroups
+    if (!isKept(this.keptFrom, event.name, event.time)) {
+      this.warn({ type: 'event_before_retention', details: { eventUuid: event.uuid, event: event.name } }, arrival.receivedAt)
+      return
+    }
     this.keys.countShape('event', event.shape, event.time)
     group.pushEvent({
       uuid: event.uuid,

@@ -1,7 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError } from '../../../errors/errors.ts'
+import { addRemovals, keptFromText, noRemovals } from '../../../language/catalog/removals.ts'
 import { type Deferred, deferred } from '../../../lib/flow/deferred.ts'
 import type { EventWriter, IngestLog } from '../ports.ts'
+import { withoutProperty } from '../properties/removed-property.ts'
 import type { Transform } from '../transforming/transform.ts'
 import { Applier } from './applier.ts'
 import type { ApplyFailures } from './apply-failures.ts'
@@ -49,7 +51,8 @@ interface Parts {
   committed(seq: number): void
 }
 
-const readsStore = ({ work }: QueuedBatch): boolean => work!.content.kind === 'records' || work!.content.kind === 'person_changes'
+const readsNothing: ReadonlySet<string> = new Set(['event', 'persons', 'groups', 'property_types'] satisfies QueuedBatch['kind'][])
+const readsStore = ({ work }: QueuedBatch): boolean => !readsNothing.has(work!.content.kind)
 
 /** Applies batches in log order, one transaction at a time. What fails is read from the log again. */
 export class ApplyLoop {
@@ -123,6 +126,7 @@ export class ApplyLoop {
 
   /** Processes the events of one transaction while the previous one commits. */
   private async applyGroup(): Promise<void> {
+    if (this.queue[0]?.kind === 'removals') return this.remove(this.queue[0])
     const { applier } = this
     const { writer, backpressure, limits, queries, attempts } = this.parts
     if (applier.isFull) {
@@ -147,6 +151,7 @@ export class ApplyLoop {
       const rows = groupRows - group.events
       const next = this.peek(rows)
       const isAlone = readsStore(next[0]!) // earlier records must be applied first
+      if (next[0]!.kind === 'removals') break
       if (isAlone && (done.length > 0 || group.events > 0)) break
       const from = applier.appliedSeq + 1
       const most = attempts.most(from)
@@ -197,6 +202,37 @@ export class ApplyLoop {
       })
     this.writing.catch(() => undefined) // the next caller that awaits it gets the error
     if (removesIds) await this.writing // the store still has them, and the next group reads it
+  }
+
+  /** Removals change what the applier has cached, so it starts from the store again. */
+  private async remove(waiting: QueuedBatch): Promise<void> {
+    const { writer, backpressure, attempts, projectId, limits } = this.parts
+    await this.writing
+    const { content, firstSeq } = waiting.work!
+    if (content.kind !== 'removals') throw new InternalError(`Removals were expected, got ${content.kind}`)
+    const seq = lastSeqOf(waiting)
+    attempts.begin(this.parts.waiters.seq + 1, seq)
+    this.taken.add(waiting)
+    const counts: string[] = []
+    const group = await writer.openGroup()
+    for (const [i, removal] of content.removals.entries()) {
+      let counted = noRemovals
+      const isAside = waiting.work!.aside?.has(i) ?? false
+      for (const step of isAside ? [] : await writer.removalSteps(removal, firstSeq + i, withoutProperty))
+        counted = addRemovals(counted, await step())
+      if (!isAside && removal.remove === 'old_events') group.setMeta('kept_from', keptFromText(removal.from))
+      counts.push(JSON.stringify(counted))
+    }
+    group.noteRemoved()
+    group.setMeta('applied_seq', String(seq))
+    waiting.work = null
+    this.queue.shift()
+    backpressure.leave(waiting.bytes)
+    this.parts.processed(seq)
+    await group.commit({ event: [], person: [] })
+    this.applier = await Applier.open(writer, projectId, limits)
+    waiting.uuids = [...waiting.uuids, ...counts]
+    this.committed([waiting], seq)
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Removal } from '../../../language/catalog/removals.ts'
 import { readPayloads } from '../decoding/decode-batch.ts'
 import type { LogRecords } from '../ports.ts'
 import type { Content, GroupImport, PersonChange, PersonImport, PropertyTypeRow, RecordWrite, Work } from '../work.ts'
@@ -23,6 +24,8 @@ const contentOf = (batch: LogRecords): Content => {
       return { kind: 'records', records: rows<RecordWrite>() }
     case 'person_changes':
       return { kind: 'person_changes', changes: rows<PersonChange>() }
+    case 'removals':
+      return { kind: 'removals', removals: rows<Removal>() }
   }
 }
 

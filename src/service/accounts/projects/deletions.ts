@@ -1,7 +1,9 @@
 import { type AccountContext, log } from '../context.ts'
-import type { Deletion, ProjectRecord, User } from '../records.ts'
+import type { AccountTables, Deletion, ProjectRecord, User } from '../records.ts'
 
-export interface AskedDeletion extends Pick<Deletion, 'asked_by' | 'cohort_id' | 'asked' | 'with_events' | 'is_complete'> {}
+export interface AskedDeletion extends Pick<Deletion, 'asked_by' | 'cohort_id' | 'asked' | 'with_events' | 'is_complete'> {
+  readonly property?: string
+}
 export type DeletionCounts = Pick<Deletion, 'persons' | 'distinct_ids' | 'events' | 'not_found'>
 
 /** Deleted persons that have an entry of their own in the activity log. Of more, one entry has their number: others must find their entries, too. */
@@ -13,7 +15,16 @@ export const createDeletions = (context: AccountContext) => ({
   async begin(by: User, project: ProjectRecord, asked: AskedDeletion): Promise<Deletion> {
     const counts: DeletionCounts = { persons: 0, distinct_ids: 0, events: 0, not_found: 0 }
     const id = context.newId()
-    const row = { id, project_id: project.id, created_by_id: by.id, ...asked, ...counts, created_at: context.clock(), finished_at: null }
+    const row = {
+      id,
+      project_id: project.id,
+      created_by_id: by.id,
+      property: null,
+      ...asked,
+      ...counts,
+      created_at: context.clock(),
+      finished_at: null,
+    }
     await context.store.write((tables) => tables.deletions.insert(row))
     return row
   },
@@ -49,6 +60,59 @@ export const createDeletions = (context: AccountContext) => ({
           await log(context, tables, { ...entry, item_id: uuid, name: uuid, changes: [events, field('receipt', receipt.id)] })
     })
     return finished
+  },
+
+  /** Of a property. Its name in the log of activities is the definition's. */
+  async finishProperty(
+    by: User,
+    project: ProjectRecord,
+    receipt: Deletion,
+    counts: DeletionCounts,
+    definition: { id: string; name: string },
+  ) {
+    const finished = { ...receipt, ...counts, finished_at: context.clock() }
+    const field = (name: string, after: string | number) =>
+      ({ type: 'PropertyDefinition', action: 'changed', field: name, before: null, after }) as const
+    await context.store.write(async (tables) => {
+      await tables.deletions.update({ id: receipt.id }, { ...counts, finished_at: finished.finished_at })
+      await log(context, tables, {
+        by,
+        organization_id: project.organization_id,
+        project_id: project.id,
+        scope: 'PropertyDefinition',
+        item_id: definition.id,
+        name: definition.name,
+        activity: 'updated',
+        changes: [field('values', 'deleted'), field('receipt', receipt.id)],
+      })
+    })
+    return finished
+  },
+
+  /** What a project has not kept any longer. Nobody asked for it today, so the log of activities has only the setting. */
+  retained: (
+    tables: AccountTables,
+    project: Pick<ProjectRecord, 'id'>,
+    { events, persons }: Pick<DeletionCounts, 'events' | 'persons'>,
+  ) => {
+    const now = context.clock()
+    return tables.deletions.insert({
+      id: context.newId(),
+      project_id: project.id,
+      created_by_id: null,
+      asked_by: 'retention',
+      cohort_id: null,
+      property: null,
+      asked: 0,
+      with_events: true,
+      persons,
+      distinct_ids: 0,
+      events,
+      not_found: 0,
+      is_complete: true,
+      created_at: now,
+      finished_at: now,
+    })
   },
 
   async page(project: ProjectRecord, bounds: { readonly limit: number; readonly offset: number }) {

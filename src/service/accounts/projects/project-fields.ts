@@ -106,6 +106,20 @@ const pathCleaning = withinJson(
   'config',
 )
 
+const mostMonths = 1_200
+const mostNames = 200
+const months = () => integer(1, mostMonths).nullish()
+const retention = objectOf({
+  events_months: months(),
+  event_names: withinJson(
+    z.record(text({ max: 200 }), integer(1, mostMonths).nullable(), { error: 'Must provide a dictionary of event names and months.' }),
+    'json',
+  )
+    .refine((names) => Object.keys(names).length <= mostNames, { error: `At most ${mostNames} event names.` })
+    .nullish(),
+  persons_months: months(),
+})
+
 /** Fields with columns of their own. */
 const columnFields = {
   name: text({ max: 200 }),
@@ -171,6 +185,7 @@ const projectSettings: Readonly<Record<string, Setting>> = {
   flags_persistence_default: onOff(),
   groups_on_events_querying_enabled: onOff(true),
   daily_event_limit: setting(integer(0).nullable(), null),
+  data_retention: setting(retention.nullable(), null),
   base_currency: setting(choice(['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CAD', 'AUD', 'CNY', 'INR', 'BRL']), 'USD'),
 }
 
@@ -185,6 +200,13 @@ export const newProjectInput = projectInput.extend({ is_demo: flag().optional() 
 export const projectFieldNames: readonly string[] = [...Object.keys(newProjectInput.shape), 'api_token']
 
 type Flag = boolean | null
+
+export interface DataRetention {
+  readonly events_months?: number | null
+  readonly event_names?: Readonly<Record<string, number | null>> | null
+  readonly persons_months?: number | null
+}
+
 /** The fields of a new project. All are optional. */
 export interface NewProjectSettings {
   readonly name?: string
@@ -236,6 +258,8 @@ export interface NewProjectSettings {
   readonly heatmaps_opt_in?: Flag
   readonly flags_persistence_default?: Flag
   readonly groups_on_events_querying_enabled?: Flag
+  /** How many months events are kept, those of some names differently, and persons who have no events any more. Null: for ever. */
+  readonly data_retention?: DataRetention | null
   /** Events of clients that the project takes on one day, at most what the operator allows; null: as many as that. */
   readonly daily_event_limit?: number | null
 }
@@ -245,6 +269,12 @@ const defaults: Record<string, Json> = Object.fromEntries(Object.entries(project
 export const settingsWithDefaults = (stored: Json): Record<string, Json> => {
   const { views: _, ...settings } = stored as Record<string, Json>
   return { ...defaults, ...settings }
+}
+/** How long the project keeps what, in months. */
+export function retentionOf(stored: Json) {
+  const { events_months, event_names, persons_months } = ((stored as Readonly<Record<string, unknown>>).data_retention ??
+    {}) as DataRetention
+  return { events: events_months ?? null, names: event_names ?? {}, persons: persons_months ?? null }
 }
 /** The statements of the project's views, by their names. They are stored with the settings, because every query needs them. */
 export const viewsOf = (stored: Json): Readonly<Record<string, string>> =>

@@ -183,6 +183,7 @@ export const createProjects = (context: AccountContext) => {
         await mustBeOwnDashboard(tables, project.id, settings.primary_dashboard)
         const hook = settingsWithDefaults(project.settings).slack_incoming_webhook
         if (typeof hook === 'string' && isMaskOf(settings.slack_incoming_webhook, hook)) delete settings.slack_incoming_webhook
+        if (settings.data_retention !== undefined && by && (membership?.level ?? 0) < level.admin) throw levelTooLow()
         if (settings.daily_event_limit !== undefined)
           mustBeAllowedToLimit(context, project, membership, by === null, settings.daily_event_limit)
         const [old, asked] = [settingsWithDefaults(project.settings).session_replay_config, settings.session_replay_config]
@@ -194,6 +195,7 @@ export const createProjects = (context: AccountContext) => {
           updated_at: context.clock(),
         }
         await tables.projects.update({ id: project.id }, updated)
+        if (settings.data_retention !== undefined) await tables.retention_runs.remove({ project_id: project.id }) // it is due now
         const changes = changesOf('Team', flat(project), { ...columns, ...settings }).map(withoutToken)
         if (changes.length > 0)
           await log(context, tables, {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-const kills = [2, 3, 4, 5, 6, 7].map((step) => ['step', step] as const)
+const kills = [2, 3, 4, 5, 6, 7, 8].map((step) => ['step', step] as const)
 const times = [0, 5, 15, 40, 80, 150, 250, 400].map((ms) => ['after', ms] as const)
 test.each([...kills, ...times])('killed: %s %i', async (how, number) => {
   const dataDir = join(root, `${how}-${number}`)

@@ -1,0 +1,283 @@
+import type { WithoutProperty } from '../../../events/ingestion/ports.ts'
+import {
+  copiesOf,
+  type KeptFrom,
+  objectsOf,
+  partOfTexts,
+  propertyScopes,
+  type Removal,
+  type RemovalCounts,
+} from '../../../language/catalog/removals.ts'
+import { ordinaryLength } from '../../../limits/large-texts.ts'
+import type { serialReader } from './event-lookups.ts'
+import { type Instance, text } from './instance.ts'
+import { pointer } from './slot-values.ts'
+import { createStage, type Stage } from './stage.ts'
+
+// What a project does not keep any more, taken out of its store.
+
+type Step = () => Promise<Partial<RemovalCounts>>
+
+interface Parts {
+  readonly reader: ReturnType<typeof serialReader>
+  readonly instance: Pick<Instance, 'writing'>
+  readonly main: string
+  readonly seq: number
+  readonly without: WithoutProperty
+}
+
+/** Events of one transaction, and texts, which are held in memory. */
+const eventsOfStep = 20_000
+const textsOfStep = 2_048
+
+export async function removalSteps(parts: Parts, removal: Removal): Promise<readonly Step[]> {
+  switch (removal.remove) {
+    case 'old_events':
+      return [async () => ({ events: await removeOldEvents(parts, removal.from) })]
+    case 'idle_persons':
+      return [async () => ({ persons: await removeIdlePersons(parts, removal.before) })]
+    case 'property':
+      return removeProperty(parts, removal)
+  }
+}
+
+const at = (micros: number): string => `make_timestamp(${Math.trunc(micros)})`
+
+/** The condition of events that are not kept. */
+function isOld(main: string, { all, names }: KeptFrom): string {
+  const named = Object.entries(names)
+  const ids = (of: readonly string[]) => `(SELECT event_id FROM ${main}.event_names WHERE name IN (${of.map(text).join(', ')}))`
+  const conditions = named.flatMap(([name, from]) => (from === null ? [] : [`(event_id IN ${ids([name])} AND timestamp < ${at(from)})`]))
+  if (all !== null)
+    conditions.push(`(timestamp < ${at(all)}${named.length > 0 ? ` AND event_id NOT IN ${ids(named.map(([name]) => name))}` : ''})`)
+  return conditions.join(' OR ') || 'false'
+}
+
+/** Runs statements in one transaction, which nothing else of this connection interrupts. Returns the number of rows that the last one changed. */
+const inTransaction = ({ reader, instance }: Parts, before: readonly string[], statements: readonly string[]): Promise<number> =>
+  reader.inTurn(() =>
+    instance.writing(async () => {
+      const { connection } = reader
+      for (const statement of before) await connection.run(statement)
+      try {
+        let changed = 0
+        await connection.run('BEGIN')
+        for (const statement of statements) changed = (await connection.run(statement)).rowsChanged
+        await connection.run('COMMIT')
+        return changed
+      } catch (error) {
+        await connection.run('ROLLBACK').catch(() => undefined)
+        throw error
+      }
+    }),
+  )
+
+/** With the time of the latest one of each number: persons without events are removed by it. */
+function removeOldEvents(parts: Parts, from: KeptFrom): Promise<number> {
+  const { main } = parts
+  const old = isOld(main, from)
+  const numbers = `SELECT person_no, timestamp AS last_at FROM ${main}.events WHERE ${old}`
+  return inTransaction(
+    parts,
+    [
+      `CREATE OR REPLACE TEMP TABLE old_numbers AS SELECT person_no, max(last_at) AS last_at FROM (${numbers}) GROUP BY person_no`,
+      `CREATE OR REPLACE TEMP TABLE old_lasts AS SELECT person_no, max(last_at) AS last_at
+         FROM (FROM old_numbers UNION ALL FROM ${main}.last_events WHERE person_no IN (SELECT person_no FROM old_numbers)) GROUP BY person_no`,
+    ],
+    [
+      `DELETE FROM ${main}.last_events WHERE person_no IN (SELECT person_no FROM temp.main.old_lasts)`,
+      `INSERT INTO ${main}.last_events SELECT person_no, last_at FROM temp.main.old_lasts`,
+      `DELETE FROM ${main}.events WHERE ${old}`,
+    ],
+  )
+}
+
+/** Also ids that have no person, and everything that is known under the numbers of both. */
+async function removeIdlePersons(parts: Parts, before: number): Promise<number> {
+  const { main, reader } = parts
+  const current = (numbers: string) =>
+    `SELECT coalesce(m.survivor, n.person_no) FROM (${numbers}) n LEFT JOIN ${main}.person_merges m ON m.merged = n.person_no`
+  const time = at(before)
+  await reader.inTurn(async () => {
+    for (const statement of [
+      `CREATE OR REPLACE TEMP TABLE idle AS SELECT person_no, uuid, has_record FROM ${main}.persons
+         WHERE created_at < ${time} AND updated_at < ${time}
+           AND person_no NOT IN (${current(`SELECT DISTINCT person_no FROM ${main}.events`)})
+           AND person_no NOT IN (${current(`SELECT person_no FROM ${main}.last_events WHERE last_at >= ${time}`)})`,
+      `CREATE OR REPLACE TEMP TABLE idle_numbers AS SELECT person_no FROM idle
+         UNION SELECT merged FROM ${main}.person_merges WHERE survivor IN (SELECT person_no FROM idle)`,
+      `CREATE OR REPLACE TEMP TABLE idle_families AS SELECT DISTINCT family FROM ${main}.import_members
+         WHERE person_no IN (SELECT person_no FROM idle_numbers)`,
+    ])
+      await reader.connection.run(statement)
+  })
+  const found = await reader.inTurn(() =>
+    reader.rows(`SELECT (SELECT count(*) FROM idle WHERE has_record)::DOUBLE AS persons, (SELECT count(*) FROM idle)::DOUBLE AS rows,
+      (SELECT value FROM ${main}.meta WHERE key = 'kept_uuids') AS kept, list(uuid::VARCHAR) AS uuids
+      FROM idle WHERE uuid::VARCHAR IN (SELECT unnest(from_json(coalesce((SELECT value FROM ${main}.meta WHERE key = 'kept_uuids'), '[]'), '["VARCHAR"]')))`),
+  )
+  const { persons, rows, kept, uuids } = found[0] as { persons: number; rows: number; kept: string | null; uuids: string[] | null }
+  if (rows === 0) return 0
+  const gone = new Set(uuids ?? [])
+  const left = (JSON.parse(kept ?? '[]') as string[]).filter((uuid) => !gone.has(uuid))
+  const among = (table: string, column = 'person_no', of = 'idle_numbers') =>
+    `DELETE FROM ${main}.${table} WHERE ${column} IN (SELECT ${of === 'idle_families' ? 'family' : 'person_no'} FROM temp.main.${of})`
+  await inTransaction(
+    parts,
+    [],
+    [
+      ...['distinct_ids', 'person_versions', 'cohort_members', 'last_events', 'persons'].map((table) => among(table)),
+      among('person_merges', 'survivor', 'idle'),
+      among('import_families', 'family', 'idle_families'),
+      among('import_members', 'family', 'idle_families'),
+      ...(gone.size > 0 ? [`UPDATE ${main}.meta SET value = ${text(JSON.stringify(left))} WHERE key = 'kept_uuids'`] : []),
+      ...(await recountLarge(parts)),
+    ],
+  )
+  return persons
+}
+
+/** The characters of large texts, as they will be when the transaction has changed them: the statement is the last one of it. */
+const recountLarge = async ({ main, reader }: Parts): Promise<string[]> => {
+  const [known] = await reader.inTurn(() => reader.rows(`SELECT value FROM ${main}.meta WHERE key = 'large'`))
+  if (!known) return []
+  const excess = (table: string, column = 'properties') =>
+    `(SELECT coalesce(sum(greatest(0, strlen(${column}) - ${ordinaryLength})), 0)::BIGINT FROM ${main}.${table})`
+  const counted = `json_object('persons', ${excess('persons')}, 'versions', ${excess('person_versions')}, 'groups', ${excess('groups')},
+    'families', ${excess('import_families', 'state')})`
+  return [`UPDATE ${main}.meta SET value = json_merge_patch(value, ${counted})::VARCHAR WHERE key = 'large'`]
+}
+
+async function removeProperty(parts: Parts, { scope, name }: Extract<Removal, { remove: 'property' }>): Promise<readonly Step[]> {
+  const { main, reader, seq, without } = parts
+  const [key] = await reader.inTurn(() =>
+    reader.rows(`SELECT slots FROM ${main}.property_keys WHERE scope = ${text(scope)} AND name = ${text(name)}`),
+  )
+  const slots = ((key?.slots as string | undefined) ?? '').split(' ').filter((column) => column !== '')
+  const emptied = slots.map((column) => `${column} = NULL`)
+  const stage = createStage(reader.connection, 'removed_texts', { id: 'bigint', first: 'text', second: 'text' })
+  const forget = () =>
+    reader.inTurn(async () => {
+      stage.clear()
+      await reader.connection.run('DROP TABLE IF EXISTS temp.main.removed_texts')
+      return {}
+    })
+  const texts = (table: string, one: Omit<TextTable, 'table'>) => textSteps(parts, stage, name, { table, ...one })
+  const properties = {
+    columns: ['properties', 'property_times'],
+    without: [without.ofProperties, without.ofTimes],
+    also: [`size = strlen(s.first) + strlen(s.second)`],
+  } as const
+  const group = propertyScopes.indexOf(scope) - 2
+  const steps: Step[] = [
+    ...(await eventSteps(parts, { scope, name, slots: emptied, group })),
+    ...(scope === 'person'
+      ? [
+          ...(await texts('persons', { ...properties, counts: 'persons', also: [...properties.also, ...emptied, `changed_seq = ${seq}`] })),
+          ...(await texts('person_versions', { columns: ['properties'], without: [without.ofProperties] })),
+          ...(await texts('import_families', { columns: ['state'], without: [without.ofFamily] })),
+        ]
+      : []),
+    ...(group >= 0 ? await texts('groups', { ...properties, counts: 'groups', where: `group_type_index = ${group}` }) : []),
+    async () => {
+      const forgotten = `DELETE FROM ${main}.property_keys WHERE scope = ${text(scope)} AND name = ${text(name)}`
+      await inTransaction(parts, [], [forgotten, ...(await recountLarge(parts))])
+      return {}
+    },
+    forget,
+  ]
+  return steps
+}
+
+const ranges = async ({ main, reader }: Parts, table: string, column: string, rowsOfStep: number): Promise<string[]> => {
+  const [range] = await reader.inTurn(() =>
+    reader.rows(`SELECT min(${column})::DOUBLE AS first, max(${column})::DOUBLE AS last FROM ${main}.${table}`),
+  )
+  const all: string[] = []
+  for (let from = range!.first as number; range!.first !== null && from <= (range!.last as number); from += rowsOfStep)
+    all.push(`${column} BETWEEN ${from} AND ${from + rowsOfStep - 1}`)
+  return all
+}
+
+const has = (column: string, path: string, name: string): string => {
+  const part = partOfTexts(name)
+  return `${part === null ? '' : `contains(${column}, ${text(part)}) AND `}json_exists(${column}, ${text(path)})`
+}
+
+interface EventProperty {
+  readonly scope: string
+  readonly name: string
+  readonly slots: readonly string[]
+  /** Negative: none. */
+  readonly group: number
+}
+
+/** The engine takes it out of the JSON of events; numbers beyond its own keep their digits. */
+async function eventSteps(parts: Parts, { scope, name, slots, group }: EventProperty): Promise<Step[]> {
+  const { main } = parts
+  const nothing = { [name]: null }
+  const copies = (copiesOf[name] ?? []).map((column) => `${column} = ''`)
+  const ofGroup =
+    group < 0
+      ? ''
+      : ` AND json_extract_string(properties, '/$group_type') IN (SELECT group_type FROM ${main}.group_types WHERE group_type_index = ${group})`
+  const changes = (objectsOf(scope) ?? [null]).map((object) => ({
+    patch: JSON.stringify(object === null ? nothing : { [object]: nothing }),
+    path: pointer(object === null ? name : object) + (object === null ? '' : pointer(name)),
+    also: object === null ? [...slots, ...copies] : [],
+  }))
+  return (await ranges(parts, 'events', 'log_seq', eventsOfStep)).flatMap((range) =>
+    changes.map(({ patch, path, also }) => async () => {
+      const set = [`properties = json_merge_patch(properties, ${text(patch)})::VARCHAR`, ...also]
+      const events = await inTransaction(
+        parts,
+        [],
+        [`UPDATE ${main}.events SET ${set.join(', ')} WHERE ${range} AND ${has('properties', path, name)}${ofGroup}`],
+      )
+      return { events }
+    }),
+  )
+}
+
+/** A table with texts that are rewritten here. */
+interface TextTable {
+  readonly table: string
+  /** One or two. */
+  readonly columns: readonly string[]
+  readonly without: readonly ((text: string, name: string) => string)[]
+  /** Further assignments for a changed row. */
+  readonly also?: readonly string[]
+  readonly where?: string
+  readonly counts?: keyof RemovalCounts
+}
+
+async function textSteps(
+  parts: Parts,
+  stage: Stage,
+  name: string,
+  { table, columns, without, also = [], where = 'true', counts }: TextTable,
+) {
+  const { main, reader } = parts
+  const part = partOfTexts(name)
+  const may = part === null ? 'true' : columns.map((column) => `contains(${column}, ${text(part)})`).join(' OR ')
+  const [first, second] = columns as readonly [string, string | undefined]
+  return (await ranges(parts, table, 'rowid', textsOfStep)).map((range) => async () => {
+    const found = await reader.inTurn(() =>
+      reader.rows(`SELECT rowid::DOUBLE AS id, ${first} AS first, ${second ?? "''"} AS second FROM ${main}.${table}
+        WHERE ${range} AND ${where} AND (${may})`),
+    )
+    stage.clear()
+    let changed = 0
+    for (const row of found as unknown as { id: number; first: string; second: string }[]) {
+      const rest = [without[0]!(row.first, name), without[1] ? without[1](row.second, name) : row.second] as const
+      if (rest[0] === row.first && rest[1] === row.second) continue
+      stage.push([row.id, ...rest])
+      changed++
+    }
+    if (changed === 0) return {}
+    await reader.inTurn(() => stage.finish())
+    const set = [`${first} = s.first`, ...(second === undefined ? [] : [`${second} = s.second`]), ...also]
+    await inTransaction(parts, [], [`UPDATE ${main}.${table} t SET ${set.join(', ')} FROM temp.main.removed_texts s WHERE t.rowid = s.id`])
+    return counts ? { [counts]: changed } : {}
+  })
+}

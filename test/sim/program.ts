@@ -43,7 +43,7 @@ async function run(seed: number, planned?: readonly Step[], name?: string): Prom
   const began = clock()
   const { steps, ...summary } = await simulate(seed, machine, { root, ...(log && { log }), ...(planned && { steps: planned }) })
   const ms = Math.round(clock() - began)
-  const again = values.twice ? (await simulate(seed, machine, { root, steps })).hash : undefined
+  const again = values.twice && !planned ? (await simulate(seed, machine, { root, steps })).hash : undefined
   const { failure } = summary
   const fails = async (smaller: readonly Step[]) => {
     const found = (await simulate(seed, machine, { root, steps: smaller })).failure

@@ -129,10 +129,13 @@ function syncFunctions(files: () => Files, machine: Machine) {
   }
 }
 
+/** A lock has the inode of the directory; files of the store, and so their copies, have bytes that differ from run to run. */
+const isOfOtherSizes = /\.lock$|^\/place-/
+
 /** The methods of a file handle that are in use. Another one is an error, which says so. */
 function handleOf({ schedule }: Machine, files: Files, fd: number, name: string, inside: <T>(run: () => T) => T): object {
   const call = <T>(label: string, run: () => T): Promise<T> =>
-    schedule.call(`${name.endsWith('.lock') ? label.replace(/\d+/, 'all') : label} ${name}`, () => inside(run))
+    schedule.call(`${isOfOtherSizes.test(name) ? label.replace(/\d+/, 'all') : label} ${name}`, () => inside(run))
   const bytesOf = (data: string | Uint8Array) => Buffer.from(data as string)
   const methods = {
     fd,

@@ -1,5 +1,6 @@
 import type { PathLike, RmOptions } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { random } from '../../../bench/random.ts'
 import { realFs as fs } from './real-fs.ts'
 
 // What a disk has of our files: the bytes that were synced, and the writes since, in order; the names that were synced, and the changes since. The files themselves are
@@ -258,10 +259,11 @@ function leftOf({ synced, writes }: Contents, draw: () => number): Buffer {
   if (luck < 0.4) return writes.reduce(withWrite, synced)
   let bytes = synced
   for (const write of writes) {
-    const fate = draw()
+    const own = random(draw() * 2 ** 31) // as many draws from the other, however large it is
+    const fate = own()
     if (fate < 0.35) continue
     if (fate < 0.7 || 'size' in write) bytes = withWrite(bytes, write)
-    else for (const piece of torn(write, bytes.length, draw)) bytes = withWrite(bytes, piece)
+    else for (const piece of torn(write, bytes.length, own)) bytes = withWrite(bytes, piece)
   }
   return bytes
 }

@@ -161,6 +161,16 @@ export async function backupRounds(
         for (const name of [dataDir, join(root, 'place')]) rmSync(name, { recursive: true, force: true })
       }
       running ??= await start(program, dataDir, next)
+      const { child } = running
+      /** What is checked is copied already: the directory need not grow meanwhile. */
+      const atRest = async <T>(work: () => Promise<T>): Promise<T> => {
+        child.kill('SIGSTOP')
+        try {
+          return await work()
+        } finally {
+          child.kill('SIGCONT')
+        }
+      }
       await setTimeout(20 + draw() * 200)
       const copy = join(root, `copy-${round}`)
       const before = [...next]
@@ -171,18 +181,17 @@ export async function backupRounds(
         running.child.stdin!.write(`backup ${join(root, 'place')}\n`)
         await ended
         await restore(join(root, 'place'), copy)
-        await check(copy, before)
+        await atRest(() => check(copy, before))
         counts.backups++
       } else if (kind === 'snapshot') {
         running.child.kill('SIGSTOP')
         const acknowledged = [...next]
         cpSync(dataDir, copy, { recursive: true })
-        running.child.kill('SIGCONT')
-        await check(copy, acknowledged)
+        await atRest(() => check(copy, acknowledged))
         counts.snapshots++
       } else {
         await copySlowly(dataDir, copy, draw)
-        const refusal = await check(copy, before).then(
+        const refusal = await atRest(() => check(copy, before)).then(
           () => null,
           (error: unknown) => error,
         )

@@ -128,10 +128,13 @@ async function writeAllOf(
 ): Promise<number> {
   const ofBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   const reader = repository.reader()
+  const folders = new Set<string>()
   let bytes = 0
   for (const [count, file] of files.entries()) {
     const path = pathOf(file.path)
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const folder = dirname(path)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    folders.add(folder).add(dirname(folder))
     const handle = await open(path, 'wx', 0o600)
     try {
       for await (const piece of contentsOf(reader, file)) {
@@ -145,6 +148,7 @@ async function writeAllOf(
       await handle.close()
     }
   }
+  for (const folder of folders) await syncFolder(folder)
   return bytes
 }
 
@@ -199,6 +203,7 @@ export async function restoreOneProject(
     )
     await mkdir(unfinished, { recursive: true, mode: 0o700 })
     await rename(unfinished, files.folder)
+    await syncFolder(dirname(files.folder))
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true }).catch(() => undefined)
     throw error

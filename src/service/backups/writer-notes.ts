@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { open, readFile, rename } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { directoryIdentity, isOtherDirectory } from '../../engine/storage/locks/directory-identity.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import { refusedBy, syncFolder } from './places/folder.ts'
 import type { State, Writer } from './repository/repository.ts'
 
 // Who a directory is as a writer of backups, and what it wrote last in each place. The file is in no backup, and means nothing in a copy of the directory: two
@@ -34,7 +35,7 @@ export async function openNotes(dataDir: string): Promise<WriterNotes> {
   if (!notes || isOtherDirectory(notes.directory, directory)) notes = { writer: randomUUID(), directory, places: {} }
   const write = async (place: string, last: Notes['places'][string]) => {
     notes = { ...notes!, places: { ...notes!.places, [place]: last } }
-    await replace(path, JSON.stringify(notes))
+    await replace(path, JSON.stringify(notes)).catch(refusedBy(dataDir))
   }
   return {
     writer: { id: notes.writer, name: `${directory.path} on ${hostname()}` },
@@ -72,4 +73,5 @@ async function replace(path: string, text: string): Promise<void> {
     await file.close()
   }
   await rename(`${path}.new`, path)
+  await syncFolder(dirname(path)) // with older notes the place would count as that of another directory
 }

@@ -44,6 +44,32 @@ test('the id of a person equals the one that other systems compute', () => {
   expect(personUuid(2, 'ä\u{1F600}')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
+test('a deletion takes the ids of persons who were merged after the person was read whole', async () => {
+  const world = await openWorld()
+  const at = { timestamp: '2026-01-10T00:00:00Z' }
+  const send = (n: number, event: string, distinct_id: string, properties: object = {}) =>
+    world.pipeline.ingest([{ event, distinct_id, uuid: uuid(n), properties, ...at }])
+  const person = personUuid(1, 'f')
+  await send(1, 'visit', 'a')
+  await send(2, 'visit', 'b')
+  await send(3, '$create_alias', 'a', { alias: 'b' }) // what b has is a's
+  await send(4, 'visit', 'f')
+  await send(9, 'visit', 'g')
+  await send(10, '$create_alias', 'f', { alias: 'g' })
+  await world.restart()
+  await world.pipeline.changePersons([{ change: 'write', person, set: { plan: 'team' }, unset: [] }]) // reads all of f
+  await send(5, '$identify', 'f', { $anon_distinct_id: 'a' })
+  await world.pipeline.caughtUp()
+  await send(6, '$merge_dangerously', 'f', { alias: 'a' })
+  await world.pipeline.caughtUp()
+  expect(await world.pipeline.changePersons([{ change: 'delete', person, withEvents: true }])).toEqual([true])
+  await send(7, 'visit', 'a')
+  await send(8, 'visit', 'b')
+  await world.pipeline.caughtUp()
+  expect(await personOfEvents(world)).toEqual({ [uuid(7)]: personUuid(1, 'a'), [uuid(8)]: personUuid(1, 'b') })
+  await world.close()
+})
+
 test.each([
   ['the same id', { isSameId: true }, 'nothing'],
   ['the same illegal id', { isSameId: true, isLegal: false }, 'nothing'],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { InternalError, WaymarkError } from '../../../errors/errors.ts'
 import type { SaltStore } from '../../../events/ingestion/ports.ts'
 import { isObject } from '../../../lib/is-object.ts'
+import { syncFolder } from './sync-folder.ts'
 
 // The salts of visitors without cookies, in a folder of their own: it must be in no backup. The tag makes programs for backups leave the folder out.
 
@@ -63,15 +64,6 @@ function writeDurably(path: string, text: string): void {
     closeSync(file)
   }
   renameSync(unfinished, path)
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }
 
 const failed = (cause: unknown) =>

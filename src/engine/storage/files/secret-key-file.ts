@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { syncFolder } from './sync-folder.ts'
 
 const fileName = 'secret.key'
 
@@ -33,6 +34,7 @@ function create(path: string, key: string): string {
   }
   try {
     linkSync(unfinished, path) // fails if another process was faster: a key must never be replaced
+    syncFolder(dirname(path))
     return key
   } catch (error) {
     if (!isError(error, 'EEXIST')) throw error

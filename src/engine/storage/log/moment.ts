@@ -1,5 +1,6 @@
-import { open, rm, truncate } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { disk } from './disk.ts'
 import { decodeFrame, segmentHeader } from './frame.ts'
 import { type Frame, isFrame, listSegments, scan } from './segment.ts'
 
@@ -26,13 +27,25 @@ export async function cutLog(directory: string, cut: Cut): Promise<LogEnd> {
     const path = join(directory, name)
     const found = await endBefore(path, cut, firstSeq)
     if (found.bytes !== null) {
-      await truncate(path, Math.max(found.bytes, header))
       for (const later of segments.slice(i + 1)) await rm(join(directory, later.name))
+      await disk.syncDirectory(directory)
+      await truncateDurably(path, Math.max(found.bytes, header))
       return { lastSeq: found.lastSeq }
     }
     if (!next) return { lastSeq: found.lastSeq }
   }
   return { lastSeq: 0 }
+}
+
+/** A power cut would bring back what was not synced away. */
+async function truncateDurably(path: string, bytes: number): Promise<void> {
+  const handle = await open(path, 'r+')
+  try {
+    await handle.truncate(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
 
 async function firstFrame(path: string): Promise<Frame | null> {

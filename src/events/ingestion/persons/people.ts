@@ -173,8 +173,8 @@ export class People {
       this.storedIds.get(personNo)!.push(distinctId)
     }
     for (const { merged, survivor } of merges) {
-      if (this.moved.has(merged) || this.placed.has(merged)) continue // the store lags behind
-      this.moved.set(merged, survivor)
+      // Where the store lags behind, `mergedInto` leaves it out.
+      if (!this.moved.has(merged) && !this.placed.has(merged)) this.moved.set(merged, survivor)
       this.storedMerges.get(survivor)!.push(merged)
     }
   }
@@ -374,6 +374,11 @@ export class People {
   /** Moves everything from `source` to `target`. */
   merge(source: Person, target: Person): void {
     this.large.free(source)
+    // Its ids and merged numbers become the target's in the store: what was read of the target alone would lack them.
+    if (!this.storedIds.has(source.no)) {
+      this.storedIds.delete(target.no)
+      this.storedMerges.delete(target.no)
+    }
     this.moved.set(source.no, target.no)
     append(this.addedIds, target.no, this.addedIds.get(source.no) ?? [])
     append(this.addedMerges, target.no, [source.no, ...(this.addedMerges.get(source.no) ?? [])])

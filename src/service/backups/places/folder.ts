@@ -7,7 +7,7 @@ import type { Place } from './place.ts'
 
 const isError = (error: unknown, ...codes: readonly string[]): boolean => codes.includes((error as NodeJS.ErrnoException).code ?? '')
 
-const refusedBy =
+export const refusedBy =
   (folder: string) =>
   (cause: NodeJS.ErrnoException): never => {
     throw new WaymarkError('command-failed', { message: `${folder} cannot be written to: ${cause.message}` }, { cause })
@@ -33,8 +33,7 @@ export function folderPlace(folder: string): Place {
         }
         await link(unfinished, path) // unlike a renaming, it fails if the name is taken
       } catch (error) {
-        if (isError(error, 'EEXIST')) return false
-        throw error
+        return isError(error, 'EEXIST') ? false : refusedBy(folder)(error as NodeJS.ErrnoException)
       } finally {
         await rm(unfinished, { force: true })
       }

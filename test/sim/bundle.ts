@@ -1,0 +1,50 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { buildEmptyFiles } from '../../build/empty-files.mjs'
+
+export const repository = resolve(import.meta.dirname, '../..')
+
+/** Limits that a plan of thirty steps would never reach, and the same ones here. */
+const smallerLimits: readonly (readonly [file: string, text: string, smaller: string])[] = [
+  ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 12 * 1024'],
+  ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
+]
+
+const withSmallerLimits = (root: string): Plugin => ({
+  name: 'smaller-limits',
+  setup({ onLoad }) {
+    for (const [file, text, smaller] of smallerLimits) {
+      const path = join(root, file)
+      onLoad({ filter: new RegExp(`^${path.replaceAll('.', '\\.')}$`) }, () => {
+        const source = readFileSync(path, 'utf8')
+        if (!source.includes(text)) throw new Error(`${file} has no ${text} any more: smallerLimits of the simulator must follow it`)
+        return { contents: source.replace(text, smaller), loader: 'ts' }
+      })
+    }
+  },
+})
+
+/** Builds the program of the simulator, in one file: a module that is loaded while it runs would take time of its own. `root`: another copy of the sources. */
+export async function bundleSimulator(name: string, root = repository): Promise<string> {
+  const folder = join(repository, '.tmp', name)
+  mkdirSync(folder, { recursive: true })
+  const outfile = join(folder, 'simulator.mjs')
+  await build({
+    absWorkingDir: repository,
+    entryPoints: [join(root, 'test/sim/program.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    alias: { '@duckdb/node-bindings': join(root, 'test/sim/world/bindings.ts') },
+    plugins: [withSmallerLimits(root)],
+    external: ['@duckdb/node-bindings*', 'nodemailer', 'pg'],
+    nodePaths: [join(repository, 'node_modules')],
+    banner: { js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);" },
+    logLevel: 'warning',
+  })
+  await buildEmptyFiles(folder)
+  return outfile
+}

@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
+import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
+import type { Project } from '../../src/project.ts'
+import { restore } from '../../src/service/backups/restore-directory.ts'
+import type { Model } from './model.ts'
+import { closeStores, type Machine } from './world/builtins.ts'
+import { Files } from './world/files.ts'
+import { realFs as real } from './world/real-fs.ts'
+
+// A machine with one process of Waymark on it, which may end at any call, and with it the machine.
+
+export type Ending = 'kill' | 'power cut'
+
+/** What no run may say. */
+const badNotices = ['records-lost', 'log-damaged', 'store-rebuilt', 'store-rolled-back']
+
+export class World {
+  readonly machine: Machine
+  readonly root: string
+  readonly files: Files
+  /** Of the data directory; another one after a backup was restored. */
+  private number = 1
+  private made: { readonly waymark: Waymark; readonly project: Project } | null = null
+  /** Those that were begun, with what they must hold, and their numbers once they are made. */
+  readonly copies: { readonly model: Model; number: number | null }[] = []
+  /** What was reported that must never be. */
+  readonly complaints: string[] = []
+
+  constructor(machine: Machine, root: string) {
+    this.machine = machine
+    this.root = root
+    real.rmSync(root, { recursive: true, force: true })
+    real.mkdirSync(root, { recursive: true })
+    this.files = new Files(root)
+    machine.files = this.files
+  }
+
+  get dataDir(): string {
+    return join(this.root, `data-${this.number}`)
+  }
+
+  /** Where its copies are. */
+  get place(): string {
+    return join(this.root, `place-${this.number}`)
+  }
+
+  get isOpen(): boolean {
+    return this.made !== null
+  }
+
+  get project(): Project {
+    return this.made!.project
+  }
+
+  get waymark(): Waymark {
+    return this.made!.waymark
+  }
+
+  /** Opens the directory. `most`: false if it is not open after so many calls. */
+  async open(most?: number): Promise<boolean> {
+    const opening = (async () => {
+      const waymark = await open(this.options())
+      const project = (await waymark.projects()).length > 0 ? await waymark.project(1) : await waymark.createProject()
+      return { waymark, project }
+    })()
+    const opened = await this.machine.schedule.until(opening, most)
+    if (opened) this.made = opened.value
+    return opened !== null
+  }
+
+  async close(): Promise<void> {
+    await this.machine.schedule.until(this.waymark.close())
+    this.made = null
+  }
+
+  /** Nothing of the process goes on. What is on its disk afterwards is what the next one finds. */
+  async end(ending: Ending, draw: () => number): Promise<void> {
+    await this.forgetProcess()
+    this.made = null
+    const after = `${this.root}.after`
+    if (ending === 'kill') this.files.afterKill(this.root, after)
+    else this.files.afterPowerCut(this.root, after, draw)
+    this.files.ended(ending)
+    const before = `${this.root}.before`
+    real.renameSync(this.root, before)
+    real.renameSync(after, this.root)
+    closeStores()
+    real.rmSync(before, { recursive: true, force: true })
+    if (ending === 'power cut') this.forgetOwner()
+  }
+
+  /** Restores the last copy to another directory, which is the one that is opened from now on. Returns its number. */
+  async restore(): Promise<number> {
+    const { dataDir, place, machine } = this
+    this.number++
+    const restored = await machine.schedule.until(restore(place, this.dataDir))
+    for (const folder of [dataDir, place]) this.files.remove(folder, { recursive: true, force: true })
+    return restored!.value.copy
+  }
+
+  /** Removes everything. The process must have ended. */
+  async remove(): Promise<void> {
+    await this.forgetProcess()
+    closeStores()
+    this.files.ended('power cut')
+    this.machine.files = null
+    real.rmSync(this.root, { recursive: true, force: true })
+  }
+
+  /** What the process held outside of its own objects. */
+  private async forgetProcess(): Promise<void> {
+    const { schedule } = this.machine
+    for (const name of ['control.duckdb', 'projects/1/store.duckdb']) releaseLocked(join(this.dataDir, name)).catch(() => undefined)
+    await schedule.settle()
+    schedule.drop()
+  }
+
+  /** The machine has started again since. */
+  private forgetOwner(): void {
+    const path = join(this.dataDir, 'waymark.lock')
+    const text = real.existsSync(path) ? real.readFileSync(path, 'utf8') : ''
+    if (!text.startsWith('{') || !text.includes('}')) return
+    real.writeFileSync(path, `${JSON.stringify({ ...(JSON.parse(text) as object), boot: 'before' })}\n`)
+  }
+
+  private options(): OpenOptions {
+    const { schedule } = this.machine
+    return {
+      dataDir: this.dataDir,
+      clock: () => new Date(),
+      threads: 1,
+      memoryLimit: '256MB',
+      minFreeBytes: 0,
+      logRetention: { bytes: 40_000 },
+      exports: { runs: false },
+      plugins: { runs: false },
+      notifications: { runs: false },
+      insights: { refreshes: false },
+      onError: (error) => schedule.trace(`error: ${error instanceof Error ? error.message : String(error)}`),
+      onRecovery: (notice) => {
+        schedule.trace(`recovery: ${notice.kind}`)
+        if (badNotices.includes(notice.kind)) this.complaints.push(`recovery: ${JSON.stringify(notice)}`)
+      },
+    }
+  }
+}

@@ -164,6 +164,15 @@ export class IdentityModel {
     return true
   }
 
+  /** Persons only: what an event says stays a fact of the event. */
+  removeProperty(name: string): void {
+    this.seq++
+    for (const owner of new Set([...this.owners.values(), ...[...this.events.values()].map((event) => event.owner)])) {
+      const { [name]: _, ...rest } = owner.properties
+      owner.properties = rest
+    }
+  }
+
   private leave(owner: Owner, id: string): void {
     owner.ids = owner.ids.filter((one) => one !== id)
     this.owners.delete(id)

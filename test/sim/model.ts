@@ -15,6 +15,8 @@ export interface SentEvent {
 export type Deed =
   | { readonly deed: 'batch'; readonly events: readonly SentEvent[] }
   | { readonly deed: 'change'; readonly change: ModelChange }
+  /** Of all persons. */
+  | { readonly deed: 'removal'; readonly name: string }
 
 /** An event as it is compared: in the order of arrival. */
 export interface ModelRow {
@@ -88,6 +90,7 @@ export class Model {
   }
 
   private apply(deed: Deed): void {
+    if (deed.deed === 'removal') return void this.identities.removeProperty(deed.name)
     if (deed.deed === 'change') return void this.identities.change(deed.change, 0)
     for (const event of deed.events) {
       const { uuid, distinct_id, timestamp, properties } = event

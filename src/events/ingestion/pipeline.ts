@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { addRemovals, type KeptFrom, noRemovals, type Removal, type RemovalCounts } from '../../language/catalog/removals.ts'
+import type { KeptFrom, Removal, RemovalCounts } from '../../language/catalog/removals.ts'
 import { Texts } from '../../lib/text/texts.ts'
 import { KeepAlive } from '../../lib/web/keep-alive.ts'
 import { Applier } from './applying/applier.ts'
@@ -20,7 +20,6 @@ import type { EventSource } from './decoding/event-source.ts'
 import { readGroups, readPersons, readPropertyTypes } from './decoding/imports.ts'
 import { type BatchFacts, type Handed, type IngestAnswer, Intake } from './intake.ts'
 import type { AttemptStore, EventWriter, IngestLog, LogRecords } from './ports.ts'
-import { withoutProperty } from './properties/removed-property.ts'
 import type { Transform } from './transforming/transform.ts'
 import { TransformOrder } from './transforming/transform-order.ts'
 import type { WarningSummary } from './warnings.ts'
@@ -297,16 +296,8 @@ export class Pipeline {
 
   /** Returns what was changed or removed, once it is. */
   async remove(removal: Removal): Promise<RemovalCounts> {
-    let counts = noRemovals
-    // Most of the work is done between transactions of new events, and what they bring meanwhile is done with the record.
-    if (removal.remove === 'property')
-      for (const step of await this.options.writer.removalSteps(removal, this.position, withoutProperty))
-        await this.loop.inTurn(async () => {
-          this.mustBeOpen()
-          counts = addRemovals(counts, await step())
-        })
-    const [rest] = await this.write('removals', { kind: 'removals', removals: [removal] }, [removal])
-    return addRemovals(counts, JSON.parse(rest!) as RemovalCounts)
+    const [counts] = await this.write('removals', { kind: 'removals', removals: [removal] }, [removal])
+    return JSON.parse(counts!) as RemovalCounts
   }
 
   /** The events that are kept by the records that are applied. */

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, createReadStream, createWriteStream, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, createReadStream, createWriteStream, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { random } from '../../../bench/random.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
@@ -59,6 +59,17 @@ async function start(program: string, dataDir: string, next: number[]): Promise<
   }
   await running.line('ready')
   return running
+}
+
+/** A thread that is inside of a system call when the signal comes stops at its end. */
+async function stopped(pid: number): Promise<void> {
+  const tasks = `/proc/${pid}/task`
+  const isStopped = (task: string) =>
+    readFileSync(join(tasks, task, 'stat'), 'utf8')
+      .split(') ')
+      .at(-1)!
+      .startsWith('T')
+  while (!readdirSync(tasks).every(isStopped)) await setImmediate()
 }
 
 /** File by file, in any order, slowly: the process writes meanwhile. */
@@ -185,6 +196,7 @@ export async function backupRounds(
         counts.backups++
       } else if (kind === 'snapshot') {
         running.child.kill('SIGSTOP')
+        await stopped(running.child.pid!)
         const acknowledged = [...next]
         cpSync(dataDir, copy, { recursive: true })
         await atRest(() => check(copy, acknowledged))

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/doors/library/client.ts'
+import { tornPart } from '../../../src/engine/storage/duckdb/file/block-notes.ts'
 import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
 import type { Project } from '../../../src/project.ts'
@@ -298,6 +299,31 @@ test('one project of a copy becomes a new one of an open directory, at a moment 
       /Copy 2 has no project 7: it has 1 \(Shop\)\.$/,
     )
     expect((await waymark.projects()).length).toBe(3)
+  })
+})
+
+test.each([
+  ['a project without events', async () => undefined],
+  [
+    'members of a cohort that were just computed',
+    async (waymark: Waymark, project: Project) => {
+      await project.importPersons([{ distinct_ids: ['u'], properties: { plan: 'pro' } }])
+      const filters = { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', value: 'pro' }] } }
+      const { id } = await project.createCohort({ name: 'Pros', filters } as never)
+      await waymark.backup(inFolder('place')) // a checkpoint
+      await project.sql`select count() from persons where id in cohort ${id}`
+    },
+  ],
+])('a snapshot at rest opens: %s', async (_, prepare) => {
+  await using('data', async (waymark) => {
+    const project = await waymark.createProject({ name: 'Shop' })
+    await prepare(waymark, project)
+    const store = inFolder('data/projects/1/store.duckdb')
+    await expect.poll(async () => (await tornPart(store)) === null).toBe(true)
+    await cp(inFolder('data'), inFolder('copy'), { recursive: true })
+  })
+  await using('copy', async (waymark) => {
+    expect((await (await waymark.project(1)).warnings()).length).toBe(0)
   })
 })
 

@@ -19,7 +19,7 @@ const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const list = (cohorts: readonly number[]) => [...cohorts.map(Number), 'NULL'].join(', ')
 const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
 
-export function cohortMembers(instance: Pick<Instance, 'use'>, database: string, turns: StatementScheduler): CohortMembers {
+export function cohortMembers(instance: Pick<Instance, 'use' | 'committed'>, database: string, turns: StatementScheduler): CohortMembers {
   const at = `${identifier(database)}.main`
   const inTurn = <T>(work: (connection: DuckDBConnection, turn: ScheduledStatement) => Promise<T>): Promise<T> =>
     turns.schedule((turn) => instance.use((connection) => work(connection, turn), turn.signal))
@@ -33,6 +33,7 @@ export function cohortMembers(instance: Pick<Instance, 'use'>, database: string,
             turn.signal.throwIfAborted()
             turn.hasRows() // what is committed must not be done twice
             await connection.run('COMMIT')
+            instance.committed(database)
             return answer
           } catch (error) {
             await connection.run('ROLLBACK').catch(() => undefined)

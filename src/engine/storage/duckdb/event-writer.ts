@@ -86,12 +86,13 @@ export async function openEventWriter(
         yield { uuids: found ?? [], toSeq: to }
       }
     },
-    removalSteps: (removal, seq, without) => removalSteps({ reader, instance, main, seq, without }, removal),
+    removalSteps: (removal, seq, without) => removalSteps({ reader, instance, main, seq, without, committed }, removal),
     async identity() {
       const [known] = await inTurn(() => rows(`SELECT value FROM ${main}.meta WHERE key = 'store_id'`))
       if (known) return Number(known.value)
       const made = randomInt(2 ** 32)
       await inTurn(() => rows(`INSERT INTO ${main}.meta VALUES ('store_id', '${made}')`))
+      committed()
       return made
     },
     fillSteps: async (scope, slots, toSeq) => {
@@ -111,6 +112,7 @@ export async function openEventWriter(
               `UPDATE ${main}.${table} t SET ${set} FROM (SELECT rowid AS id, ${slotTexts(slots, 'properties')} AS texts FROM ${main}.${table} WHERE ${step}) s
                WHERE t.rowid = s.id AND t.${step}`,
             )
+            committed()
           }),
         )
       return steps

@@ -24,6 +24,8 @@ interface Parts {
   readonly main: string
   readonly seq: number
   readonly without: WithoutProperty
+  /** Called after each transaction. */
+  committed(): void
 }
 
 /** Events of one transaction, and texts, which are held in memory. */
@@ -54,7 +56,7 @@ function isOld(main: string, { all, names }: KeptFrom): string {
 }
 
 /** Runs statements in one transaction, which nothing else of this connection interrupts. Returns the number of rows that the last one changed. */
-const inTransaction = ({ reader, instance }: Parts, before: readonly string[], statements: readonly string[]): Promise<number> =>
+const inTransaction = ({ reader, instance, committed }: Parts, before: readonly string[], statements: readonly string[]): Promise<number> =>
   reader.inTurn(() =>
     instance.writing(async () => {
       const { connection } = reader
@@ -68,6 +70,8 @@ const inTransaction = ({ reader, instance }: Parts, before: readonly string[], s
       } catch (error) {
         await connection.run('ROLLBACK').catch(() => undefined)
         throw error
+      } finally {
+        committed()
       }
     }),
   )

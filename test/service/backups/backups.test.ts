@@ -6,6 +6,7 @@ import { createClient } from '../../../src/doors/library/client.ts'
 import { tornPart } from '../../../src/engine/storage/duckdb/file/block-notes.ts'
 import { type OpenOptions, open, type Waymark } from '../../../src/engine.ts'
 import { WaymarkError } from '../../../src/errors/errors.ts'
+import { crc32 } from '../../../src/lib/ids/crc32.ts'
 import type { Project } from '../../../src/project.ts'
 import { copiesIn } from '../../../src/service/backups/backups.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
@@ -324,6 +325,26 @@ test.each([
   })
   await using('copy', async (waymark) => {
     expect((await (await waymark.project(1)).warnings()).length).toBe(0)
+  })
+})
+
+test('a snapshot from before the first record opens, also before the write-ahead log is noted', async () => {
+  await using('data', async (waymark) => {
+    await (await waymark.createProject({ name: 'Shop' })).warnings()
+    const store = inFolder('copy/projects/1/store.duckdb')
+    await cp(inFolder('data'), inFolder('copy'), { recursive: true })
+    // As the notes are right after a checkpoint.
+    const [head, body] = (await readFile(`${store}.blocks`, 'utf8')).split('\n')
+    const text = JSON.stringify({ ...(JSON.parse(body!) as object), log: null })
+    await writeFile(`${store}.blocks`, `${head!.slice(0, -8)}${crc32(Buffer.from(text)).toString(16).padStart(8, '0')}\n${text}`)
+    expect(await tornPart(store)).toBe('its write-ahead log may be that of another checkpoint')
+    await rm(inFolder('copy/projects/1/log'), { recursive: true })
+    await mkdir(inFolder('copy/projects/1/log'))
+  })
+  await using('copy', async (waymark) => {
+    const project = await waymark.project(1)
+    await project.ingest(events(0, 3))
+    expect((await counts(project))[0]).toBe(3)
   })
 })
 

@@ -77,8 +77,12 @@ function lostWithLog(
   needed: readonly LogDamage[],
   appliedSeq: number,
 ): readonly LostRecords[] {
+  // Copied before its first record came: its write-ahead log has none either.
+  const isNew = appliedSeq === 0 && hasLogFolder && !hadEvents
   const wasMore =
-    store.state === 'readable-without-wal' || (store.state === 'broken' && !hasLogFolder) || (store.state !== 'sound' && hadEvents)
+    (store.state === 'readable-without-wal' && !isNew) ||
+    (store.state === 'broken' && !hasLogFolder) ||
+    (store.state !== 'sound' && hadEvents)
   const isAllInStore = damages.length > 0 && needed.length === 0
   if (needed.length === 0 && (isAllInStore || !wasMore)) return []
   return [{ fromSeq: appliedSeq + 1, toSeq: needed.at(-1)?.toSeq ?? null, file: log.directory, offset: 0, reason: 'gone' }]

@@ -246,6 +246,7 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 403 403 401 403 | 403 ok ok | ok 403 ok 403 | ok 403 ok 403 | 403 401 403': [
     'historical_import.update',
     'historical_import.replace',
+    'property_definitions.delete_values',
     'project_members.create',
     'project_members.update',
     'project_members.remove',

@@ -139,7 +139,8 @@ async function deleteValues(visit: ProjectVisit, found: Noted<Known>): Promise<D
   const asked = { asked_by: 'property', cohort_id: null, asked: 1, with_events: false, is_complete: true, property: `${scope} ${name}` }
   const receipt = await app.accounts.deletions.begin(caller.user, project, asked)
   const { events, persons } = await (await app.project(project.id)).removeProperty(scope, name)
-  await removeDefinition(visit, 'PropertyDefinition', found)
+  const forgotten = Object.fromEntries(Object.keys(found.note.fields).map((field) => [field, null]))
+  await app.accounts.definitionNotes.write(project.id, id, { description: '', fields: forgotten }, caller.user)
   const counts = { events, persons, distinct_ids: 0, not_found: 0 }
   return presentDeletion(visit, await app.accounts.deletions.finishProperty(caller.user, project, receipt, counts, { id, name }))
 }

@@ -72,7 +72,15 @@ export const floors: readonly Floor[] = [
       'service/data-retention': [...ground, 'service/accounts', 'service/jobs'],
       'service/directory': [...ground, 'engine/storage', 'service/accounts', 'service/network'],
       'service/backups': [...ground, 'engine/storage', 'service/accounts', 'service/jobs'],
-      'service/asking': [...ground, 'language/catalog', 'queries', 'engine/admission', 'engine/execution', 'engine/backend', 'service/accounts'],
+      'service/asking': [
+        ...ground,
+        'language/catalog',
+        'queries',
+        'engine/admission',
+        'engine/execution',
+        'engine/backend',
+        'service/accounts',
+      ],
       'service/exports': [...ground, 'language', 'service/accounts', 'service/jobs'],
       'service/plugins': [...ground, 'service/accounts', 'service/jobs'],
       'service/saved': [

@@ -4,6 +4,7 @@ import type { Engine } from '../execution/ports.ts'
 import { CopiedStore } from './duckdb/copy-store.ts'
 import { duckdbEngine } from './duckdb/engine.ts'
 import { mustBeWhole } from './duckdb/file/whole-file.ts'
+import { beginsAsLog, damagedLog } from './duckdb/file/write-ahead-log.ts'
 import { readAppliedSeq, readThrough, type StoreInspector } from './duckdb/inspect-store.ts'
 import { BrokenFileError, type Instance, identifier, projectDatabase } from './duckdb/instance.ts'
 import { exists } from './files/exists.ts'
@@ -324,7 +325,7 @@ async function attachReadable(
     }
   }
   if (!(await exists(path))) return { state: 'missing' }
-  const reason = await attempt()
+  const reason = (await beginsAsLog(walOf(path))) ? await attempt() : damagedLog
   if (reason === null) return { state: 'sound', appliedSeq: await readAppliedSeq(instance, database) }
   if (!(await exists(walOf(path)))) return { state: 'broken', reason }
   await aside.move(walOf(path))

@@ -135,9 +135,13 @@ describe('a store that a crash or a hand has broken', () => {
     expect(reports()).toEqual([expect.objectContaining({ kind: 'store-rebuilt' })])
   })
 
-  test('a write-ahead log that does not replay: back to the last checkpoint, the log has the rest', async () => {
+  test.each([
+    ['inside of an entry, so its checksum is wrong; a wrong length would pass for a torn tail', 80],
+    ['its first byte', 0],
+    ['the kind of its first entry: without it the engine reads a log of old, and ends', 2],
+  ])('a write-ahead log that does not replay (%s): back to the last checkpoint, the log has the rest', async (_, at) => {
     await crashed()
-    overwrite(`${store()}.wal`, 80, 2) // inside an entry, so its checksum is wrong; a wrong length would pass for a torn tail
+    overwrite(`${store()}.wal`, at, 2)
     await start()
     expect(reports()).toEqual([expect.objectContaining({ kind: 'store-rolled-back', fromSeq: 6 })])
     expect(await applied()).toEqual(upTo(5))

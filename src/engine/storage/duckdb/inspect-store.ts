@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { exists } from '../files/exists.ts'
 import type { StoreContent, StoreFindings } from '../recovery/store-findings.ts'
 import { countRows } from './facts.ts'
+import { beginsAsLog, damagedLog } from './file/write-ahead-log.ts'
 import { BrokenFileError, type Instance, identifier, isCorruption, openInstance } from './instance.ts'
 import { storeFile } from './migrations.ts'
 import { storeTables } from './schema.ts'
@@ -25,7 +26,7 @@ export async function openStoreInspector(dataDir: string): Promise<StoreInspecto
     instance,
     async inspect(path) {
       if (!(await exists(path))) return { state: 'missing' }
-      const whole = await look(instance, path)
+      const whole = (await beginsAsLog(`${path}.wal`)) ? await look(instance, path) : damagedLog
       if (typeof whole !== 'string') return { state: 'sound', ...whole }
       if (!(await exists(`${path}.wal`))) return { state: 'broken', reason: whole }
       const alone = join(beside, 'store.duckdb')

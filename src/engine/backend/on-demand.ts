@@ -32,6 +32,9 @@ const pauses = { timesAsLong: 10, shortestMs: 1_000, longestMs: 60_000 } as cons
 /** A store that must be opened again waits this long for what uses it. */
 const useUpMs = 2_000
 
+/** Nothing of what was asked is done. */
+const isClosedError = (error: unknown): boolean => error instanceof WaymarkError && error.code === 'closed'
+
 /** How long new calls wait for those in progress before a store is replaced, the pause before the next attempt, and how long there are attempts. */
 const rests = { restMs: 2_000, lookMs: 5, pauseMs: 1_000, longestMs: 60_000 } as const
 
@@ -119,11 +122,11 @@ export class OnDemandBackend implements ProjectBackend, Closable {
   }
 
   ingest(body: unknown, about: Pick<BatchFacts, 'ip'>): Promise<IngestAnswer> {
-    return this.use((backend) => backend.ingest(body, about))
+    return this.taken((backend) => backend.ingest(body, about))
   }
 
   ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
-    return this.use((backend) => backend.ingestEvents(events, facts))
+    return this.taken((backend) => backend.ingestEvents(events, facts))
   }
 
   answer(query: unknown, asked: Computing & { readonly rows?: RowLimits }): Promise<Computed> {
@@ -354,6 +357,18 @@ export class OnDemandBackend implements ProjectBackend, Closable {
       throw error
     } finally {
       release()
+    }
+  }
+
+  /** A batch that still waited when its store was closed to be opened again is handed to the next one. */
+  private async taken<T>(work: (backend: ProjectBackend) => Promise<T>): Promise<T> {
+    for (;;) {
+      const { inner } = this
+      try {
+        return await this.use(work)
+      } catch (error) {
+        if (!isClosedError(error) || this.isClosed || (this.inner === inner && !this.closing)) throw error
+      }
     }
   }
 

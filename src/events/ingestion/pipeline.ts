@@ -166,11 +166,10 @@ export class Pipeline {
   }
 
   private async replay(signal?: AbortSignal): Promise<void> {
-    const { backpressure, failures } = this
+    const { failures } = this
     const stop = () => {
       this.stop()
       failures.abandon(closed())
-      backpressure.wake()
     }
     signal?.addEventListener('abort', stop, { once: true })
     try {
@@ -387,6 +386,7 @@ export class Pipeline {
 
   private stop(): void {
     this.failures.close()
+    this.backpressure.close()
     this.loop.wake()
   }
 

@@ -156,9 +156,9 @@ test('a project that nobody asks loses what is too old after the start, with a r
   const { accounts } = await opening(clock, undefined, dataDir)
   const receipts = async () => (await accounts.deletions.page((await accounts.projects.byId(id))!, { limit: 10, offset: 0 })).results
   await expect.poll(receipts).toMatchObject([{ asked_by: 'retention', events: events.filter((one) => !isKept(one)).length }])
-  const [run] = await accounts.context.store.read.retention_runs.find({})
-  expect([run!.ran_at!.getTime(), run!.failures]).toEqual([now, 0])
-  expect(run!.due_at.getTime()).toBe(Date.UTC(2026, 3, 1, 22) + (id % 10) * 60_000)
+  // Receipts are read from the file, rows of due work from the memory, a moment after the commit.
+  const run = { ran_at: new Date(now), failures: 0, due_at: new Date(Date.UTC(2026, 3, 1, 22) + (id % 10) * 60_000) }
+  await expect.poll(() => accounts.context.store.read.retention_runs.find({})).toMatchObject([run])
 })
 
 test('a cached answer does not outlive the midnight', async () => {

@@ -84,11 +84,12 @@ async function removeIdlePersons(store: ProjectStore, before: number): Promise<n
     const all = numbers([...some, ...merged].map(([no]) => no))
     const families = await store.rows<[number]>(`SELECT DISTINCT family ${ofProject('import_members')} AND person_no IN (${all})`)
     const among = (table: string, column = 'person_no') => `DELETE ${ofProject(table)} AND ${column} IN (${all})`
-    for (const table of ['distinct_ids', 'person_versions', 'cohort_members', 'last_events', 'persons']) await store.run(among(table))
-    await store.run(`DELETE ${ofProject('person_merges')} AND survivor IN (${own})`)
+    for (const table of ['distinct_ids', 'person_versions', 'cohort_members', 'last_events']) await store.run(among(table))
     if (families.length > 0)
       for (const table of ['import_families', 'import_members'])
         await store.run(`DELETE ${ofProject(table)} AND family IN (${numbers(families.map(([family]) => family))})`)
+    await store.run(`DELETE ${ofProject('person_merges')} AND survivor IN (${own})`)
+    await store.run(among('persons')) // by which a repetition finds the others
   }
   await forgetUuids(store, new Set(idle.map(([, , uuid]) => uuid)))
   return idle.filter(([, hasRecord]) => hasRecord).length

@@ -86,7 +86,7 @@ export async function openEventWriter(
         yield { uuids: found ?? [], toSeq: to }
       }
     },
-    removalSteps: (removal, seq, without) => removalSteps({ reader, instance, main, seq, without, committed }, removal),
+    removalSteps: (removal, seq, without) => removalSteps({ reader, instance, database, main, seq, without, committed }, removal),
     async identity() {
       const [known] = await inTurn(() => rows(`SELECT value FROM ${main}.meta WHERE key = 'store_id'`))
       if (known) return Number(known.value)

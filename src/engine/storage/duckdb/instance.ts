@@ -446,8 +446,8 @@ export class Instance implements Sql {
     this.notes.get(name)?.committed()
   }
 
-  /** A checkpoint if a commit would soon do it, or somebody waits for it. */
-  async checkpointEarly(name: string): Promise<void> {
+  /** A checkpoint if the write-ahead log is this large (default: a commit would soon do it), or somebody waits for it. */
+  async checkpointEarly(name: string, mostBytes = checkpointBytes(this.memoryLimit) * shareOfEarly): Promise<void> {
     const path = this.attached.get(name)
     if (path === undefined || this.isInMemory || this.isReadOnly) return
     if (this.wanted.has(name)) {
@@ -456,7 +456,7 @@ export class Instance implements Sql {
       return
     }
     const log = await stat(`${path}.wal`).catch(() => null)
-    if (log !== null && log.size > checkpointBytes(this.memoryLimit) * shareOfEarly) await this.checkpoint(name)
+    if (log !== null && log.size > mostBytes) await this.checkpoint(name)
   }
 
   /** Bytes of the write-ahead logs of all files, whose contents are in memory as well. */

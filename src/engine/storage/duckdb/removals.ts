@@ -10,7 +10,7 @@ import {
 } from '../../../language/catalog/removals.ts'
 import { ordinaryLength } from '../../../limits/large-texts.ts'
 import type { serialReader } from './event-lookups.ts'
-import { type Instance, text } from './instance.ts'
+import { type Instance, isInvalidated, isOutOfMemory, text } from './instance.ts'
 import { pointer } from './slot-values.ts'
 import { createStage, type Stage } from './stage.ts'
 
@@ -20,7 +20,8 @@ type Step = () => Promise<Partial<RemovalCounts>>
 
 interface Parts {
   readonly reader: ReturnType<typeof serialReader>
-  readonly instance: Pick<Instance, 'writing'>
+  readonly instance: Pick<Instance, 'writing' | 'checkpointEarly' | 'memoryLimit'>
+  readonly database: string
   readonly main: string
   readonly seq: number
   readonly without: WithoutProperty
@@ -31,6 +32,10 @@ interface Parts {
 /** Events of one transaction, and texts, which are held in memory. */
 const eventsOfStep = 20_000
 const textsOfStep = 2_048
+/** A step that does not fit into memory is done in halves, down to this. */
+const leastEvents = 256
+/** Of the memory, for what was updated and is not in the file. */
+const partOfMemory = 1 / 16
 
 export async function removalSteps(parts: Parts, removal: Removal): Promise<readonly Step[]> {
   switch (removal.remove) {
@@ -56,9 +61,11 @@ function isOld(main: string, { all, names }: KeptFrom): string {
 }
 
 /** Runs statements in one transaction, which nothing else of this connection interrupts. Returns the number of rows that the last one changed. */
-const inTransaction = ({ reader, instance, committed }: Parts, before: readonly string[], statements: readonly string[]): Promise<number> =>
-  reader.inTurn(() =>
+const inTransaction = (parts: Parts, before: readonly string[], statements: readonly string[]): Promise<number> => {
+  const { reader, instance, committed } = parts
+  return reader.inTurn(() =>
     instance.writing(async () => {
+      await relieve(parts, partOfMemory)
       const { connection } = reader
       for (const statement of before) await connection.run(statement)
       try {
@@ -75,6 +82,17 @@ const inTransaction = ({ reader, instance, committed }: Parts, before: readonly 
       }
     }),
   )
+}
+
+/** Updated rows stay in memory until a checkpoint. */
+async function relieve({ instance, database }: Parts, part: number): Promise<void> {
+  try {
+    await instance.checkpointEarly(database, instance.memoryLimit * part)
+  } catch (error) {
+    if (isInvalidated(error) || isOutOfMemory(error)) throw error
+    // Another transaction is at it: before the next one.
+  }
+}
 
 /** With the time of the latest one of each number: persons without events are removed by it. */
 function removeOldEvents(parts: Parts, from: KeptFrom): Promise<number> {
@@ -193,14 +211,38 @@ async function removeProperty(parts: Parts, { scope, name }: Extract<Removal, { 
   return steps
 }
 
-const ranges = async ({ main, reader }: Parts, table: string, column: string, rowsOfStep: number): Promise<string[]> => {
+type Range = readonly [first: number, last: number]
+
+const within = (column: string, [first, last]: Range): string => `${column} BETWEEN ${first} AND ${last}`
+
+const ranges = async ({ main, reader }: Parts, table: string, column: string, rowsOfStep: number): Promise<Range[]> => {
   const [range] = await reader.inTurn(() =>
     reader.rows(`SELECT min(${column})::DOUBLE AS first, max(${column})::DOUBLE AS last FROM ${main}.${table}`),
   )
-  const all: string[] = []
+  const all: Range[] = []
   for (let from = range!.first as number; range!.first !== null && from <= (range!.last as number); from += rowsOfStep)
-    all.push(`${column} BETWEEN ${from} AND ${from + rowsOfStep - 1}`)
+    all.push([from, from + rowsOfStep - 1])
   return all
+}
+
+/** Updates rows in as many transactions as the memory needs: events may be of any size. What did not fit once is not tried again. */
+const inHalves = (parts: Parts, update: (range: Range) => Promise<number>) => {
+  let most = Number.POSITIVE_INFINITY
+  const updated = async (range: Range): Promise<number> => {
+    const [first, last] = range
+    const rows = last - first + 1
+    if (rows <= most)
+      try {
+        return await update(range)
+      } catch (error) {
+        if (!isOutOfMemory(error) || rows <= leastEvents) throw error
+        most = Math.ceil(rows / 2)
+        await relieve(parts, 0)
+      }
+    const middle = Math.floor((first + last) / 2)
+    return (await updated([first, middle])) + (await updated([middle + 1, last]))
+  }
+  return updated
 }
 
 const has = (column: string, path: string, name: string): string => {
@@ -230,16 +272,15 @@ async function eventSteps(parts: Parts, { scope, name, slots, group }: EventProp
     path: pointer(object === null ? name : object) + (object === null ? '' : pointer(name)),
     also: object === null ? [...slots, ...copies] : [],
   }))
+  const updates = changes.map(({ patch, path, also }) => {
+    const set = [`properties = json_merge_patch(properties, ${text(patch)})::VARCHAR`, ...also].join(', ')
+    const where = `${has('properties', path, name)}${ofGroup}`
+    const update = (range: Range) =>
+      inTransaction(parts, [], [`UPDATE ${main}.events SET ${set} WHERE ${within('log_seq', range)} AND ${where}`])
+    return inHalves(parts, update)
+  })
   return (await ranges(parts, 'events', 'log_seq', eventsOfStep)).flatMap((range) =>
-    changes.map(({ patch, path, also }) => async () => {
-      const set = [`properties = json_merge_patch(properties, ${text(patch)})::VARCHAR`, ...also]
-      const events = await inTransaction(
-        parts,
-        [],
-        [`UPDATE ${main}.events SET ${set.join(', ')} WHERE ${range} AND ${has('properties', path, name)}${ofGroup}`],
-      )
-      return { events }
-    }),
+    updates.map((update) => async () => ({ events: await update(range) })),
   )
 }
 
@@ -268,7 +309,7 @@ async function textSteps(
   return (await ranges(parts, table, 'rowid', textsOfStep)).map((range) => async () => {
     const found = await reader.inTurn(() =>
       reader.rows(`SELECT rowid::DOUBLE AS id, ${first} AS first, ${second ?? "''"} AS second FROM ${main}.${table}
-        WHERE ${range} AND ${where} AND (${may})`),
+        WHERE ${within('rowid', range)} AND ${where} AND (${may})`),
     )
     stage.clear()
     let changed = 0

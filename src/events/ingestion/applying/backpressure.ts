@@ -20,6 +20,7 @@ export class Backpressure {
   private enteredBytes = 0
   private pastBatches = 0
   private readonly wanting: (() => void)[] = []
+  private isClosed = false
 
   constructor(limit: number, queries = new RecentWaits()) {
     this.limit = limit
@@ -35,7 +36,7 @@ export class Backpressure {
     this.waitingBytes += bytes
     try {
       const isFull = () => this.enteredBytes > this.limit * (this.queries.areThere ? lane.aheadOfQueries : lane.entered)
-      while (isFull() || (isHistorical && this.pastBatches >= maxPastBatches)) await this.change()
+      while (!this.isClosed && (isFull() || (isHistorical && this.pastBatches >= maxPastBatches))) await this.change()
       if (isHistorical) this.pastBatches++
       try {
         return await work()
@@ -71,6 +72,12 @@ export class Backpressure {
     const { promise, resolve } = deferred<void>()
     this.wanting.push(resolve)
     return promise
+  }
+
+  /** Nothing will leave any more: the waiting callers go on, to be refused. */
+  close(): void {
+    this.isClosed = true
+    this.wake()
   }
 
   wake(): void {

@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser)('alerts and subscriptions in a browser', () => {
       .poll(
         async () => {
           await page.reload()
-          return card('Tells nobody').getByText('Firing, tells nobody', { exact: true }).isVisible()
+          return card('Tells nobody').getByText('Firing, notifies nobody', { exact: true }).isVisible()
         },
         { timeout: 60_000, interval: 1000 },
       )

@@ -261,10 +261,11 @@ test('persons, groups and definitions', async () => {
     ['groups.delete_property', { $unset: 'x' }],
   ] as const)
     await does(name, at, body, '?group_type_index=0&group_key=acme')
-  await data.ingest([{ event: 'seen', distinct_id: 'a', properties: { p: 1 } }])
+  await data.ingest([{ event: 'seen', distinct_id: 'a', properties: { p: 1, q: 2 } }])
   const one = async (list: string) =>
     (await held.home.call('GET', `/api/projects/${project.id}/${list}`, { as: held.home.owner })).body.results[0].id
   await does('event_definitions.remove', { ...at, id: await one('event_definitions/') })
+  await does('property_definitions.delete_values', { ...at, id: await one('property_definitions/') })
   await does('property_definitions.remove', { ...at, id: await one('property_definitions/') })
 })
 

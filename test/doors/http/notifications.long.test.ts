@@ -612,7 +612,7 @@ describe('whether the newest notice has arrived', () => {
     test('is refused where all of them wait', async () => {
       const { id, waiting } = await full(0)
       const told = await call('POST', `alerts/${id}/test-delivery/`)
-      expect(told).toMatchObject({ status: 400, body: { detail: expect.stringContaining('wait to be sent') } })
+      expect(told).toMatchObject({ status: 400, body: { detail: expect.stringContaining('deliveries are waiting') } })
       expect(await waiting()).toBe(1_000)
     })
 
@@ -727,7 +727,7 @@ describe('a test', () => {
     const { body } = await call('POST', 'alerts/', rule())
     expect(await call('POST', `alerts/${body.id}/test-delivery/`)).toMatchObject({
       status: 400,
-      body: { detail: expect.stringContaining('tells nobody') },
+      body: { detail: expect.stringContaining('has no receivers') },
     })
     const other = await home.world.makeProject(home.organization.id, { name: 'Other' })
     expect((await home.call('POST', `/api/projects/${other.id}/alerts/${body.id}/test-delivery/`, { as: home.owner })).status).toBe(404)

@@ -54,7 +54,7 @@ test('it is tried alone twice, then set aside; it is named, and can be sent agai
   expect(readdirSync(folder)).toEqual(['41.json'])
 
   const { code, out } = await run(['doctor', '--data', dataDir])
-  expect([out, code]).toEqual([expect.stringContaining('record 41 ended the engine whenever applied'), 1])
+  expect([out, code]).toEqual([expect.stringContaining('record 41 crashed the engine each time it was applied'), 1])
   const waymark = await open({ dataDir, minFreeBytes: 0 })
   try {
     const handler = createHandler(waymark)

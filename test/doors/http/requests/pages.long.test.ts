@@ -49,6 +49,10 @@ describe.each(listing.filter(({ path }) => !ofTheirOwn.test(path)).map((one) => 
       const path = await pathIn(pattern.includes('/cohorts/:id/') ? pattern.replace(':id', await cohortOfThree()) : pattern, held.home)
       if (maker) for (let i = 0; i < 3; i++) await call('POST', path, { as: owner, body: await newBody(maker, held.home) })
       const get = (query: string) => call('GET', path + query, { as: owner })
+      if (pattern.endsWith('/person_deletions'))
+        await world.accounts.context.store.write(async (tables) => {
+          for (const events of [1, 2, 3]) await world.accounts.deletions.retained(tables, project, { events, persons: 0 })
+        })
       if (pattern.endsWith('/sessions')) for (let i = 0; i < 3; i++) await world.accounts.sessions.start(owner)
       const url = (query: string) => world.url + path + query
       const whole = await get('')

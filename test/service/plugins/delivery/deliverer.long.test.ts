@@ -193,7 +193,7 @@ describe('a delivery that fails', () => {
     await world.send(project, 40)
     await world.drain()
     expect((await world.failed(config)).length).toBe(5)
-    const dropped = world.logs.flatMap(({ message }) => /dropped, (\d+) of them/.exec(message)?.[1] ?? [])
+    const dropped = world.logs.flatMap(({ message }) => /(\d+) of the oldest dead letters were dropped/.exec(message)?.[1] ?? [])
     expect(dropped.map(Number).reduce((sum, one) => sum + one)).toBe(35)
   })
 

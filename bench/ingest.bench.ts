@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { DuckDBDataChunk, DuckDBInstance, DuckDBTimestampValue, DuckDBUUIDValue, type DuckDBValue } from '@duckdb/node-api'
 import { storeTables } from '../src/engine/storage/duckdb/schema.ts'
 import { open } from '../src/engine.ts'
 import { decodeBatch } from '../src/events/ingestion/decoding/decode-batch.ts'
 import { makeEvents } from './events.ts'
+import { type Growth, naked, product } from './ingest/growth.ts'
+import { type Shape, shapes } from './ingest/shapes.ts'
 import { inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
 
 // How many events per second go in, durable and applied, and does the rate stay flat as the store grows?
@@ -20,6 +23,9 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '3' },
     /** The engine's budget, as `open` takes it. */
     memory: { type: 'string' },
+    /** A shape of events instead, over so many persons: how the rate holds. */
+    shape: { type: 'string' },
+    persons: { type: 'string', default: '1000000' },
     measure: { type: 'string' },
   },
 })
@@ -202,5 +208,56 @@ async function compare(): Promise<void> {
   )
 }
 
-if (values.measure) await measurements[values.measure]!()
+/** One run each: ten spans of it say what several runs would not. */
+async function grow(shape: string): Promise<void> {
+  if (!shapes.includes(shape as Shape)) throw new Error(`There is no shape ${shape}. There are: ${shapes.join(', ')}.`)
+  const persons = Number(values.persons)
+  const args = [
+    '--shape',
+    shape,
+    '--persons',
+    values.persons,
+    '--events',
+    String(events),
+    ...(values.memory ? ['--memory', values.memory] : []),
+  ]
+  const run = async (measure: string) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [import.meta.filename, ...args, '--measure', measure], {
+      maxBuffer: 1 << 24,
+    })
+    return JSON.parse(stdout.trim().split('\n').at(-1)!) as Growth
+  }
+  const [ours, least] = [await run('product'), await run('naked')]
+  const { tenths } = ours
+  console.log(
+    JSON.stringify({
+      bench: 'ingest',
+      shape,
+      persons,
+      events,
+      memory: values.memory ?? 'default',
+      events_per_second: Math.round(events / ours.seconds),
+      tenths,
+      last_to_first: rounded(tenths.at(-1)! / tenths[0]!),
+      cpu_us_per_event: ours.cpuMicros,
+      peak_mb: ours.peakMb,
+      bytes_per_event: ours.bytesPerEvent,
+      yardsticks: {
+        naked: {
+          events_per_second: Math.round(events / least.seconds),
+          tenths: least.tenths,
+          cpu_us_per_event: least.cpuMicros,
+          cpu_against_it: rounded(ours.cpuMicros / least.cpuMicros),
+        },
+      },
+      machine: machine(),
+    }),
+  )
+}
+
+const wanted = { shape: values.shape as Shape, persons: Number(values.persons), events, memory: values.memory }
+if (values.measure === 'product' || values.measure === 'naked')
+  console.log(JSON.stringify(await (values.measure === 'naked' ? naked : product)(wanted)))
+else if (values.shape) await grow(values.shape)
+else if (values.measure) await measurements[values.measure]!()
 else await compare()

@@ -6,6 +6,7 @@ import { ProjectLists } from '../../core/lists/project-lists.ts'
 import { InternalError, QueryError } from '../../errors/errors.ts'
 import type { EventSource } from '../../events/ingestion/decoding/event-source.ts'
 import type { BatchFacts, IngestAnswer } from '../../events/ingestion/intake.ts'
+import { withKnownIds } from '../../events/ingestion/persons/known/knowing-writer.ts'
 import { Pipeline } from '../../events/ingestion/pipeline.ts'
 import type { Transform } from '../../events/ingestion/transforming/transform.ts'
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
@@ -80,7 +81,8 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
     const { recovery, engine, log, cacheFolder } = storage
     for (const report of storage.reports) home.onRecovery(report)
     if (recovery) home.onRecovery({ ...recovery, kind: 'store-recovering' })
-    const writer = await engine.openWriter()
+    const folder = cacheFolder && join(cacheFolder, 'ids')
+    const writer = withKnownIds(await engine.openWriter(), { folder, memory: stores.idMemory ?? null, report: onError })
     try {
       const uuidFolder = cacheFolder && join(cacheFolder, 'uuids')
       const transform = home.transform ?? (await ownTransform(home, storage))

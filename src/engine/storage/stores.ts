@@ -1,4 +1,5 @@
 import { WaymarkError } from '../../errors/errors.ts'
+import { MemoryShare } from '../../lib/memory/memory-share.ts'
 import type { ParquetOfRows } from '../execution/ports.ts'
 import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
 import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
@@ -24,6 +25,9 @@ export const isMemoryShort = (error: unknown): boolean =>
 /** The engine refuses a store until it is opened again. */
 export const isStoreLost = isInvalidated
 
+/** Of the memory, for indexes of distinct ids. They take no more than the ids need. */
+const partOfIds = 4
+
 /** Memory of the engine that an open project takes when it has been written to, whatever it holds. */
 const bytesOfOpen = 8 * 1024 ** 2
 /** Each takes a few files, too. */
@@ -45,6 +49,8 @@ export interface Stores {
   /** Whether an error means that a file is damaged, rather than not accessible. */
   isDamage(error: unknown): boolean
   readonly parquetOf: ParquetOfRows
+  /** For indexes of distinct ids; absent: there are none. */
+  readonly idMemory?: MemoryShare
   /** Releases shared resources after all stores are closed. */
   close(): Promise<void>
 }
@@ -59,5 +65,6 @@ export const duckdbStores = (instance: Instance, options: StorageOptions): Store
   drop: (id) => instance.dropProject(id),
   isDamage: isCorruption,
   parquetOf: parquetOfRows(instance.dataDir),
+  idMemory: new MemoryShare(instance.memoryLimit / partOfIds),
   close: async () => undefined, // the owner of the instance closes it
 })

@@ -115,6 +115,21 @@ export interface WithoutProperty {
   ofFamily(text: string, name: string): string
 }
 
+/** What an index of ids is made from: rows of records beyond `afterSeq` (0: all), in chunks. */
+export interface StoredIdentities {
+  /** Number of all ids. */
+  count(): Promise<number>
+  ids(afterSeq: number, take: (ids: readonly string[], numbers: readonly number[]) => void): Promise<void>
+  persons(afterSeq: number, take: (persons: readonly FoundPerson[]) => void): Promise<void>
+  /** The same without their texts, but for the bytes of these. */
+  personSizes(
+    afterSeq: number,
+    take: (numbers: readonly number[], haveRecord: readonly boolean[], sizes: readonly number[]) => void,
+  ): Promise<void>
+  /** In the order in which they happened. */
+  merges(afterSeq: number, take: (merged: readonly number[], survivors: readonly number[]) => void): Promise<void>
+}
+
 /** A project's store as seen by the apply stage, its only writer. */
 export interface EventWriter {
   /** The best number of events per transaction. */
@@ -140,6 +155,8 @@ export interface EventWriter {
   /** The families of imported persons that contain these numbers, and what loading each takes. */
   familySizes(numbers: readonly number[]): Promise<(SizedFamily & { personNo: number })[]>
   families(families: readonly SizedFamily[]): Promise<{ family: number; state: string }[]>
+  /** Absent: ids are looked up in the store. */
+  readonly identities?: StoredIdentities
   personNosOfUuids(uuids: readonly string[]): Promise<{ uuid: string; personNo: number }[]>
   groupSizes(keys: readonly (readonly [index: number, key: string])[]): Promise<SizedGroup[]>
   groups(groups: readonly SizedGroup[]): Promise<FoundGroup[]>
@@ -206,6 +223,8 @@ export interface StoredVisit {
 /** Replaces the cached rows of a table. */
 export interface WriterState {
   readonly appliedSeq: number
+  /** Position of the record that last changed ids or persons in another way than adding and merging them. */
+  readonly rewrittenSeq: number
   readonly hasFamilies: boolean
   readonly nextPersonNo: number
   /** Uuids that persons kept when the id that they were made from left them. */

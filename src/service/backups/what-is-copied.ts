@@ -19,7 +19,8 @@ const leftOut = {
   project: [
     'log', // by itself
     'core', // made from the events
-    'uuids',
+    'uuids', // indexes
+    'ids',
     'answers', // kept for ten minutes
     'applying.json', // of a process
     'log.position',

@@ -252,8 +252,8 @@ function replaceRandom(machine: Machine): void {
   Math.random = () => machine.random()
   Object.assign(nodeCrypto, {
     randomBytes: bytes,
-    randomFillSync: (into: Uint8Array) => {
-      into.set(bytes(into.byteLength))
+    randomFillSync: (into: Uint8Array | Uint32Array) => {
+      new Uint8Array(into.buffer, into.byteOffset, into.byteLength).set(bytes(into.byteLength))
       return into
     },
     randomInt: (low: number, high?: number) =>

@@ -238,6 +238,7 @@ async function readState({ look, ofProject }: ReturnType<typeof readerOf>, appli
   )
   return {
     appliedSeq,
+    rewrittenSeq: Number(meta.get('rewritten_seq') ?? 0),
     hasFamilies: families !== 0,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DuckDBValue as Value } from '@duckdb/node-api'
-import type { EventWriter, FoundGroup, FoundPerson } from '../../../events/ingestion/ports.ts'
+import type { EventWriter, FoundGroup, FoundPerson, StoredIdentities } from '../../../events/ingestion/ports.ts'
 import type { ChangedValue } from '../../../language/catalog/changed-tables.ts'
 import { type Instance, text } from './instance.ts'
 import { createStage, type Stage } from './stage.ts'
@@ -178,3 +178,48 @@ export const lookups = ({ wanted, rows, inTurn, look, lookNumbers, lookPairs }: 
         `SELECT v.key, v.day, v.state FROM ${main}.cookieless_visits v JOIN temp.main.wanted_texts w ON w.text = v.key`,
       ),
   }) satisfies Partial<EventWriter>
+
+/** Streams each table once. */
+export function storedIdentities({ connection, inTurn, rows }: ReturnType<typeof serialReader>, main: string): StoredIdentities {
+  const each = (sql: string, take: (columns: readonly unknown[][]) => void) =>
+    inTurn(async () => {
+      const result = await connection.stream(sql)
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (!chunk || chunk.rowCount === 0) return
+        take(chunk.getColumns())
+      }
+    })
+  const eachRow = <T>(sql: string, take: (rows: readonly T[]) => void) =>
+    inTurn(async () => {
+      const result = await connection.stream(sql)
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (!chunk || chunk.rowCount === 0) return
+        take(chunk.getRowObjects(result.deduplicatedColumnNames()) as T[])
+      }
+    })
+  const later = (column: string, afterSeq: number) => (afterSeq > 0 ? `WHERE ${column} > ${afterSeq}` : '')
+  return {
+    async count() {
+      const [found] = await inTurn(() => rows(`SELECT count(*)::DOUBLE AS n FROM ${main}.distinct_ids`))
+      return found!.n as number
+    },
+    ids: (afterSeq, take) =>
+      each(`SELECT distinct_id, person_no FROM ${main}.distinct_ids ${later('added_seq', afterSeq)}`, ([ids, numbers]) =>
+        take(ids as string[], numbers as number[]),
+      ),
+    persons: (afterSeq, take) => eachRow(`SELECT ${personFields} FROM ${main}.persons p ${later('changed_seq', afterSeq)}`, take),
+    personSizes: (afterSeq, take) =>
+      each(`SELECT person_no, has_record, size::DOUBLE FROM ${main}.persons ${later('changed_seq', afterSeq)}`, (columns) =>
+        take(...(columns as [number[], boolean[], number[]])),
+      ),
+    merges: (afterSeq, take) =>
+      each(
+        afterSeq === 0
+          ? `SELECT merged, survivor FROM ${main}.person_merges`
+          : `SELECT merged, survivor FROM ${main}.merge_journal WHERE seq > ${afterSeq} ORDER BY seq, rowid`,
+        ([merged, survivors]) => take(merged as number[], survivors as number[]),
+      ),
+  }
+}

@@ -4,7 +4,7 @@ import { type ChangedTable, type ChangedValue, changedTables } from '../../../la
 import { readKeptFrom } from '../../../language/catalog/removals.ts'
 import { excessOf, ordinaryLength } from '../../../limits/large-texts.ts'
 import { peopleOf } from './budget.ts'
-import { lookups, serialReader } from './event-lookups.ts'
+import { lookups, serialReader, storedIdentities } from './event-lookups.ts'
 import { EventStage, eventColumns, stagedEvents } from './event-stage.ts'
 import { type Instance, isInvalidated, isOutOfMemory, text } from './instance.ts'
 import { removalSteps } from './removals.ts'
@@ -72,6 +72,7 @@ export async function openEventWriter(
     isTooMuch: isOutOfMemory,
     state: () => inTurn(() => readState(rows, main)),
     ...lookups(reader, main),
+    identities: storedIdentities(reader, main),
     async *uuids(fromSeq, toSeq) {
       for (let from = fromSeq; from <= toSeq; from += uuidRows) {
         const to = Math.min(toSeq, from + uuidRows - 1)
@@ -381,6 +382,7 @@ async function readState(rows: (sql: string) => Promise<Record<string, unknown>[
   const warnings = await rows(`SELECT kind, count::DOUBLE AS count, samples, epoch_us(last_seen)::DOUBLE AS last FROM ${tables}.warnings`)
   return {
     appliedSeq,
+    rewrittenSeq: Number(meta.get('rewritten_seq') ?? 0),
     hasFamilies: families!.n !== 0,
     nextPersonNo: Number(meta.get('next_person_no') ?? 1),
     keptUuids: JSON.parse(meta.get('kept_uuids') ?? '[]') as string[],

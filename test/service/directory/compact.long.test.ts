@@ -47,8 +47,8 @@ async function using<T>(name: string, work: (waymark: Waymark) => Promise<T>, op
 }
 
 const people = 40
-/** Texts that do not compress. */
-const noise = (i: number) => Array.from({ length: 12 }, (_, k) => Math.imul(i * 31 + k, 2654435761) >>> 0).join('-')
+/** Texts that do not compress, and take far more than the blocks that a small file begins with. */
+const noise = (i: number) => Array.from({ length: 60 }, (_, k) => Math.imul(i * 97 + k, 2654435761) >>> 0).join('-')
 const events = (from: number, count: number) => ({
   batch: Array.from({ length: count }, (_, k) => {
     const i = from + k

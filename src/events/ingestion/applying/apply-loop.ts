@@ -226,12 +226,12 @@ export class ApplyLoop {
     group.noteRemoved()
     group.setMeta('applied_seq', String(seq))
     waiting.work = null
+    waiting.uuids = [...waiting.uuids, ...counts] // before the commit, which may succeed although it reports an error
     this.queue.shift()
     backpressure.leave(waiting.bytes)
     this.parts.processed(seq)
     await group.commit({ event: [], person: [] })
     this.applier = await Applier.open(writer, projectId, limits)
-    waiting.uuids = [...waiting.uuids, ...counts]
     this.committed([waiting], seq)
   }
 

@@ -143,7 +143,7 @@ class KnowingWriter {
     const hasFile = known?.file !== null || nextPersonNo <= this.mostInMemory || !this.paths || this.isWithoutFile
     const isOfStore = known !== null && known.seq <= appliedSeq && (known.seq === appliedSeq || rewrittenSeq <= known.seq)
     if (isOfStore && hasFile && !this.isStale) {
-      const isRead = known.seq === appliedSeq || (await known.read(identities, appliedSeq, this.hasRoom))
+      const isRead = known.seq === appliedSeq || (await this.read(known, appliedSeq))
       if (isRead && (await identities.count()) === known.places.count && this.hasRoom(known.bytes)) return
     }
     await this.readAnew(appliedSeq, nextPersonNo)
@@ -169,15 +169,26 @@ class KnowingWriter {
 
   private async readAnew(appliedSeq: number, nextPersonNo: number): Promise<void> {
     this.isStale = false
-    for (let attempt = 0; attempt < 2; attempt++) {
+    for (let attempt = 0; attempt < 3; attempt++) {
       this.known?.close()
       this.known = null
       await this.forgetFile()
       const known = KnownIds.empty(nextPersonNo > this.mostInMemory ? this.newFile() : null)
       this.known = known
-      if ((await known.read(this.identities, appliedSeq, this.hasRoom)) && (await this.identities.count()) === known.places.count) return
+      if ((await this.read(known, appliedSeq)) && (await this.identities.count()) === known.places.count) return
     }
     this.stop()
+  }
+
+  private async read(known: KnownIds, appliedSeq: number): Promise<boolean> {
+    try {
+      return await known.read(this.identities, appliedSeq, this.hasRoom)
+    } catch (error) {
+      if (!known.file?.isBroken) throw error
+      this.isWithoutFile = true
+      this.report(error)
+      return false
+    }
   }
 
   /** Nothing names the file of persons any more. */

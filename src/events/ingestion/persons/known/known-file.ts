@@ -35,6 +35,7 @@ export async function writeKnown(path: string, known: KnownIds, store: number, i
   const growing = `${path}.new`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(growing, 'w', 0o600)
+  let isWhole = false
   try {
     const { places, persons, file: records, seq } = known
     const chunks = persons.states.length
@@ -57,8 +58,10 @@ export async function writeKnown(path: string, known: KnownIds, store: number, i
       await section(isLast ? Uint32Array.from(records.free.flatMap((places) => [places.length, ...places])) : undefined)
       await records.settle()
     }
+    isWhole = true
   } finally {
     await file.close()
+    if (!isWhole) await rm(growing, { force: true })
   }
   await rename(growing, path)
 }

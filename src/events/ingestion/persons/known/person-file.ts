@@ -1,5 +1,5 @@
-import { closeSync, fdatasync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { FoundPerson } from '../../ports.ts'
 import { numbersOfChunk } from './person-states.ts'
 
@@ -12,7 +12,6 @@ const headBytes = 72
 const noTime = -1
 const numberMask = numbersOfChunk - 1
 const chunkBits = Math.log2(numbersOfChunk)
-const sync = promisify(fdatasync)
 
 /** Sizes of places, in units: each a third to a half larger than the one before. */
 const classes: readonly number[] = (() => {
@@ -41,7 +40,10 @@ export interface Placed {
 }
 
 export class PersonFile {
+  private readonly path: string
   private file: number
+  /** Something could not be written: a full disk, mostly. */
+  isBroken = false
   /** By the upper bits of the number: where the record is; 0: nowhere. */
   readonly offsets: Uint32Array[]
   /** By size. */
@@ -52,6 +54,7 @@ export class PersonFile {
 
   /** `offsets`: of a file that was there. */
   constructor(path: string, offsets: Uint32Array[] | null, free: readonly (readonly number[])[] = []) {
+    this.path = path
     this.file = openSync(path, offsets ? 'r+' : 'w+', 0o600)
     this.offsets = offsets ?? []
     this.free = classes.map((_, i) => [...(free[i] ?? [])])
@@ -94,7 +97,12 @@ export class PersonFile {
       at = this.end
       this.end += classes[kind]!
     }
-    for (let done = 0; done < length; ) done += writeSync(this.file, bytes, done, length - done, at * unit + done)
+    try {
+      for (let done = 0; done < length; ) done += writeSync(this.file, bytes, done, length - done, at * unit + done)
+    } catch (error) {
+      this.isBroken = true
+      throw error
+    }
     return { at, size }
   }
 
@@ -148,8 +156,13 @@ export class PersonFile {
   }
 
   /** What is written is durable when it resolves. */
-  settle(): Promise<void> {
-    return sync(this.file)
+  async settle(): Promise<void> {
+    const file = await open(this.path, 'r+')
+    try {
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
   }
 
   close(): void {

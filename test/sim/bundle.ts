@@ -5,21 +5,29 @@ import { buildEmptyFiles } from '../../build/empty-files.mjs'
 
 export const repository = resolve(import.meta.dirname, '../..')
 
+const knowing = 'src/events/ingestion/persons/known/knowing-writer.ts'
 /** Limits that a plan of thirty steps would never reach, and the same ones here. */
 const smallerLimits: readonly (readonly [file: string, text: string, smaller: string])[] = [
   ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 12 * 1024'],
   ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
+  [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
+  [knowing, 'mostUnsaved = 0.25', 'mostUnsaved = 0.01'],
+  [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],
 ]
 
 const withSmallerLimits = (root: string): Plugin => ({
   name: 'smaller-limits',
   setup({ onLoad }) {
-    for (const [file, text, smaller] of smallerLimits) {
+    for (const file of new Set(smallerLimits.map(([file]) => file))) {
       const path = join(root, file)
       onLoad({ filter: new RegExp(`^${path.replaceAll('.', '\\.')}$`) }, () => {
-        const source = readFileSync(path, 'utf8')
-        if (!source.includes(text)) throw new Error(`${file} has no ${text} any more: smallerLimits of the simulator must follow it`)
-        return { contents: source.replace(text, smaller), loader: 'ts' }
+        let contents = readFileSync(path, 'utf8')
+        for (const [of, text, smaller] of smallerLimits) {
+          if (of !== file) continue
+          if (!contents.includes(text)) throw new Error(`${file} has no ${text} any more: smallerLimits of the simulator must follow it`)
+          contents = contents.replace(text, smaller)
+        }
+        return { contents, loader: 'ts' }
       })
     }
   },

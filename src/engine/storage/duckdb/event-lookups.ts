@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DuckDBValue as Value } from '@duckdb/node-api'
+import type { DuckDBDataChunk, DuckDBValue as Value } from '@duckdb/node-api'
 import type { EventWriter, FoundGroup, FoundPerson, StoredIdentities } from '../../../events/ingestion/ports.ts'
 import type { ChangedValue } from '../../../language/catalog/changed-tables.ts'
 import { type Instance, text } from './instance.ts'
@@ -181,24 +181,16 @@ export const lookups = ({ wanted, rows, inTurn, look, lookNumbers, lookPairs }: 
 
 /** Streams each table once. */
 export function storedIdentities({ connection, inTurn, rows }: ReturnType<typeof serialReader>, main: string): StoredIdentities {
-  const each = (sql: string, take: (columns: readonly unknown[][]) => void) =>
+  const eachChunk = (sql: string, take: (chunk: DuckDBDataChunk, names: readonly string[]) => void) =>
     inTurn(async () => {
       const result = await connection.stream(sql)
       for (;;) {
         const chunk = await result.fetchChunk()
         if (!chunk || chunk.rowCount === 0) return
-        take(chunk.getColumns())
+        take(chunk, result.deduplicatedColumnNames())
       }
     })
-  const eachRow = <T>(sql: string, take: (rows: readonly T[]) => void) =>
-    inTurn(async () => {
-      const result = await connection.stream(sql)
-      for (;;) {
-        const chunk = await result.fetchChunk()
-        if (!chunk || chunk.rowCount === 0) return
-        take(chunk.getRowObjects(result.deduplicatedColumnNames()) as T[])
-      }
-    })
+  const each = (sql: string, take: (columns: readonly unknown[][]) => void) => eachChunk(sql, (chunk) => take(chunk.getColumns()))
   const later = (column: string, afterSeq: number) => (afterSeq > 0 ? `WHERE ${column} > ${afterSeq}` : '')
   return {
     async count() {
@@ -209,7 +201,10 @@ export function storedIdentities({ connection, inTurn, rows }: ReturnType<typeof
       each(`SELECT distinct_id, person_no FROM ${main}.distinct_ids ${later('added_seq', afterSeq)}`, ([ids, numbers]) =>
         take(ids as string[], numbers as number[]),
       ),
-    persons: (afterSeq, take) => eachRow(`SELECT ${personFields} FROM ${main}.persons p ${later('changed_seq', afterSeq)}`, take),
+    persons: (afterSeq, take) =>
+      eachChunk(`SELECT ${personFields} FROM ${main}.persons p ${later('changed_seq', afterSeq)}`, (chunk, names) =>
+        take(chunk.getRowObjects(names) as unknown as FoundPerson[]),
+      ),
     personSizes: (afterSeq, take) =>
       each(`SELECT person_no, has_record, size::DOUBLE FROM ${main}.persons ${later('changed_seq', afterSeq)}`, (columns) =>
         take(...(columns as [number[], boolean[], number[]])),

@@ -11,7 +11,6 @@ const smallerLimits: readonly (readonly [file: string, text: string, smaller: st
   ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 12 * 1024'],
   ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
   [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
-  [knowing, 'mostUnsaved = 0.25', 'mostUnsaved = 0.01'],
   [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],
 ]
 

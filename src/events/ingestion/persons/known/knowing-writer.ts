@@ -24,8 +24,6 @@ export interface KnowingOptions {
 
 /** Fewer are read from the store in a moment. */
 const leastSaved = 20_000
-/** The file is rewritten when it lacks this part of the ids. */
-const mostUnsaved = 0.25
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
@@ -49,10 +47,6 @@ class KnowingWriter {
   private isStale = false
   /** Of groups that are not committed. */
   private readonly staged = new Set<IdentityChanges>()
-  private savedCount = 0
-  private savedSeq = 0
-  private saving: Promise<void> = Promise.resolve()
-  private isSaving = false
   private readonly holder = { evict: () => false }
 
   constructor(
@@ -102,8 +96,7 @@ class KnowingWriter {
       },
       openGroup: async () => this.group(await store.openGroup()),
       close: async () => {
-        await this.saving
-        if (this.known && this.known.seq > this.savedSeq) await this.save(this.known, true)
+        if (this.known) await this.save(this.known)
         this.known?.close()
         this.memory.give(this.holder)
         await store.close()
@@ -134,7 +127,6 @@ class KnowingWriter {
   /** Brings what is known to the state of the store. */
   private async follow(state: WriterState): Promise<void> {
     if (this.isOff) return
-    await this.saving
     const { appliedSeq, rewrittenSeq, nextPersonNo } = state
     for (const changes of this.staged) this.known?.discard(changes)
     this.staged.clear()
@@ -149,21 +141,18 @@ class KnowingWriter {
     await this.readAnew(appliedSeq, nextPersonNo)
   }
 
+  /** The index that a clean end has left. It is used once: a process that is killed leaves none, because the store may lose what it had committed last. */
   private async load({ appliedSeq }: WriterState): Promise<KnownIds | null> {
     if (!this.paths) return null
     const { index, persons } = this.paths
-    const found = await readKnown(index, await this.store.identity(), persons).catch((error: unknown) => {
+    try {
+      const found = await readKnown(index, await this.store.identity(), persons)
+      await removeKnown(index)
+      if (found?.seq === appliedSeq) return found
+      found?.close()
+    } catch (error) {
       this.report(error)
-      return null
-    })
-    if (found && found.seq <= appliedSeq) {
-      this.savedCount = found.places.count
-      this.savedSeq = found.seq
-      return found
     }
-    // What is beyond the store now may differ from what the store gets at these positions later.
-    found?.close()
-    await this.forgetFile()
     return null
   }
 
@@ -193,7 +182,6 @@ class KnowingWriter {
 
   /** Nothing names the file of persons any more. */
   private async forgetFile(): Promise<void> {
-    this.savedSeq = this.savedCount = 0
     if (this.paths) await removeKnown(this.paths.index).catch(this.report)
   }
 
@@ -210,7 +198,7 @@ class KnowingWriter {
   }
 
   private stop(): void {
-    this.close(this.known?.file)
+    this.known?.close()
     this.known = null
     this.isOff = true
     this.memory.give(this.holder)
@@ -224,33 +212,16 @@ class KnowingWriter {
 
   private committed(known: KnownIds, changes: IdentityChanges, seq: number): void {
     known.apply(changes, seq)
-    if (!this.hasRoom(known.bytes)) {
-      this.stop()
-      return
-    }
-    const { count } = known.places
-    if (this.isSaving || count < this.leastSaved || count * (1 - mostUnsaved) <= this.savedCount) return
-    this.saving = this.save(known, false)
+    if (!this.hasRoom(known.bytes)) this.stop()
   }
 
-  private async save(known: KnownIds, isLast: boolean): Promise<void> {
-    const { count } = known.places
-    if (!this.paths || count < this.leastSaved) return
-    const { seq } = known
-    this.isSaving = true
+  private async save(known: KnownIds): Promise<void> {
+    if (!this.paths || known.places.count < this.leastSaved) return
     try {
-      await writeKnown(this.paths.index, known, await this.store.identity(), isLast)
-      this.savedCount = count
-      this.savedSeq = seq
+      await writeKnown(this.paths.index, known, await this.store.identity())
     } catch (error) {
       this.report(error)
-    } finally {
-      this.isSaving = false
     }
-  }
-
-  private close(file: PersonFile | null | undefined): void {
-    void this.saving.then(() => file?.close())
   }
 
   /** Null: there is no file of persons. */
@@ -265,7 +236,7 @@ class KnowingWriter {
     } catch (error) {
       // A full disk, mostly: persons are read from the store then. What names this file goes first.
       this.isWithoutFile = true
-      this.close(known.file)
+      known.file?.close()
       known.file = null
       void this.forgetFile()
       this.report(error)

@@ -27,11 +27,8 @@ async function append(file: FileHandle, words: Uint32Array): Promise<void> {
   for (let done = 0; done < bytes.length; ) done += (await file.write(bytes, done)).bytesWritten
 }
 
-/**
- * Copies each part before it is written: the index may change meanwhile. What changes after `known.seq` is read from the store again. `isLast`: nothing does,
- * so the free places of the file of persons are true as well.
- */
-export async function writeKnown(path: string, known: KnownIds, store: number, isLast: boolean): Promise<void> {
+/** At the end of a process: nothing changes meanwhile or later. */
+export async function writeKnown(path: string, known: KnownIds, store: number): Promise<void> {
   const growing = `${path}.new`
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const file = await open(growing, 'w', 0o600)
@@ -43,9 +40,9 @@ export async function writeKnown(path: string, known: KnownIds, store: number, i
     header[headerWords - 1] = checksum(header.subarray(0, headerWords - 1))
     await append(file, header)
     const section = async (words: Uint32Array | undefined) => {
-      const copy = words?.slice() ?? new Uint32Array()
-      await append(file, Uint32Array.of(checksum(copy), copy.length))
-      await append(file, copy)
+      const all = words ?? new Uint32Array()
+      await append(file, Uint32Array.of(checksum(all), all.length))
+      await append(file, all)
     }
     for (let i = 0; i < partsOfPlaces; i++) await section(places.part(i))
     for (let i = 0; i < chunks; i++) await section(persons.states[i])
@@ -55,7 +52,7 @@ export async function writeKnown(path: string, known: KnownIds, store: number, i
     }
     if (records) {
       for (let i = 0; i < chunks; i++) await section(records.offsets[i])
-      await section(isLast ? Uint32Array.from(records.free.flatMap((places) => [places.length, ...places])) : undefined)
+      await section(Uint32Array.from(records.free.flatMap((places) => [places.length, ...places])))
       await records.settle()
     }
     isWhole = true
@@ -142,4 +139,16 @@ async function readRecords(section: Section, chunks: number, path: string): Prom
   }
 }
 
-export const removeKnown = (path: string): Promise<void> => rm(path, { force: true })
+/** Also if the power fails a moment later. */
+export async function removeKnown(path: string): Promise<void> {
+  const file = await open(path, 'r+').catch(() => null)
+  if (file) {
+    try {
+      await file.truncate(0)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+  await rm(path, { force: true })
+}

@@ -67,7 +67,7 @@ export class KnownIds {
       await stored.persons(this.seq, (found) => {
         for (const person of found) {
           const placed = file.write(person)
-          file.place(person.personNo, placed, null) // a file that is read again after a kill may have a later place than size
+          file.place(person.personNo, placed, null)
           persons.set(person.personNo, { hasRecord: person.hasRecord, size: placed.size })
         }
       })

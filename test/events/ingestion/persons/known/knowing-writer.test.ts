@@ -288,12 +288,12 @@ test.each<[string, (world: Awaited<ReturnType<typeof filled>>) => void]>([
 test('a commit that fails changes nothing; one that failed only to be confirmed is read from the store', async () => {
   const { people, ...world } = await filled()
   world.writer = await opened(world)
-  for (const fails of ['before', 'after'] as const) {
+  for (const refusal of ['before', 'after'] as const) {
     const group = await world.writer.openGroup()
     for (let step = 0; step < 20; step++) people.step(group)
-    world.store.fails = fails
+    world.store.refusal = refusal
     await expect(people.commit(group)).rejects.toThrow()
-    world.store.fails = null
+    world.store.refusal = null
     await world.writer.state()
     await sameAsStore(world, people.everyId)
   }

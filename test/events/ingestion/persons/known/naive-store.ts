@@ -23,7 +23,7 @@ export class NaiveStore {
   /** How often persons were read by their numbers. */
   personReads = 0
   /** What the next commit does. */
-  fails: 'before' | 'after' | null = null
+  refusal: 'before' | 'after' | null = null
 
   copy = (): Tables => copyOf(this.tables)
 
@@ -141,7 +141,7 @@ export class NaiveStore {
         if (withEvents) removed.push(...numbers)
       },
       async commit() {
-        if (store.fails === 'before') throw new Error('refused')
+        if (store.refusal === 'before') throw new Error('refused')
         // Sources and survivors of one statement are those before it.
         const survivorOf = new Map(moves)
         for (const one of tables.ids) one.no = survivorOf.get(one.no) ?? one.no
@@ -163,7 +163,7 @@ export class NaiveStore {
         tables.journal.push(...journal)
         if (rewrites.length > 0 || movedIds.length > 0 || isRewritten) tables.rewrittenSeq = tables.seq
         store.tables = tables
-        if (store.fails === 'after') throw new Error('committed, and not said')
+        if (store.refusal === 'after') throw new Error('committed, and not said')
       },
     } as Partial<StagedGroup> as StagedGroup
   }

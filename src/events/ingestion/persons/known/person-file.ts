@@ -51,6 +51,7 @@ export class PersonFile {
   /** In units. */
   private end: number
   private bytes = Buffer.allocUnsafeSlow(4_096)
+  private zeros = Buffer.alloc(4_096)
 
   /** `offsets`: of a file that was there. */
   constructor(path: string, offsets: Uint32Array[] | null, free: readonly (readonly number[])[] = []) {
@@ -68,6 +69,11 @@ export class PersonFile {
   private room(bytes: number): Buffer {
     if (this.bytes.length < bytes) this.bytes = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.5))
     return this.bytes
+  }
+
+  private blank(length: number): Buffer {
+    if (this.zeros.length < length) this.zeros = Buffer.alloc(Math.ceil(length * 1.5))
+    return this.zeros
   }
 
   /** Writes a record to a place of its own. */
@@ -111,7 +117,7 @@ export class PersonFile {
     while (this.offsets.length <= no >>> chunkBits) this.offsets.push(new Uint32Array(numbersOfChunk))
     const chunk = this.offsets[no >>> chunkBits]!
     const before = chunk[no & numberMask]!
-    if (before !== 0 && sizeBefore !== null) this.free[classOf(sizeBefore)]!.push(before)
+    if (before !== 0 && sizeBefore !== null) this.discard({ at: before, size: sizeBefore })
     chunk[no & numberMask] = placed?.at ?? 0
   }
 
@@ -119,8 +125,13 @@ export class PersonFile {
     return (this.offsets[no >>> chunkBits]?.[no & numberMask] ?? 0) !== 0
   }
 
-  /** A record that will not be placed. */
+  /** The place is free. Its record is blanked: what is deleted must not stay in a file. */
   discard({ at, size }: Placed): void {
+    try {
+      writeSync(this.file, this.blank(headBytes + size), 0, headBytes + size, at * unit)
+    } catch {
+      this.isBroken = true
+    }
     this.free[classOf(size)]!.push(at)
   }
 

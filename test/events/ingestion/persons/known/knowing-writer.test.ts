@@ -1,9 +1,10 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { withKnownIds } from '../../../../../src/events/ingestion/persons/known/knowing-writer.ts'
+import { PersonFile } from '../../../../../src/events/ingestion/persons/known/person-file.ts'
 import type { EventWriter, FoundPerson, StagedGroup } from '../../../../../src/events/ingestion/ports.ts'
 import { nameUuid } from '../../../../../src/lib/ids/name-uuid.ts'
 import { MemoryShare } from '../../../../../src/lib/memory/memory-share.ts'
@@ -363,4 +364,22 @@ test('without a place for the file, persons are read from the store, and it is s
   await sameAsStore(world, people.everyId)
   expect(world.store.personReads).toBeGreaterThan(0)
   expect(world.errors.filter((error) => /EEXIST|ENOTDIR/.test(String(error))).length).toBeGreaterThan(0)
+})
+
+test('what a changed or removed person was is not in the file any more', async () => {
+  const folder = newFolder()
+  mkdirSync(folder)
+  const file = new PersonFile(join(folder, 'persons'), null)
+  const person = { personNo: 7, uuid: nameUuid(namespace, '7'), hasRecord: true, isIdentified: false, version: 0 }
+  const written = (secret: string) =>
+    file.write({ ...person, createdAt: 1, updatedAt: 1, importedAt: null, propertyTimes: '', properties: secret })
+  const first = written('the first secret')
+  file.place(7, first, null)
+  const second = written('the second secret')
+  file.place(7, second, first.size)
+  const bytes = () => readFileSync(join(folder, 'persons'), 'latin1')
+  expect([bytes().includes('first secret'), bytes().includes('second secret')]).toEqual([false, true])
+  file.place(7, null, second.size)
+  expect(bytes().includes('secret')).toBe(false)
+  file.close()
 })

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MemoryShare } from '../../../../lib/memory/memory-share.ts'
 import type { EventWriter, FoundOwner, FoundPerson, SizedPerson, StagedGroup, StoredIdentities, WriterState } from '../../ports.ts'
@@ -180,9 +181,11 @@ class KnowingWriter {
     }
   }
 
-  /** Nothing names the file of persons any more. */
+  /** Neither file is left. */
   private async forgetFile(): Promise<void> {
-    if (this.paths) await removeKnown(this.paths.index).catch(this.report)
+    if (!this.paths) return
+    await removeKnown(this.paths.index).catch(this.report)
+    await rm(this.paths.persons, { force: true }).catch(this.report)
   }
 
   private newFile(): PersonFile | null {

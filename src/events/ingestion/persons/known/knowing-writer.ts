@@ -204,6 +204,7 @@ class KnowingWriter {
     this.known?.close()
     this.known = null
     this.isOff = true
+    void this.forgetFile()
     this.memory.give(this.holder)
     const most = Math.round(this.memory.most / 1024 ** 2)
     this.report(

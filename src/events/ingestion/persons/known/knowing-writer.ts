@@ -26,6 +26,9 @@ export interface KnowingOptions {
 /** Fewer are read from the store in a moment. */
 const leastSaved = 20_000
 
+/** Of the memory, for one project: a large one leaves room for the others. */
+const mostOfOne = 0.75
+
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
 export const withKnownIds = (store: EventWriter, { memory, ...options }: KnowingOptions): EventWriter =>
@@ -123,7 +126,7 @@ class KnowingWriter {
     return found
   }
 
-  private readonly hasRoom = (bytes: number): boolean => this.memory.take(this.holder, bytes)
+  private readonly hasRoom = (bytes: number): boolean => bytes <= this.memory.most * mostOfOne && this.memory.take(this.holder, bytes)
 
   /** Brings what is known to the state of the store. */
   private async follow(state: WriterState): Promise<void> {

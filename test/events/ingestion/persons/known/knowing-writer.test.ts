@@ -383,3 +383,25 @@ test('what a changed or removed person was is not in the file any more', async (
   expect(bytes().includes('secret')).toBe(false)
   file.close()
 })
+
+test('one project leaves room for the index of another', async () => {
+  const memory = new MemoryShare(300_000)
+  const both = await Promise.all(
+    [0, 1].map(async () => {
+      const parts = { store: new NaiveStore(), folder: newFolder(), memory, mostInMemory: 1e9, errors: [] as unknown[] }
+      return { ...parts, writer: await opened(parts) }
+    }),
+  )
+  const [large, small] = both as [World, World]
+  const group = await large.writer.openGroup()
+  for (let i = 0; i < 12_000; i++) group.put('distinct_ids', { distinct_id: `id ${i}`, person_no: 1, added_seq: 1 }, true)
+  group.setMeta('applied_seq', '1')
+  await group.commit(noSlots)
+  expect(large.errors).toHaveLength(1)
+  const other = await small.writer.openGroup()
+  other.put('distinct_ids', { distinct_id: 'id', person_no: 1, added_seq: 1 }, true)
+  other.setMeta('applied_seq', '1')
+  await other.commit(noSlots)
+  expect(small.errors).toEqual([])
+  expect(memory.taken).toBeGreaterThan(0)
+})

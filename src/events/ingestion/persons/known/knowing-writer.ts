@@ -100,7 +100,7 @@ class KnowingWriter {
       },
       openGroup: async () => this.group(await store.openGroup()),
       close: async () => {
-        if (this.known) await this.save(this.known)
+        if (this.known && !this.isStale) await this.save(this.known)
         this.known?.close()
         this.memory.give(this.holder)
         await store.close()

@@ -107,10 +107,8 @@ async function stepsIn(store: string, before: readonly number[]): Promise<number
   })
 }
 
-async function check(dataDir: string, before: readonly number[]): Promise<void> {
-  const store = join(dataDir, 'projects', '1', 'store.duckdb')
-  const ignore = () => undefined
-  // Opened once, so that everything is in the store.
+/** Opened once, so that everything is in the store. */
+async function bringIntoStore(dataDir: string): Promise<void> {
   const { open } = await import('../../../src/engine.ts')
   const waymark = await open({ dataDir, memoryLimit: '256MB', threads: 2, onRecovery: ignore, onError: ignore })
   try {
@@ -118,6 +116,18 @@ async function check(dataDir: string, before: readonly number[]): Promise<void> 
   } finally {
     await waymark.close()
   }
+}
+
+const ignore = () => undefined
+
+async function check(dataDir: string, before: readonly number[], log: (line: string) => void): Promise<void> {
+  const store = join(dataDir, 'projects', '1', 'store.duckdb')
+  await bringIntoStore(dataDir).catch((error: unknown) => {
+    // Once in about 1,300 copies DuckDB 1.5.6 gives up a checkpoint: "Free block … is already registered". The next start must set it right.
+    if (!(error instanceof WaymarkError && error.code === 'unclean-close')) throw error
+    log(error.message)
+    return bringIntoStore(dataDir)
+  })
   const steps = await stepsIn(store, before)
   // The last steps of a client may have left no event: a deletion, and what it deleted.
   for (let attempt = 1; ; attempt++) {
@@ -192,18 +202,18 @@ export async function backupRounds(
         running.child.stdin!.write(`backup ${join(root, 'place')}\n`)
         await ended
         await restore(join(root, 'place'), copy)
-        await atRest(() => check(copy, before))
+        await atRest(() => check(copy, before, log))
         counts.backups++
       } else if (kind === 'snapshot') {
         running.child.kill('SIGSTOP')
         await stopped(running.child.pid!)
         const acknowledged = [...next]
         cpSync(dataDir, copy, { recursive: true })
-        await atRest(() => check(copy, acknowledged))
+        await atRest(() => check(copy, acknowledged, log))
         counts.snapshots++
       } else {
         await copySlowly(dataDir, copy, draw)
-        const refusal = await atRest(() => check(copy, before)).then(
+        const refusal = await atRest(() => check(copy, before, log)).then(
           () => null,
           (error: unknown) => error,
         )

@@ -5,7 +5,7 @@ import duckdb from '@duckdb/node-bindings'
 /** How often it is checked whether a statement has ended, in milliseconds. */
 const pollMs = 2
 /** After this many checks the statement is executed here: whatever keeps the engine's threads busy, it ends. */
-const mostChecks = 1_000
+const mostChecks = 15_000
 
 /**
  * Runs large statements on the engine's own threads. The thread that executes a statement takes part in it, and spins while another thread has

@@ -17,8 +17,14 @@ import { createStage, type Stage } from './stage.ts'
 
 const fillRows = 20_000
 const uuidRows = 100_000
-/** Events of a transaction that are inserted in the background: their statement takes much longer than a turn of the main thread. */
+/** Rows that a statement writes in the background: it takes much longer than a turn of the main thread. */
 const rowsOfLarge = 4_096
+
+/** A statement of a transaction, and how many rows it is about. */
+interface Step {
+  readonly sql: string
+  readonly rows: number
+}
 
 type WriterInstance = Pick<
   Instance,
@@ -148,6 +154,24 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
   for (const table of tables)
     stages.set(table, createStage(connection, `stage_${table}`, { ...changedTables[table].columns, is_new: 'boolean' }))
 
+  /** Small statements together: each run waits for a turn of the main thread, and queries keep it busy. */
+  async function run(steps: readonly Step[]): Promise<void> {
+    let small: string[] = []
+    const runSmall = async () => {
+      if (small.length > 0) await connection.run(small.join(';\n'))
+      small = []
+    }
+    for (const { sql, rows } of steps) {
+      if (rows < rowsOfLarge) {
+        small.push(sql)
+        continue
+      }
+      await runSmall()
+      await instance.background.run(connection, sql)
+    }
+    await runSmall()
+  }
+
   async function commit(
     touched: ReadonlySet<ChangedTable>,
     metas: ReadonlyMap<string, string>,
@@ -157,19 +181,23 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
   ) {
     events.finish()
     for (const stage of [...ownStages, ...[...touched].map((table) => stages.get(table)!)]) if (stage.rows) await stage.finish()
-    const isLarge = events.rows >= rowsOfLarge
-    const statements: string[] = []
-    if (events.rows && !isLarge) statements.push(insertEvents(main, slots.event))
-    if (moves.rows) statements.push(...moveStatements(main))
-    if (rewrites.rows) statements.push(...rewriteStatements(main, movedIds.rows > 0))
-    statements.push(...removals)
+    const steps: Step[] = []
+    const add = (rows: number, ...statements: readonly string[]) => {
+      for (const sql of statements) steps.push({ sql, rows })
+    }
+    add(0, 'BEGIN')
+    if (events.rows) add(events.rows, insertEvents(main, slots.event))
+    if (moves.rows) add(moves.rows, ...moveStatements(main))
+    if (rewrites.rows) add(rewrites.rows, ...rewriteStatements(main, movedIds.rows > 0))
+    add(0, ...removals)
     if (removedIds.rows)
-      statements.push(`DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (SELECT distinct_id FROM ${removedIds.table})`)
-    if (emptied.rows) statements.push(...removePeople(main, emptied.table, false))
-    if (removed.rows) statements.push(...removePeople(main, removed.table, true))
+      add(removedIds.rows, `DELETE FROM ${main}.distinct_ids WHERE distinct_id IN (SELECT distinct_id FROM ${removedIds.table})`)
+    if (emptied.rows) add(0, ...removePeople(main, emptied.table, false))
+    if (removed.rows) add(0, ...removePeople(main, removed.table, true))
     for (const table of touched) {
-      if (changedTables[table].keys.length) statements.push(deleteChanged(main, table))
-      statements.push(insertStaged(main, table, table === 'persons' ? slots.person : []))
+      const { rows } = stages.get(table)!
+      if (changedTables[table].keys.length) add(rows, deleteChanged(main, table))
+      add(rows, insertStaged(main, table, table === 'persons' ? slots.person : []))
     }
     const written = new Map(metas)
     // The log does not show whose person numbers changed, so sets of persons must be recomputed.
@@ -177,15 +205,11 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
       written.set('rewritten_seq', metas.get('applied_seq') ?? '0')
     if (movesEvents || isOtherwise || removed.rows) written.set('changed_events_seq', metas.get('applied_seq') ?? '0')
     for (const [key, value] of written)
-      statements.push(`DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
-    statements.push('COMMIT')
+      add(0, `DELETE FROM ${main}.meta WHERE key = ${text(key)}`, `INSERT INTO ${main}.meta VALUES (${text(key)}, ${text(value)})`)
+    add(0, 'COMMIT')
     if (largeEvents > 0) await large.before((JSON.parse(metas.get('large') ?? '{}') as { events?: number }).events ?? 0)
     try {
-      if (isLarge) {
-        await connection.run('BEGIN')
-        await instance.background.run(connection, insertEvents(main, slots.event))
-      } else statements.unshift('BEGIN')
-      await connection.run(statements.join(';\n')) // at once: each run waits for a turn of the main thread, and queries keep it busy
+      await run(steps)
     } catch (error) {
       await connection.run('ROLLBACK').catch(() => undefined)
       throw error

@@ -406,7 +406,7 @@ export class Instance implements Sql {
   /** Checkpoint: moves the contents of the write-ahead log into the file. */
   async checkpoint(name: string): Promise<void> {
     if (this.isInMemory || this.isReadOnly) return
-    await this.run(`CHECKPOINT ${identifier(name)}`)
+    await this.look((connection) => this.background.run(connection, `CHECKPOINT ${identifier(name)}`))
     await this.notes.get(name)?.look()
   }
 

@@ -1,7 +1,7 @@
 import { fitTogether } from '../properties/property-size.ts'
 import { type PropertyTimes, readTimes, timesText } from '../properties/property-times.ts'
 import { mergeOutcome, type Side } from './merge-outcome.ts'
-import { mergedProperties, ownCopy, type Person } from './person.ts'
+import { makePerson, mergedProperties, ownCopy, type Person } from './person.ts'
 
 // Persons that an import of past events has merged. Whether two ids are one person depends on which merge event happened first, and
 // an import may contain merge events in any order. So merge events are kept, and those of a family are all decided again when one is added.
@@ -125,7 +125,7 @@ function decided({ members, causes, isIdentified }: Group): Decided {
       updatedAt: Math.max(whole.updatedAt, person.updatedAt),
     })
   }
-  return { person: { ...whole, no: first!.person.no, uuid: first!.person.uuid, isIdentified }, members, causes }
+  return { person: makePerson({ ...whole, no: first!.person.no, uuid: first!.person.uuid, isIdentified }), members, causes }
 }
 
 type FamilyText = Pick<Family, 'merges'> & {
@@ -145,6 +145,8 @@ export function readFamily(id: number, text: string): Family {
   const { members, merges } = JSON.parse(text) as FamilyText
   const timesOf = (times: unknown): PropertyTimes | null =>
     times === null ? null : readTimes(typeof times === 'string' ? times : JSON.stringify(times))
-  const read = members.map((member): Member => ({ ...member, person: { ...member.person, times: timesOf(member.person.times) } }))
+  const read = members.map(
+    (member): Member => ({ ...member, person: makePerson({ ...member.person, times: timesOf(member.person.times) }) }),
+  )
   return familyOf(id, read, merges, text.length)
 }

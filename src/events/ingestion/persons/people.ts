@@ -7,7 +7,7 @@ import type { EventWriter, FoundPerson, SizedPerson, StagedGroup, WriterState } 
 import { LargeRoom, lengthOf, usualLength } from '../properties/property-size.ts'
 import { readTimes, timesText } from '../properties/property-times.ts'
 import type { Member } from './family.ts'
-import type { Person } from './person.ts'
+import { makePerson, type Person } from './person.ts'
 
 const idsKept = 200_000
 const movesKept = 200_000
@@ -195,21 +195,19 @@ export class People {
 
   private keep(found: FoundPerson): void {
     if (this.moved.has(found.personNo) || this.people.get(found.personNo)) return
-    this.people.set(found.personNo, {
-      no: found.personNo,
-      uuid: found.uuid,
-      hasRecord: found.hasRecord,
-      createdAt: found.createdAt,
-      isIdentified: found.isIdentified,
-      version: found.version,
-      updatedAt: found.updatedAt,
-      properties: JSON.parse(found.properties) as Record<string, unknown>,
-      length: found.properties.length,
-      counted: found.properties.length,
-      large: excessOf(found.properties.length),
-      times: found.propertyTimes ? readTimes(found.propertyTimes) : null,
-      importedAt: found.importedAt,
-    })
+    const { length } = found.properties
+    this.people.set(
+      found.personNo,
+      makePerson({
+        ...found,
+        no: found.personNo,
+        properties: JSON.parse(found.properties) as Record<string, unknown>,
+        length,
+        counted: length,
+        large: excessOf(length),
+        times: found.propertyTimes ? readTimes(found.propertyTimes) : null,
+      }),
+    )
   }
 
   /** The current number of a merged number. */
@@ -249,14 +247,8 @@ export class People {
 
   /** Assigns a new number to an id. */
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
-    const person: Person = {
-      ...from,
-      no: this.nextNo++,
-      uuid: this.freeUuid(distinctId),
-      version: 0,
-      updatedAt: now,
-      importedAt: null,
-    }
+    const uuid = this.freeUuid(distinctId)
+    const person = makePerson({ ...from, no: this.nextNo++, uuid, version: 0, updatedAt: now, importedAt: null })
     this.people.set(person.no, person)
     this.fresh.add(person.no)
     this.touch(person)

@@ -21,12 +21,26 @@ export interface Person extends Measured {
   importedAt: number | null
 }
 
-/** A copy that can be changed independently. */
-export const ownCopy = (person: Person): Person => ({
-  ...person,
-  properties: { ...person.properties },
-  times: person.times && { ...person.times },
+/** Every person in memory is made here: reading objects whose fields came in one order takes a fraction of the time. */
+export const makePerson = (from: Person): Person => ({
+  no: from.no,
+  uuid: from.uuid,
+  hasRecord: from.hasRecord,
+  createdAt: from.createdAt,
+  isIdentified: from.isIdentified,
+  version: from.version,
+  updatedAt: from.updatedAt,
+  properties: from.properties,
+  times: from.times,
+  importedAt: from.importedAt,
+  length: from.length,
+  counted: from.counted,
+  large: from.large,
 })
+
+/** A copy that can be changed independently. */
+export const ownCopy = (person: Person): Person =>
+  makePerson({ ...person, properties: { ...person.properties }, times: person.times && { ...person.times } })
 
 export interface PropertyWrites {
   readonly set: Readonly<Properties> | null

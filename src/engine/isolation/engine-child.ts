@@ -81,9 +81,14 @@ const program = () => {
   return { file, execArgv: extension === '.ts' ? ['--import', 'tsx'] : [] }
 }
 
-const launch = (): ChildProcess => {
+const mebibyte = 1024 ** 2
+/** Of young objects, in each of two halves: batches live longer than it takes to fill what a process has by default, and are then copied, and collected as old ones. */
+const youngBytes = (mostBytes: number): number => Math.min(64 * mebibyte, Math.max(16 * mebibyte, (mostBytes - 2_048 * mebibyte) / 32))
+
+const launch = (mostBytes: number): ChildProcess => {
   const { file, execArgv } = program()
-  return fork(file, [], { execArgv, serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const young = `--max-semi-space-size=${Math.floor(youngBytes(mostBytes) / mebibyte)}`
+  return fork(file, [], { execArgv: [...execArgv, young], serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
 }
 
 const portOf = (child: ChildProcess): Port => ({
@@ -111,7 +116,7 @@ export class EngineChild {
   private outage: WaymarkError | InternalError | null = null
   private readonly works = new Set<Work>()
   private readonly headStart = new HeadStart()
-  private readonly spare = new SpareProcess(launch)
+  private readonly spare = new SpareProcess(() => launch(this.options.mostBytes))
   /** This process is killing the engine, for a known reason. */
   private isEnded = false
   private readonly watching = new AbortController()
@@ -251,7 +256,7 @@ export class EngineChild {
   private async keepRunning(): Promise<void> {
     for (let [unstarted, short] = [0, 0]; !this.isEnding; ) {
       const since = performance.now()
-      const child = this.spare.take() ?? launch()
+      const child = this.spare.take() ?? launch(this.options.mostBytes)
       this.child = child
       const ended = new Promise<string>((resolve) => {
         child.once('exit', (code, signal) => resolve(signal ? `was killed by ${signal}` : `exited with code ${code}`))

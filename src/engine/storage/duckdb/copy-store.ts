@@ -6,7 +6,7 @@ import { onAbort } from '../../../lib/flow/on-abort.ts'
 import { removeStoreCopy, storeCopyOf, syncFile } from '../files/store-copy.ts'
 import type { SpaceUse, StoreCopy, StoreSpace } from '../store-space.ts'
 import { type Instance, identifier, isDiskFull, isOutOfMemory, text } from './instance.ts'
-import { createTables, rowGroupRows, storeTables } from './schema.ts'
+import { createTables, fileOptions, storeTables } from './schema.ts'
 
 /** Bytes that stay free on the disk beside the copy. */
 const spareBytes = 64 * 1024 ** 2
@@ -125,7 +125,7 @@ async function copyTables(instance: Instance, connection: DuckDBConnection, { da
   const file = storeCopyOf(path)
   const attach = (mode: string) => connection.run(`ATTACH ${text(file)} AS ${identifier(into)} (${mode})`)
   const detach = () => connection.run(`DETACH ${identifier(into)}`)
-  await attach(`ROW_GROUP_SIZE ${rowGroupRows}`)
+  await attach(fileOptions)
   let isAttached = true
   try {
     await mustHaveKnownColumns(connection, database)

@@ -22,7 +22,7 @@ import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
 import { ConnectionPool } from './pool.ts'
-import { rowGroupRows } from './schema.ts'
+import { fileOptions } from './schema.ts'
 
 export interface InstanceOptions {
   /** An existing directory, or `:memory:`. */
@@ -309,7 +309,7 @@ export class Instance implements Sql {
   }
 
   private attachFile(name: string, path: string): Promise<number> {
-    const mode = this.isReadOnly ? 'READ_ONLY' : `ROW_GROUP_SIZE ${rowGroupRows}`
+    const mode = this.isReadOnly ? 'READ_ONLY' : fileOptions
     return this.run(`ATTACH ${text(path)} AS ${identifier(name)} (${mode})`)
   }
 

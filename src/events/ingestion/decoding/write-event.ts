@@ -35,6 +35,9 @@ interface Additions {
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
+/** What clients send as a property of a visit: texts and numbers, and short lists. */
+const isFact = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null || (readableJson(value) ?? 'null').length <= longestNestedFact
 const isSimple = (value: unknown): boolean =>
   typeof value === 'string' || typeof value === 'boolean' || value === null || (typeof value === 'number' && Number.isFinite(value))
 
@@ -60,10 +63,8 @@ export function writeProperties(
   let shape = emptyShape()
   let latest: Properties | null = null
   let first: Properties | null = null
-  let latestText = ''
-  let firstText = ''
-  /** The facts equal their JSON, so they need no copy. */
-  let areExact = true
+  /** The facts equal their JSON, unless a text is repaired in it: they need no copy. */
+  let areSimple = true
   let others: Properties | null = null // without those that are handled separately
   let isNested = false
   for (const key in given) {
@@ -77,16 +78,13 @@ export function writeProperties(
     }
     if (typeof value === 'object' && value !== null && !isListOfSimple(value)) isNested = true
     shape = shape.with(name, valueTypeOf(value))
-    const json = name.initial !== null && givesFacts && value !== undefined ? (quickJson(value) ?? 'null') : null
-    if (json !== null && (typeof value !== 'object' || json.length <= longestNestedFact)) {
-      areExact &&= isSimple(value) && !json.includes('\uFFFD')
-      latest ??= {}
-      latest[key] = value
-      first ??= {}
-      first[name.initial!] = value
-      latestText += `,"${key}":${json}`
-      firstText += `,"${name.initial}":${json}`
-    }
+    if (name.initial === null || !givesFacts || value === undefined || !isFact(value)) continue
+    areSimple &&= isSimple(value)
+    const fact = typeof value === 'function' || typeof value === 'symbol' ? null : value
+    latest ??= {}
+    latest[key] = fact
+    first ??= {}
+    first[name.initial] = fact
   }
   const body = readableJson(others ?? given)
   let tail = ''
@@ -100,29 +98,40 @@ export function writeProperties(
     if (typeof additions.ip === 'object') isNested = true
   }
   if (additions.sentAt !== undefined && given.$sent_at === undefined) add('$sent_at', additions.sentAt, readableJson(additions.sentAt))
-  const addWrites = (key: string, value: unknown, facts: Properties | null, factsText: string): Writes => {
+  const addWrites = (key: string, value: unknown, facts: Properties | null): Writes => {
     const all = facts === null ? value : isObject(value) ? { ...facts, ...value } : facts
     if (all === undefined) return null
-    const isOfFacts = facts !== null && all === facts
-    const json = isOfFacts ? `{${factsText.slice(1)}}` : readableJson(all)
+    const json = readableJson(all)
     add(key, all, json)
-    if (isOfFacts && areExact) return facts
+    if (all === facts && areSimple && !json?.includes('\uFFFD')) return facts
     if (!isObject(all) || json === undefined || json === '{}') return null
     if (isFlat(all) && !json.includes('\uFFFD')) return all === value ? { ...all } : all
     isNested = true
     return heldWrites(json)
   }
-  const tailOfSent = tail
+  const sentTo = tail.length
   const isDerived = latest !== null && first !== null && additions.set === undefined && additions.setOnce === undefined
-  const set = addWrites('$set', additions.set, latest, latestText)
-  const setOnce = addWrites('$set_once', additions.setOnce, first, firstText)
+  const set = addWrites('$set', additions.set, latest)
+  const setOnce = addWrites('$set_once', additions.setOnce, first)
   if (isNested && isDeeperThan(nestingLimit, `${body.slice(0, -1)}${tail}}`))
     throw new RangeError(`nested more than ${nestingLimit} levels deep`)
-  const before = `${head},"properties":`
-  const start = writer.length
-  writer.write(tail === '' ? `${before}${body}}` : `${before}${body.slice(0, -1)}${tail}}}`)
-  const derivedBytes = isDerived ? Buffer.byteLength(tail) - Buffer.byteLength(tailOfSent) : 0
-  return { from: start + Buffer.byteLength(before), to: writer.length - 1, shape, set, setOnce, derivedBytes }
+  // In pieces: joining the texts first would copy them.
+  writer.write(head)
+  writer.write(',"properties":')
+  const from = writer.length
+  writer.write(body)
+  let derivedBytes = 0
+  if (tail !== '') {
+    writer.length-- // the closing bracket
+    if (sentTo > 0) writer.write(tail.slice(0, sentTo))
+    const derivedFrom = writer.length
+    writer.write(sentTo > 0 ? tail.slice(sentTo) : tail)
+    if (isDerived) derivedBytes = writer.length - derivedFrom
+    writer.write('}')
+  }
+  const to = writer.length
+  writer.write('}')
+  return { from, to, shape, set, setOnce, derivedBytes }
 }
 
 /** Properties from their JSON, unless that is long. */

@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { BackgroundStatements } from '../../../src/engine/storage/duckdb/background-statements.ts'
 import { openEventWriter } from '../../../src/engine/storage/duckdb/event-writer.ts'
+import { WriteGate } from '../../../src/engine/storage/duckdb/file/write-gate.ts'
 import { createStore } from '../../../src/engine/storage/duckdb/schema.ts'
 import { from } from '../../../src/engine/storage/log/log.ts'
 import { DailySalts } from '../../../src/events/ingestion/cookieless/salts.ts'
@@ -129,6 +130,7 @@ export async function openWorld(
     memoryLimit: options.memoryLimit ?? 2 ** 31,
     largeEvents: (options.memoryLimit ?? 2 ** 31) / 16,
     background: new BackgroundStatements(() => true),
+    gate: new WriteGate(),
     checkpoint: async () => undefined,
     checkpointEarly: async () => undefined,
     noteLarge: async () => undefined,

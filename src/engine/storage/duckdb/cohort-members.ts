@@ -19,27 +19,33 @@ const timeKey = (cohort: number) => `cohort_${cohort}_at`
 const list = (cohorts: readonly number[]) => [...cohorts.map(Number), 'NULL'].join(', ')
 const isConflict = (error: unknown) => error instanceof Error && /Conflict/i.test(error.message)
 
-export function cohortMembers(instance: Pick<Instance, 'use' | 'committed'>, database: string, turns: StatementScheduler): CohortMembers {
+export function cohortMembers(
+  instance: Pick<Instance, 'use' | 'committed' | 'gate'>,
+  database: string,
+  turns: StatementScheduler,
+): CohortMembers {
   const at = `${identifier(database)}.main`
   const inTurn = <T>(work: (connection: DuckDBConnection, turn: ScheduledStatement) => Promise<T>): Promise<T> =>
     turns.schedule((turn) => instance.use((connection) => work(connection, turn), turn.signal))
   const inTransaction = async <T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await inTurn(async (connection, turn) => {
-          await connection.run('BEGIN TRANSACTION')
-          try {
-            const answer = await work(connection)
-            turn.signal.throwIfAborted()
-            turn.hasRows() // what is committed must not be done twice
-            await connection.run('COMMIT')
-            instance.committed(database)
-            return answer
-          } catch (error) {
-            await connection.run('ROLLBACK').catch(() => undefined)
-            throw error
-          }
-        })
+        return await inTurn((connection, turn) =>
+          instance.gate.write(database, async () => {
+            await connection.run('BEGIN TRANSACTION')
+            try {
+              const answer = await work(connection)
+              turn.signal.throwIfAborted()
+              turn.hasRows() // what is committed must not be done twice
+              await connection.run('COMMIT')
+              instance.committed(database)
+              return answer
+            } catch (error) {
+              await connection.run('ROLLBACK').catch(() => undefined)
+              throw error
+            }
+          }),
+        )
       } catch (error) {
         if (attempt === attempts || !isConflict(error)) throw error
       }

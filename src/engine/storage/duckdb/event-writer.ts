@@ -28,7 +28,7 @@ interface Step {
 
 type WriterInstance = Pick<
   Instance,
-  'connect' | 'memoryLimit' | 'largeEvents' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge' | 'writing'
+  'connect' | 'memoryLimit' | 'largeEvents' | 'background' | 'checkpoint' | 'checkpointEarly' | 'noteLarge' | 'writing' | 'gate'
 >
 
 /** Writes large events to the file before those that are in one row group are too many to be read at a time. */
@@ -67,7 +67,7 @@ export async function openEventWriter(
   const main = `"${database}".main`
   const reader = serialReader(await instance.connect())
   const { rows, inTurn } = reader
-  const writers = [await openGroups(instance, main, large, committed), await openGroups(instance, main, large, committed)]
+  const writers = [await openGroups(instance, database, large, committed), await openGroups(instance, database, large, committed)]
   let turn = 0
 
   return {
@@ -115,10 +115,9 @@ export async function openEventWriter(
           inTurn(async () => {
             const step = `${column} BETWEEN ${from} AND ${from + fillRows - 1}`
             // Reading JSON takes several times its size for each call: one call for all slots, not one for each.
-            await reader.connection.run(
-              `UPDATE ${main}.${table} t SET ${set} FROM (SELECT rowid AS id, ${slotTexts(slots, 'properties')} AS texts FROM ${main}.${table} WHERE ${step}) s
-               WHERE t.rowid = s.id AND t.${step}`,
-            )
+            const filled = `SELECT rowid AS id, ${slotTexts(slots, 'properties')} AS texts FROM ${main}.${table} WHERE ${step}`
+            const update = `UPDATE ${main}.${table} t SET ${set} FROM (${filled}) s WHERE t.rowid = s.id AND t.${step}`
+            await instance.gate.write(database, () => reader.connection.run(update))
             committed()
           }),
         )
@@ -140,7 +139,8 @@ const namesOf = Object.fromEntries(tables.map((table) => [table, Object.keys(cha
 }
 
 /** One connection, on which groups are staged and committed one after the other. */
-async function openGroups(instance: WriterInstance, main: string, large: LargeEvents, committed: () => void) {
+async function openGroups(instance: WriterInstance, database: string, large: LargeEvents, committed: () => void) {
+  const main = `"${database}".main`
   const connection = await instance.connect()
   const events = new EventStage(connection)
   const moves = createStage(connection, 'stage_moves', { merged: 'integer', survivor: 'integer' })
@@ -216,7 +216,6 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
     } finally {
       committed()
     }
-    if (largeEvents > 0) await large.after(largeEvents)
   }
 
   return {
@@ -269,7 +268,10 @@ async function openGroups(instance: WriterInstance, main: string, large: LargeEv
         noteRemoved() {
           changes.isOtherwise = true
         },
-        commit: (slots) => instance.writing(() => commit(touched, metas, removals, changes, slots)),
+        async commit(slots) {
+          await instance.writing(() => instance.gate.write(database, () => commit(touched, metas, removals, changes, slots)))
+          if (changes.largeEvents > 0) await large.after(changes.largeEvents)
+        },
       }
     },
     close() {

@@ -18,6 +18,7 @@ import { boundDefinitions } from './bound-definitions.ts'
 import { defaultConcurrency, defaultMemoryLimit, defaultThreads, listMemoryBytes, memoryBytes } from './budget.ts'
 import { copyEmptyFile } from './empty-files.ts'
 import { BlockNotes } from './file/block-notes.ts'
+import { FileIsBusy, WriteGate } from './file/write-gate.ts'
 import { interruptAtExit } from './live-instances.ts'
 import { type MemoryWatch, watchMemory } from './memory-watch.ts'
 import { storeFile } from './migrations.ts'
@@ -134,6 +135,8 @@ export class Instance implements Sql {
   readonly memory: MemoryWatch
   /** For large statements of owned connections, while no query runs. */
   readonly background = new BackgroundStatements(() => this.threads === 1 || this.pool.inUse > 0 || this.readers.size > 0)
+  /** For transactions that write more than a few rows to a store. */
+  readonly gate = new WriteGate()
   /** As many transactions and checkpoints of stores at a time as fit. The first row of a table takes a block for each column until it is committed. */
   readonly writing: <T>(work: () => Promise<T>) => Promise<T>
   private readonly database: DuckDBInstance
@@ -403,17 +406,17 @@ export class Instance implements Sql {
     }
   }
 
-  /** Checkpoint: moves the contents of the write-ahead log into the file. */
+  /** Checkpoint: moves the contents of the write-ahead log into the file. Throws `FileIsBusy` while it is written. */
   async checkpoint(name: string): Promise<void> {
     if (this.isInMemory || this.isReadOnly) return
-    await this.look((connection) => this.background.run(connection, `CHECKPOINT ${identifier(name)}`))
+    await this.gate.checkpoint(name, () => this.look((connection) => this.background.run(connection, `CHECKPOINT ${identifier(name)}`)))
     await this.notes.get(name)?.look()
   }
 
   /** A checkpoint, before records are removed from the log that it holds. Rejects while a copy may replace the file: the copy needs these records. */
   async makeDurable(name: string): Promise<void> {
     if (this.copied.has(name)) throw new Error(`A copy of ${name} lacks records of the log`)
-    await this.checkpoint(name)
+    await this.lastCheckpoint(name)
   }
 
   /** Whether the log must keep what a copy of the file lacks. */
@@ -525,7 +528,7 @@ export class Instance implements Sql {
 }
 
 const isBusy = (error: unknown): boolean =>
-  error instanceof Error && /Cannot CHECKPOINT: there are other write transactions/.test(error.message)
+  error instanceof FileIsBusy || (error instanceof Error && /Cannot CHECKPOINT: there are other write transactions/.test(error.message))
 
 export const projectDatabase = (id: number): string => `p${id}`
 const isStore = (name: string): boolean => /^p\d+$/.test(name)

@@ -20,7 +20,7 @@ type Step = () => Promise<Partial<RemovalCounts>>
 
 interface Parts {
   readonly reader: ReturnType<typeof serialReader>
-  readonly instance: Pick<Instance, 'writing' | 'checkpointEarly' | 'memoryLimit'>
+  readonly instance: Pick<Instance, 'writing' | 'gate' | 'checkpointEarly' | 'memoryLimit'>
   readonly database: string
   readonly main: string
   readonly seq: number
@@ -62,24 +62,27 @@ function isOld(main: string, { all, names }: KeptFrom): string {
 
 /** Runs statements in one transaction, which nothing else of this connection interrupts. Returns the number of rows that the last one changed. */
 const inTransaction = (parts: Parts, before: readonly string[], statements: readonly string[]): Promise<number> => {
-  const { reader, instance, committed } = parts
+  const { reader, instance, database, committed } = parts
+  const { connection } = reader
+  const transaction = async () => {
+    try {
+      let changed = 0
+      await connection.run('BEGIN')
+      for (const statement of statements) changed = (await connection.run(statement)).rowsChanged
+      await connection.run('COMMIT')
+      return changed
+    } catch (error) {
+      await connection.run('ROLLBACK').catch(() => undefined)
+      throw error
+    } finally {
+      committed()
+    }
+  }
   return reader.inTurn(() =>
     instance.writing(async () => {
       await relieve(parts, partOfMemory)
-      const { connection } = reader
       for (const statement of before) await connection.run(statement)
-      try {
-        let changed = 0
-        await connection.run('BEGIN')
-        for (const statement of statements) changed = (await connection.run(statement)).rowsChanged
-        await connection.run('COMMIT')
-        return changed
-      } catch (error) {
-        await connection.run('ROLLBACK').catch(() => undefined)
-        throw error
-      } finally {
-        committed()
-      }
+      return instance.gate.write(database, transaction)
     }),
   )
 }

@@ -29,11 +29,20 @@ export class BackgroundStatements {
       for (let checks = 0; checks < mostChecks && isUnfinished(pending) && this.running === 1 && !this.isShared(); checks++)
         await setTimeout(pollMs)
       await pending.getResult()
+    } catch (error) {
+      throw ownError(error)
     } finally {
       this.running--
       prepared.destroySync()
     }
   }
+}
+
+/** The engine puts a line about the result before the error of a statement that nobody waited for. */
+function ownError(error: unknown): unknown {
+  const own =
+    error instanceof Error && /^Invalid Input Error: Attempting to execute an unsuccessful [^\n]*\nError: ([^]*)$/.exec(error.message)
+  return own ? new Error(own[1], { cause: error }) : error
 }
 
 /** Without executing a task of it, as `runTask` would, in this thread. A statement that failed is finished. */

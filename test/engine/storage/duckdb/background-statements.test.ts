@@ -35,6 +35,19 @@ describe('a statement in the background', () => {
       expect(await counted(first)).toBe(100_000)
     }))
 
+  test('fails with its own error, whoever executed it', () =>
+    withConnections(2, async (first) => {
+      for (const isShared of [false, true]) {
+        const statements = new BackgroundStatements(() => isShared)
+        const failing = statements.run(
+          first,
+          "INSERT INTO target SELECT CASE WHEN n = 90000 THEN error('row 90000') ELSE n END FROM source",
+        )
+        await expect(failing).rejects.toThrow(/^Invalid Input Error: row 90000$/)
+        await statements.run(first, insert)
+      }
+    }))
+
   test('does not wait for another one', () =>
     withConnections(1, async (first, second) => {
       const statements = new BackgroundStatements(() => false)

@@ -41,7 +41,7 @@ export class BackgroundStatements {
 /** The engine puts a line about the result before the error of a statement that nobody waited for. */
 function ownError(error: unknown): unknown {
   const own =
-    error instanceof Error && /^Invalid Input Error: Attempting to execute an unsuccessful [^\n]*\nError: ([^]*)$/.exec(error.message)
+    error instanceof Error && /^Invalid Input Error: Attempting to execute an unsuccessful [^\n]*\nError: (.*)$/s.exec(error.message)
   return own ? new Error(own[1], { cause: error }) : error
 }
 

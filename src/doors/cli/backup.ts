@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { WaymarkError } from '../../errors/errors.ts'
+import { shownTime } from '../../lib/time/shown-time.ts'
 import type { BackupSummary, RunProgress } from '../../service/backups/directory-backups.ts'
 import { hasScheme } from '../../service/backups/places/open-place.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
@@ -109,7 +110,8 @@ export const sizeText = (bytes: number): string =>
   bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
 
 const number = (value: number) => value.toLocaleString('en')
-export const timeText = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`
+/** Of how many projects. */
+export const projectsText = (count: number): string => (count === 1 ? '1 project' : `${count} projects`)
 
 function report(summary: BackupSummary, to: string, values: Values, { out, err }: Output): void {
   for (const { id, name, problem } of summary.projects)
@@ -120,13 +122,13 @@ function report(summary: BackupSummary, to: string, values: Values, { out, err }
   }
   out(`Copy ${String(summary.copy).padEnd(12)} ${withoutQuery(to)}`)
   out(
-    `Has              everything acknowledged before ${timeText(summary.began_at)}: ${summary.projects.length} projects, ${sizeText(summary.bytes)}`,
+    `Has              everything acknowledged before ${shownTime(summary.began_at)}: ${projectsText(summary.projects.length)}, ${sizeText(summary.bytes)}`,
   )
   out(`New              ${sizeText(summary.added)}, written as ${sizeText(summary.stored)}`)
   if (summary.removed > 0) out(`Removed          ${summary.removed} older copies`)
   const { verified } = summary
   if (verified)
     out(
-      `Verified         ${number(verified.events)} events and ${number(verified.persons)} persons of ${verified.projects} projects: restored, and equal in ${verified.compared} tables and questions`,
+      `Verified         ${number(verified.events)} events and ${number(verified.persons)} persons of ${projectsText(verified.projects)}: restored, and equal in ${verified.compared} tables and questions`,
     )
 }

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { WaymarkError } from '../../errors/errors.ts'
+import { shownFrom, shownTime } from '../../lib/time/shown-time.ts'
 import { copiesIn, restore } from '../../service/backups/backups.ts'
 import type { ProjectRestoreSummary } from '../../service/backups/directory-backups.ts'
-import { followed, keyFileOption, keyOf, placeOf, sizeText, stepText, timeText } from './backup.ts'
+import { followed, keyFileOption, keyOf, placeOf, projectsText, sizeText, stepText } from './backup.ts'
 import { clickhouseOption } from './clickhouse-option.ts'
 import { type Command, type Output, type Values, wrongUsage } from './command.ts'
 import { type Directory, dataOption, projectId, withDirectory } from './directory.ts'
@@ -55,10 +56,10 @@ export const restoreDirectory: Command = {
       const { copy: made, bytes, projects } = restored
       if (values.isOn('json'))
         return output.out(JSON.stringify({ data: dataDir, copy: made.number, at: at?.toISOString() ?? made.at, bytes, projects }))
-      output.out(`Restored         ${dataDir}, ${sizeText(bytes)}, ${projects.length} projects`)
-      output.out(`Accounts         as of ${timeText(made.began_at)} (copy ${made.number})`)
+      output.out(`Restored         ${dataDir}, ${sizeText(bytes)}, ${projectsText(projects.length)}`)
+      output.out(`Accounts         as of ${shownTime(made.began_at)} (copy ${made.number})`)
       output.out(
-        `Events           ${at ? `that had arrived by ${timeText(at.toISOString())}` : `acknowledged before ${timeText(made.began_at)}`}`,
+        `Events           ${at ? `that had arrived by ${shownTime(at.toISOString())}` : `acknowledged before ${shownTime(made.began_at)}`}`,
       )
       output.out(`Next             waymark doctor --data ${dataDir}, then waymark serve --data ${dataDir}`)
     } finally {
@@ -101,11 +102,11 @@ async function listCopies(from: string, key: string | null, values: Values, { ou
   if (copies.length === 0) return out('No copies.')
   for (const { number, began_at, bytes, stored, projects } of copies)
     out(
-      `${String(number).padStart(6)}  ${timeText(began_at)}  ${sizeText(bytes).padStart(9)}  ${sizeText(stored).padStart(9)} new  ${projects.length} projects`,
+      `${String(number).padStart(6)}  ${shownTime(began_at)}  ${sizeText(bytes).padStart(9)}  ${sizeText(stored).padStart(9)} new  ${projectsText(projects.length)}`,
     )
   if (copies.length > 1)
     out(
-      `Each of them can be restored (--copy N), and each moment from ${timeText(copies[0]!.at)} to ${timeText(copies.at(-1)!.began_at)} (--at TIME).`,
+      `Each of them can be restored (--copy N), and each moment from ${shownFrom(copies[0]!.at)} to ${shownTime(copies.at(-1)!.began_at)} (--at TIME).`,
     )
 }
 

@@ -5,6 +5,7 @@ import { isDatabaseFile } from '../../engine/storage/instance.ts'
 import { cutLog } from '../../engine/storage/log/moment.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
+import { shownFrom, shownTime } from '../../lib/time/shown-time.ts'
 import type { Progress } from './open-directory.ts'
 import { syncFolder } from './places/folder.ts'
 import type { CopiedFile, CopiedProject, Copy } from './repository/pieces.ts'
@@ -33,7 +34,6 @@ export interface Restored {
 const unfinishedName = '.restoring'
 
 const refused = (message: string) => new WaymarkError('command-failed', { message })
-const shown = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`
 
 /** What a restored directory is made of: the files of one copy, and the logs of a later one that go on to a moment. */
 interface Source {
@@ -58,7 +58,7 @@ async function sourceOf(repository: Repository, { copy: number, at }: RestoreOpt
 async function sourceAt(repository: Repository, copies: readonly Copy[], at: Date): Promise<Source> {
   const moment = at.getTime()
   const { name } = repository.place
-  const range = `${shown(copies[0]!.at)} to ${shown(copies.at(-1)!.began_at)}`
+  const range = `${shownFrom(copies[0]!.at)} to ${shownTime(copies.at(-1)!.began_at)}`
   const copy = copies.findLast((one) => new Date(one.at).getTime() <= moment)
   const later = copies.find((one) => new Date(one.began_at).getTime() >= moment)
   if (!copy) throw refused(`${name} begins after that moment. It can bring back moments from ${range}, and each of its copies.`)

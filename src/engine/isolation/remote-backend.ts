@@ -226,6 +226,7 @@ export class RemoteBackend implements ProjectBackend {
   }
 
   async close(): Promise<void> {
+    this.intake.flush()
     this.isClosed = true
     await this.intake.settled()
     const { engine } = this.parts

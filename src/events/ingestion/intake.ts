@@ -1,8 +1,19 @@
 import { timeOrderedUuids } from '../../lib/ids/time-ordered-uuid.ts'
 import type { Backpressure } from './applying/backpressure.ts'
 import { DailySalts, type Salts } from './cookieless/salts.ts'
-import { type BatchFacts, type DecodedBatch, decodeEvents, decodeInTurns, decodePast, readBody } from './decoding/decode-batch.ts'
+import {
+  type BatchFacts,
+  type DecodedBatch,
+  decodeEvents,
+  decodeInTurns,
+  decodePast,
+  decodeTogether,
+  isSmall,
+  readBody,
+} from './decoding/decode-batch.ts'
 import type { EventSource } from './decoding/event-source.ts'
+import type { PreparedEvent } from './decoding/prepare.ts'
+import { Gathered, type GatheredRequest } from './gathered.ts'
 import type { IngestLog, LogRecords } from './ports.ts'
 import type { Warning } from './warnings.ts'
 import type { Content, Work } from './work.ts'
@@ -39,13 +50,29 @@ interface Parts<H extends Handed> {
   handOver(work: Work): H | Promise<H>
 }
 
-/** Entry point of batches: validates and prepares events, applies backpressure, and acknowledges them when the log has them. */
+const noEvents: IngestAnswer = { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+
+const answerOf = (events: readonly PreparedEvent[], duplicates: number): IngestAnswer => {
+  const dropped = events.filter((event) => event.isDropped).length
+  return {
+    accepted: events.length - dropped - duplicates,
+    duplicates,
+    dropped,
+    warnings: events.flatMap((event) => event.warnings),
+  }
+}
+
+/**
+ * Entry point of batches: validates and prepares events, applies backpressure, and acknowledges them when the log has them. Small requests that arrive
+ * within one turn of the event loop become one batch.
+ */
 export class Intake<H extends Handed = Handed> {
   private readonly parts: Parts<H>
   /** Batches being written to the log. */
   private readonly entering = new Set<Promise<unknown>>()
   readonly newUuid: () => string
   private readonly salts: Salts
+  private readonly gathered = new Gathered<IngestAnswer>((requests) => void this.takeTogether(requests))
 
   constructor(parts: Parts<H>) {
     this.parts = parts
@@ -65,13 +92,20 @@ export class Intake<H extends Handed = Handed> {
   /** The same for events that are parsed while they are prepared; yields to the event loop in between. */
   async ingestEvents(events: EventSource, facts: BatchFacts): Promise<IngestAnswer> {
     this.parts.mustBeOpen()
+    const isQuick = isSmall(events) && !facts.isHistorical
+    if (isQuick && !facts.countsDuplicates) return this.gathered.add(events, facts)
     const receipt = this.receipt(facts)
-    return this.take(await decodeInTurns(events, receipt, facts), receipt.receivedAt, facts.countsDuplicates === true)
+    const batch = isQuick ? decodeEvents(events, receipt, facts) : await decodeInTurns(events, receipt, facts)
+    return this.take(batch, receipt.receivedAt, facts.countsDuplicates === true)
   }
 
-  private receipt({ ip = null, userAgent = null, sender }: Pick<BatchFacts, 'ip' | 'userAgent' | 'sender'>) {
+  /** Takes what waits for the end of the turn. */
+  flush(): void {
+    this.gathered.flush()
+  }
+
+  private receipt({ ip = null, userAgent = null, sender }: Pick<BatchFacts, 'ip' | 'userAgent' | 'sender'>, receivedAt = this.now()) {
     const { anonymizeIps, timezone = 'UTC' } = this.parts.settings()
-    const receivedAt = this.now()
     const visitors = {
       project: this.parts.projectId,
       timezone,
@@ -83,31 +117,42 @@ export class Intake<H extends Handed = Handed> {
   }
 
   private async take(batch: DecodedBatch, receivedAt: number, countsDuplicates: boolean): Promise<IngestAnswer> {
-    const { events } = batch
-    const dropped = events.filter((event) => event.isDropped).length
-    if (events.length === 0) return { accepted: 0, duplicates: 0, dropped: 0, warnings: [] }
+    if (batch.events.length === 0) return noEvents
+    const handed = await this.acceptEvents(batch, receivedAt)
+    return answerOf(batch.events, countsDuplicates || batch.isHistorical ? await handed.duplicates() : 0)
+  }
 
-    const records: LogRecords = {
-      kind: 'event',
-      receivedAt,
-      sentAt: batch.sentAt,
-      historical: batch.isHistorical,
-      ip: null, // it is in the properties, unless the project discards addresses
-      uuids: batch.uuids,
-      payloads: batch.payloads,
+  /** Each request gets its own answer. */
+  private async takeTogether(requests: readonly GatheredRequest<IngestAnswer>[]): Promise<void> {
+    try {
+      const receivedAt = this.now()
+      const parts = requests.map(({ events, facts }) => ({ events, facts, receipt: this.receipt(facts, receivedAt) }))
+      const { batch, outcomes } = decodeTogether(parts)
+      for (const [i, { answer }] of requests.entries()) {
+        const outcome = outcomes[i]!
+        if ('error' in outcome) answer.reject(outcome.error)
+        else if (outcome.from === outcome.to) answer.resolve(noEvents)
+      }
+      if (batch.events.length === 0) return
+      await this.acceptEvents(batch, receivedAt)
+      for (const [i, { answer }] of requests.entries()) {
+        const outcome = outcomes[i]!
+        if ('from' in outcome) answer.resolve(answerOf(batch.events.slice(outcome.from, outcome.to), 0))
+      }
+    } catch (error) {
+      for (const { answer } of requests) answer.reject(error)
     }
-    const handed = await this.accept(records, { kind: 'event', events, bytes: batch.payloads.bytes, duplicates: new Set() })
-    const duplicates = countsDuplicates || batch.isHistorical ? await handed.duplicates() : 0
-    return {
-      accepted: events.length - dropped - duplicates,
-      duplicates,
-      dropped,
-      warnings: events.flatMap((event) => event.warnings),
-    }
+  }
+
+  private acceptEvents({ events, payloads, sentAt, isHistorical, uuids }: DecodedBatch, receivedAt: number): Promise<H> {
+    const ip = null // it is in the properties, unless the project discards addresses
+    const records: LogRecords = { kind: 'event', receivedAt, sentAt, historical: isHistorical, ip, uuids, payloads }
+    return this.accept(records, { kind: 'event', events, bytes: payloads.bytes, duplicates: new Set() })
   }
 
   /** Resolves when the records are durable; for past events, when their duplicates are known too. */
   accept(records: LogRecords, content: Content): Promise<H> {
+    this.flush() // what arrived before must not be overtaken
     const { receivedAt, sentAt, historical: isHistorical, payloads } = records
     const { log, backpressure, mustBeOpen, handOver } = this.parts
     const bytes = payloads.byteLength
@@ -125,7 +170,7 @@ export class Intake<H extends Handed = Handed> {
     })
   }
 
-  /** Resolves when every batch in flight is in the log or refused. */
+  /** Resolves when every batch that was handed to the log is in it or refused. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.entering)
   }

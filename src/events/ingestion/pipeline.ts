@@ -370,6 +370,7 @@ export class Pipeline {
   }
 
   private async finish(): Promise<void> {
+    this.intake.flush()
     this.stop()
     await this.intake.settled()
     await this.caughtUp().catch((error: unknown) => this.options.onError?.(error))

@@ -5,7 +5,7 @@ import { openEventWriter } from '../../../src/engine/storage/duckdb/event-writer
 import { WriteGate } from '../../../src/engine/storage/duckdb/file/write-gate.ts'
 import { createStore } from '../../../src/engine/storage/duckdb/schema.ts'
 import { from } from '../../../src/engine/storage/log/log.ts'
-import { DailySalts } from '../../../src/events/ingestion/cookieless/salts.ts'
+import { DailySalts, type Salts } from '../../../src/events/ingestion/cookieless/salts.ts'
 import { Pipeline, type PipelineOptions } from '../../../src/events/ingestion/pipeline.ts'
 import type { EventWriter, IngestLog, LogRecords } from '../../../src/events/ingestion/ports.ts'
 
@@ -96,6 +96,8 @@ export async function openWorld(
     uuidFolder?: string
     store?: WorldStore
     memoryLimit?: number
+    /** For visitors without cookies. Default: its own. */
+    salts?: Salts
   } = {},
 ): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
@@ -111,7 +113,7 @@ export async function openWorld(
     beforeCommit: null as World['beforeCommit'],
   }
   const errors: unknown[] = []
-  const salts = new DailySalts(() => world.now)
+  const { salts = new DailySalts(() => world.now) } = options
   let database = ''
   const { store } = options
   const emptyDatabase = async () => {

@@ -91,32 +91,64 @@ export const receiptsOf = (
   ]
 }
 
-/** Yields regularly, so that other work can run. */
+/** What is prepared of a batch so far. */
+class Prepared {
+  readonly events: PreparedEvent[] = []
+  private readonly ends: number[] = []
+  private readonly uuids: string[] = []
+  private readonly written: TextWriter
+
+  constructor(written: TextWriter) {
+    this.written = written
+    written.clear()
+  }
+
+  get count(): number {
+    return this.events.length
+  }
+
+  /** Adds the events of a request. Yields regularly, so that other work can run. */
+  *add(source: Iterable<unknown>, [first, others]: ReturnType<typeof receiptsOf>, { onRefused }: BatchFacts): Generator<void, void> {
+    const { events, ends, uuids, written } = this
+    const before = events.length
+    let index = 0
+    for (const item of source) {
+      const start = written.length
+      try {
+        const event = prepareOrRefuse(item, events.length === before ? first : others, index, written)
+        events.push(event)
+        ends.push(written.length)
+        uuids.push(event.uuid)
+      } catch (error) {
+        if (!onRefused || !(error instanceof WaymarkError) || error.code !== 'bad-event') throw error
+        written.length = start
+        onRefused(item, error as WaymarkError<'bad-event'>)
+      }
+      if (written.length > batchBytesLimit) throw new WaymarkError('batch-too-large', { events: index + 1, limit: batchBytesLimit })
+      if (++index % eventsOfLook === 0) yield
+    }
+  }
+
+  /** Removes all events but the first ones. */
+  cut(count: number): void {
+    const { events, ends, uuids, written } = this
+    events.length = ends.length = uuids.length = count
+    written.length = ends.at(-1) ?? 0
+  }
+
+  batch(sentAt: string | null, isHistorical: boolean): DecodedBatch {
+    const { events, ends, uuids, written } = this
+    return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical }
+  }
+}
+
+/** Yields regularly. */
 function* decoding(source: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts, written: TextWriter): Generator<void, DecodedBatch> {
   const sentAt = asSentAt(facts.sentAt)
   const isPast = facts.isHistorical === true
-  const [first, others] = receiptsOf({ ...receipt, isHistorical: isPast, strangeFields: facts.strangeFields }, sentAt)
-  const events: PreparedEvent[] = []
-  const ends: number[] = []
-  const uuids: string[] = []
-  let index = 0
-  written.clear()
-  for (const item of source) {
-    const start = written.length
-    try {
-      const event = prepareOrRefuse(item, events.length === 0 ? first : others, index, written)
-      events.push(event)
-      ends.push(written.length)
-      uuids.push(event.uuid)
-    } catch (error) {
-      if (!facts.onRefused || !(error instanceof WaymarkError) || error.code !== 'bad-event') throw error
-      written.length = start
-      facts.onRefused(item, error as WaymarkError<'bad-event'>)
-    }
-    if (written.length > batchBytesLimit) throw new WaymarkError('batch-too-large', { events: index + 1, limit: batchBytesLimit })
-    if (++index % eventsOfLook === 0) yield
-  }
-  return { events, payloads: writtenTexts(ends, written), uuids, sentAt, isHistorical: isPast }
+  const prepared = new Prepared(written)
+  yield* prepared.add(source, receiptsOf({ ...receipt, isHistorical: isPast, strangeFields: facts.strangeFields }, sentAt), facts)
+  return prepared.batch(sentAt, isPast)
 }
 
 /** A shared buffer that events are written to one after another. Each batch gets a copy of its bytes. */
@@ -124,7 +156,10 @@ const writer = new TextWriter()
 
 /** Decodes without yielding. */
 export function decodeEvents(events: Iterable<unknown>, receipt: AnyReceipt, facts: BatchFacts): DecodedBatch {
-  const steps = decoding(events, receipt, facts, writer)
+  return runToEnd(decoding(events, receipt, facts, writer))
+}
+
+function runToEnd<T>(steps: Generator<void, T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -135,6 +170,34 @@ export function decodeEvents(events: Iterable<unknown>, receipt: AnyReceipt, fac
 export function decodeBatch(body: unknown, receipt: AnyReceipt, about: Pick<BatchFacts, 'sentAt'> = {}): DecodedBatch {
   const { events, facts } = readBody(body, about)
   return decodeEvents(events, receipt, facts)
+}
+
+/** A request whose events are prepared together with those of others. */
+export interface Part {
+  readonly events: Iterable<unknown>
+  readonly receipt: AnyReceipt
+  readonly facts: BatchFacts
+}
+
+/** Where the events of a part are in the batch, or why none of them is. */
+export type PartOutcome = { readonly from: number; readonly to: number } | { readonly error: unknown }
+
+/** Decodes live requests into one batch, without yielding. Each is refused by itself; its time of sending is stored with its events. */
+export function decodeTogether(parts: readonly Part[]): { readonly batch: DecodedBatch; readonly outcomes: readonly PartOutcome[] } {
+  const prepared = new Prepared(writer)
+  const sharedSentAt = parts.length === 1 ? asSentAt(parts[0]!.facts.sentAt) : null
+  const outcomes = parts.map(({ events, receipt, facts }): PartOutcome => {
+    const from = prepared.count
+    try {
+      const ofPart = { ...receipt, strangeFields: facts.strangeFields, storesSentAt: parts.length > 1 }
+      runToEnd(prepared.add(events, receiptsOf(ofPart, asSentAt(facts.sentAt)), facts))
+      return { from, to: prepared.count }
+    } catch (error) {
+      prepared.cut(from)
+      return { error }
+    }
+  })
+  return { batch: prepared.batch(sharedSentAt, false), outcomes }
 }
 
 /** Decodes one batch after another in slices of a few milliseconds, so that other lanes can overtake. */
@@ -158,10 +221,12 @@ const lanes = { past: new Lane(1), live: new Lane(8) }
 /** Batches up to this size do not wait for others. */
 const small = { events: 100, bytes: 1 << 16 }
 
+export const isSmall = ({ count, bytes }: EventSource): boolean => count <= small.events && bytes <= small.bytes
+
 /** Past events have their own lane. Live events share another one, unless they are few. */
 export function decodeInTurns(source: EventSource, receipt: AnyReceipt, facts: BatchFacts): Promise<DecodedBatch> {
   if (facts.isHistorical) return lanes.past.decode(source, receipt, facts)
-  if (source.count > small.events || source.bytes > small.bytes) return lanes.live.decode(source, receipt, facts)
+  if (!isSmall(source)) return lanes.live.decode(source, receipt, facts)
   return Promise.resolve(decodeEvents(source, receipt, facts))
 }
 

@@ -63,6 +63,8 @@ export interface Receipt {
   /** Milliseconds. */
   readonly receivedAt: number
   readonly sentAt: string | null
+  /** The log has no `sentAt` of the batch, so each event is stored with it. */
+  readonly storesSentAt?: boolean
   readonly ip: string | null
   readonly anonymizeIps: boolean
   readonly isHistorical?: boolean
@@ -277,7 +279,13 @@ export function prepareEvent(raw: unknown, receipt: Receipt, index: number | nul
   if (time.warnings.length) warnings.push(...time.warnings)
 
   const start = writer.length
-  const written = write(writer, reading, distinctId, chain, noted, additions, index)
+  const written = write(
+    writer,
+    reading,
+    { distinctId, chain, noted, sentAt: raw.sent_at ?? (receipt.storesSentAt ? receipt.sentAt : undefined) },
+    additions,
+    index,
+  )
   const isTooLarge = written.to - written.from + chain.length > eventBytesLimit
   if (isTooLarge) warnings.push({ type: 'message_size_too_large', details: { eventUuid: uuid, distinctId } })
 
@@ -328,15 +336,13 @@ function additionsOf({ raw, given, isPersonless, isWithoutCookies }: Reading, re
 function write(
   writer: TextWriter,
   { raw, given, name, isPersonless, visitor }: Reading,
-  distinctId: string,
-  chain: string,
-  noted: readonly Warning[],
+  { distinctId, chain, noted, sentAt }: { distinctId: string; chain: string; noted: readonly Warning[]; sentAt: unknown },
   additions: ReturnType<typeof additionsOf>,
   index: number | null,
 ): WrittenProperties {
   try {
     let fields = headText(name, distinctId)
-    for (const field of sentFields) fields += fieldText(field, sentTime(raw[field]))
+    for (const field of sentFields) fields += fieldText(field, sentTime(field === 'sent_at' ? sentAt : raw[field]))
     if (chain) fields += fieldText('elements_chain', chain)
     if (noted.length) fields += `,"$noted":${JSON.stringify(noted)}`
     if (visitor) fields += `,"$cookieless":${JSON.stringify(storedVisitor(visitor))}`

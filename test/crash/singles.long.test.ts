@@ -12,7 +12,7 @@ import { type Served, startServe } from '../clients/served.ts'
 // Single events from many connections share batches of the log. A server that is killed meanwhile has lost nothing that it acknowledged.
 
 const connections = 24
-const rounds = 8
+const rounds = 5
 
 const uuid = (n: number) => `018a0000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
 

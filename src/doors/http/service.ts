@@ -276,9 +276,10 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     log({ level: 'info', message: 'request', request_id: id, method: c.req.method, route, status, ms: Math.round(seconds * 1000) })
   })
   hono.use(async (c, next) => {
-    const answered = await handleCapture(c.req.raw, capture, c.env.address)
+    const url = new URL(c.req.raw.url)
+    const answered = await handleCapture(c.req.raw, capture, c.env.address, url)
     if (!answered) return next()
-    c.set('route', captureRoute(c.req.raw))
+    c.set('route', captureRoute(url))
     return answered
   })
   hono.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))

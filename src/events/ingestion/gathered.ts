@@ -3,7 +3,7 @@ import type { BatchFacts } from './decoding/decode-batch.ts'
 import type { EventSource } from './decoding/event-source.ts'
 
 /** One batch holds at most this many events or bytes of requests, so that its preparation delays nobody for long. */
-const most = { events: 1_000, bytes: 1 << 18 }
+const most = { events: 500, bytes: 1 << 17 }
 
 /** A request that waits for others of the same turn of the event loop. */
 export interface GatheredRequest<A> {

@@ -1,4 +1,4 @@
-import { createGunzip } from 'node:zlib'
+import { createGunzip, gunzipSync } from 'node:zlib'
 import { unpackLz64 } from '../../../lib/bytes/lz64.ts'
 import { runInSlices } from '../../../lib/flow/run-in-slices.ts'
 import { own } from '../../../lib/own.ts'
@@ -124,7 +124,27 @@ const largestChunk = 1 << 17
 /** Texts usually compress to about a quarter. */
 const usualRatio = 4
 
-function unzip(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {
+/** A small body is unpacked at once, which takes less than handing it to another thread, unless it grows by much. */
+const quick = { bytes: 1 << 12, unpacked: 1 << 16 }
+
+async function unzip(data: Uint8Array, request: CaptureRequest): Promise<Uint8Array> {
+  const plain = data.length <= quick.bytes && quick.unpacked <= request.limit ? unzippedAtOnce(data) : null
+  if (!plain) return unzipInChunks(data, request)
+  request.hold?.(plain.length)
+  return plain
+}
+
+/** Null: it becomes too long for that. */
+function unzippedAtOnce(data: Uint8Array): Uint8Array | null {
+  try {
+    return gunzipSync(data, { maxOutputLength: quick.unpacked, chunkSize: Math.max(1 << 10, data.length * usualRatio) })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null
+    throw malformed('the gzip body is corrupt', cause)
+  }
+}
+
+function unzipInChunks(data: Uint8Array, { limit, hold }: CaptureRequest): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunkSize = Math.min(largestChunk, Math.max(smallestChunk, data.length * usualRatio))
     const stream = createGunzip({ chunkSize })

@@ -78,8 +78,8 @@ const askingLimit = 2 * megabyte
 const perEventPath = '/i/v1/analytics/events'
 
 /** The pattern of a client library's path, with names instead of the caller's values. */
-export function captureRoute({ url }: Request): string {
-  const path = withoutTrailingSlashes(new URL(url).pathname)
+export function captureRoute({ pathname }: URL): string {
+  const path = withoutTrailingSlashes(pathname)
   if (bodyLimits[path] !== undefined || askingPaths.has(path)) return path
   const ofProject = /^\/array\/[^/]+\/(config|config\.js|array\.js)$/.exec(path)
   if (ofProject) return `/array/:token/${ofProject[1]}`
@@ -87,8 +87,12 @@ export function captureRoute({ url }: Request): string {
 }
 
 /** Null if the path is not one of client libraries. `address`: of the connection. */
-export async function handleCapture(request: Request, services: CaptureServices, address: string | null = null): Promise<Response | null> {
-  const url = new URL(request.url)
+export async function handleCapture(
+  request: Request,
+  services: CaptureServices,
+  address: string | null = null,
+  url = new URL(request.url),
+): Promise<Response | null> {
   const path = withoutTrailingSlashes(url.pathname)
   const limit = bodyLimits[path]
   if (limit === undefined) {
@@ -183,7 +187,7 @@ async function takeAll(
   { path, ...options }: { isEngage: boolean; address: string | null; path: string },
 ): Promise<Response> {
   const { token, events, ...read } = await readCapture(capture, services.clock(), options)
-  const facts = { ...read, sender: senderOf(request, services, options.address) }
+  const facts = { ...read, sender: new RequestSender(request, services, options.address) }
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
   const limited = facts.isHistorical ? await services.importLimit?.(token, events.count) : null
@@ -214,18 +218,45 @@ async function takeEach(request: Request, capture: CaptureRequest, services: Cap
     return json(request, 200, { results, quota_limited: ['events'] }, { 'retry-after': String(quota.refused.retryAfterSeconds) })
   }
   const countsDuplicates = capture.query.get('summary') === '1'
-  const about = { ...said, ip: address, countsDuplicates, sender: senderOf(request, services, address) }
+  const about = { ...said, ip: address, countsDuplicates, sender: new RequestSender(request, services, address) }
   const answer = await ingestEach(items, results, (events, facts) => project.ingestEvents(events, { ...about, ...facts }))
   await quota?.count(items.count)
   return json(request, 200, { results, ...(countsDuplicates && answer !== null && { summary: summaryOf(answer, Object.values(results)) }) })
 }
 
-/** For visitors without cookies. An address that only the caller names is no proof, and better than one address for all visitors behind a proxy. */
-function senderOf(request: Request, services: CaptureServices, address: string | null): Sender {
-  const seen = services.callerOf(request, address)
-  const claimedAddress = seen === null ? (forwardedFor(request.headers) ?? address) : null
-  const isUnconfirmed = request.headers.has('x-forwarded-for') && (seen === null || seen === address)
-  return { address: seen, claimedAddress, isUnconfirmed, userAgent: request.headers.get('user-agent') }
+/**
+ * For visitors without cookies, and only looked up for them. An address that only the caller names is no proof, and better than one address for all
+ * visitors behind a proxy.
+ */
+class RequestSender implements Sender {
+  private known: string | null | undefined
+  private readonly request: Request
+  private readonly services: Pick<CaptureServices, 'callerOf'>
+  private readonly connected: string | null
+
+  constructor(request: Request, services: Pick<CaptureServices, 'callerOf'>, connected: string | null) {
+    this.request = request
+    this.services = services
+    this.connected = connected
+  }
+
+  get address(): string | null {
+    if (this.known === undefined) this.known = this.services.callerOf(this.request, this.connected)
+    return this.known
+  }
+
+  get claimedAddress(): string | null {
+    return this.address === null ? (forwardedFor(this.request.headers) ?? this.connected) : null
+  }
+
+  get isUnconfirmed(): boolean {
+    const { address, request, connected } = this
+    return request.headers.has('x-forwarded-for') && (address === null || address === connected)
+  }
+
+  get userAgent(): string | null {
+    return this.request.headers.get('user-agent')
+  }
 }
 
 const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { InternalError } from '../../../errors/errors.ts'
 import { addRemovals, keptFromText, noRemovals } from '../../../language/catalog/removals.ts'
 import { type Deferred, deferred } from '../../../lib/flow/deferred.ts'
@@ -247,14 +247,9 @@ export class ApplyLoop {
       if (this.queue.length > 0 && !isAsked && (done.length === 0 || !isDue || this.isWriting)) return true
       if (isDue && !this.isWriting) return false
       this.wakeUp = deferred()
-      const timer = rest > 0 ? new AbortController() : null
-      if (timer)
-        setTimeout(rest, undefined, { signal: timer.signal, ref: false }).then(
-          () => this.wake(),
-          () => undefined,
-        )
+      const timer = rest > 0 ? setTimeout(() => this.wake(), rest).unref() : null
       await this.wakeUp.promise
-      timer?.abort()
+      if (timer) clearTimeout(timer)
     }
   }
 

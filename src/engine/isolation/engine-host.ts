@@ -32,6 +32,8 @@ import { writeValue } from './wire-value.ts'
 
 /** How often the caller of a query receives its progress. */
 const progressMs = 250
+/** How often the door hears which records are processed, and may take more. */
+const takenMs = 5
 
 interface Held {
   backend: LocalBackend
@@ -40,6 +42,28 @@ interface Held {
   settings: BackendSettings
   offset: number
   transforms: boolean
+}
+
+/** The first value at once, then the last one of each interval. */
+function atIntervals<T>(ms: number, tell: (value: T) => void): (value: T) => void {
+  let timer: NodeJS.Timeout | null = null
+  let next: { readonly value: T } | null = null
+  const wait = () => {
+    timer = setTimeout(() => {
+      timer = null
+      if (!next) return
+      tell(next.value)
+      next = null
+      wait()
+    }, ms).unref()
+  }
+  return (value) => {
+    if (timer) next = { value }
+    else {
+      tell(value)
+      wait()
+    }
+  }
 }
 
 type Bytes = AsyncGenerator<Uint8Array, unknown, undefined>
@@ -71,7 +95,7 @@ async function openProject(
     writer: {
       append: ({ payloads, ...batch }: Parameters<TailedLog['append']>[0]) =>
         channel.call('append', { project: id, batch: { ...batch, payloads: [...payloads] } }),
-      taken: (taken: number) => channel.notify('taken', { project: id, seq: taken }),
+      taken: atIntervals(takenMs, (taken: number) => channel.notify('taken', { project: id, seq: taken })),
       applied: (applied: number) => channel.notify('applied', { project: id, seq: applied }),
     },
     inOrder: (found: LogFindings, appliedSeq: number) => {
@@ -181,6 +205,8 @@ function rowStreams(held: (args: OfProject) => Promise<Held>) {
 /** The engine's half of a directory: stores, applying events, queries. The door owns the log, and calls the engine through the port. */
 export function hostEngine(port: Port, onStart: () => void): void {
   const projects = new Map<number, Promise<Held>>()
+  /** Those of them that are open. */
+  const opened = new Map<number, Held>()
   let parts: Started | null = null
 
   const started = () => {
@@ -226,7 +252,9 @@ export function hostEngine(port: Port, onStart: () => void): void {
         made.catch(() => undefined) // the call says it: a project that cannot be opened must not end the engine of the others
         projects.set(id, made)
         try {
-          return (await opening).opened
+          const { held, opened: answer } = await opening
+          opened.set(id, held)
+          return answer
         } catch (error) {
           projects.delete(id)
           throw error
@@ -236,6 +264,7 @@ export function hostEngine(port: Port, onStart: () => void): void {
       async close({ project }) {
         const open = projects.get(project)
         projects.delete(project)
+        opened.delete(project)
         const found = await open?.catch(() => null)
         await found?.backend.close()
       },
@@ -285,7 +314,8 @@ export function hostEngine(port: Port, onStart: () => void): void {
     },
     {
       async grown({ project, seq, transforms, batches }) {
-        const found = await projects.get(project)?.catch(() => null)
+        // Without waiting where possible: a call that follows must find the batches here, and not read them from the log.
+        const found = opened.get(project) ?? (await projects.get(project)?.catch(() => null))
         if (!found) return
         found.transforms = transforms
         for (const batch of batches) found.backend.pipeline.offer(found.transform.receives(readBatch(batch)))

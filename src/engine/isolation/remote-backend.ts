@@ -27,9 +27,10 @@ import type { StoreSpace } from '../storage/store-space.ts'
 import { type AnswerOf, type ArgsOf, type CallOptions, Gone, type NameOf } from './channel.ts'
 import type { DoorTransform } from './door-transform.ts'
 import { type EngineChild, newWork, type Work } from './engine-child.ts'
+import { Growth } from './growth.ts'
 import { LagBackpressure } from './lag-backpressure.ts'
 import type { AppendArgs, EngineCalls, EngineChannel, OfProject, QueryNote, SentWanted, ServiceArgs, StreamHead } from './protocol.ts'
-import { type WireBatch, writeBatch } from './wire-batch.ts'
+import { writeBatch } from './wire-batch.ts'
 import { readValue } from './wire-value.ts'
 
 interface Parts {
@@ -81,13 +82,16 @@ export class RemoteBackend implements ProjectBackend {
   private readonly openings = new WeakMap<EngineChannel, Promise<void>>()
   private readonly keepAlive = new KeepAlive()
   private isClosed = false
-  private grown: WireBatch[] = []
-  private telling: NodeJS.Immediate | null = null
+  private readonly growth: Growth
 
   private constructor(parts: Parts) {
     const { home, engine } = parts
     this.parts = parts
     this.id = home.settings().id
+    this.growth = new Growth((batches) => {
+      const { id: project, position: seq, transforms } = this
+      engine.notify('grown', { project, seq, transforms, batches })
+    })
     this.room = new LagBackpressure(defaultQueueBytes, () => engine.isUp, this.queries)
     this.intake = new Intake({
       log: { append: (batch) => this.mustHaveLog().append(batch) },
@@ -232,7 +236,11 @@ export class RemoteBackend implements ProjectBackend {
     const { engine } = this.parts
     try {
       // If the engine has ended, the next open applies the rest of the log.
-      if (engine.isUp) await (await this.ready()).call('close', { project: this.id })
+      if (engine.isUp) {
+        const channel = await this.ready()
+        this.growth.flush()
+        await channel.call('close', { project: this.id })
+      }
     } catch (error) {
       if (!(error instanceof Gone)) throw error
     } finally {
@@ -249,22 +257,16 @@ export class RemoteBackend implements ProjectBackend {
     return { duplicates: () => this.call('duplicates', () => ({ ...this.ofProject(), firstSeq, count, dropped })) }
   }
 
-  /** Notifies the engine once of all batches that one write of the log made durable. */
   private hasGrown(batch: Batch | null = null): void {
     const wire = batch && this.parts.engine.isUp ? writeBatch(batch) : null
-    if (wire) {
-      this.grown.push(wire)
-      this.parts.transform?.sends(batch!)
-    }
-    this.telling ??= setImmediate(() => {
-      this.telling = null
-      const { transforms } = this
-      this.parts.engine.notify('grown', { project: this.id, seq: this.position, transforms, batches: this.grown.splice(0) })
-    })
+    if (wire) this.parts.transform?.sends(batch!)
+    this.growth.add(wire)
   }
 
+  /** Of a call, which the engine gets after all batches that are durable. */
   private ofProject(): OfProject {
     const { settings, clock } = this.parts.home
+    this.growth.flush()
     return { settings: settings(), seq: this.position, offset: clock().getTime() - Date.now(), transforms: this.transforms }
   }
 

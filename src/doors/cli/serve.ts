@@ -32,18 +32,42 @@ const portOf = (text: string): number => {
 
 type Line = (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void
 
+/** Lines about requests of one turn of the event loop are written together; all others at once, and after them. */
+class LogLines {
+  private readonly err: (line: string) => void
+  private waiting: string[] = []
+
+  constructor(err: (line: string) => void) {
+    this.err = err
+  }
+
+  writeSoon(line: string): void {
+    if (this.waiting.push(line) === 1) setImmediate(() => this.flush())
+  }
+
+  write(line: string): void {
+    this.flush()
+    this.err(line)
+  }
+
+  flush(): void {
+    if (this.waiting.length > 0) this.err(this.waiting.splice(0).join('\n'))
+  }
+}
+
 const surroundingsOf = async (values: Values, site: () => string, log: Line): Promise<Surroundings> => {
   const smtp = values.text('smtp')
   const mailer = smtp === undefined ? null : await createMailer(smtp, values.text('mail-from') ?? 'Waymark <waymark@localhost>')
   const servers = listOf(values.text('dns'))
+  const publicUrl = values.text('public-url')
+  const given = {
+    ...defaultSettings,
+    isHosted: values.isOn('hosted'),
+    proxyBase: values.text('proxy-base') ?? defaultSettings.proxyBase,
+    eventsPerDay: countOf(values, 'events-per-day') || null,
+  }
   return {
-    settings: (): AccountSettings => ({
-      ...defaultSettings,
-      isHosted: values.isOn('hosted'),
-      siteUrl: values.text('public-url') ?? site(),
-      proxyBase: values.text('proxy-base') ?? defaultSettings.proxyBase,
-      eventsPerDay: countOf(values, 'events-per-day') || null,
-    }),
+    settings: (): AccountSettings => ({ ...given, siteUrl: publicUrl ?? site() }),
     mailer: () => mailer,
     lookupTxt: createTxtLookup(servers),
     lookupCname: createCnameLookup(servers),
@@ -222,7 +246,10 @@ export const serve: Command = {
     const recovery = recoveryOf(values)
     const backups = await backupsOf(values)
     const clock = () => new Date()
-    const log: Line = (level, message, fields = {}) => err(JSON.stringify({ time: clock().toISOString(), level, message, ...fields }))
+    const lines = new LogLines(err)
+    const lineOf: (...line: Parameters<Line>) => string = (level, message, fields) =>
+      JSON.stringify({ time: clock().toISOString(), level, message, ...fields })
+    const log: Line = (...line) => lines.write(lineOf(...line))
     let url = ''
     let waymark: Waymark | null = null
     let server: RunningServer | null = null
@@ -261,7 +288,8 @@ export const serve: Command = {
         takesCommands: false, // through the server itself
         sendsCompressed: true,
         log: ({ level, message, ...fields }) => {
-          if (isVerbose || message !== 'request') log(level, message, fields)
+          if (message !== 'request') log(level, message, fields)
+          else if (isVerbose) lines.writeSoon(lineOf(level, message, fields))
         },
       })
       const owner = waymark
@@ -297,6 +325,7 @@ export const serve: Command = {
       await Promise.all([server.drain(drainMs), handler.drain(drainMs)])
     } finally {
       await waymark?.close()
+      lines.flush()
       stopping.end()
     }
   },

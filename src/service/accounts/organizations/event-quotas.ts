@@ -1,5 +1,5 @@
 import { type AccountContext, post } from '../context.ts'
-import { settingsWithDefaults } from '../projects/project-fields.ts'
+import { settingWithDefault } from '../projects/project-fields.ts'
 import { type AccountTables, type EventCount, level, type ProjectRecord } from '../records.ts'
 
 // How many events of clients a project takes on one day, in UTC. Its key is public, so anybody can send: the operator bounds every project, and the
@@ -33,7 +33,13 @@ const countEvery = 1_000
 /** Clients retry after this time at most: some sleep as long as they are told. */
 const longestWaitSeconds = 3_600
 
-const dayOf = (now: Date): string => now.toISOString().slice(0, 10)
+let latest = { number: Number.NaN, text: '' }
+/** Asked with each request. */
+const dayOf = (now: Date): string => {
+  const number = Math.floor(now.getTime() / dayMs)
+  if (number !== latest.number) latest = { number, text: now.toISOString().slice(0, 10) }
+  return latest.text
+}
 const number = (value: number) => value.toLocaleString('en-US')
 
 const operatorLimit = (context: AccountContext, { events_per_day: own }: ProjectRecord): number | null => {
@@ -41,7 +47,7 @@ const operatorLimit = (context: AccountContext, { events_per_day: own }: Project
   return limit === null || limit === 0 ? null : limit
 }
 const limitOf = (context: AccountContext, project: ProjectRecord): number | null => {
-  const limits = [operatorLimit(context, project), settingsWithDefaults(project.settings).daily_event_limit].filter(
+  const limits = [operatorLimit(context, project), settingWithDefault(project.settings, 'daily_event_limit')].filter(
     (one) => typeof one === 'number',
   )
   return limits.length === 0 ? null : Math.min(...limits)

@@ -270,6 +270,11 @@ export const settingsWithDefaults = (stored: Json): Record<string, Json> => {
   const { views: _, ...settings } = stored as Record<string, Json>
   return { ...defaults, ...settings }
 }
+/** One of them. */
+export const settingWithDefault = (stored: Json, name: string): Json | undefined => {
+  const settings = stored as Record<string, Json>
+  return Object.hasOwn(settings, name) ? settings[name] : defaults[name]
+}
 /** How long the project keeps what, in months. */
 export function retentionOf(stored: Json) {
   const { events_months, event_names, persons_months } = ((stored as Readonly<Record<string, unknown>>).data_retention ??

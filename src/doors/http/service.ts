@@ -10,7 +10,7 @@ import { createHostSignIn } from './access/host-sign-in.ts'
 import { createImportThrottle } from './access/import-throttle.ts'
 import { asOne, type Callers, createThrottle, ofCallers } from './access/rate-limits.ts'
 import type { App, Log } from './app.ts'
-import { type CaptureServices, captureRoute, handleCapture } from './capture/handler.ts'
+import { type CaptureAnswer, type CaptureServices, captureRoute, handleCapture, sendsEvents, takeEvents } from './capture/handler.ts'
 import { codeOf } from './capture/refusal.ts'
 import { createScripts } from './capture/scripts.ts'
 import { failureBody, failureOf, failures, knownFailure } from './errors.ts'
@@ -24,7 +24,7 @@ import { type ProjectVisit, Reply, type Visit } from './resource.ts'
 import { type Route, routes } from './routes.ts'
 import { createMetrics } from './server/metrics.ts'
 import { monitoringRoutes } from './server/monitoring-routes.ts'
-import { withSafeHeaders } from './server/safe-headers.ts'
+import { safeHeaders, withSafeHeaders } from './server/safe-headers.ts'
 import type { Site, Sites } from './site.ts'
 
 const openHeaders: Readonly<Record<string, string>> = {
@@ -244,7 +244,7 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
   const capture = captureServices(app, metrics, { siteOf, log })
   const hostCallerOf = caller ?? createHostSignIn(app.accounts, hook)
 
-  const failed = (error: unknown, id: string): Response => {
+  const reported = (error: unknown, id: string) => {
     const failure = knownFailure(error) ?? failureOf(failures.internal())
     if (failure.status === 500)
       log({
@@ -253,7 +253,37 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
         request_id: id,
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       })
+    return failure
+  }
+  const failed = (error: unknown, id: string): Response => {
+    const failure = reported(error, id)
     return json(failure.status, failureBody(failure), failure.headers)
+  }
+
+  const begin = () => {
+    metrics.begin()
+    const started = performance.now()
+    return (id: string, method: string, route: string, status: number) => {
+      const seconds = (performance.now() - started) / 1000
+      metrics.end(method, route, status, seconds)
+      log({ level: 'info', message: 'request', request_id: id, method, route, status, ms: Math.round(seconds * 1000) })
+    }
+  }
+
+  /** The most frequent requests are not routed, and get all headers at once. */
+  const answerEvents = async (request: Request, url: URL, address: string | null): Promise<Response> => {
+    const id = requestId(request)
+    const end = begin()
+    const { status, body, headers } = await takeEvents(request, capture, address, url).catch((error: unknown): CaptureAnswer => {
+      const failure = reported(error, id)
+      return {
+        status: failure.status,
+        body: jsonText(failureBody(failure)),
+        headers: { 'content-type': 'application/json', ...failure.headers },
+      }
+    })
+    end(id, request.method, captureRoute(url), status)
+    return new Response(body, { status, headers: { ...safeHeaders, ...openHeaders, ...headers, 'x-request-id': id } })
   }
 
   hono.use(async (c, next) => {
@@ -262,18 +292,14 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     c.set('route', 'none')
     c.set('ignored', null)
     c.set('rate', {})
-    const started = performance.now()
-    metrics.begin()
+    const end = begin()
     await next()
     const { headers, status } = withSafeHeaders(c.res)
     for (const [name, value] of Object.entries({ ...openHeaders, ...c.get('rate') })) if (!headers.has(name)) headers.set(name, value)
     headers.set('x-request-id', id)
     const ignored = c.get('ignored')
     if (ignored !== null) headers.set(ignoredFieldsHeader, ignored)
-    const seconds = (performance.now() - started) / 1000
-    const route = c.get('route')
-    metrics.end(c.req.method, route, status, seconds)
-    log({ level: 'info', message: 'request', request_id: id, method: c.req.method, route, status, ms: Math.round(seconds * 1000) })
+    end(id, c.req.method, c.get('route'), status)
   })
   hono.use(async (c, next) => {
     const url = new URL(c.req.raw.url)
@@ -316,6 +342,9 @@ export const createService = (app: App, { siteOf, log = () => {}, authenticate: 
     cut?: () => void,
     original: unknown = request,
     mountedAt?: string,
-  ): Promise<Response> =>
-    hono.fetch(underProjects(request), { address, original, ...(cut && { cut }), ...(mountedAt !== undefined && { mountedAt }) })
+  ): Promise<Response> => {
+    const url = new URL(request.url)
+    if (sendsEvents(request, url)) return answerEvents(request, url, address)
+    return hono.fetch(underProjects(request), { address, original, ...(cut && { cut }), ...(mountedAt !== undefined && { mountedAt }) })
+  }
 }

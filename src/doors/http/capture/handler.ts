@@ -100,13 +100,33 @@ export async function handleCapture(
   }
   if (request.method === 'OPTIONS') return preflight(request)
   if (request.method !== 'GET' && request.method !== 'POST')
-    return json(
-      request,
-      405,
-      { type: 'invalid_request', code: 'method_not_allowed', detail: `Method "${request.method}" not allowed.`, attr: null },
-      { allow: 'GET, POST, OPTIONS' },
+    return toResponse(
+      json(
+        request,
+        405,
+        { type: 'invalid_request', code: 'method_not_allowed', detail: `Method "${request.method}" not allowed.`, attr: null },
+        { allow: 'GET, POST, OPTIONS' },
+      ),
     )
+  return toResponse(await takeEvents(request, services, address, url))
+}
 
+/** Whether the body of a request has events. */
+export const sendsEvents = ({ method }: Request, { pathname }: URL): boolean =>
+  method === 'POST' && bodyLimits[withoutTrailingSlashes(pathname)] !== undefined
+
+/** An answer before its headers are complete. */
+export interface CaptureAnswer {
+  readonly status: number
+  readonly body: string | null
+  readonly headers: Readonly<Record<string, string>>
+}
+const toResponse = ({ body, ...about }: CaptureAnswer): Response => new Response(body, about)
+
+/** On the paths of `bodyLimits` only. */
+export async function takeEvents(request: Request, services: CaptureServices, address: string | null, url: URL): Promise<CaptureAnswer> {
+  const path = withoutTrailingSlashes(url.pathname)
+  const limit = bodyLimits[path]!
   let body: Body | null = null
   try {
     body = await services.intake.read(request, limit, tooLarge(limit))
@@ -146,7 +166,7 @@ async function answerExpected(request: Request, services: CaptureServices, url: 
       token = asker.token
     }
   } catch (error) {
-    return refusal(request, path, services, error)
+    return toResponse(refusal(request, path, services, error))
   } finally {
     body?.release()
   }
@@ -177,7 +197,7 @@ async function scriptAnswer(request: Request, services: CaptureServices, { searc
   const token = decoded(key)
   if (await services.knows(token)) return services.scripts.library(request, await configScript(services, token))
   services.onRefused?.({ reason: 'unknown-project', path: '/array/:token/array.js', token })
-  return json(request, 404, unknownProject(token).body)
+  return toResponse(json(request, 404, unknownProject(token).body))
 }
 
 async function takeAll(
@@ -185,7 +205,7 @@ async function takeAll(
   capture: CaptureRequest,
   services: CaptureServices,
   { path, ...options }: { isEngage: boolean; address: string | null; path: string },
-): Promise<Response> {
+): Promise<CaptureAnswer> {
   const { token, events, ...read } = await readCapture(capture, services.clock(), options)
   const facts = { ...read, sender: new RequestSender(request, services, options.address) }
   const project = await services.projectOf(token)
@@ -196,12 +216,15 @@ async function takeAll(
   if (quota?.refused) return overQuota(request, path, services, token, quota.refused)
   await project.ingestEvents(events, facts)
   await quota?.count(events.count)
-  return capture.query.get('beacon') === '1'
-    ? new Response(null, { status: 204, headers: cors(request) })
-    : json(request, 200, { status: 1 })
+  return capture.query.get('beacon') === '1' ? { status: 204, body: null, headers: cors(request) } : json(request, 200, { status: 1 })
 }
 
-async function takeEach(request: Request, capture: CaptureRequest, services: CaptureServices, address: string | null): Promise<Response> {
+async function takeEach(
+  request: Request,
+  capture: CaptureRequest,
+  services: CaptureServices,
+  address: string | null,
+): Promise<CaptureAnswer> {
   const { token, items, ...said } = await readPerEventBatch(capture)
   const project = await services.projectOf(token)
   if (!project) throw unknownProject(token)
@@ -261,7 +284,7 @@ class RequestSender implements Sender {
 
 const tooLarge = (limit: number) => () => new CaptureRefusal('too-large', `The body exceeds ${limit} bytes, the limit of this path.`)
 
-function refusal(request: Request, path: string, services: CaptureServices, error: unknown): Response {
+function refusal(request: Request, path: string, services: CaptureServices, error: unknown): CaptureAnswer {
   if (error instanceof CaptureRefusal) {
     services.onRefused?.({ reason: error.reason, path, token: error.token })
     return json(request, error.status, error.body)
@@ -291,14 +314,17 @@ function overQuota(
   services: CaptureServices,
   token: string,
   { detail, retryAfterSeconds }: NonNullable<Quota['refused']>,
-): Response {
+): CaptureAnswer {
   const refused = new CaptureRefusal('over-quota', detail, token)
   services.onRefused?.({ reason: refused.reason, path, token })
   return json(request, refused.status, { ...refused.body, quota_limited: ['events'] }, { 'retry-after': String(retryAfterSeconds) })
 }
 
-const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}) =>
-  new Response(JSON.stringify(body), { status, headers: { ...cors(request), 'content-type': 'application/json', ...headers } })
+const json = (request: Request, status: number, body: object, headers: Readonly<Record<string, string>> = {}): CaptureAnswer => ({
+  status,
+  body: JSON.stringify(body),
+  headers: { ...cors(request), 'content-type': 'application/json', ...headers },
+})
 
 /** Any page may send events, with cookies if it wants: the allowed origin is the one that the request names. */
 function cors(request: Request): Record<string, string> {

@@ -1,5 +1,5 @@
 /** On every answer: no MIME sniffing, no framing, no referrer. A page may set stricter headers. */
-const safeHeaders: Readonly<Record<string, string>> = {
+export const safeHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

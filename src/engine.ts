@@ -18,7 +18,7 @@ import { BrokenFileError, type Instance, openInstance } from './engine/storage/i
 import { type LastOwner, type Lock, lockDirectory } from './engine/storage/locks/lock.ts'
 import { disk } from './engine/storage/log/disk.ts'
 import { logDefaults } from './engine/storage/log/file-log.ts'
-import { type EngineChoice, memoryLimitOf, openStores } from './engine/storage/open-stores.ts'
+import { type EngineChoice, logBytesOf, memoryLimitOf, openStores } from './engine/storage/open-stores.ts'
 import { forgetPositions, type StorageOptions } from './engine/storage/project-storage.ts'
 import { type RecoveryNotice, recoveryText } from './engine/storage/recovery/recovery-report.ts'
 import { checkOptionNames } from './errors/check-option-names.ts'
@@ -96,8 +96,8 @@ export interface OpenOptions {
   readonly threads?: number
   /** `fsync` (default): acknowledged events survive a power cut. `os`: they survive the process, not the machine. */
   readonly durability?: 'fsync' | 'os'
-  /** How long, and up to how many bytes, the log keeps applied records. Default: 7 days. */
-  readonly logRetention?: { readonly days?: number; readonly bytes?: number }
+  /** How long, and up to how many bytes on the disk (or text such as `2GB`) for each project, the log keeps applied records. Default: 7 days, any number of bytes. */
+  readonly logRetention?: { readonly days?: number; readonly bytes?: number | string }
   /** Events are refused if less than this many bytes would stay free on the disk. Default: 64 MiB. */
   readonly minFreeBytes?: number
   /** If parts of a project can be read neither from its store nor from its log: refuse to open it (`complete`, default), or open it without them (`partial`). */
@@ -176,11 +176,8 @@ const check = (options: OpenOptions) => {
   mustBe(options.onError === undefined || typeof options.onError === 'function', 'onError', 'must be a function')
   mustBe(options.onRecovery === undefined || typeof options.onRecovery === 'function', 'onRecovery', 'must be a function')
   mustBe(isPositive(options.minFreeBytes), 'minFreeBytes', 'must be a number of bytes')
-  mustBe(
-    isPositive(options.logRetention?.days) && isPositive(options.logRetention?.bytes),
-    'logRetention',
-    'must contain numbers of days and bytes',
-  )
+  mustBe(isPositive(options.logRetention?.days), 'logRetention', 'must contain numbers of days and bytes')
+  logBytesOf(options.logRetention?.bytes)
 }
 
 const checkBackups = ({ backups, dataDir, engine }: OpenOptions) => {
@@ -226,7 +223,7 @@ const storageOptions = (options: OpenOptions, lastOwner: LastOwner): StorageOpti
     minFreeBytes: options.minFreeBytes ?? logDefaults.minFreeBytes,
     retention: {
       maxAge: options.logRetention?.days === undefined ? logDefaults.retention.maxAge : options.logRetention.days * 86_400_000,
-      maxBytes: options.logRetention?.bytes ?? logDefaults.retention.maxBytes,
+      maxBytes: logBytesOf(options.logRetention?.bytes),
     },
   },
   recovery: options.recovery ?? 'complete',

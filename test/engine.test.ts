@@ -172,6 +172,8 @@ describe('misuse is told apart and told clearly', () => {
     ['half a thread', { threads: 0.5 }, 'threads'],
     ['a negative floor', { minFreeBytes: -1 }, 'minFreeBytes'],
     ['days as text', { logRetention: { days: '7' } }, 'logRetention'],
+    ['a size of the log without a unit', { logRetention: { bytes: '7' } }, 'logRetention.bytes'],
+    ['less than nothing of the log', { logRetention: { bytes: -1 } }, 'logRetention.bytes'],
   ]
   test.each(wrongOptions)('%s', async (_, wrong, attr) => {
     const options = attr === 'dataDir' ? wrong : { dataDir, ...(wrong as object) }

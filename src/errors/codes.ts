@@ -96,6 +96,7 @@ export interface ErrorData extends RequestErrorData {
   'disk-full': { free: number; floor: number }
   'no-space': Record<string, never>
   'log-failed': { reason: string }
+  'log-not-compressed': { file: string; reason: string }
   'log-damaged': { file: string; offset: number; fromSeq: number; toSeq: number | null; isGone?: boolean }
 }
 
@@ -443,6 +444,10 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     isRetryable: true,
   },
   'log-failed': { text: (d) => `Writing the log failed: ${d.reason}`, status: 503, isRetryable: true },
+  'log-not-compressed': {
+    text: (d) => `${d.file} could not be compressed: ${d.reason} It stays as it is, and takes more space. Events are accepted as before.`,
+    status: 503,
+  },
   'log-damaged': {
     text: (d) =>
       `${d.file} ${d.isGone ? 'is missing' : `is damaged at byte ${d.offset}`}: records ${d.fromSeq} to ${d.toSeq ?? 'the end'} of the log cannot be read, and the store still needs them. ` +

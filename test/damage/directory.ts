@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { open as openFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, relative } from 'node:path'
 import { openStoreInspector } from '../../src/engine/storage/duckdb/inspect-store.ts'
 import { openInstance } from '../../src/engine/storage/duckdb/instance.ts'
 import { storeFile } from '../../src/engine/storage/duckdb/migrations.ts'
 import { segmentHeader } from '../../src/engine/storage/log/frame.ts'
-import { isFrame, scan } from '../../src/engine/storage/log/segment.ts'
+import { isFrame, scan, withSegment } from '../../src/engine/storage/log/segment.ts'
 import { open } from '../../src/engine.ts'
 
 // A directory as a killed process leaves it: records 1 to 30 are in the store's file, 31 to 60 in its write-ahead log, 61 to 90 in the log alone. And all
@@ -101,11 +100,11 @@ const blockBytes = 262_144
 
 export async function findPlaces(project: string): Promise<Places> {
   const path = segmentOf(project)
-  const handle = await openFile(path, 'r')
   const frames: { firstSeq: number; start: number; end: number }[] = []
-  for await (const found of scan(handle, segmentHeader().length, statSync(path).size))
-    if (isFrame(found)) frames.push({ firstSeq: found.firstSeq, start: found.offset, end: found.offset + found.frameBytes })
-  await handle.close()
+  await withSegment(path, async (bytes) => {
+    for await (const found of scan(bytes, segmentHeader().length))
+      if (isFrame(found)) frames.push({ firstSeq: found.firstSeq, start: found.offset, end: found.offset + found.frameBytes })
+  })
   return { batchOf: (seq) => frames.findLast(({ firstSeq }) => firstSeq <= seq)!, block: await findBlock(project) }
 }
 

@@ -9,6 +9,8 @@ const knowing = 'src/events/ingestion/persons/known/knowing-writer.ts'
 /** Limits that a plan of thirty steps would never reach, and the same ones here. */
 const smallerLimits: readonly (readonly [file: string, text: string, smaller: string])[] = [
   ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 12 * 1024'],
+  ['src/engine/storage/log/compressed.ts', 'blockBytes = 256 * 1024', 'blockBytes = 3 * 1024'],
+  ['src/engine/storage/log/segment.ts', 'seekBytes = 256 * 1024', 'seekBytes = 4 * 1024'],
   ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
   [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
   [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],

@@ -165,9 +165,11 @@ class Run {
 
   private async end(fault: Extract<Fault, { again: unknown }>, draw: () => number): Promise<void> {
     await this.world.end(fault.fault, draw)
+    await this.world.readLog()
     for (const { ending, after } of fault.again) {
       if (await this.world.open(after)) break
       await this.world.end(ending, draw)
+      await this.world.readLog()
     }
     if (!this.world.isOpen) await this.world.open()
   }

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { releaseLocked } from '../../src/engine/storage/files/locked-files.ts'
+import { findDamages, inspectLog } from '../../src/engine/storage/log/findings.ts'
+import { filesOf } from '../../src/engine/storage/project-storage.ts'
 import { type OpenOptions, open, type Waymark } from '../../src/engine.ts'
 import type { Project } from '../../src/project.ts'
 import { restore } from '../../src/service/backups/restore-directory.ts'
@@ -90,6 +92,13 @@ export class World {
     if (ending === 'power cut') this.forgetOwner()
   }
 
+  /** Reads all that the process left of the log: what is damaged there was acknowledged, applied or not. */
+  async readLog(): Promise<void> {
+    const { log } = filesOf(this.dataDir, 1)
+    const looked = await this.machine.schedule.until(inspectLog(log).then((found) => findDamages(found, 1)))
+    for (const damage of looked!.value) this.complaints.push(`damaged log: ${JSON.stringify(damage)}`)
+  }
+
   /** Restores the last copy to another directory, which is the one that is opened from now on. Returns its number. */
   async restore(): Promise<number> {
     const { dataDir, place, machine } = this
@@ -132,7 +141,7 @@ export class World {
       threads: 1,
       memoryLimit: '256MB',
       minFreeBytes: 0,
-      logRetention: { bytes: 40_000 },
+      logRetention: { bytes: 20_000 },
       exports: { runs: false },
       plugins: { runs: false },
       notifications: { runs: false },

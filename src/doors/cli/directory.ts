@@ -80,6 +80,7 @@ export async function withDirectory<T>(
     engine,
     exports: { runs: false },
     plugins: pluginsOfCommand(values),
+    logRetention: { days: Number.POSITIVE_INFINITY }, // the server decides what it removes
     ...options,
     onRecovery: ({ project, ...notice }) => err(`waymark: project ${project}: ${recoveryText(notice)}`),
     // An error that the caller can fix ends the command anyway, and is reported there.

@@ -1,6 +1,6 @@
 import { basename, join, relative, resolve } from 'node:path'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
-import { open, type Waymark } from '../../engine.ts'
+import { type OpenOptions, open, type Waymark } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { otherLimits } from '../../limits/limits.ts'
 import type { FirstStart } from '../../service/accounts/accounts.ts'
@@ -153,6 +153,11 @@ function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: 
   ]
 }
 
+const logRetentionOf = (values: Values): OpenOptions['logRetention'] => {
+  const bytes = values.text('log-size')
+  return { days: millisecondsOf('log-keep', values.required('log-keep')) / 86_400_000, ...(bytes === undefined ? {} : { bytes }) }
+}
+
 const backupOptions = {
   backup: { value: 'TO', summary: 'make backups regularly, to a folder or s3://BUCKET/PREFIX' },
   'backup-every': { value: 'TIME', summary: 'how often a copy is taken, such as 15m or 6h', default: '1h' },
@@ -231,6 +236,11 @@ export const serve: Command = {
       summary: 'daily limit of events from clients for each project; 0: no limit; `waymark projects limit` sets it for one project',
       default: String(otherLimits.eventsPerDay.number),
     },
+    'log-keep': { value: 'TIME', summary: 'how long the log of a project keeps applied events, such as 12h or 30d', default: '7d' },
+    'log-size': {
+      value: 'SIZE',
+      summary: 'how many bytes of applied events the log of a project keeps at most, such as 2GB; default: all that are not older',
+    },
     ...backupOptions,
     'no-format-copies': { summary: 'keep no copy of a database file before a newer version of Waymark changes its format' },
     hosted: { summary: 'multi-tenant mode: organizations must verify their domains' },
@@ -245,6 +255,7 @@ export const serve: Command = {
     const stopMs = values.text('stop-seconds') === undefined ? drainMs + closeMs : countOf(values, 'stop-seconds') * 1000
     const recovery = recoveryOf(values)
     const backups = await backupsOf(values)
+    const logRetention = logRetentionOf(values)
     const clock = () => new Date()
     const lines = new LogLines(err)
     const lineOf: (...line: Parameters<Line>) => string = (level, message, fields) =>
@@ -271,6 +282,7 @@ export const serve: Command = {
         clock,
         surroundings,
         recovery,
+        logRetention,
         formatCopies: !values.isOn('no-format-copies'),
         exports: exportOptions(values),
         plugins: pluginOptions(values),

@@ -76,7 +76,7 @@ async function openOnce(home: LocalHome, isThorough: boolean): Promise<LocalBack
   const started = performance.now()
   const { id, hadEvents } = home.settings()
   const thoroughly = isThorough ? { isThorough } : home.wasClosed ? { isThorough: false } : {}
-  const storage = await stores.open(id, { hadEvents, ...thoroughly, onFormat: home.onRecovery })
+  const storage = await stores.open(id, { hadEvents, ...thoroughly, onFormat: home.onRecovery, report: onError })
   try {
     const { recovery, engine, log, cacheFolder } = storage
     for (const report of storage.reports) home.onRecovery(report)

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { InternalError } from '../../errors/errors.ts'
 import type { BackendHome, Backends } from '../backend/backend.ts'
 import { openTransformFile } from '../storage/files/transform-file.ts'
+import { createBlockLimit } from '../storage/log/compressing.ts'
 import { FileLog, type LogSettings, logDefaults } from '../storage/log/file-log.ts'
 import { closedPosition } from '../storage/log/position.ts'
 import { memoryLimitOf } from '../storage/open-stores.ts'
@@ -73,6 +74,7 @@ export class RemoteBackends implements Backends {
   }
 
   private readonly transforms = new Map<number, DoorTransform>()
+  private readonly compression = createBlockLimit()
   private readonly notices = new Map<number, (notice: EngineNotifications['recovery']['notice']) => void>()
 
   async open(home: Parameters<Backends['open']>[0]): Promise<RemoteBackend> {
@@ -90,6 +92,8 @@ export class RemoteBackends implements Backends {
       positionFile: files.position,
       backedUpFile: files.backedUp,
       beforeDelete,
+      compression: this.compression,
+      report: home.onError,
     }
     this.notices.set(id, home.onRecovery)
     const transform = await doorTransform(home, files.folder)

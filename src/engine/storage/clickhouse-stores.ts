@@ -9,6 +9,7 @@ import { type ProjectStore, projectStore, removeRows, rowVersion } from './click
 import { clickHouseTables, createClickHouseTables } from './clickhouse/schema.ts'
 import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
 import { exists } from './files/exists.ts'
+import { createBlockLimit } from './log/compressing.ts'
 import { MemoryLog } from './log/memory-log.ts'
 import { readPosition } from './log/position.ts'
 import { filesOf, findProject, openLog, type ProjectStorage, recoveryOf, type StorageOptions } from './project-storage.ts'
@@ -64,6 +65,7 @@ export async function openClickHouseStores(
 ): Promise<Stores> {
   for (const query of createClickHouseTables) await client.command({ query })
   const isInMemory = dataDir === ':memory:'
+  const compression = createBlockLimit()
   await claimDatabase(projectStore(client, noProject), dataDir, isInMemory)
 
   const inMemory = async (store: ProjectStore): Promise<ProjectStorage> => {
@@ -83,7 +85,7 @@ export async function openClickHouseStores(
   }
 
   return {
-    async open(id, { hadEvents, tail }) {
+    async open(id, { hadEvents, tail, report }) {
       const store = projectStore(client, id)
       if (isInMemory) return inMemory(store)
       const files = filesOf(dataDir, id)
@@ -93,7 +95,8 @@ export async function openClickHouseStores(
       }
       const look = { position: readPosition(files.position).seq, hadEvents, isWholeLog: false, liveSeq: tail?.liveSeq ?? null, findStore }
       const { found, plan } = await findProject(files, look)
-      const { log, reports, fromSeq } = await openLog(files, { found, plan }, tail ? { ...storage, tail } : storage, {
+      const given = { ...storage, log: { ...storage.log, compression, ...(report ? { report } : {}) } }
+      const { log, reports, fromSeq } = await openLog(files, { found, plan }, tail ? { ...given, tail } : given, {
         begin: async () => undefined, // rows come into tables that are there
         skipTo: async (seq) => store.run(metaInsert, metaRow(id, 'applied_seq', String(seq), rowVersion(await store.nextVersion(), 'put'))),
         makeDurable: async () => undefined,

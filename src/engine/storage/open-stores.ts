@@ -1,8 +1,9 @@
 import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './clickhouse/client.ts'
 import { mustNotBeOnClickHouse, openClickHouseStores } from './clickhouse-stores.ts'
-import { answerBytes, defaultMemoryLimit, memoryBytes } from './duckdb/budget.ts'
+import { answerBytes, defaultMemoryLimit, logBytes, memoryBytes } from './duckdb/budget.ts'
 import { type Instance, type InstanceOptions, openInstance } from './duckdb/instance.ts'
 import { clearDownloads } from './files/downloads-folder.ts'
+import { logDefaults } from './log/file-log.ts'
 import type { StorageOptions } from './project-storage.ts'
 import { duckdbStores, type Stores } from './stores.ts'
 
@@ -66,6 +67,10 @@ export async function openStoresAlone(
     throw error
   }
 }
+
+/** Bytes of a log, beyond which applied records are removed. */
+export const logBytesOf = (value: number | string | undefined): number =>
+  value === undefined || value === Number.POSITIVE_INFINITY ? logDefaults.retention.maxBytes : logBytes(value)
 
 /** Bytes for stores and their queries. */
 export const memoryLimitOf = (value: number | string | undefined): number =>

@@ -43,7 +43,9 @@ export interface ProjectStorage {
 }
 
 export interface StorageOptions {
-  readonly log: Partial<Pick<LogSettings, 'durability' | 'segmentBytes' | 'windowMs' | 'minFreeBytes' | 'retention' | 'disk'>>
+  readonly log: Partial<
+    Pick<LogSettings, 'durability' | 'segmentBytes' | 'windowMs' | 'minFreeBytes' | 'retention' | 'disk' | 'compression' | 'report'>
+  >
   /** `partial`: open without lost records, and report them. `complete`: refuse. */
   readonly recovery: 'complete' | 'partial'
   /** Whether the store is verified before it is used. A store that was not closed always is. */

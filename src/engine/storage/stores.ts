@@ -4,6 +4,7 @@ import type { ParquetOfRows } from '../execution/ports.ts'
 import { type Instance, isCorruption, isInvalidated, isOutOfMemory, projectDatabase } from './duckdb/instance.ts'
 import { parquetOfRows } from './duckdb/parquet-of-rows.ts'
 import type { FormatNotice } from './format.ts'
+import { createBlockLimit } from './log/compressing.ts'
 import { type LogTail, openProjectStorage, type ProjectStorage, type StorageOptions } from './project-storage.ts'
 
 export interface Opening {
@@ -14,6 +15,8 @@ export interface Opening {
   readonly tail?: LogTail
   /** Called while the format of the store changes. */
   onFormat?(notice: FormatNotice): void
+  /** Called with errors that do not keep a project from being used. */
+  report?(error: unknown): void
 }
 
 /** The memory of the engine did not suffice. */
@@ -56,9 +59,12 @@ export interface Stores {
 }
 
 /** A file for each project, all on one instance of DuckDB. */
-export const duckdbStores = (instance: Instance, options: StorageOptions): Stores => ({
-  open: (id, { hadEvents, isThorough = options.isThorough, tail, onFormat }) =>
-    openProjectStorage(instance, id, { ...options, isThorough, ...(tail ? { tail } : {}), ...(onFormat ? { onFormat } : {}) }, hadEvents),
+export const duckdbStores = (instance: Instance, options: StorageOptions, compression = createBlockLimit()): Stores => ({
+  open: (id, { hadEvents, isThorough = options.isThorough, tail, onFormat, report }) => {
+    const log = { ...options.log, compression, ...(report ? { report } : {}) }
+    const given = { ...options, log, isThorough, ...(tail ? { tail } : {}), ...(onFormat ? { onFormat } : {}) }
+    return openProjectStorage(instance, id, given, hadEvents)
+  },
   makeDurable: (id) => instance.makeDurable(projectDatabase(id)),
   replace: (id) => instance.replaceProject(id),
   settle: (id) => instance.settle(projectDatabase(id)),

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { reading } from '../../engine/storage/files/locked-files.ts'
 import { headBytes, isDatabaseFile, isWhole, readHead, statedChecksum } from '../../engine/storage/instance.ts'
 import { closedPosition } from '../../engine/storage/log/position.ts'
-import { listSegments } from '../../engine/storage/log/segment.ts'
+import { listSegments, type SegmentBytes, withSegment } from '../../engine/storage/log/segment.ts'
 import { filesOf } from '../../engine/storage/project-storage.ts'
 import { WaymarkError } from '../../errors/errors.ts'
 import { version } from '../../lib/version.ts'
@@ -139,6 +139,8 @@ async function noteBackedUp(dataDir: string, projects: readonly CopiedProject[])
   }
 }
 
+const bytesIn = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.bytes, 0)
+
 class Taking {
   readonly files: CopiedFile[] = []
   bytes = 0
@@ -201,7 +203,7 @@ class Taking {
       const segments = state?.log ?? (await filesAtRest(filesOf(dataDir, project).log))
       const begun = this.files.length
       try {
-        for (const { name, bytes } of segments) await this.growing(`projects/${project}/log/${name}`, bytes)
+        for (const { name, bytes } of segments) await this.segment(`projects/${project}/log/${name}`, bytes)
         return state
       } catch (error) {
         // A segment that was old enough was removed meanwhile.
@@ -251,42 +253,50 @@ class Taking {
     }
   }
 
-  /** A file to which bytes are only added. Of those that the last copy has only the last piece is read again, to be sure. */
-  private async growing(path: string, bytes: number): Promise<void> {
+  /**
+   * A segment of a log: bytes are added to it until it is compressed. Of those that the last copy has, only the last piece is read again, to be sure. Where the last copy has all of
+   * the plain form, the compressed one is not copied: both are read the same.
+   */
+  private segment(path: string, bytes: number): Promise<void> {
+    const copy = async (plain: SegmentBytes, file: SegmentBytes): Promise<readonly Piece[]> => {
+      const known = plain.isCompressed ? await this.known(path, plain) : []
+      if (plain.isCompressed && bytesIn(known) === plain.size) {
+        this.progress(plain.size)
+        return known
+      }
+      const shorter = () => new WaymarkError('command-failed', { message: `${path} became shorter while it was copied.` })
+      if (!plain.isCompressed && plain.size < bytes) throw shorter()
+      const pieces = await this.known(path, file)
+      let at = bytesIn(pieces)
+      this.progress(at)
+      while (at < file.size) {
+        const piece = Buffer.allocUnsafe(Math.min(pieceBytes, file.size - at))
+        if (!(await file.read(piece, at))) throw shorter()
+        pieces.push(await this.writer.put(piece))
+        at += piece.length
+        this.progress(piece.length)
+        this.options.signal?.throwIfAborted()
+      }
+      return pieces
+    }
+    const file = join(this.directory.dataDir, path)
+    return withSegment(file, async (plain, file) => this.add(path, 'log', await copy(plain, file)), bytes)
+  }
+
+  /** The pieces of the last copy with which these bytes begin. */
+  private async known(path: string, bytes: SegmentBytes): Promise<Piece[]> {
     const pieces: Piece[] = []
     let at = 0
     for (const piece of this.before.get(path)?.pieces ?? []) {
-      const kept = at + piece.bytes <= bytes ? this.writer.keep(piece) : null
+      const kept = at + piece.bytes <= bytes.size ? this.writer.keep(piece) : null
       if (!kept) break
       pieces.push(kept)
       at += piece.bytes
     }
-    if (at < bytes || pieces.length > 0) {
-      const handle = await open(join(this.directory.dataDir, path), 'r')
-      try {
-        const last = pieces.at(-1)
-        if (last && !(await this.has(handle, at - last.bytes, last))) at = pieces.length = 0
-        this.progress(at)
-        while (at < bytes) {
-          const buffer = Buffer.allocUnsafe(Math.min(pieceBytes, bytes - at))
-          const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
-          if (bytesRead === 0) throw new WaymarkError('command-failed', { message: `${path} became shorter while it was copied.` })
-          pieces.push(await this.writer.put(buffer.subarray(0, bytesRead)))
-          at += bytesRead
-          this.progress(bytesRead)
-          this.options.signal?.throwIfAborted()
-        }
-      } finally {
-        await handle.close()
-      }
-    }
-    this.add(path, 'log', pieces)
-  }
-
-  private async has(handle: FileHandle, at: number, piece: Piece): Promise<boolean> {
-    const bytes = Buffer.allocUnsafe(piece.bytes)
-    const { bytesRead } = await handle.read(bytes, 0, piece.bytes, at)
-    return bytesRead === piece.bytes && this.repository.seal.hash(bytes) === piece.hash
+    const last = pieces.at(-1)
+    if (!last) return pieces
+    const again = Buffer.allocUnsafe(last.bytes)
+    return (await bytes.read(again, at - last.bytes)) && this.repository.seal.hash(again) === last.hash ? pieces : []
   }
 
   /** One that is replaced as a whole when it changes, or that no process can open as what it is. */
@@ -312,7 +322,7 @@ class Taking {
   }
 
   private add(path: string, kind: CopiedFile['kind'], pieces: readonly Piece[]): void {
-    const bytes = pieces.reduce((sum, piece) => sum + piece.bytes, 0)
+    const bytes = bytesIn(pieces)
     this.bytes += bytes
     this.files.push({ path, kind, bytes, pieces })
   }

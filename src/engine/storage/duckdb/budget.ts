@@ -30,6 +30,9 @@ export const memoryBytes = (value: number | string): number => bytesOf(value, 'm
 export const listMemoryBytes = (value: number | string | undefined, memoryLimit: number): number =>
   value === undefined ? Math.floor(memoryLimit / 4) : bytesOf(value, 'listMemory', 0, '')
 
+/** Of the log. */
+export const logBytes = (value: number | string): number => bytesOf(value, 'logRetention.bytes', 0, '')
+
 function bytesOf(value: number | string, attr: string, least: number, atLeast: string): number {
   const match = typeof value === 'number' ? null : /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B)\s*$/i.exec(value)
   const isZero = typeof value === 'string' && value.trim() === '0'

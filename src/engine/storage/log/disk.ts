@@ -1,4 +1,4 @@
-import { type FileHandle, open, statfs } from 'node:fs/promises'
+import { type FileHandle, open, rename, statfs } from 'node:fs/promises'
 
 /** The log's disk operations, so that tests can make them fail. */
 export interface Disk {
@@ -6,6 +6,7 @@ export interface Disk {
   /** Writes all of the bytes, or throws. */
   write(handle: FileHandle, bytes: readonly Uint8Array[], position: number): Promise<void>
   sync(handle: FileHandle): Promise<void>
+  rename(from: string, to: string): Promise<void>
   syncDirectory(directory: string): Promise<void>
   freeBytes(directory: string): Promise<number>
 }
@@ -22,6 +23,7 @@ export const disk: Disk = {
     }
   },
   sync: (handle) => handle.datasync(),
+  rename,
   async syncDirectory(directory) {
     const handle = await open(directory, 'r')
     try {

@@ -2,12 +2,14 @@ import { type FileHandle, mkdir, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { InternalError, WaymarkError } from '../../../errors/errors.ts'
+import { ClosedSegments } from './closed-segments.ts'
+import type { BlockLimit } from './compressing.ts'
 import { type Disk, disk as realDisk } from './disk.ts'
 import { firstSeqOf, inspectLog, type LogFindings, repairLog } from './findings.ts'
-import { decodeFrame, encodeFrame, segmentHeader } from './frame.ts'
+import { decodeFrame, encodeFrame, logFormat, segmentHeader } from './frame.ts'
 import { from, indexOfSeq, type Log, type LogBatch, type LogDamage, type LogFile, lastOf, type StoredBatch } from './log.ts'
 import { PositionFile, readBackedUp } from './position.ts'
-import { isFrame, type Segment, segmentName, walkSegment } from './segment.ts'
+import { isFrame, markHeader, type Segment, segmentName, walkSegment, withSegment } from './segment.ts'
 
 export interface Retention {
   /** How long applied segments are kept, in milliseconds. */
@@ -35,6 +37,10 @@ export interface LogSettings {
   /** The file with the last record that a backup has, if backups are made regularly: later segments stay. */
   readonly backedUpFile: string | null
   readonly disk: Disk
+  /** Closed segments are compressed block by block: those of all logs of a process one after the other. Null: they stay as they are. */
+  readonly compression: BlockLimit | null
+  /** Called with the first reason why a segment could not be compressed. */
+  readonly report: (error: unknown) => void
 }
 
 export const logDefaults: LogSettings = {
@@ -48,12 +54,17 @@ export const logDefaults: LogSettings = {
   positionFile: null,
   backedUpFile: null,
   disk: realDisk,
+  compression: null,
+  report: () => undefined,
 }
 
 /** One group is written and synced with one call each; a batch that exceeds this size waits for the next group. */
 const maxGroupBytes = 16 * 1024 ** 2
 /** The most bytes of durable but not applied batches kept in memory, so that the apply stage rarely reads the files. */
 const maxTailBytes = 16 * 1024 ** 2
+
+/** How long a block of a closed segment waits for batches before it is compressed. */
+const longestYieldMs = 50
 
 interface Waiting {
   readonly batch: LogBatch
@@ -83,6 +94,9 @@ export class FileLog implements Log {
   private readonly segments: Segment[]
   private durableSeq: number
   private readonly position: PositionFile | null
+  private readonly closed: ClosedSegments | null
+  /** The newest segment has the header of a log with compressed segments. */
+  private isMarked = false
   /** Damaged ranges found when the log was opened. */
   readonly damages: readonly LogDamage[]
 
@@ -95,6 +109,20 @@ export class FileLog implements Log {
     this.appliedSeq = appliedSeq
     this.position = settings.positionFile === null ? null : new PositionFile(settings.positionFile)
     this.position?.write(this.durableSeq)
+    const { disk, minFreeBytes, compression, report } = settings
+    this.closed =
+      compression &&
+      new ClosedSegments({
+        segments: this.segments,
+        isMarked: () => this.isMarked,
+        appliedSeq: () => this.appliedSeq,
+        calm: () => this.calm(),
+        inTurn: (work) => this.inTurn(work),
+        disk,
+        minFreeBytes,
+        limit: compression,
+        report,
+      })
   }
 
   /**
@@ -109,10 +137,22 @@ export class FileLog implements Log {
   static async openRepaired(found: LogFindings, settings: Partial<LogSettings>, appliedSeq: number): Promise<FileLog> {
     const all = { ...logDefaults, ...settings }
     const log = new FileLog(found.directory, all, found, appliedSeq)
-    const newest = log.segments.at(-1)
-    if (newest && !isLost(found) && newest.bytes < all.segmentBytes) log.handle = await all.disk.open(newest.path, 'r+')
+    if (!isLost(found)) await log.continueNewest()
     log.startForgetting()
+    log.closed?.wake()
     return log
+  }
+
+  private async continueNewest(): Promise<void> {
+    const newest = this.segments.at(-1)
+    if (!newest) return
+    const { disk, segmentBytes } = this.settings
+    const isPlain = await withSegment(newest.path, async ({ isCompressed }) => !isCompressed)
+    if (isPlain && newest.bytes < segmentBytes) this.handle = await disk.open(newest.path, 'r+')
+    if (!this.closed) return
+    // An earlier version of Waymark looks at the newest segment only.
+    if (!isPlain) await this.beginSegment().catch(() => this.takeBack())
+    else if (this.segments.length > 1) this.isMarked = await markHeader(newest.path).catch(() => false)
   }
 
   get lastSeq(): number {
@@ -162,6 +202,12 @@ export class FileLog implements Log {
   markApplied(seq: number): void {
     this.appliedSeq = Math.max(this.appliedSeq, seq)
     for (const batch of this.tail.splice(0, indexOfSeq(this.tail, this.appliedSeq + 1))) this.tailBytes -= payloadBytes(batch)
+    this.closed?.wake()
+  }
+
+  /** Resolves when no segment is being compressed. */
+  async compressed(): Promise<void> {
+    await this.closed?.idle()
   }
 
   files(): readonly LogFile[] {
@@ -170,7 +216,9 @@ export class FileLog implements Log {
 
   async close(): Promise<void> {
     this.isClosed = true
+    const stopped = this.closed?.stop()
     while (this.writing) await this.writing
+    await stopped
     await this.forgetting
     if (this.handle) {
       await this.settings.disk.sync(this.handle).catch(() => undefined)
@@ -268,7 +316,9 @@ export class FileLog implements Log {
     await rm(path, { force: true })
     const handle = await disk.open(path, 'wx')
     this.handle = handle
-    const header = segmentHeader()
+    const isFirst = this.segments.length === 0
+    const header = segmentHeader(isFirst ? undefined : logFormat)
+    this.isMarked = !isFirst
     this.segments.push({ path, firstSeq, bytes: header.length })
     await disk.write(handle, [header], 0)
     if (durability === 'fsync') await disk.syncDirectory(this.directory)
@@ -298,6 +348,7 @@ export class FileLog implements Log {
     await handle.close().catch(() => undefined)
     if (segment?.firstSeq === this.durableSeq + 1) {
       this.segments.pop()
+      this.isMarked = false
       await rm(segment.path, { force: true }).catch(() => undefined)
     }
   }
@@ -309,7 +360,22 @@ export class FileLog implements Log {
 
   private startForgetting(): void {
     // If removal fails, it is tried again when the next segment starts.
-    this.forgetting = this.forgetting.then(() => this.forget()).catch(() => undefined)
+    this.inTurn(() => this.forget()).catch(() => undefined)
+  }
+
+  /** Files of closed segments are removed and replaced one after the other. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.forgetting.then(work)
+    this.forgetting = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    return done
+  }
+
+  /** Batches that are being written go first, but those of a busy hour not for ever. */
+  private async calm(): Promise<void> {
+    if (this.writing) await Promise.race([this.writing, setTimeout(longestYieldMs, undefined, { ref: false })])
   }
 
   /** Removes the oldest segments whose records are all applied, and in a backup if backups are made regularly, once they exceed the retention time or size. */

@@ -1,9 +1,10 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { headerFormat, logFormat, segmentHeader } from './frame.ts'
+import { leftovers } from './compressing.ts'
+import { formatOfHeader, headerFormat, logFormat, segmentHeader } from './frame.ts'
 import type { LogDamage } from './log.ts'
-import { isFrame, listSegments, type Segment, scan, walkSegment } from './segment.ts'
+import { isFrame, listSegments, type Segment, type SegmentBytes, scan, walkSegment, withSegment } from './segment.ts'
 
 /** An incomplete end of a log, and what opening it does about it. */
 type Remains =
@@ -33,7 +34,7 @@ export async function inspectLog(directory: string, position = 0): Promise<LogFi
     segments.push({ path, firstSeq, bytes: (await stat(path)).size })
   }
   const damages: LogDamage[] = []
-  const remains: Remains[] = []
+  const remains: Remains[] = (await leftovers(directory)).map((path) => ({ action: 'remove', path }))
   let known = position
   let lastSeq = 0
   for (let newest = segments.at(-1); newest; newest = segments.at(-1)) {
@@ -94,7 +95,7 @@ async function change(path: string, work: (handle: FileHandle) => Promise<unknow
 
 interface Tail {
   readonly lastSeq: number
-  /** The end of its readable part; 0 if nothing is readable. */
+  /** Of its file, to the end of its readable part; 0 if nothing is readable. */
   readonly bytes: number
   readonly damages: readonly LogDamage[]
   readonly remains: readonly Remains[]
@@ -103,36 +104,42 @@ interface Tail {
 /** A header of another format may be longer. */
 const longestHeader = 64 * 1024
 
-async function longStart(handle: FileHandle, { bytes }: Segment): Promise<Buffer> {
-  const start = Buffer.alloc(Math.min(longestHeader, bytes))
-  await handle.read(start, 0, start.length, 0)
+async function startOf(bytes: SegmentBytes, length: number): Promise<Buffer> {
+  const start = Buffer.alloc(Math.min(length, bytes.size))
+  await bytes.read(start, 0)
   return start
 }
 
-async function inspectTail(segment: Segment, position: number): Promise<Tail> {
-  const header = segmentHeader()
-  const { path, firstSeq } = segment
-  const handle = await open(path, 'r')
-  try {
-    const start = Buffer.alloc(Math.min(header.length, segment.bytes))
-    await handle.read(start, 0, start.length, 0)
-    const hasHeader = start.equals(header)
-    const format = hasHeader ? logFormat : headerFormat(await longStart(handle, segment))
-    if (format !== null && format > logFormat) throw new WaymarkError('newer-format', { file: path, found: format, supported: logFormat })
-    const { lastSeq, bytes, damages } = await findBatches(handle, segment, hasHeader ? header.length : 0, position)
-    if (bytes === 0 && !hasHeader) return emptyTail(segment, position)
-    const end = bytes || header.length
-    const remains: Remains[] = hasHeader ? [] : [{ action: 'write-header', path }]
-    if (lastSeq < firstSeq && position >= firstSeq) return { lastSeq, bytes: 0, damages, remains: [{ action: 'set-aside', path }] }
-    if (end < segment.bytes) remains.push({ action: 'cut', path, bytes: end })
-    return { lastSeq, bytes: end, damages, remains }
-  } finally {
-    await handle.close()
-  }
-}
+/** `bytes`: of its plain form. A compressed one was closed: all of it was durable, and none of it is changed. */
+const inspectTail = (segment: Segment, position: number): Promise<Tail> =>
+  withSegment(
+    segment.path,
+    async (bytes) => {
+      const header = segmentHeader().length
+      const { path, firstSeq } = segment
+      const known = formatOfHeader(await startOf(bytes, header))
+      const hasHeader = known !== null
+      const format = known ?? headerFormat(await startOf(bytes, longestHeader))
+      if (format !== null && format > logFormat) throw new WaymarkError('newer-format', { file: path, found: format, supported: logFormat })
+      const found = await findBatches(bytes, segment, hasHeader ? header : 0, position)
+      const { lastSeq, damages } = found
+      if (found.bytes === 0 && !hasHeader) return emptyTail(segment, bytes.size, position)
+      const end = found.bytes || header
+      if (lastSeq < firstSeq && position >= firstSeq) return { lastSeq, bytes: 0, damages, remains: [{ action: 'set-aside', path }] }
+      if (bytes.isCompressed) {
+        const isLost = end < bytes.size && position <= lastSeq
+        const lost = isLost ? [{ file: path, offset: end, fromSeq: lastSeq + 1, toSeq: null }] : []
+        return { lastSeq, bytes: segment.bytes, damages: [...damages, ...lost], remains: [] }
+      }
+      const remains: Remains[] = hasHeader ? [] : [{ action: 'write-header', path }]
+      if (end < segment.bytes) remains.push({ action: 'cut', path, bytes: end })
+      return { lastSeq, bytes: end, damages, remains }
+    },
+    segment.bytes,
+  )
 
 /** Its header is incomplete. If it is this short, it was never acknowledged; if it is longer, that is unknown, so it is kept for inspection. */
-function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
+function emptyTail({ path, firstSeq }: Segment, bytes: number, position: number): Tail {
   const isShort = bytes <= segmentHeader().length
   const damages = isShort || position > 0 ? [] : [{ file: path, offset: 0, fromSeq: firstSeq, toSeq: null }]
   return { lastSeq: firstSeq - 1, bytes: 0, damages, remains: [{ action: isShort ? 'remove' : 'set-aside', path }] }
@@ -143,9 +150,9 @@ function emptyTail({ path, firstSeq, bytes }: Segment, position: number): Tail {
  * acknowledged, and its rest is truncated. A gap followed by a later group, or by a record that was certainly durable, is damage: it is reported, and
  * the data after it is kept.
  */
-async function findBatches(handle: FileHandle, segment: Segment, start: number, position: number) {
+async function findBatches(opened: SegmentBytes, segment: Segment, start: number, position: number) {
   const frames: { offset: number; end: number; firstSeq: number; nextSeq: number; groupSeq: number }[] = []
-  for await (const found of scan(handle, start, segment.bytes)) {
+  for await (const found of scan(opened, start)) {
     if (!isFrame(found)) continue
     const { offset, firstSeq, rows, groupSeq, frameBytes } = found
     frames.push({ offset, end: offset + frameBytes, firstSeq, nextSeq: firstSeq + rows, groupSeq })
@@ -156,7 +163,7 @@ async function findBatches(handle: FileHandle, segment: Segment, start: number, 
   let bytes = 0
   for (const frame of frames) {
     if (frame.firstSeq !== next) {
-      if (lastGroup <= next && frame.firstSeq > position) break
+      if (!opened.isCompressed && lastGroup <= next && frame.firstSeq > position) break
       damages.push({ file: segment.path, offset: bytes, fromSeq: next, toSeq: frame.firstSeq - 1 })
     }
     next = frame.nextSeq

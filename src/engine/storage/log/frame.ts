@@ -22,7 +22,9 @@ import type { LogBatch, LogKind, StoredBatch } from './log.ts'
 //
 //   ffffffff | metadata size | flatbuffer, padding, seal | body
 
-export const logFormat = 1
+/** Format 2: earlier segments may be compressed. A log without them has format 1, and an earlier version of Waymark reads it. */
+export const logFormat = 2
+const plainFormat = 1
 const formatKey = 'waymark.log.format'
 
 const columns = {
@@ -37,10 +39,12 @@ const columns = {
 }
 type Columns = typeof columns
 const isNullable = (name: string) => name === 'sent_at' || name === 'ip'
-const schema = new Schema<Columns>(
-  Object.entries(columns).map(([name, type]) => new Field(name, type, isNullable(name))) as Field[],
-  new Map([[formatKey, String(logFormat)]]),
-)
+const schemaOf = (format: number) =>
+  new Schema<Columns>(
+    Object.entries(columns).map(([name, type]) => new Field(name, type, isNullable(name))) as Field[],
+    new Map([[formatKey, String(format)]]),
+  )
+const schema = schemaOf(plainFormat)
 
 const prefixBytes = 8
 const sealBytes = 48
@@ -63,19 +67,24 @@ class Collector extends RecordBatchStreamWriter<Columns> {
   }
 }
 
-const startWriter = () => {
+const startWriter = (format: number) => {
   const writer = new Collector()
-  writer.reset(undefined, schema)
+  writer.reset(undefined, schemaOf(format))
   return { writer, header: Buffer.concat(writer.take()) }
 }
-let started: ReturnType<typeof startWriter> | null = null
-const arrowWriter = () => {
-  started ??= startWriter()
-  return started
+const started = new Map<number, ReturnType<typeof startWriter>>()
+const arrowWriter = (format = plainFormat) => {
+  const known = started.get(format) ?? startWriter(format)
+  started.set(format, known)
+  return known
 }
 
-/** The schema message, with which every segment starts. */
-export const segmentHeader = (): Buffer => arrowWriter().header
+/** The schema message, with which every segment starts. Those of all formats have the same length. */
+export const segmentHeader = (format = plainFormat): Buffer => arrowWriter(format).header
+
+/** The format of a segment that starts with one of our headers; null if it does not. */
+export const formatOfHeader = (start: Buffer): number | null =>
+  [plainFormat, logFormat].find((format) => start.equals(segmentHeader(format))) ?? null
 
 /** The format version of a segment; null if it does not start like a segment. */
 export const headerFormat = (bytes: Uint8Array): number | null => {

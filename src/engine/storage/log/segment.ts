@@ -1,10 +1,12 @@
 import { type FileHandle, open, readdir } from 'node:fs/promises'
-import { type FrameHead, frameHead, headLength, isIntact, nextCandidate, segmentHeader } from './frame.ts'
+import { CompressedBytes } from './compressed.ts'
+import { type FrameHead, formatOfHeader, frameHead, headLength, isIntact, logFormat, nextCandidate, segmentHeader } from './frame.ts'
 import type { LogDamage } from './log.ts'
 
 export interface Segment {
   readonly path: string
   readonly firstSeq: number
+  /** Of the file: of the newest one, up to the last durable record. */
   bytes: number
 }
 
@@ -19,6 +21,84 @@ export async function listSegments(directory: string): Promise<{ name: string; f
     .sort((a, b) => a.firstSeq - b.firstSeq)
 }
 
+/** The plain form of a segment, whatever its file has. All offsets are offsets in it. */
+export interface SegmentBytes {
+  readonly size: number
+  readonly isCompressed: boolean
+  /** Fills a buffer from an offset on; false: the segment ends before. */
+  read(into: Buffer, at: number): Promise<boolean>
+}
+
+class PlainBytes implements SegmentBytes {
+  readonly isCompressed = false
+
+  constructor(
+    private readonly handle: FileHandle,
+    readonly size: number,
+  ) {}
+
+  async read(into: Buffer, at: number): Promise<boolean> {
+    if (at + into.length > this.size) return false
+    for (let filled = 0; filled < into.length; ) {
+      const { bytesRead } = await this.handle.read(into, filled, into.length - filled, at + filled)
+      if (bytesRead === 0) return false
+      filled += bytesRead
+    }
+    return true
+  }
+}
+
+interface Opened {
+  readonly bytes: SegmentBytes
+  /** What its file has. */
+  readonly file: SegmentBytes
+}
+
+/** `most`: where a plain one ends; a file may have more. */
+async function openedAs(handle: FileHandle, most: number): Promise<Opened> {
+  const { size } = await handle.stat()
+  const plain = new PlainBytes(handle, Math.min(most, size))
+  const start = Buffer.alloc(Math.min(segmentHeader().length, plain.size))
+  const isPlain = start.length === 0 || ((await plain.read(start, 0)) && formatOfHeader(start) !== null)
+  const compressed = isPlain ? null : await CompressedBytes.open(handle, size)
+  return compressed ? { bytes: compressed, file: new PlainBytes(handle, size) } : { bytes: plain, file: plain }
+}
+
+/**
+ * Opens a segment. A process that compresses it meanwhile puts another file in its place, and the open one goes on. `most`: what its file had before it was opened, or less. `file` is what
+ * the file has itself.
+ */
+export async function withSegment<T>(
+  path: string,
+  work: (bytes: SegmentBytes, file: SegmentBytes) => Promise<T>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<T> {
+  const handle = await open(path, 'r')
+  try {
+    const { bytes, file } = await openedAs(handle, most)
+    return await work(bytes, file)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Writes the header of the newest format into the newest segment: one byte of it changes. False: it is compressed, and is never written to. */
+export async function markHeader(path: string): Promise<boolean> {
+  const handle = await open(path, 'r+')
+  try {
+    if ((await openedAs(handle, Number.POSITIVE_INFINITY)).bytes.isCompressed) return false
+    const header = segmentHeader(logFormat)
+    const start = Buffer.alloc(header.length)
+    await handle.read(start, 0, start.length, 0)
+    if (start.equals(header)) return true
+    await handle.write(header, 0, header.length, 0)
+    await handle.datasync()
+    return true
+  } finally {
+    await handle.close()
+  }
+}
+
 export interface Frame extends FrameHead {
   readonly offset: number
   readonly bytes: Buffer
@@ -30,31 +110,31 @@ export interface Gap {
 }
 
 const window = 1 << 20
+/** A place in a segment is found to this many bytes. */
+const seekBytes = 256 * 1024
 
-/** Reads a file through a window. Returned views stay valid. */
+/** Reads a segment through a window. Returned views stay valid. */
 class Source {
   private buffer = Buffer.alloc(0)
   private start = 0
-  private readonly handle: FileHandle
-  readonly size: number
 
-  constructor(handle: FileHandle, size: number) {
-    this.handle = handle
-    this.size = size
+  constructor(
+    private readonly bytes: SegmentBytes,
+    private readonly least = window,
+  ) {}
+
+  get size(): number {
+    return this.bytes.size
   }
 
-  /** Null if the file ends before. */
+  /** Null if the segment ends before. */
   async view(offset: number, length: number): Promise<Buffer | null> {
     if (offset + length > this.size) return null
     if (offset < this.start || offset + length > this.start + this.buffer.length) {
-      this.buffer = Buffer.allocUnsafe(Math.min(Math.max(length, window), this.size - offset))
+      const buffer = Buffer.allocUnsafe(Math.min(Math.max(length, this.least), this.size - offset))
+      if (!(await this.bytes.read(buffer, offset))) return null
+      this.buffer = buffer
       this.start = offset
-      let filled = 0
-      while (filled < this.buffer.length) {
-        const { bytesRead } = await this.handle.read(this.buffer, filled, this.buffer.length - filled, offset + filled)
-        if (bytesRead === 0) return null
-        filled += bytesRead
-      }
     }
     return this.buffer.subarray(offset - this.start, offset - this.start + length)
   }
@@ -69,9 +149,10 @@ async function frameAt(source: Source, offset: number): Promise<Frame | null> {
   return head && frame && isIntact(frame, head.headBytes) ? { ...head, offset, bytes: frame } : null
 }
 
-async function findFrame(source: Source, from: number): Promise<number> {
+/** `step`: bytes that are searched at once, of which a quarter is longer than a head. */
+async function findFrame(source: Source, from: number, step = 4 * window): Promise<number> {
   for (let offset = from; offset < source.size; ) {
-    const length = Math.min(4 * window, source.size - offset)
+    const length = Math.min(step, source.size - offset)
     const bytes = await source.view(offset, length)
     if (!bytes) break
     let candidate = nextCandidate(bytes, 0)
@@ -80,16 +161,30 @@ async function findFrame(source: Source, from: number): Promise<number> {
       candidate = nextCandidate(bytes, candidate + 1)
     }
     if (offset + length >= source.size) break
-    offset += 3 * window // a head is at most one window long: the overlap keeps those on the border
+    offset += (3 * step) / 4 // the overlap keeps the heads on the border
   }
   return source.size
 }
 
-/** The contents of a segment from `start` to `size`: complete frames, and the gaps between them. */
-export async function* scan(handle: FileHandle, start: number, size: number): AsyncGenerator<Frame | Gap> {
-  const source = new Source(handle, size)
+/** Where a frame starts, from `start` on, before which there is no record `seq`: numbers rise. */
+async function seek(bytes: SegmentBytes, start: number, seq: number): Promise<number> {
+  const source = new Source(bytes, seekBytes)
+  let [low, high] = [start, bytes.size]
+  while (high - low > seekBytes) {
+    const middle = low + Math.floor((high - low) / 2)
+    const found = await findFrame(source, middle, seekBytes)
+    const frame = found < high ? await frameAt(source, found) : null
+    if (frame && frame.firstSeq <= seq) low = found
+    else high = middle
+  }
+  return low
+}
+
+/** The contents of a segment from `start` on: complete frames, and the gaps between them. */
+export async function* scan(bytes: SegmentBytes, start: number): AsyncGenerator<Frame | Gap> {
+  const source = new Source(bytes)
   let offset = start
-  while (offset < size) {
+  while (offset < source.size) {
     const frame = await frameAt(source, offset)
     if (frame) {
       yield frame
@@ -110,8 +205,8 @@ export async function* walkSegment(
   directory: string,
   seq: number,
   end: number,
-  /** The offset to start reading: a frame starts there, and no frame before it is needed. */
-  offset = segmentHeader().length,
+  /** The offset to start reading: a frame starts there, and no frame before it is needed. Default: it is searched for. */
+  offset?: number,
 ): AsyncGenerator<Frame | LogDamage> {
   let next = seq
   for await (const frame of segment ? wholeFrames(segment, seq, end, offset) : []) {
@@ -122,11 +217,13 @@ export async function* walkSegment(
   if (next < end) yield { file: segment?.path ?? directory, offset: segment?.bytes ?? 0, fromSeq: next, toSeq: end - 1 }
 }
 
-async function* wholeFrames(segment: Segment, seq: number, end: number, offset: number): AsyncGenerator<Frame> {
-  const handle = await open(segment.path, 'r')
+async function* wholeFrames({ path, firstSeq, bytes }: Segment, seq: number, end: number, offset?: number): AsyncGenerator<Frame> {
+  const handle = await open(path, 'r')
   try {
+    const { bytes: opened } = await openedAs(handle, bytes)
+    const header = segmentHeader().length
     let next = seq
-    for await (const found of scan(handle, offset, segment.bytes)) {
+    for await (const found of scan(opened, offset ?? (seq > firstSeq ? await seek(opened, header, seq) : header))) {
       if (!isFrame(found) || found.firstSeq + found.rows <= next) continue
       // Data after a failed write that could not be truncated: the next segment has the same numbers again.
       if (found.firstSeq >= end) return

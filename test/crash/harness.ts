@@ -9,6 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { build } from 'tsup'
 import { random } from '../../bench/random.ts'
 import { open } from '../../src/engine.ts'
+import { type SmallerLimit, withSmallerLimits } from '../harness/smaller-limits.ts'
 import { clients, type Deed, type SentEvent, stateAfter, stepOf } from './workload.ts'
 
 export interface CrashResult {
@@ -24,6 +25,12 @@ export interface CrashResult {
 
 const root = resolve(import.meta.dirname, '../..')
 
+/** Segments of the log are closed and compressed while a process runs. */
+const smallerLimits: readonly SmallerLimit[] = [
+  ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 64 * 1024'],
+  ['src/engine/storage/log/compressed.ts', 'blockBytes = 256 * 1024', 'blockBytes = 8 * 1024'],
+]
+
 /** Starting from a bundle takes a third of the time that a start from TypeScript takes. */
 export async function bundle(): Promise<string> {
   const outDir = join(root, '.tmp', `crash-${process.pid}`)
@@ -35,6 +42,7 @@ export async function bundle(): Promise<string> {
     config: false,
     silent: true,
     outExtension: () => ({ js: '.mjs' }),
+    esbuildPlugins: [withSmallerLimits(root, smallerLimits)],
   })
   return join(outDir, 'child.mjs')
 }

@@ -1,13 +1,14 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { build } from 'esbuild'
 import { buildEmptyFiles } from '../../build/empty-files.mjs'
+import { type SmallerLimit, withSmallerLimits } from '../harness/smaller-limits.ts'
 
 export const repository = resolve(import.meta.dirname, '../..')
 
 const knowing = 'src/events/ingestion/persons/known/knowing-writer.ts'
 /** Limits that a plan of thirty steps would never reach, and the same ones here. */
-const smallerLimits: readonly (readonly [file: string, text: string, smaller: string])[] = [
+const smallerLimits: readonly SmallerLimit[] = [
   ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 12 * 1024'],
   ['src/engine/storage/log/compressed.ts', 'blockBytes = 256 * 1024', 'blockBytes = 3 * 1024'],
   ['src/engine/storage/log/segment.ts', 'seekBytes = 256 * 1024', 'seekBytes = 4 * 1024'],
@@ -15,24 +16,6 @@ const smallerLimits: readonly (readonly [file: string, text: string, smaller: st
   [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
   [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],
 ]
-
-const withSmallerLimits = (root: string): Plugin => ({
-  name: 'smaller-limits',
-  setup({ onLoad }) {
-    for (const file of new Set(smallerLimits.map(([file]) => file))) {
-      const path = join(root, file)
-      onLoad({ filter: new RegExp(`^${path.replaceAll('.', '\\.')}$`) }, () => {
-        let contents = readFileSync(path, 'utf8')
-        for (const [of, text, smaller] of smallerLimits) {
-          if (of !== file) continue
-          if (!contents.includes(text)) throw new Error(`${file} has no ${text} any more: smallerLimits of the simulator must follow it`)
-          contents = contents.replace(text, smaller)
-        }
-        return { contents, loader: 'ts' }
-      })
-    }
-  },
-})
 
 /** Builds the program of the simulator, in one file: a module that is loaded while it runs would take time of its own. `root`: another copy of the sources. */
 export async function bundleSimulator(name: string, root = repository): Promise<string> {
@@ -48,7 +31,7 @@ export async function bundleSimulator(name: string, root = repository): Promise<
     target: 'node20',
     format: 'esm',
     alias: { '@duckdb/node-bindings': join(root, 'test/sim/world/bindings.ts') },
-    plugins: [withSmallerLimits(root)],
+    plugins: [withSmallerLimits(root, smallerLimits)],
     external: ['@duckdb/node-bindings*', 'nodemailer', 'pg'],
     nodePaths: [join(repository, 'node_modules')],
     banner: { js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);" },

@@ -18,7 +18,15 @@ export function copyWith(name: string): string {
   const copy = join(repository, '.tmp', `planted-${name}`)
   rmSync(copy, { recursive: true, force: true })
   mkdirSync(copy, { recursive: true })
-  for (const part of ['src', 'bench/random.ts', 'test/sim', 'test/reference', 'package.json', 'tsconfig.json'])
+  for (const part of [
+    'src',
+    'bench/random.ts',
+    'test/sim',
+    'test/harness/smaller-limits.ts',
+    'test/reference',
+    'package.json',
+    'tsconfig.json',
+  ])
     cpSync(join(repository, part), join(copy, part), { recursive: true })
   // Paths of a patch are those of the repository that it is applied in.
   execFileSync('git', ['init', '-q'], { cwd: copy })

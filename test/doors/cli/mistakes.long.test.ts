@@ -61,6 +61,8 @@ test.each<[command: string, code: 1 | 2, line: RegExp]>([
   ['serve extra', 2, /Unexpected argument 'extra'/],
   ['serve --port many', 2, /--port must be a number from 0 to 65535, but got many\./],
   ['serve --port 70000', 2, /--port must be a number from 0 to 65535, but got 70000\./],
+  ['serve --data DATA --log-keep soon', 2, /--log-keep must be a time such as 30m, 12h or 30d, but got soon\./],
+  ['serve --data DATA --log-size much', 1, /logRetention\.bytes must be a number of bytes or text like "512MB"; got "much"/],
   ['serve --data DATA --memory little', 1, /memoryLimit must be at least 64 MiB, .*; got "little"/],
   ['serve --data DATA --queries-per-hour few', 2, /--queries-per-hour must be a whole number, but got few\./],
   [

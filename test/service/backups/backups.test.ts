@@ -10,6 +10,7 @@ import { crc32 } from '../../../src/lib/ids/crc32.ts'
 import type { Project } from '../../../src/project.ts'
 import { copiesIn } from '../../../src/service/backups/backups.ts'
 import { restore } from '../../../src/service/backups/restore-directory.ts'
+import { compressLog, splitLog } from '../../harness/split-log.ts'
 
 let root: string
 beforeAll(async () => {
@@ -159,6 +160,94 @@ test('a moment between two copies is brought back, to the record', async () => {
     /begins after that moment.* from 2026-06-01 00:00:01 UTC to 2026-06-01 00:06:04 UTC/,
   )
   expect(await outside('2026-07-01T00:00:00Z')).toMatch(/ends before that moment/)
+})
+
+describe('compressed segments of a log', () => {
+  const logOf = (name: string) => inFolder(`${name}/projects/1/log`)
+  const segmentsOf = async (name: string) =>
+    Object.fromEntries(
+      await Promise.all((await readdir(logOf(name))).sort().map(async (file) => [file, await readFile(join(logOf(name), file))] as const)),
+    )
+  const isCompressed = (bytes: Buffer) => bytes.readUInt16BE(0) === 0x1f8b
+  const fill = (clock: () => Date) =>
+    using(
+      'data',
+      async (waymark) => {
+        const project = await waymark.createProject({ name: 'Shop' })
+        for (let i = 0; i < 10; i++) await project.ingest(events(i * 100, 100))
+      },
+      { clock },
+    )
+
+  test('are copied as they are, and not again where a copy has the plain ones; a mix is verified and restored', async () => {
+    const clock = () => new Date('2026-06-01T00:00:00Z')
+    await fill(clock)
+    await splitLog(logOf('data'), 40_000)
+    const plain = await segmentsOf('data')
+    expect(Object.keys(plain).length).toBeGreaterThan(3)
+    await using('data', (waymark) => waymark.backup(inFolder('place')), { clock })
+    await compressLog(logOf('data'))
+    const packed = await segmentsOf('data')
+    const compressed = Object.keys(packed).filter((name) => isCompressed(packed[name]!))
+    expect(compressed).toEqual(Object.keys(packed).slice(0, compressed.length))
+    expect(compressed.length).toBeGreaterThan(2)
+    await using(
+      'data',
+      async (waymark) => {
+        await (await waymark.project('Shop')).ingest(events(1000, 100))
+        await waymark.backup(inFolder('place'), { verify: true })
+        await waymark.backup(inFolder('other'), { verify: true })
+      },
+      { clock },
+    )
+    // The first place has the plain ones of its first copy, the other one what is on the disk.
+    await restore(inFolder('place'), inFolder('r1'))
+    await restore(inFolder('other'), inFolder('r2'))
+    const [first, second] = [await segmentsOf('r1'), await segmentsOf('r2')]
+    for (const name of compressed)
+      expect([name, first[name]!.equals(plain[name]!), second[name]!.equals(packed[name]!)]).toEqual([name, true, true])
+    for (const name of ['data', 'r1', 'r2']) {
+      await rm(inFolder(`${name}/projects/1/store.duckdb`)) // all of it comes from the log
+      await using(name, async (waymark) => expect((await counts(await waymark.project('Shop')))[0]).toBe(1100), { clock })
+    }
+  })
+
+  test('bring back a moment, whichever copies have which form', async () => {
+    let now = Date.parse('2026-06-01T00:00:00Z')
+    const clock = () => new Date(now)
+    const states: { readonly at: Date; readonly counts: unknown }[] = []
+    await fill(clock)
+    await splitLog(logOf('data'), 20_000)
+    for (const isPacked of [false, true, true]) {
+      now += 60_000
+      if (isPacked) await compressLog(logOf('data'))
+      await using(
+        'data',
+        async (waymark) => {
+          const project = await waymark.project('Shop')
+          now += 1000
+          await waymark.backup(inFolder('place'))
+          for (let i = 0; i < 4; i++) {
+            now += 60_000
+            await project.ingest(events(1000 + states.length * 100, 100))
+            states.push({ at: new Date(now + 500), counts: await counts(project) })
+          }
+        },
+        { clock },
+      )
+      await splitLog(logOf('data'), 20_000)
+    }
+    await compressLog(logOf('data'))
+    now += 60_000
+    await using('data', (waymark) => waymark.backup(inFolder('place')), { clock })
+    const restored: boolean[] = []
+    for (const [i, { at, counts: expected }] of states.entries()) {
+      await restore(inFolder('place'), inFolder(`r${i}`), { at })
+      restored.push(...Object.values(await segmentsOf(`r${i}`)).map(isCompressed))
+      await using(`r${i}`, async (waymark) => expect([i, await counts(await waymark.project('Shop'))]).toEqual([i, expected]), { clock })
+    }
+    expect(new Set(restored)).toEqual(new Set([true, false]))
+  })
 })
 
 test('a verification restores the copy and compares it; what the place has lost is found', async () => {

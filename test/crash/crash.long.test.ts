@@ -6,4 +6,5 @@ test('twenty kills at random moments, some with a broken store, lose nothing ack
   console.log(`seed ${seed}`) // a failure is looked at with: npm run test:crash -- --rounds 20 --seed N
   const result = await crashRounds(20, seed)
   expect(result.batches).toBeGreaterThan(20)
+  expect(result.compressed).toBeGreaterThan(0)
 })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -18,6 +18,8 @@ export interface CrashResult {
   readonly damages: number
   readonly rebuilt: number
   readonly rolledBack: number
+  /** Segments of the log at the end. */
+  readonly compressed: number
   readonly batches: number
   readonly events: number
   readonly persons: number
@@ -105,12 +107,26 @@ export async function crashRounds(rounds: number, seed: number, log: (line: stri
         )
       }
     }
-    return { rounds, ...counts, batches: next.reduce((a, b) => a + b), ...seen }
+    return {
+      rounds,
+      ...counts,
+      compressed: compressedIn(join(dataDir, 'projects', '1', 'log')),
+      batches: next.reduce((a, b) => a + b),
+      ...seen,
+    }
   } finally {
     rmSync(dataDir, { recursive: true, force: true })
     rmSync(join(child, '..'), { recursive: true, force: true })
   }
 }
+
+/** Segments that are gzip files. */
+const compressedIn = (log: string): number =>
+  readdirSync(log).filter((name) =>
+    readFileSync(join(log, name))
+      .subarray(0, 2)
+      .equals(Buffer.from([0x1f, 0x8b])),
+  ).length
 
 /** When the process is killed: so long after its start, or so long after so many acknowledged batches, however fast the machine is. */
 type Moment = { readonly afterStartMs: number } | { readonly acknowledged: number; readonly thenMs: number }

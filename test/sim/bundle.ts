@@ -12,6 +12,7 @@ const smallerLimits: readonly SmallerLimit[] = [
   ['src/engine/storage/log/file-log.ts', 'segmentBytes: 64 * 1024 ** 2', 'segmentBytes: 12 * 1024'],
   ['src/engine/storage/log/compressed.ts', 'blockBytes = 256 * 1024', 'blockBytes = 3 * 1024'],
   ['src/engine/storage/log/segment.ts', 'seekBytes = 256 * 1024', 'seekBytes = 4 * 1024'],
+  ['src/lib/ids/time-ordered-uuid.ts', 'Buffer.alloc(8192)', 'Buffer.alloc(8)'], // what one run left would be used by the next
   ['src/events/ingestion/uuids/runs.ts', 'firstRunRecords = 262_144', 'firstRunRecords = 32'],
   [knowing, 'leastSaved = 20_000', 'leastSaved = 1'],
   [knowing, 'options.mostInMemory ?? store.groupPeople', 'options.mostInMemory ?? 3'],

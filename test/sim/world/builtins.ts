@@ -263,8 +263,6 @@ function replaceRandom(machine: Machine): void {
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
     },
   })
-  // What it makes is in the log, and decides how small that becomes.
-  Object.defineProperty(globalThis.crypto, 'randomUUID', { value: nodeCrypto.randomUUID })
   const scrypt = nodeCrypto.scryptSync
   Object.assign(nodeCrypto, {
     scrypt: (...args: unknown[]) => {

@@ -199,8 +199,14 @@ export class People {
     this.people.set(
       found.personNo,
       makePerson({
-        ...found,
         no: found.personNo,
+        uuid: found.uuid,
+        hasRecord: found.hasRecord,
+        createdAt: found.createdAt,
+        isIdentified: found.isIdentified,
+        version: found.version,
+        updatedAt: found.updatedAt,
+        importedAt: found.importedAt,
         properties: JSON.parse(found.properties) as Record<string, unknown>,
         length,
         counted: length,
@@ -247,8 +253,18 @@ export class People {
 
   /** Assigns a new number to an id. */
   add(distinctId: string, from: Pick<Person, 'hasRecord' | 'createdAt' | 'isIdentified' | 'properties' | 'times'>, now: number): Person {
-    const uuid = this.freeUuid(distinctId)
-    const person = makePerson({ ...from, no: this.nextNo++, uuid, version: 0, updatedAt: now, importedAt: null })
+    const person = makePerson({
+      no: this.nextNo++,
+      uuid: this.freeUuid(distinctId),
+      hasRecord: from.hasRecord,
+      createdAt: from.createdAt,
+      isIdentified: from.isIdentified,
+      version: 0,
+      updatedAt: now,
+      properties: from.properties,
+      times: from.times,
+      importedAt: null,
+    })
     this.people.set(person.no, person)
     this.fresh.add(person.no)
     this.touch(person)

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { EventWriter, SlotUse, StagedGroup, WriterState } from '../../../events/ingestion/ports.ts'
 import { type ChangedTable, type ChangedValue, changedTables } from '../../../language/catalog/changed-tables.ts'
 import { readKeptFrom } from '../../../language/catalog/removals.ts'
@@ -138,6 +139,24 @@ const namesOf = Object.fromEntries(tables.map((table) => [table, Object.keys(cha
   readonly [T in ChangedTable]: readonly string[]
 }
 
+/** Small statements together: each run waits for a turn of the main thread, and queries keep it busy. */
+async function runSteps(connection: DuckDBConnection, background: Instance['background'], steps: readonly Step[]): Promise<void> {
+  let small: string[] = []
+  const runSmall = async () => {
+    if (small.length > 0) await connection.run(small.join(';\n'))
+    small = []
+  }
+  for (const { sql, rows } of steps) {
+    if (rows < rowsOfLarge) {
+      small.push(sql)
+      continue
+    }
+    await runSmall()
+    await background.run(connection, sql)
+  }
+  await runSmall()
+}
+
 /** One connection, on which groups are staged and committed one after the other. */
 async function openGroups(instance: WriterInstance, database: string, large: LargeEvents, committed: () => void) {
   const main = `"${database}".main`
@@ -153,24 +172,6 @@ async function openGroups(instance: WriterInstance, database: string, large: Lar
   const stages = new Map<ChangedTable, Stage>()
   for (const table of tables)
     stages.set(table, createStage(connection, `stage_${table}`, { ...changedTables[table].columns, is_new: 'boolean' }))
-
-  /** Small statements together: each run waits for a turn of the main thread, and queries keep it busy. */
-  async function run(steps: readonly Step[]): Promise<void> {
-    let small: string[] = []
-    const runSmall = async () => {
-      if (small.length > 0) await connection.run(small.join(';\n'))
-      small = []
-    }
-    for (const { sql, rows } of steps) {
-      if (rows < rowsOfLarge) {
-        small.push(sql)
-        continue
-      }
-      await runSmall()
-      await instance.background.run(connection, sql)
-    }
-    await runSmall()
-  }
 
   async function commit(
     touched: ReadonlySet<ChangedTable>,
@@ -209,7 +210,7 @@ async function openGroups(instance: WriterInstance, database: string, large: Lar
     add(0, 'COMMIT')
     if (largeEvents > 0) await large.before((JSON.parse(metas.get('large') ?? '{}') as { events?: number }).events ?? 0)
     try {
-      await run(steps)
+      await runSteps(connection, instance.background, steps)
     } catch (error) {
       await connection.run('ROLLBACK').catch(() => undefined)
       throw error

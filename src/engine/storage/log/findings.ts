@@ -8,7 +8,7 @@ import { isFrame, listSegments, type Segment, type SegmentBytes, scan, walkSegme
 
 /** An incomplete end of a log, and what opening it does about it. */
 type Remains =
-  | { readonly action: 'write-header' | 'remove' | 'set-aside'; readonly path: string }
+  | { readonly action: 'write-header' | 'remove' | 'set-aside' | 'sync'; readonly path: string }
   | { readonly action: 'cut'; readonly path: string; readonly bytes: number }
 
 /** The contents of a log's files. Reading them changes nothing. */
@@ -44,6 +44,8 @@ export async function inspectLog(directory: string, position = 0): Promise<LogFi
     remains.push(...tail.remains)
     if (tail.bytes > 0) {
       newest.bytes = tail.bytes
+      // A process that was killed has perhaps not synced its last records: the store must not get them before they are durable here.
+      if (lastSeq > position) remains.push({ action: 'sync', path: newest.path })
       break
     }
     segments.pop()
@@ -79,6 +81,7 @@ export async function repairLog({ remains }: LogFindings, isTorn: boolean): Prom
     if (one.action === 'remove') await rm(one.path)
     if (one.action === 'set-aside') await rename(one.path, `${one.path}.broken-${Date.now()}`)
     if (one.action === 'write-header') await change(one.path, (handle) => handle.write(header, 0, header.length, 0))
+    if (one.action === 'sync') await change(one.path, async () => undefined)
     if (one.action === 'cut' && isTorn) await change(one.path, (handle) => handle.truncate(one.bytes))
   }
 }

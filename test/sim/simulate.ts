@@ -61,8 +61,10 @@ export async function simulate(seed: number, machine: Machine, { steps, root, lo
     }
     await run.finish()
   } catch (error) {
-    failure = error instanceof Error ? (log ? (error.stack ?? error.message) : `${error.name}: ${error.message}`) : String(error)
+    const found = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    failure = found.replaceAll(root, '') // each run has a folder of its own
     write(`failure: ${failure}`)
+    if (error instanceof Error && error.stack) log?.(error.stack)
   } finally {
     await run.world.remove()
   }

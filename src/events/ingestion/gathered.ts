@@ -25,12 +25,12 @@ export class Gathered<A> {
   }
 
   add(events: EventSource, facts: BatchFacts): Promise<A> {
+    if (this.events + events.count > most.events || this.bytes + events.bytes > most.bytes) this.flush()
     const answer = deferred<A>()
     this.requests.push({ events, facts, answer })
     this.events += events.count
     this.bytes += events.bytes
-    if (this.events >= most.events || this.bytes >= most.bytes) this.flush()
-    else this.due ??= setImmediate(() => this.flush())
+    this.due ??= setImmediate(() => this.flush())
     return answer.promise
   }
 

@@ -146,6 +146,23 @@ test('a batch holds a limited number of events', async () => {
   await world.close()
 })
 
+test('requests of any size never make a batch larger than that, and stay in order', async () => {
+  const world = await openWorld()
+  const draw = random(5)
+  let from = 0
+  const sending = Array.from({ length: 80 }, () => {
+    const count = 1 + Math.floor(draw() * 100)
+    from += count
+    return send(world, { events: events(from - count, count), facts: {} })
+  })
+  await Promise.all(sending)
+  const sizes = world.log.batches.map(({ uuids }) => uuids.length)
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(500)
+  expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(400) // the next request did not fit
+  expect(uuidsOf(world)).toEqual(Array.from({ length: from }, (_, i) => uuid(i)))
+  await world.close()
+})
+
 test('what waits for the end of the turn is still taken when the project is closed, and nothing after that', async () => {
   const world = await openWorld()
   const before = send(world, { events: events(0, 1), facts: {} })

@@ -6,7 +6,7 @@ import { formatOfHeader, headerFormat, logFormat, segmentHeader } from './frame.
 import type { LogDamage } from './log.ts'
 import { isFrame, listSegments, type Segment, type SegmentBytes, scan, walkSegment, withSegment } from './segment.ts'
 
-/** An incomplete end of a log, and what opening it does about it. */
+/** What is incomplete, or not certain to be durable, and what opening does about it. */
 type Remains =
   | { readonly action: 'write-header' | 'remove' | 'set-aside' | 'sync'; readonly path: string }
   | { readonly action: 'cut'; readonly path: string; readonly bytes: number }

@@ -360,8 +360,10 @@ export class Pipeline {
 
   /** Number of duplicates in a batch that another process acknowledged. */
   async duplicatesOf(firstSeq: number, count: number, dropped: number): Promise<number> {
-    const known = this.follower?.find(firstSeq)
+    const isQueued = firstSeq <= this.lastSeq
+    const known = isQueued ? this.follower?.find(firstSeq) : await this.keepAlive.during(Promise.resolve(this.follower?.entered(firstSeq)))
     if (known?.count === count) return (await known.decided.promise).size
+    this.mustBeOpen()
     const lastSeq = firstSeq + count - 1
     await this.keepAlive.during(this.waiters.until(lastSeq))
     let stored = 0
@@ -410,7 +412,8 @@ export class Pipeline {
   }
 }
 
-const handed = async (entering: Promise<QueuedBatch>): Promise<Entered> => {
+const handed = async (entering: Promise<QueuedBatch | undefined>): Promise<Entered> => {
   const waiting = await entering
+  if (!waiting) throw closed()
   return { waiting, duplicates: async () => (await waiting.decided.promise).size }
 }

@@ -98,11 +98,12 @@ export async function openWorld(
     memoryLimit?: number
     /** For visitors without cookies. Default: its own. */
     salts?: Salts
+    log?: TestLog
   } = {},
 ): Promise<World> {
   instance ??= DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await (await instance).connect()
-  const log = new TestLog()
+  const { log = new TestLog() } = options
   const world = {
     now: new Date(options.now ?? '2026-01-15T12:00:00Z'),
     anonymizeIps: false,

@@ -22,7 +22,7 @@ export class LogFollower {
   private following: Promise<void> | null = null
   private readonly recent = new Map<number, QueuedBatch>()
   private readonly offers = new Map<number, Work>()
-  private readonly expected = new Map<number, Deferred<QueuedBatch>>()
+  private readonly expected = new Map<number, Deferred<QueuedBatch | undefined>>()
 
   constructor(log: FollowedLog, readOn: (signal: AbortSignal) => Promise<void>, report: (error: unknown) => void) {
     this.log = log
@@ -58,19 +58,22 @@ export class LogFollower {
       if (this.recent.size <= remembered) break
       this.recent.delete(seq)
     }
-    this.expected.get(firstSeq)?.resolve(waiting)
-    this.expected.delete(firstSeq)
+    for (const [seq, { resolve }] of this.expected) {
+      if (seq > firstSeq) continue
+      resolve(seq === firstSeq ? waiting : undefined)
+      this.expected.delete(seq)
+    }
   }
 
   find(firstSeq: number): QueuedBatch | undefined {
     return this.recent.get(firstSeq)
   }
 
-  /** The batch that begins with a record, which may not have been read yet. */
-  entered(firstSeq: number): Promise<QueuedBatch> {
+  /** The batch that begins with a record which may not have been read yet. Undefined: none begins there, or nothing is read any more. */
+  async entered(firstSeq: number): Promise<QueuedBatch | undefined> {
     const known = this.recent.get(firstSeq)
-    if (known) return Promise.resolve(known)
-    const waiting = deferred<QueuedBatch>()
+    if (known || this.stopping.signal.aborted) return known
+    const waiting = this.expected.get(firstSeq) ?? deferred<QueuedBatch | undefined>()
     this.expected.set(firstSeq, waiting)
     return waiting.promise
   }
@@ -79,6 +82,8 @@ export class LogFollower {
     this.stopping.abort()
     this.stopped.resolve(false)
     await this.following
+    for (const { resolve } of this.expected.values()) resolve(undefined)
+    this.expected.clear()
   }
 
   private async follow(lastSeq: () => number): Promise<void> {

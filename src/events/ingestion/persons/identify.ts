@@ -147,7 +147,7 @@ function update(
     // A person created by an import was created by its earliest past event.
     const created = person.times?.$creator_event_uuid?.once?.at ?? Number.NEGATIVE_INFINITY
     const setOnce = event.time <= created ? { ...told.setOnce, ...creatorOf(event) } : told.setOnce
-    const change = writeInThePast(person, { ...told, setOnce }, event.time, person.updatedAt)
+    const change = writeInThePast(person, { set: told.set, setOnce, unset: told.unset }, event.time, person.updatedAt)
     isChanged = change.isChanged
     isMore = change.saysMore
     if (event.time < person.createdAt) {

@@ -1,4 +1,5 @@
 import { basename, join, relative, resolve } from 'node:path'
+import { serverMemory } from '../../engine/storage/open-stores.ts'
 import { recoveryText } from '../../engine/storage/recovery/recovery-report.ts'
 import { type OpenOptions, open, type Waymark } from '../../engine.ts'
 import { WaymarkError } from '../../errors/errors.ts'
@@ -20,7 +21,7 @@ import { keyFileOption, keyOf, millisecondsOf } from './backup.ts'
 import { clickhouseOption, engineOf } from './clickhouse-option.ts'
 import { type Command, type Values, wrongUsage } from './command.ts'
 import { makeDemo } from './demo.ts'
-import { dataOption, geoipOption, memoryOption, recoveryOf, recoveryOption } from './directory.ts'
+import { dataOption, geoipOption, recoveryOf, recoveryOption } from './directory.ts'
 import { bootstrapKeys, shown } from './init.ts'
 import { countOf, limitOptions, requestLimits } from './request-limits.ts'
 import { closeMs, listenForStop } from './stopping.ts'
@@ -153,6 +154,13 @@ function firstSteps(url: string, { project, personalKey }: FirstStart, dataDir: 
   ]
 }
 
+function memoryOf(values: Values): Pick<OpenOptions, 'memoryLimit' | 'listMemory'> {
+  const [memoryLimit, listMemory] = [values.text('memory'), values.text('list-memory')]
+  if (memoryLimit !== undefined) return { memoryLimit, listMemory }
+  const all = serverMemory()
+  return { ...all, ...(listMemory !== undefined && { listMemory }) }
+}
+
 const logRetentionOf = (values: Values): OpenOptions['logRetention'] => {
   const bytes = values.text('log-size')
   return { days: millisecondsOf('log-keep', values.required('log-keep')) / 86_400_000, ...(bytes === undefined ? {} : { bytes }) }
@@ -191,10 +199,14 @@ export const serve: Command = {
       value: 'HOW',
       summary: 'all: a line for each request too; quiet: none for requests that succeed; default: quiet in a terminal, otherwise all',
     },
-    memory: memoryOption,
+    memory: {
+      value: 'SIZE',
+      summary: "memory limit of the store, such as 512MB; default: 40 % of the container's memory up to 2 GiB, a fifth of it beyond 10 GiB",
+    },
     'list-memory': {
       value: 'SIZE',
-      summary: 'memory for the events from which trends and funnels are computed; 0: none; default: a quarter of --memory',
+      summary:
+        'memory for the events from which trends and funnels are computed; 0: none; default: a quarter of --memory, or of what the container has beyond 4 GiB if that is more and --memory is not set',
     },
     clickhouse: clickhouseOption,
     'one-process': {
@@ -275,8 +287,7 @@ export const serve: Command = {
       const surroundings = await surroundingsOf(values, () => url, log)
       waymark = await open({
         dataDir: values.required('data'),
-        memoryLimit: values.text('memory'),
-        listMemory: values.text('list-memory'),
+        ...memoryOf(values),
         engine: engineOf(values),
         isolate: !values.isOn('one-process'),
         clock,

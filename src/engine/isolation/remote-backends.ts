@@ -5,7 +5,7 @@ import { openTransformFile } from '../storage/files/transform-file.ts'
 import { createBlockLimit } from '../storage/log/compressing.ts'
 import { FileLog, type LogSettings, logDefaults } from '../storage/log/file-log.ts'
 import { closedPosition } from '../storage/log/position.ts'
-import { memoryLimitOf } from '../storage/open-stores.ts'
+import { memoryLimitOf, moreForLists } from '../storage/open-stores.ts'
 import { filesOf, transformedIn } from '../storage/project-storage.ts'
 import { isMemoryShort, isStoreLost, mostOpenProjects } from '../storage/stores.ts'
 import { DoorTransform } from './door-transform.ts'
@@ -38,7 +38,7 @@ export class RemoteBackends implements Backends {
     const backendOf = (project: number | null) => (project === null ? undefined : this.opened.get(project))
     this.engine = new EngineChild({
       start,
-      mostBytes: memoryLimit + besideItsLimit(memoryLimit),
+      mostBytes: memoryLimit + besideItsLimit(memoryLimit) + moreForLists(memoryLimit, start.listMemory),
       methods: {
         append: (args) => {
           const backend = backendOf(args.project)

@@ -1,6 +1,6 @@
 import { type ClickHouseClient, type ClickHouseServer, connectToClickHouse, type Settings } from './clickhouse/client.ts'
 import { mustNotBeOnClickHouse, openClickHouseStores } from './clickhouse-stores.ts'
-import { answerBytes, defaultMemoryLimit, logBytes, memoryBytes } from './duckdb/budget.ts'
+import { answerBytes, defaultMemoryLimit, listMemoryBytes, logBytes, memoryBytes } from './duckdb/budget.ts'
 import { type Instance, type InstanceOptions, openInstance } from './duckdb/instance.ts'
 import { clearDownloads } from './files/downloads-folder.ts'
 import { logDefaults } from './log/file-log.ts'
@@ -75,3 +75,9 @@ export const logBytesOf = (value: number | string | undefined): number =>
 /** Bytes for stores and their queries. */
 export const memoryLimitOf = (value: number | string | undefined): number =>
   value === undefined ? defaultMemoryLimit() : memoryBytes(value)
+
+export { serverMemory } from './duckdb/budget.ts'
+
+/** Bytes of the lists beyond those that are usual for such stores. */
+export const moreForLists = (memoryLimit: number, listMemory: number | string | undefined): number =>
+  Math.max(0, listMemoryBytes(listMemory, memoryLimit) - listMemoryBytes(undefined, memoryLimit))

@@ -23,6 +23,21 @@ const machineMemory = (): number => {
 /** DuckDB's default is 80 % of the machine; the rest of the process and the application also need memory. */
 export const defaultMemoryLimit = (machine = machineMemory()): number => Math.floor(Math.min(0.4 * machine, 2 * gibibyte))
 
+export interface MemoryBudget {
+  readonly memoryLimit: number
+  /** Of the events that are kept in memory as lists. */
+  readonly listMemory: number
+}
+
+/**
+ * What a server uses unless told otherwise. A library is a guest in its process; a server has the machine, or its container, for itself. Beyond 4 GiB a quarter is for
+ * lists, which answer most questions, and beyond 10 GiB a fifth for stores.
+ */
+export function serverMemory(machine = machineMemory()): MemoryBudget {
+  const memoryLimit = Math.max(defaultMemoryLimit(machine), Math.floor(machine / 5))
+  return { memoryLimit, listMemory: Math.max(Math.floor(memoryLimit / 4), Math.floor((machine - 4 * gibibyte) / 4)) }
+}
+
 /** A number of bytes, or text such as `512MB` or `1.5 GiB`. */
 export const memoryBytes = (value: number | string): number => bytesOf(value, 'memoryLimit', 64 * 1024 ** 2, 'at least 64 MiB, ')
 

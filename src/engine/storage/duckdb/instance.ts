@@ -7,6 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { WaymarkError } from '../../../errors/errors.ts'
 import { createConcurrencyLimit } from '../../../lib/flow/concurrency-limit.ts'
 import { MemoryShare } from '../../../lib/memory/memory-share.ts'
+import { WhenIdle } from '../../../lib/memory/when-idle.ts'
 import { exists } from '../files/exists.ts'
 import { keepCopy, keptCopyOf, removeOldCopies, removeOtherCopies } from '../files/kept-copies.ts'
 import { noteLocked, releaseLocked } from '../files/locked-files.ts'
@@ -107,6 +108,11 @@ const usualMerges = 100
 /** Between two looks at the write-ahead logs of all files. */
 const betweenLooksMs = 500
 
+/** Blocks of files that nothing was asked of or written to for so long leave memory. */
+const idleMs = 5 * 60_000
+/** What the engine keeps then. */
+const idleBytes = 64 * 1024 ** 2
+
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
 
@@ -155,6 +161,11 @@ export class Instance implements Sql {
   private readonly wanted = new Set<string>()
   private isLooking = false
   private lookedAt = 0
+  private readonly idle = new WhenIdle(
+    idleMs,
+    () => this.running > 0 || this.readers.size > 0,
+    () => void this.releaseMemory().catch(() => undefined), // what is pinned stays
+  )
   readonly isReadOnly: boolean
   private readonly forgetAtExit: () => void
 
@@ -181,7 +192,10 @@ export class Instance implements Sql {
     this.isReadOnly = options.isReadOnly
     const atOnce = Math.max(1, Math.floor(options.memoryLimit / bytesOfTransaction))
     const limit = createConcurrencyLimit({ atOnce, waiting: Number.POSITIVE_INFINITY, refusal: () => new WaymarkError('closed', {}) })
-    this.writing = (work) => limit('', work)
+    this.writing = (work) => {
+      this.idle.used()
+      return limit('', work)
+    }
     for (const connection of options.connections) this.follow(connection)
     this.pool = new ConnectionPool(() => this.connect(), options.connections.length, options.connections)
     this.quick = new ConnectionPool(() => this.connect(), 2)
@@ -224,6 +238,7 @@ export class Instance implements Sql {
   }
 
   acquire(signal?: AbortSignal): Promise<DuckDBConnection> {
+    this.idle.used()
     return this.pool.acquire(signal)
   }
 
@@ -232,6 +247,7 @@ export class Instance implements Sql {
   }
 
   use<T>(work: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.idle.used()
     return this.pool.use(work, signal)
   }
 
@@ -252,8 +268,14 @@ export class Instance implements Sql {
     return { connection, close }
   }
 
+  /** Gives back the memory of blocks that the engine keeps in case they are read again. */
+  async releaseMemory(kept = idleBytes): Promise<void> {
+    if (this.memoryLimit <= kept || this.isInMemory) return
+    await this.look((connection) => connection.run(`SET GLOBAL ${limitSetting(kept)}; SET GLOBAL ${limitSetting(this.memoryLimit)}`))
+  }
+
   /** Bytes of memory that the engine knows of. */
-  private async counted(): Promise<number> {
+  async counted(): Promise<number> {
     const [row] = await this.rows<{ bytes: number }>('SELECT CAST(sum(memory_usage_bytes) AS DOUBLE) AS bytes FROM duckdb_memory()')
     return row?.bytes ?? 0
   }
@@ -503,6 +525,7 @@ export class Instance implements Sql {
 
   /** Waits for running statements, checkpoints, and releases all files; then throws the first error. Owned connections must be closed before. */
   async close(): Promise<void> {
+    this.idle.close()
     await Promise.all([this.pool.close(), this.quick.close()])
     for (const end of this.readers) await end()
     const connection = await this.database.connect()
@@ -688,12 +711,14 @@ interface Settings {
   readonly isInMemory: boolean
 }
 
+const limitSetting = (bytes: number) => `memory_limit = '${Math.floor(bytes / 1024)}KiB'`
+
 async function configure(database: DuckDBInstance, { memoryLimit, threads, directories, isReadOnly, isInMemory }: Settings): Promise<void> {
   const connection = await database.connect()
   try {
     const freedKept = Math.ceil(memoryLimit / 24 / 1024)
     const settings = [
-      `memory_limit = '${Math.floor(memoryLimit / 1024)}KiB'`,
+      limitSetting(memoryLimit),
       `threads = ${threads}`,
       `temp_directory = ${text(isInMemory || isReadOnly ? '' : join(directories[0]!, 'tmp'))}`,
       "TimeZone = 'UTC'",
@@ -711,7 +736,7 @@ async function configure(database: DuckDBInstance, { memoryLimit, threads, direc
       // The order matters: directories can be allowed only while external access is still on.
       `allowed_directories = [${directories.map(text).join(', ')}]`,
       'enable_external_access = false',
-      "allowed_configs = ['max_vacuum_tasks']",
+      "allowed_configs = ['max_vacuum_tasks', 'memory_limit']",
       'lock_configuration = true',
     ]
     // Releasing a file or exiting the process does not write it: checkpoints are explicit.

@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { defaultMemoryLimit, memoryBytes } from '../../../../src/engine/storage/duckdb/budget.ts'
+import { defaultMemoryLimit, memoryBytes, serverMemory } from '../../../../src/engine/storage/duckdb/budget.ts'
 import { BrokenFileError, type Instance, openInstance } from '../../../../src/engine/storage/duckdb/instance.ts'
 import type { FileFormat } from '../../../../src/engine/storage/format.ts'
+import { moreForLists } from '../../../../src/engine/storage/open-stores.ts'
 
 let dataDir: string
 let instance: Instance | null = null
@@ -225,6 +226,44 @@ test.each([
   [64 * 1024 ** 3, 2 * 1024 ** 3],
 ])('of %d bytes of machine the default budget is %d', (machine, limit) => {
   expect(defaultMemoryLimit(machine)).toBe(limit)
+})
+
+const gib = 1024 ** 3
+test.each([
+  [1, 0.4, 0.1],
+  [4, 1.6, 0.4],
+  [8, 2, 1],
+  [10, 2, 1.5],
+  [24, 4.8, 5],
+  [64, 12.8, 15],
+])('of %d GiB of machine a server takes %d GiB for stores and %d for lists', (machine, stores, lists) => {
+  const { memoryLimit, listMemory } = serverMemory(machine * gib)
+  expect(memoryLimit / gib).toBeCloseTo(stores, 6)
+  expect(listMemory / gib).toBeCloseTo(lists, 6)
+})
+
+test.each([
+  [undefined, 0],
+  [0, 0],
+  ['512MiB', 0],
+  ['3GiB', 2.5],
+])('the engine process may use what lists of %s take beyond a quarter of 2 GiB', (listMemory, more) => {
+  expect(moreForLists(2 * gib, listMemory) / gib).toBe(more)
+})
+
+test('blocks of files leave memory when they are not in use, and the limit stays', async () => {
+  const db = await reopen({ memoryLimit: '512MB' })
+  await db.attach('big', 'big.duckdb', things)
+  await db.run('CREATE TABLE big.main.numbers AS SELECT hash(range)::VARCHAR || hash(range * 3)::VARCHAR AS a FROM range(1000000)')
+  await db.checkpoint('big')
+  const limit = async () => (await db.rows("SELECT current_setting('memory_limit') AS value"))[0]!.value
+  const before = await limit()
+  await db.rows('SELECT max(a) FROM big.main.numbers')
+  const full = await db.counted()
+  await db.releaseMemory(4e6)
+  expect(full).toBeGreaterThan(15e6)
+  expect(await db.counted()).toBeLessThan(full / 4)
+  expect(await limit()).toBe(before)
 })
 
 test.each([

@@ -239,6 +239,7 @@ async function grow(shape: string): Promise<void> {
       events_per_second: Math.round(events / ours.seconds),
       tenths,
       last_to_first: rounded(tenths.at(-1)! / tenths[0]!),
+      backlogs: { records: ours.backlogs!.map(({ records }) => records), log_mb: ours.backlogs!.map(({ logMb }) => logMb) },
       cpu_us_per_event: ours.cpuMicros,
       peak_mb: ours.peakMb,
       bytes_per_event: ours.bytesPerEvent,

@@ -1,6 +1,7 @@
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { DuckDBDataChunk, DuckDBInstance, DuckDBTimestampValue, type DuckDBType, type DuckDBValue } from '@duckdb/node-api'
 import { open } from '../../src/engine.ts'
 import { rounded } from '../measure.ts'
@@ -13,9 +14,19 @@ const batchSize = 500
 const inFlight = 8
 const spans = 10
 
+/** What is left to do. */
+interface Backlog {
+  /** Durable, and not applied to the store. */
+  readonly records: number
+  /** Of segments of the log that will be compressed. */
+  readonly logMb: number
+}
+
 export interface Growth {
   /** Events a second in each tenth of the run. */
   readonly tenths: readonly number[]
+  /** At the end of each tenth but the last, which ends when nothing is left. */
+  readonly backlogs?: readonly Backlog[]
   /** Of all threads. */
   readonly cpuMicros: number
   readonly peakMb: number
@@ -32,6 +43,7 @@ async function inSpans(
   { shape, persons, events }: { shape: Shape; persons: number; events: number },
   take: (batch: readonly MadeEvent[]) => Promise<void>,
   finish: () => Promise<void>,
+  backlog?: () => Backlog,
 ): Promise<Omit<Growth, 'peakMb' | 'bytesPerEvent'>> {
   const maker = new EventMaker(shape, persons, events)
   const begun = performance.now()
@@ -41,6 +53,7 @@ async function inSpans(
   let last = begun
   let sent = 0
   const tenths: number[] = []
+  const backlogs: Backlog[] = []
   const client = async () => {
     while (sent < events) {
       sent += batchSize
@@ -52,6 +65,7 @@ async function inSpans(
       if (tenths.length >= spans - 1 || upTo < ((tenths.length + 1) * events) / spans) continue
       const now = performance.now()
       tenths.push(Math.round(events / spans / ((now - last - (making - makingBefore)) / 1_000)))
+      if (backlog) backlogs.push(backlog())
       last = now
       makingBefore = making
     }
@@ -61,7 +75,12 @@ async function inSpans(
   const now = performance.now()
   tenths.push(Math.round(events / spans / ((now - last - (making - makingBefore)) / 1_000)))
   const { user, system } = process.cpuUsage(cpuBegun)
-  return { tenths, cpuMicros: rounded((user + system - making * 1_000) / events), seconds: rounded((now - begun - making) / 1_000) }
+  return {
+    tenths,
+    ...(backlog && { backlogs }),
+    cpuMicros: rounded((user + system - making * 1_000) / events),
+    seconds: rounded((now - begun - making) / 1_000),
+  }
 }
 
 async function inFolder(work: (folder: string) => Promise<Omit<Growth, 'peakMb' | 'bytesPerEvent'>>, events: number): Promise<Growth> {
@@ -81,19 +100,39 @@ interface Wanted {
   readonly memory?: string | undefined
 }
 
-/** Until everything is applied, and the directory is closed. */
+/** Bytes of closed segments that are not compressed yet. */
+function plainBytes(log: string): number {
+  const closed = readdirSync(log)
+    .filter((name) => name.endsWith('.arrow'))
+    .sort()
+    .slice(0, -1)
+  return closed.reduce((sum, name) => {
+    const head = Buffer.alloc(2)
+    const file = openSync(join(log, name), 'r')
+    readSync(file, head)
+    closeSync(file)
+    return head[0] === 0x1f && head[1] === 0x8b ? sum : sum + statSync(join(log, name)).size
+  }, 0)
+}
+
+const lookMs = 20
+
+/** Until everything is applied, the closed segments of the log are compressed, and the directory is closed. */
 export const product = (wanted: Wanted): Promise<Growth> =>
   inFolder(async (dataDir) => {
     const waymark = await open({ dataDir, ...(wanted.memory && { memoryLimit: wanted.memory }) })
     const project = await waymark.createProject()
+    const log = join(dataDir, 'projects', String(project.id), 'log')
     return inSpans(
       wanted,
       async (batch) => void (await project.ingest({ batch })),
       async () => {
         const { results } = await project.query<[number]>({ kind: 'SqlLikeQuery', query: 'select count() from events' })
         if (results[0]?.[0] !== wanted.events) throw new Error(`${results[0]?.[0]} events instead of ${wanted.events}`)
+        while (plainBytes(log) > 0) await setTimeout(lookMs)
         await waymark.close()
       },
+      () => ({ records: project.lag, logMb: Math.round(plainBytes(log) / 1024 ** 2) }),
     )
   }, wanted.events)
 

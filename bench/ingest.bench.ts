@@ -8,7 +8,9 @@ import { DuckDBDataChunk, DuckDBInstance, DuckDBTimestampValue, DuckDBUUIDValue,
 import { storeTables } from '../src/engine/storage/duckdb/schema.ts'
 import { open } from '../src/engine.ts'
 import { decodeBatch } from '../src/events/ingestion/decoding/decode-batch.ts'
+import { hasClickHouse, howToInstallClickHouse } from '../test/clickhouse/chdb.ts'
 import { makeEvents } from './events.ts'
+import { type Loaded, loadClickHouse } from './ingest/clickhouse-load.ts'
 import { type Growth, naked, product } from './ingest/growth.ts'
 import { type Shape, shapes } from './ingest/shapes.ts'
 import { inOwnProcess, type Measured, machine, measured, median, rounded } from './measure.ts'
@@ -221,13 +223,14 @@ async function grow(shape: string): Promise<void> {
     String(events),
     ...(values.memory ? ['--memory', values.memory] : []),
   ]
-  const run = async (measure: string) => {
+  const run = async <T = Growth>(measure: string) => {
     const { stdout } = await promisify(execFile)(process.execPath, [import.meta.filename, ...args, '--measure', measure], {
       maxBuffer: 1 << 24,
     })
-    return JSON.parse(stdout.trim().split('\n').at(-1)!) as Growth
+    return JSON.parse(stdout.trim().split('\n').at(-1)!) as T
   }
   const [ours, least] = [await run('product'), await run('naked')]
+  const loaded = hasClickHouse ? await run<Loaded>('clickhouse') : howToInstallClickHouse
   const { tenths } = ours
   console.log(
     JSON.stringify({
@@ -250,6 +253,7 @@ async function grow(shape: string): Promise<void> {
           cpu_us_per_event: least.cpuMicros,
           cpu_against_it: rounded(ours.cpuMicros / least.cpuMicros),
         },
+        clickhouse_from_files: loaded,
       },
       machine: machine(),
     }),
@@ -257,8 +261,11 @@ async function grow(shape: string): Promise<void> {
 }
 
 const wanted = { shape: values.shape as Shape, persons: Number(values.persons), events, memory: values.memory }
-if (values.measure === 'product' || values.measure === 'naked')
-  console.log(JSON.stringify(await (values.measure === 'naked' ? naked : product)(wanted)))
-else if (values.shape) await grow(values.shape)
+const ofShape = { product, naked, clickhouse: loadClickHouse }
+if (values.shape && values.measure) {
+  console.log(JSON.stringify(await ofShape[values.measure as keyof typeof ofShape](wanted)))
+  process.exit() // ClickHouse keeps its threads
+}
+if (values.shape) await grow(values.shape)
 else if (values.measure) await measurements[values.measure]!()
 else await compare()

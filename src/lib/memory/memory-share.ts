@@ -4,19 +4,30 @@ export interface MemoryHolder {
   evict(): boolean
 }
 
-/** A memory budget in bytes, shared by several parts of the process. The least recently used holders are evicted first. */
-export class MemoryShare {
-  /** Bytes of each holder, in order of last use. */
-  private readonly holders = new Map<MemoryHolder, number>()
-  readonly most: number
+interface Held {
+  readonly bytes: number
+  readonly usedAt: number
+}
 
-  constructor(most: number) {
+/** How often holders are looked at, in parts of the time after which they are idle. */
+const looks = 4
+
+/** A memory budget in bytes, shared by several parts of the process. The least recently used holders are evicted first, and those that nobody used for a while. */
+export class MemoryShare {
+  /** In order of last use. */
+  private readonly holders = new Map<MemoryHolder, Held>()
+  readonly most: number
+  private readonly idleMs: number
+  private timer: NodeJS.Timeout | null = null
+
+  constructor(most: number, idleMs = Number.POSITIVE_INFINITY) {
     this.most = most
+    this.idleMs = idleMs
   }
 
   get taken(): number {
     let bytes = 0
-    for (const one of this.holders.values()) bytes += one
+    for (const one of this.holders.values()) bytes += one.bytes
     return bytes
   }
 
@@ -29,19 +40,35 @@ export class MemoryShare {
       if (other.evict()) this.give(other)
     }
     if (this.taken + bytes > this.most) return false
-    this.holders.set(holder, bytes)
+    this.hold(holder, bytes)
     return true
   }
 
   /** Records that the holder uses its memory now. */
   touch(holder: MemoryHolder): void {
-    const bytes = this.holders.get(holder)
-    if (bytes === undefined) return
+    const held = this.holders.get(holder)
+    if (held === undefined) return
     this.holders.delete(holder)
-    this.holders.set(holder, bytes)
+    this.hold(holder, held.bytes)
   }
 
   give(holder: MemoryHolder): void {
     this.holders.delete(holder)
+  }
+
+  private hold(holder: MemoryHolder, bytes: number): void {
+    this.holders.set(holder, { bytes, usedAt: performance.now() })
+    if (this.timer === null && Number.isFinite(this.idleMs)) this.timer = setInterval(() => this.evictIdle(), this.idleMs / looks).unref()
+  }
+
+  private evictIdle(): void {
+    const before = performance.now() - this.idleMs
+    for (const [holder, { usedAt }] of this.holders) {
+      if (usedAt > before) break
+      if (holder.evict()) this.give(holder)
+    }
+    if (this.holders.size > 0 || this.timer === null) return
+    clearInterval(this.timer)
+    this.timer = null
   }
 }

@@ -113,6 +113,9 @@ const idleMs = 5 * 60_000
 /** What the engine keeps then. */
 const idleBytes = 64 * 1024 ** 2
 
+/** Lists of a project that nobody asked for so long: the next question reads them from their files. */
+const idleListsMs = 3_600_000
+
 /** Memory that the allocator keeps, and that other work of the process uses while a statement runs. */
 const besideTheEngine = 256 * 1024 ** 2
 
@@ -187,7 +190,7 @@ export class Instance implements Sql {
     this.stagingFolder = options.stagingFolder
     this.memoryLimit = options.memoryLimit
     this.threads = options.threads
-    this.listMemory = new MemoryShare(options.listMemory)
+    this.listMemory = new MemoryShare(options.listMemory, options.dataDir === ':memory:' ? undefined : idleListsMs)
     this.concurrency = options.slots
     this.isReadOnly = options.isReadOnly
     const atOnce = Math.max(1, Math.floor(options.memoryLimit / bytesOfTransaction))

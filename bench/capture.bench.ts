@@ -31,6 +31,8 @@ const { values } = parseArgs({
     profile: { type: 'string' },
     shape: { type: 'string', default: 'plain' },
     people: { type: 'string', default: '100000' },
+    /** Of the server, as `serve --memory` takes it. */
+    memory: { type: 'string' },
   },
 })
 if (values.shape !== 'plain' && values.shape !== 'web') throw new Error(`--shape must be plain or web, got ${values.shape}.`)
@@ -49,10 +51,11 @@ interface Server {
 }
 
 const start = async (data: string, processes: number, port: number, known?: Server): Promise<Server> => {
+  const memory = values.memory ? ['--memory', values.memory] : []
   const profile = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : []
   const child = spawn(
     process.execPath,
-    [...profile, cli, 'serve', '--data', data, '--port', String(port), '--json', ...(processes === 1 ? ['--one-process'] : [])],
+    [...profile, cli, 'serve', '--data', data, '--port', String(port), '--json', ...(processes === 1 ? ['--one-process'] : []), ...memory],
     {
       stdio: ['ignore', 'pipe', 'ignore'],
     },

@@ -26,6 +26,24 @@ export interface ListSource {
   merges(): Promise<ReadonlyMap<number, number>>
 }
 
+/** The latest events of a project, of which the store may lack some. */
+export interface RecentEvents {
+  /** All events behind this record are here, and nothing but events and merges has changed since. */
+  readonly from: number
+  /** Their last record. */
+  readonly seq: number
+  /** A number that changes when the store may get others instead of those that it lacked. */
+  readonly losses: number
+  /** Those behind a record, which is not before `from`. Merges are not resolved. */
+  events(after: number): EventBatch
+  /** The merges behind a record, and perhaps some before it, in their order: numbers of merged persons and of their survivors. */
+  merges(after: number): readonly (readonly [merged: number, survivor: number])[]
+  /** The last record that the store has. */
+  readonly stored: number
+  /** Resolves when the store has everything up to a record. */
+  untilStored(seq: number): Promise<void>
+}
+
 /** The lists as they are written to disk. */
 export interface ListImage {
   /** Plain data. */

@@ -5,11 +5,12 @@ import type { MemoryHolder, MemoryShare } from '../../lib/memory/memory-share.ts
 import type { ActorOrder } from './actor-order.ts'
 import type { SomeColumn } from './columns.ts'
 import { EventLists, mostRecords } from './event-lists.ts'
+import { canFollow, followRecent, hasAll, survivorIn } from './follow-recent.ts'
 import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
-import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec } from './ports.ts'
+import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec, RecentEvents } from './ports.ts'
 import type { KeptSelections } from './selections.ts'
 
 /** Lists of fewer events are read from the store as fast as from files. */
@@ -42,6 +43,8 @@ export interface ListOptions {
   readonly files?: ListFiles | null
   /** Of the store, when no query is there. */
   readonly fingerprint?: ListSource['fingerprint']
+  /** Null: the lists follow the store alone. */
+  readonly recent?: RecentEvents | null
   /** Called after much shared memory became unused: other threads that have seen it release it then. */
   readonly release?: () => void
   /** Receives errors of files: the lists go on without them. */
@@ -53,6 +56,8 @@ export class ProjectLists implements MemoryHolder {
   private readonly memory: MemoryShare
   private readonly files: ListFiles | null
   private readonly fingerprint: ListSource['fingerprint']
+  private readonly recent: RecentEvents | null
+  private losses: number
   private readonly release: () => void
   private readonly report: (error: unknown) => void
   /** The last record whose event is in the files. */
@@ -77,11 +82,13 @@ export class ProjectLists implements MemoryHolder {
 
   constructor(
     memory: MemoryShare,
-    { files = null, fingerprint = async () => '', release = () => undefined, report = () => undefined }: ListOptions = {},
+    { files = null, fingerprint = async () => '', recent = null, release = () => undefined, report = () => undefined }: ListOptions = {},
   ) {
     this.memory = memory
     this.files = files
     this.fingerprint = fingerprint
+    this.recent = recent
+    this.losses = recent?.losses ?? 0
     this.release = release
     this.report = report
     this.isTooLarge = memory.most === 0
@@ -94,7 +101,20 @@ export class ProjectLists implements MemoryHolder {
     wanted: ColumnSource,
     read: (open: Open) => Promise<T>,
   ): Promise<{ readonly answer: T } | null> {
-    const change = this.changing.then(() => this.open(source, seq, wanted))
+    return this.reading(() => this.open(source, seq, wanted), wanted, read)
+  }
+
+  /** The same without a store: over lists that follow the latest events. Null if that takes more than they have. */
+  async useRecent<T>(seq: number, wanted: ColumnSource, read: (open: Open) => Promise<T>): Promise<{ readonly answer: T } | null> {
+    return this.reading(() => this.openRecent(seq, wanted), wanted, read)
+  }
+
+  private async reading<T>(
+    open: () => Promise<Open | null>,
+    wanted: ColumnSource,
+    read: (open: Open) => Promise<T>,
+  ): Promise<{ readonly answer: T } | null> {
+    const change = this.changing.then(open)
     this.changing = change.catch(() => undefined)
     const listed = await change
     if (!listed) return null
@@ -155,6 +175,7 @@ export class ProjectLists implements MemoryHolder {
   private async save(): Promise<void> {
     const { loaded, files } = this
     if (!loaded || !files || loaded.seq === this.savedSeq || loaded.lists.events < fewEvents) return
+    if (this.recent && this.recent.stored < loaded.seq) return // another process may get others
     try {
       await files.write(loaded.image(await this.fingerprint(loaded.seq)))
       this.savedSeq = loaded.seq
@@ -203,6 +224,7 @@ export class ProjectLists implements MemoryHolder {
     if (this.isTooLarge || seq > mostRecords) return null
     this.isChanging = true
     try {
+      await this.stored()
       for (let isBehind = !this.loaded || this.loaded.upTo < seq; ; isBehind = true) {
         if (isBehind) {
           await this.readersGone()
@@ -212,11 +234,7 @@ export class ProjectLists implements MemoryHolder {
         if (!columns) return null
         // Persons who were merged meanwhile have no values.
         if (wanted.columns.some((spec) => spec.of === 'person') && (await source.state()).mergesMark !== this.loaded!.merges.mark) continue
-        const order = wanted.actors ? await this.orderFor(wanted, wanted.actors, this.loaded!) : null
-        if (wanted.actors && !order) return null
-        this.memory.touch(this)
-        this.readers++
-        return { lists: this.loaded!.lists, columns, order, selections: this.selectionsOf(this.loaded!) }
+        return await this.opened(wanted, columns, this.loaded!)
       }
     } catch (error) {
       if (this.isIncomplete || !this.loaded) this.forget()
@@ -224,6 +242,51 @@ export class ProjectLists implements MemoryHolder {
     } finally {
       this.isChanging = false
     }
+  }
+
+  /** The same from memory alone. */
+  private async openRecent(seq: number, wanted: ColumnSource): Promise<Open | null> {
+    const { loaded, recent } = this
+    if (!loaded || !recent || this.loads > 0 || seq > mostRecords) return null
+    this.isChanging = true
+    try {
+      if (loaded.upTo < seq) {
+        await this.readersGone()
+        if (this.losses !== recent.losses || !canFollow(loaded, recent)) return null
+        this.isIncomplete = true
+        followRecent(loaded, recent)
+        this.isIncomplete = false
+        if (!this.fits(loaded)) return null
+      }
+      if (loaded.upTo < seq || !hasAll(loaded, wanted)) return null
+      const columns = await this.columnsFor(wanted, loaded)
+      return columns && (await this.opened(wanted, columns, loaded))
+    } catch (error) {
+      if (this.isIncomplete) this.forget()
+      throw error
+    } finally {
+      this.isChanging = false
+    }
+  }
+
+  /** Registers the reader. Null if its actors do not fit into memory. */
+  private async opened(wanted: ColumnSource, columns: readonly SomeColumn[], loaded: LoadedLists): Promise<Open | null> {
+    const order = wanted.actors ? await this.orderFor(wanted, wanted.actors, loaded) : null
+    if (wanted.actors && !order) return null
+    this.memory.touch(this)
+    this.readers++
+    return { lists: loaded.lists, columns, order, selections: this.selectionsOf(loaded) }
+  }
+
+  /** Resolves when the store has everything that the lists have. */
+  private async stored(): Promise<void> {
+    const { loaded, recent } = this
+    if (!recent) return
+    if (loaded && recent.stored < loaded.seq) await recent.untilStored(loaded.seq)
+    if (this.losses === recent.losses) return
+    await this.readersGone()
+    this.losses = recent.losses
+    this.forget()
   }
 
   /** They take memory that nothing else uses. */
@@ -268,7 +331,12 @@ export class ProjectLists implements MemoryHolder {
       })
     this.loaded = Object.assign(loaded, { seq: Math.max(seq, loaded.seq), upTo: Math.max(seq, upTo), merges })
     this.isIncomplete = false
-    this.isTooLarge = lists.bytes > this.memory.most
+    return this.fits(loaded)
+  }
+
+  /** Whether the lists still fit into memory, and forgets them if not. */
+  private fits(loaded: LoadedLists): boolean {
+    this.isTooLarge = loaded.lists.bytes > this.memory.most
     if (this.makeRoom(loaded, 0, new Set())) {
       this.scheduleSave()
       return true
@@ -472,7 +540,7 @@ function resolver({ survivorOf }: Merges): (batch: EventBatch) => EventBatch {
   let most = 0
   for (const merged of survivorOf.keys()) most = Math.max(most, merged)
   const survivors = Int32Array.from({ length: most + 1 }, (_, person) => person)
-  for (const [merged, survivor] of survivorOf) survivors[merged] = survivor
+  for (const merged of survivorOf.keys()) survivors[merged] = survivorIn(survivorOf, merged)
   return (batch) => {
     const { person } = batch
     for (let i = 0; i < person.length; i++) if (person[i]! <= most) person[i] = survivors[person[i]!]!

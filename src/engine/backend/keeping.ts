@@ -54,7 +54,7 @@ export class Keeping {
     return keptFromAt(retention, timezone, this.now)
   }
 
-  private get isUpToDate(): boolean {
+  get isUpToDate(): boolean {
     return keptFromText(this.wanted) === keptFromText(this.pipeline.keptFrom)
   }
 

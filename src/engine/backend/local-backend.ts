@@ -24,6 +24,7 @@ import { type CohortService, cohortService, namesCohorts } from '../definitions/
 import { answerQuery } from '../execution/answer.ts'
 import { answerRows, type RowsAnswer } from '../execution/answer-rows.ts'
 import { queryArrow, queryArrowBatches } from '../execution/arrow.ts'
+import type { AnswerOptions } from '../execution/checkpoint.ts'
 import { definitionStore } from '../execution/definition-store.ts'
 import { type Download, type DownloadFormat, queryDownload } from '../execution/download.ts'
 import { exportColumns, firstArrival, firstTime, measureRows, stageRows } from '../execution/export-rows.ts'
@@ -39,6 +40,7 @@ import type { StoreSpace } from '../storage/store-space.ts'
 import type { Stores } from '../storage/stores.ts'
 import type { BackendHome, LogState, ProjectBackend, RowLimits } from './backend.ts'
 import type { KnownFacts, Records } from './calls.ts'
+import { EarlyAnswers } from './early-answers.ts'
 import { Keeping } from './keeping.ts'
 import { endOf, isLongRequest, type LongQueries, unlessLong } from './long-queries.ts'
 
@@ -138,6 +140,7 @@ export class LocalBackend implements ProjectBackend {
   /** The events in memory, where the engine does not fold lists of events itself. */
   private readonly lists: ProjectLists | null
   private readonly keeping: Keeping
+  private readonly early: EarlyAnswers | null
   private loading: Promise<void> | null = null
   /** When it was loaded last, by what was loaded. */
   private readonly loadedAt = new Map<string, number>()
@@ -153,6 +156,7 @@ export class LocalBackend implements ProjectBackend {
       ? new ProjectLists(storage.engine.lists.memory, {
           files: storage.cacheFolder === null ? null : listFiles(join(storage.cacheFolder, 'core', 'lists')),
           fingerprint: (seq) => storage.engine.lists!.source(storage.engine.statements(upkeep)).fingerprint(seq),
+          recent: pipeline.recent,
           release: () => {
             home.threads?.release()
             home.longQueries?.release()
@@ -163,6 +167,7 @@ export class LocalBackend implements ProjectBackend {
     this.reports = reports
     this.pipeline = pipeline
     this.keeping = new Keeping(pipeline, home)
+    this.early = this.lists && new EarlyAnswers(this.lists, pipeline)
     const definitions = definitionStore({
       members: storage.engine.members(upkeep),
       write: (records) => pipeline.writeRecords(records),
@@ -201,6 +206,8 @@ export class LocalBackend implements ProjectBackend {
       return { answer: Answer.of(answer), endsAt: endOf(answer) }
     }
     const work = async () => {
+      const early = await this.answerEarly(query, claim, options, rows)
+      if (early) return { answer: Answer.of(early), endsAt: endOf(early) }
       const project = limited(await this.readyFor(query, claim), rows)
       const { longQueries } = this.home
       if (!longQueries) return here(project)
@@ -299,16 +306,26 @@ export class LocalBackend implements ProjectBackend {
     await this.keeping.caughtUp()
     const { engine } = this.storage
     const statements = engine.statements(turns)
-    return {
-      settings: this.home.settings(),
-      now: this.home.clock(),
-      dialect: engine.dialect,
-      limits: engine.limits,
-      facts: () => engine.facts(),
-      isAlone: () => turns.isAlone(),
-      ...this.folding(statements),
-      ...statements,
-    }
+    const facts = () => engine.facts()
+    return { ...this.surroundings(turns), facts: this.early?.noting(facts) ?? facts, ...this.folding(statements), ...statements }
+  }
+
+  private surroundings(
+    turns: Pick<StatementScheduler, 'isAlone'>,
+  ): Pick<QueryProject, 'settings' | 'now' | 'dialect' | 'limits' | 'isAlone'> {
+    const { dialect, limits } = this.storage.engine
+    return { settings: this.home.settings(), now: this.home.clock(), dialect, limits, isAlone: () => turns.isAlone() }
+  }
+
+  /** Null: the query needs the store. */
+  private async answerEarly(query: unknown, claim: Claim, options: AnswerOptions, rows?: RowLimits): Promise<object | null> {
+    const { early, keeping, pipeline } = this
+    if (!early || isLongRequest(query) || early.isRefused(query)) return null
+    if (namesCohorts(cohortsMayBeIn(query, this.home.settings()))) return null
+    await claim.awaits(pipeline.processed())
+    if (!keeping.isUpToDate) return null
+    const { threads } = this.home
+    return early.answer(query, { ...limited(this.surroundings(claim), rows), ...(threads && { threads }) }, options)
   }
 
   /** What arrived before the call is applied before the rows are read. */
@@ -352,10 +369,10 @@ export class LocalBackend implements ProjectBackend {
   async close(): Promise<void> {
     this.closing.abort(new Error('The project is closed'))
     await this.loading
-    await this.lists?.close()
     try {
       await this.pipeline.close()
     } finally {
+      await this.lists?.close().catch(this.home.onError) // once the store has what they have
       await this.storage.close()
     }
   }
@@ -406,9 +423,7 @@ export class LocalBackend implements ProjectBackend {
 
   private async readyFor(query: unknown, claim: Claim): Promise<QueryProject> {
     const project = await claim.awaits(this.forQueries(claim))
-    const { testAccountFilters, views } = project.settings
-    const read = views && Object.keys(views).length > 0 ? viewsNamedIn(JSON.stringify(query) ?? '', views) : []
-    if (!namesCohorts([query, testAccountFilters, read])) return project
+    if (!namesCohorts(cohortsMayBeIn(query, project.settings))) return project
     const failures = await claim.awaits(this.cohorts.refresh())
     return failures.size > 0 ? { ...project, failedCohorts: failures } : project
   }
@@ -438,4 +453,10 @@ function endingWith<T, R>(claim: Claim, rows: AsyncGenerator<T, R, undefined>): 
   } as AsyncGenerator<T, R, undefined>
 }
 
-const limited = (project: QueryProject, rowLimits: RowLimits): QueryProject => (rowLimits ? { ...project, rowLimits } : project)
+const limited = <P extends object>(project: P, rowLimits: RowLimits): P => (rowLimits ? { ...project, rowLimits } : project)
+
+/** What a query reads besides the store. */
+function cohortsMayBeIn(query: unknown, { testAccountFilters, views }: QueryProject['settings']): unknown[] {
+  const read = views && Object.keys(views).length > 0 ? viewsNamedIn(JSON.stringify(query) ?? '', views) : []
+  return [query, testAccountFilters, read]
+}

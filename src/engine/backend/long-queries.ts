@@ -25,7 +25,7 @@ export const endOf = (answer: object): string | null => {
 /** A request of this size is planned elsewhere from the start: in characters of its JSON, approximately. */
 const longRequest = 16 * 1024
 /** A statement that becomes so large is planned elsewhere, from the start: about 20 ms of planning. */
-const longPlan = 10_000
+export const longPlan = 10_000
 
 /** Stops adding when it is long. */
 export function isLongRequest(request: unknown): boolean {

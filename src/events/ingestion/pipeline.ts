@@ -12,6 +12,7 @@ import { DuplicateOrder } from './applying/duplicate-order.ts'
 import { type FollowedLog, LogFollower } from './applying/log-follower.ts'
 import { type QueuedBatch, queuedBatch } from './applying/queued-batch.ts'
 import { readWork } from './applying/read-work.ts'
+import { RecentEvents } from './applying/recent-events.ts'
 import { RecentWaits } from './applying/recent-waits.ts'
 import { SlotBackfill } from './applying/slot-backfill.ts'
 import { UuidIndex } from './applying/uuid-index.ts'
@@ -74,6 +75,8 @@ export class Pipeline {
   private readonly backpressure: Backpressure
   private readonly failures: ApplyFailures
   private readonly waiters: CommitWaiters
+  /** What queries may read before the store has it. */
+  readonly recent: RecentEvents
   private readonly uuids: UuidIndex
   private readonly order: DuplicateOrder
   private readonly transforming: TransformOrder
@@ -96,10 +99,14 @@ export class Pipeline {
     const report = (error: unknown) => options.onError?.(error)
     this.backpressure = new Backpressure(limits.queueBytes, this.queries)
     this.waiters = new CommitWaiters(applier.appliedSeq)
-    const { backpressure, waiters, queries } = this
+    this.recent = new RecentEvents(applier.appliedSeq, applier.factsVersion, (seq) => this.upTo(seq))
+    const { backpressure, waiters, queries, recent } = this
     this.failures = new ApplyFailures({
       report,
-      hopeless: (cause) => waiters.reject(notWritten(cause)),
+      hopeless: (cause) => {
+        waiters.reject(notWritten(cause))
+        recent.reject(notWritten(cause))
+      },
       givenUp: (cause) => this.rejectAll(notWritten(cause)),
     })
     const { failures } = this
@@ -111,7 +118,7 @@ export class Pipeline {
     }
     const processed = (seq: number) => log.markTaken?.(seq)
     this.loop = new ApplyLoop(
-      { writer, projectId, log, limits, backpressure, failures, waiters, queries, transform, attempts, processed, committed },
+      { writer, projectId, log, limits, backpressure, failures, waiters, queries, transform, attempts, recent, processed, committed },
       applier,
     )
     this.slots = new SlotBackfill(writer, this.loop, failures, report)
@@ -342,6 +349,12 @@ export class Pipeline {
     return this.upTo(this.position)
   }
 
+  /** Resolves when every record acknowledged so far is processed, and in `recent`, whether the store has it or not. */
+  processed(): Promise<void> {
+    this.queries.note()
+    return this.keepAlive.during(this.recent.until(this.position))
+  }
+
   private upTo(seq: number): Promise<void> {
     const seen = this.waiters.until(seq)
     if (this.lag === 0) return seen
@@ -395,6 +408,7 @@ export class Pipeline {
 
   private rejectAll(failure: unknown): void {
     this.waiters.reject(failure)
+    this.recent.reject(failure)
     for (const { applied, decided } of [...this.loop.unfinished, ...this.transforming.unfinished, ...this.order.undecided]) {
       applied.reject(failure)
       decided.reject(failure)

@@ -528,6 +528,17 @@ export class Applier {
       group.put(record.table, { id: record.id, definition: loadableDefinition(record.definition) }, true)
   }
 
+  /** Grows with what queries know of names, types and columns. */
+  get factsVersion(): number {
+    return this.names.size + this.keys.version + this.groups.typeCount
+  }
+
+  /** What batches have done to persons since the last call: merges, and perhaps more. */
+  takeMerges(): ReturnType<People['takeMerges']> {
+    const merges = this.people.takeMerges()
+    return this.families.isSettled ? merges : null
+  }
+
   commit(group: StagedGroup): Promise<void> {
     return group.commit({ event: this.keys.slots('event'), person: this.keys.slots('person') })
   }

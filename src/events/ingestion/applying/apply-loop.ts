@@ -12,6 +12,7 @@ import type { Backpressure } from './backpressure.ts'
 import type { CommitWaiters } from './commit-waiters.ts'
 import { lastSeqOf, type QueuedBatch } from './queued-batch.ts'
 import { readWork } from './read-work.ts'
+import type { RecentEvents } from './recent-events.ts'
 import type { RecentWaits } from './recent-waits.ts'
 
 export interface GroupLimits {
@@ -45,6 +46,7 @@ interface Parts {
   readonly queries: RecentWaits
   readonly transform: Transform
   readonly attempts: Attempts
+  readonly recent: RecentEvents
   /** Everything up to this record is processed. */
   processed(seq: number): void
   /** Everything up to this record is applied. */
@@ -128,13 +130,14 @@ export class ApplyLoop {
   private async applyGroup(): Promise<void> {
     if (this.queue[0]?.kind === 'removals') return this.remove(this.queue[0])
     const { applier } = this
-    const { writer, backpressure, limits, queries, attempts } = this.parts
+    const { writer, backpressure, limits, queries, attempts, recent } = this.parts
     if (applier.isFull) {
       await this.writing
       applier.forget()
     }
     applier.trim()
     const group = await writer.openGroup()
+    const noting = recent.noting(group)
     const done: QueuedBatch[] = []
     const lingerUntil = performance.now() + lingerMs
     let sliceStart = performance.now()
@@ -173,13 +176,14 @@ export class ApplyLoop {
         this.taken.add(waiting)
         for (;;) {
           const upTo = Math.min(groupRows, group.events + eventsPerTimeCheck)
-          const { next: reached, uuids } = applier.apply(waiting.work!, { from: waiting.next, to }, group, upTo)
+          const { next: reached, uuids } = applier.apply(waiting.work!, { from: waiting.next, to }, noting, upTo)
           waiting.next = reached
           waiting.uuids = [...waiting.uuids, ...uuids]
           if (reached >= to || isFull()) break
           await pause()
         }
         if (waiting.next < waiting.count) break
+        this.noteRecent(waiting, noting !== group)
         waiting.work = null
         this.queue.shift()
         backpressure.leave(waiting.bytes)
@@ -191,11 +195,12 @@ export class ApplyLoop {
     }
     await applier.stage(group)
     const seq = applier.appliedSeq
+    const { version } = recent
     await this.writing
     this.isWriting = true
     this.writing = applier
       .commit(group)
-      .then(() => this.committed(done, seq))
+      .then(() => this.committed(done, seq, version))
       .finally(() => {
         this.isWriting = false
         this.wake()
@@ -204,9 +209,18 @@ export class ApplyLoop {
     if (removesIds) await this.writing // the store still has them, and the next group reads it
   }
 
+  private noteRecent(waiting: QueuedBatch, isNoted: boolean): void {
+    const { applier } = this
+    const { recent } = this.parts
+    const merges = applier.takeMerges()
+    const seq = lastSeqOf(waiting)
+    if (waiting.kind === 'event') recent.processed(seq, merges, isNoted, applier.factsVersion)
+    else recent.changed(seq, applier.factsVersion)
+  }
+
   /** Removals change what the applier has cached, so it starts from the store again. */
   private async remove(waiting: QueuedBatch): Promise<void> {
-    const { writer, backpressure, attempts, projectId, limits } = this.parts
+    const { writer, backpressure, attempts, projectId, limits, recent } = this.parts
     await this.writing
     const { content, firstSeq } = waiting.work!
     if (content.kind !== 'removals') throw new InternalError(`Removals were expected, got ${content.kind}`)
@@ -229,10 +243,12 @@ export class ApplyLoop {
     waiting.uuids = [...waiting.uuids, ...counts] // before the commit, which may succeed although it reports an error
     this.queue.shift()
     backpressure.leave(waiting.bytes)
+    recent.changed(seq, this.applier.factsVersion)
     this.parts.processed(seq)
     await group.commit({ event: [], person: [] })
     this.applier = await Applier.open(writer, projectId, limits)
-    this.committed([waiting], seq)
+    recent.changed(seq, this.applier.factsVersion)
+    this.committed([waiting], seq, recent.version)
   }
 
   /**
@@ -275,7 +291,8 @@ export class ApplyLoop {
     return next
   }
 
-  private committed(done: readonly QueuedBatch[], seq: number): void {
+  private committed(done: readonly QueuedBatch[], seq: number, version: number): void {
+    this.parts.recent.committed(seq, version)
     const { failures, waiters, limits, writer } = this.parts
     failures.succeeded()
     if (this.groupRows < limits.groupRows && ++this.transactionsSinceFailure % transactionsBeforeGrowth === 0)
@@ -347,6 +364,8 @@ export class ApplyLoop {
     }
     this.queue.sort((a, b) => a.firstSeq - b.firstSeq)
     for (const waiting of uncommitted) this.taken.delete(waiting)
-    if (done.length > 0) this.committed(done, appliedSeq)
+    const { recent } = this.parts
+    recent.lost(appliedSeq, this.applier.factsVersion)
+    if (done.length > 0) this.committed(done, appliedSeq, recent.version)
   }
 }

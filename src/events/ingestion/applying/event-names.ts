@@ -25,6 +25,10 @@ export class EventNames {
     for (const name of stored) this.byName.set(name.name, name)
   }
 
+  get size(): number {
+    return this.byName.size
+  }
+
   /** The id of the name of an event that happened at `time`. */
   count(name: string, time: number): number {
     let known = this.byName.get(name)

@@ -261,6 +261,11 @@ export class Families {
     this.changedLength = 0
   }
 
+  /** All merges of the past that the group has are decided and taken over. */
+  get isSettled(): boolean {
+    return this.undecided.size === 0 && this.decisions.length === 0
+  }
+
   /** True if the group should end because of what it has changed. */
   get isHeavy(): boolean {
     return this.changedLength > this.people.room

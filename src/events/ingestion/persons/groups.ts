@@ -66,6 +66,10 @@ export class Groups {
     this.types = [...types]
   }
 
+  get typeCount(): number {
+    return this.types.filter((type) => type !== undefined).length
+  }
+
   /** -1 if the project has five other types already. */
   indexOf(type: string): number {
     const index = this.types.indexOf(type)

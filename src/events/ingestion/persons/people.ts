@@ -69,6 +69,9 @@ export class People {
   /** Properties that are larger than usual. */
   readonly large: LargeRoom
   private largeVersions: number
+  /** What `takeMerges` has not returned yet. */
+  private newMerges: number[] = []
+  private hasMovedOtherwise = false
   private versions: { person_no: number; log_seq: number; properties: string }[] = []
 
   constructor(store: EventWriter, projectId: number, { nextPersonNo, keptUuids, large }: WriterState, kept: number) {
@@ -308,6 +311,7 @@ export class People {
       this.ids.delete(id)
       this.newIds.delete(id)
       this.removedIds.add(id)
+      this.hasMovedOtherwise = true
     }
   }
 
@@ -391,6 +395,7 @@ export class People {
     append(this.addedIds, target.no, this.addedIds.get(source.no) ?? [])
     append(this.addedMerges, target.no, [source.no, ...(this.addedMerges.get(source.no) ?? [])])
     this.merged.push(source.no)
+    this.newMerges.push(source.no)
     this.people.delete(source.no)
     this.changed.delete(source.no)
     this.touch(target)
@@ -400,6 +405,7 @@ export class People {
   rewrite(person: Person, members: readonly Member[]): void {
     const numbers = members.flatMap((member) => [member.person.no, ...member.numbers])
     const ids = members.flatMap((member) => member.ids)
+    this.hasMovedOtherwise = true
     for (const no of numbers) {
       this.rewritten.add(no)
       this.placed.add(no)
@@ -483,6 +489,15 @@ export class People {
     this.movedIds.clear()
     this.removedIds.clear()
     this.versions = []
+  }
+
+  /** The merges since the last call; null: ids were moved or removed in another way as well. */
+  takeMerges(): (readonly [merged: number, survivor: number])[] | null {
+    const taken = this.newMerges.map((no) => [no, this.current(no)] as const)
+    const isWhole = !this.hasMovedOtherwise
+    this.newMerges = []
+    this.hasMovedOtherwise = false
+    return isWhole ? taken : null
   }
 
   /** Number of persons that the group has changed so far. */

@@ -80,6 +80,8 @@ export class PropertyKeys {
   refused = 0
   /** The last record of the previous group. */
   storedSeq: number
+  /** Grows with new keys, types of values and slots. */
+  version = 0
 
   constructor(stored: readonly PropertyKey[], retired: readonly string[], storedSeq: number) {
     this.taken = new Set([...retired, ...stored.flatMap(({ scope, slots }) => slots.map(({ column }) => `${scope}:${column}`))])
@@ -110,6 +112,7 @@ export class PropertyKeys {
     }
     const key: PropertyKey = { scope, name, type: null, slots: [], counts: valueTypes.map(() => 0), firstSeen: time, lastSeen: time }
     keys.set(name, key)
+    this.version++
     this.fresh.add(key)
     this.rare.add(key)
     this.changed.add(key)
@@ -134,6 +137,7 @@ export class PropertyKeys {
       if (column === undefined) continue
       this.taken.add(`${key.scope}:${column}`)
       key.slots.push({ column, isReady: false, unfilledTo: this.storedSeq })
+      this.version++
       this.changed.add(key)
     }
   }
@@ -161,6 +165,7 @@ export class PropertyKeys {
     if (this.shapesCounted >= shapesKept || this.shapeParts >= partsKept) this.flushShapes()
     const parts = of.parts().flatMap(({ name, type }) => {
       const key = this.key(scope, name, time)
+      if (key?.counts[type] === 0) this.version++
       return key ? [{ key, type }] : []
     })
     const shape: CountedShape = { parts, mayBeRare: true, count: 0, firstSeen: time, lastSeen: time }
@@ -193,6 +198,7 @@ export class PropertyKeys {
     const key = this.key(scope, name, time)
     if (!key) return
     key.type = type
+    this.version++
     this.changed.add(key)
     if (sum(key.counts) >= slotCount) this.giveSlots(key)
   }
@@ -203,6 +209,7 @@ export class PropertyKeys {
       for (const slot of key.slots) {
         if (slot.isReady || !filled.includes(slot)) continue
         slot.isReady = true
+        this.version++
         this.changed.add(key)
       }
   }

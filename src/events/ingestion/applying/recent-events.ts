@@ -1,0 +1,172 @@
+import type { EventRow, StagedGroup } from '../ports.ts'
+import { CommitWaiters } from './commit-waiters.ts'
+import { RecentWaits } from './recent-waits.ts'
+
+/** More of them are what the store is for. */
+const mostEvents = 1 << 16
+const mostMerges = 1 << 12
+const firstEvents = 1 << 10
+
+/** Numbers of a person who became part of another one, and of that one. */
+type Merge = readonly [merged: number, survivor: number]
+
+/** Some events by column, in the order of their records. */
+export interface RecentBatch {
+  readonly person: Int32Array
+  readonly time: Float64Array
+  readonly event: Int32Array
+  readonly seq: Float64Array
+}
+
+/**
+ * The latest events that are processed, whether the store has them or not: a query that follows them does not wait for their transaction. They are noted
+ * while such queries come.
+ */
+export class RecentEvents {
+  /** All events behind this record are here, and nothing but events and merges has changed since. */
+  from: number
+  /** The last record that is processed. */
+  seq: number
+  /** Processed records were read again after an error: what was taken from here may differ from the store. */
+  losses = 0
+  /** Changes with the names and types of events, properties and groups, and with the definitions. */
+  version = 0
+  /** The last record that the store has, and at least its version. */
+  stored: number
+  storedVersion = 0
+  private readonly followers = new RecentWaits()
+  private readonly waiters: CommitWaiters
+  private batch = batchOf(0)
+  /** Rows, and those of processed records among them. */
+  private rows = 0
+  private shown = 0
+  private known: readonly (readonly [seq: number, merged: number, survivor: number])[] = []
+  private facts: number
+
+  /** `untilStored` resolves when the store has everything up to a record. */
+  constructor(
+    seq: number,
+    facts: number,
+    readonly untilStored: (seq: number) => Promise<void>,
+  ) {
+    this.from = this.seq = this.stored = seq
+    this.facts = facts
+    this.waiters = new CommitWaiters(seq)
+  }
+
+  /** For a query that follows the events: resolves when everything up to a record is processed. */
+  until(seq: number): Promise<void> {
+    this.followers.note()
+    return this.waiters.until(seq)
+  }
+
+  reject(error: unknown): void {
+    this.waiters.reject(error)
+  }
+
+  /** The same group, whose events are noted. */
+  noting(group: StagedGroup): StagedGroup {
+    if (!this.followers.areThere) return group
+    return Object.create(group, {
+      events: { get: () => group.events },
+      pushEvent: {
+        value: (row: EventRow) => {
+          this.add(row)
+          group.pushEvent(row)
+        },
+      },
+    }) as StagedGroup
+  }
+
+  /**
+   * A batch of events is processed, up to a record. `merges`: null if its persons have changed otherwise too. `isNoted`: its group has noted the events.
+   * `facts`: a number that grows with what `version` stands for.
+   */
+  processed(seq: number, merges: readonly Merge[] | null, isNoted: boolean, facts: number): void {
+    if (facts !== this.facts) this.version++
+    this.facts = facts
+    if (!merges || !isNoted || !this.followers.areThere || this.known.length + merges.length > mostMerges) {
+      this.restart(seq)
+      return
+    }
+    this.seq = seq
+    this.shown = this.rows
+    if (merges.length > 0) this.known = [...this.known, ...merges.map(([merged, survivor]) => [seq, merged, survivor] as const)]
+    this.waiters.reached(seq)
+  }
+
+  committed(seq: number, version: number): void {
+    this.stored = seq
+    this.storedVersion = version
+  }
+
+  /** Something else than events was processed. `facts`: as above. */
+  changed(seq: number, facts: number): void {
+    this.version++
+    this.facts = facts
+    this.restart(seq)
+  }
+
+  /** What is not in the store is processed again from a record on. */
+  lost(seq: number, facts: number): void {
+    this.losses++
+    this.changed(seq, facts)
+  }
+
+  /** Those behind a record, which is not before `from`. */
+  events(after: number): RecentBatch {
+    const { batch, shown } = this
+    let first = 0
+    for (let end = shown; first < end; ) {
+      const middle = (first + end) >> 1
+      if (batch.seq[middle]! > after) end = middle
+      else first = middle + 1
+    }
+    const part = <V extends Int32Array | Float64Array>(values: V) => values.slice(first, shown) as V
+    return { person: part(batch.person), time: part(batch.time), event: part(batch.event), seq: part(batch.seq) }
+  }
+
+  /** The merges of batches behind a record, in their order. */
+  merges(after: number): readonly Merge[] {
+    return this.known.filter(([seq]) => seq > after).map(([, merged, survivor]) => [merged, survivor])
+  }
+
+  private add({ personNo, time, eventId, seq }: EventRow): void {
+    if (this.rows === this.batch.seq.length) this.makeRoom()
+    const { batch, rows } = this
+    batch.person[rows] = personNo
+    batch.time[rows] = time
+    batch.event[rows] = eventId
+    batch.seq[rows] = seq
+    this.rows++
+  }
+
+  private restart(seq: number): void {
+    this.from = this.seq = seq
+    this.batch = batchOf(0)
+    this.rows = this.shown = 0
+    this.known = []
+    this.waiters.reached(seq)
+  }
+
+  private makeRoom(): void {
+    const { batch, rows } = this
+    const dropped = rows >= mostEvents ? rows >> 1 : 0
+    if (dropped > 0) this.from = Math.max(this.from, batch.seq[dropped - 1]!)
+    this.batch = batchOf(dropped > 0 ? rows : Math.max(firstEvents, rows * 2))
+    for (const name of columnNames) this.batch[name].set(batch[name].subarray(dropped, rows))
+    this.rows -= dropped
+    this.shown = Math.max(0, this.shown - dropped)
+    const { from } = this
+    if (dropped > 0) this.known = this.known.filter(([seq]) => seq > from)
+  }
+}
+
+const columnNames = ['person', 'time', 'event', 'seq'] as const
+
+const batchOf = (rows: number): RecentBatch => ({
+  person: new Int32Array(rows),
+  time: new Float64Array(rows),
+  event: new Int32Array(rows),
+  seq: new Float64Array(rows),
+})

@@ -105,14 +105,14 @@ export class Matches {
   /** The same for a selection of the events. Conditions on persons are not part of it. */
   private read(selection: SelectionPart, first: number, end: number): number {
     const { from, to, scope, bits: wanted, further: also } = this.matching
-    const { offsets: starts, index: indexes, time: times, bits: masks, further: others } = selection
+    const { start: starts, end: ends, index: indexes, time: times, bits: masks, further: others } = selection
     const isPersonal = [scope, wanted, also].some((one) => one?.flags.some((flag) => flag.of === 'person'))
     this.persons = 0
     let rows = 0
     let person = first
     for (; person < end && rows < blockRows / 2; person++) {
       let at = starts[person - selection.from]!
-      let last = starts[person - selection.from + 1]!
+      let last = ends[person - selection.from]!
       if (at === last) continue
       if (times[at]! < from) at = firstSince(times, at, last, from)
       if (at < last && times[last - 1]! > to) last = firstSince(times, at, last, to + 1)

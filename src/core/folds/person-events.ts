@@ -31,8 +31,8 @@ export class PersonEvents implements CodedEvents {
     this.codes = codes
     this.steps = steps
     this.index = selection ? selection.index : null
-    this.starts = selection ? selection.offsets : start
-    this.ends = selection ? selection.offsets.subarray(1) : end
+    this.starts = selection ? selection.start : start
+    this.ends = selection ? selection.end : end
     this.first = selection ? selection.from : 0
     const { bits } = matching
     this.isPersonal = bits.flags.some(({ of }) => of === 'person')

@@ -4,6 +4,9 @@ import { type ArrayType, sharedArray } from '../lists/shared-array.ts'
 import type { EventBits, Fold, ListView, Matching } from './fold.ts'
 import { Matches } from './matches.ts'
 
+/** Entries for persons who outgrow theirs, besides a share of all. */
+const fewEntries = 256
+
 // Finds the events that meet the conditions of a fold, so that the next ones with these conditions only read them.
 
 export const selectionFold: Fold<Matching, Selection> = {
@@ -13,7 +16,7 @@ export const selectionFold: Fold<Matching, Selection> = {
     const matches = new Matches(matching)
     const [index, time, bits] = [new Pieces<Int32Array>(), new Pieces<Float64Array>(), new Pieces<Int32Array>()]
     const further = matching.further && new Pieces<Int32Array>()
-    const offsets = sharedArray(Int32Array, to - from + 1)
+    const counts = new Int32Array(to - from)
     let all = 0
     for (let person = from; person < to; ) {
       person = matches.fill(lists, person, to)
@@ -23,18 +26,19 @@ export const selectionFold: Fold<Matching, Selection> = {
       time.add(matches.time, rows)
       bits.add(matches.bits, rows)
       further?.add(matches.further!, rows)
-      for (let at = 0; at < matches.persons; at++) offsets[matches.person[at]! - from + 1] = matches.offsets[at + 1]! - matches.offsets[at]!
+      for (let at = 0; at < matches.persons; at++) counts[matches.person[at]! - from] = matches.offsets[at + 1]! - matches.offsets[at]!
       yield
     }
-    for (let person = 0; person < to - from; person++) offsets[person + 1]! += offsets[person]!
+    const places = placesOf(counts)
+    const { length } = places
     const part: SelectionPart = {
       from,
       to,
-      offsets,
-      index: index.joined(Int32Array),
-      time: time.joined(Float64Array),
-      bits: all >>> 8 === 0 ? bits.joined(Uint8Array) : bits.joined(Int32Array),
-      further: further?.joined(Int32Array) ?? null,
+      ...places.of,
+      index: index.placed(Int32Array, counts, places.of, length),
+      time: time.placed(Float64Array, counts, places.of, length, Number.NEGATIVE_INFINITY),
+      bits: all >>> 8 === 0 ? bits.placed(Uint8Array, counts, places.of, length) : bits.placed(Int32Array, counts, places.of, length),
+      further: further?.placed(Int32Array, counts, places.of, length) ?? null,
     }
     return [part]
   },
@@ -43,22 +47,44 @@ export const selectionFold: Fold<Matching, Selection> = {
 
 type Values = Uint8Array | Int32Array | Float64Array
 
+/** Where the events of each person go, with free entries for the next ones, and behind all for persons who outgrow theirs. */
+function placesOf(counts: Int32Array) {
+  const [start, end, room] = [0, 1, 2].map(() => sharedArray(Int32Array, counts.length)) as [Int32Array, Int32Array, Int32Array]
+  let used = 0
+  for (let person = 0; person < counts.length; person++) {
+    const events = counts[person]!
+    room[person] = events === 0 ? 0 : events + 1 + (events >> 4)
+    start[person] = used
+    end[person] = used + events
+    used += room[person]!
+  }
+  return { of: { start, end, room, used }, length: used + (used >> 3) + fewEntries }
+}
+
 /** Copies of parts of an array that is reused. */
 class Pieces<V extends Values> {
   private readonly pieces: V[] = []
-  private length = 0
 
   add(values: V, rows: number): void {
     this.pieces.push(values.slice(0, rows) as V)
-    this.length += rows
   }
 
-  joined<W extends Values>(Type: ArrayType<W>): W {
-    const all = sharedArray(Type, this.length)
+  /** The values of each person at its place. */
+  placed<W extends Values>(Type: ArrayType<W>, counts: Int32Array, { start }: Pick<SelectionPart, 'start'>, length: number, free = 0): W {
+    const all = sharedArray(Type, length)
+    if (free !== 0) all.fill(free)
+    let piece = 0
     let at = 0
-    for (const piece of this.pieces) {
-      all.set(piece, at)
-      at += piece.length
+    for (let person = 0; person < counts.length; person++) {
+      const events = counts[person]!
+      if (events === 0) continue
+      if (at === this.pieces[piece]!.length) {
+        piece++
+        at = 0
+      }
+      const values = this.pieces[piece]!
+      for (let i = 0, to = start[person]!; i < events; i++) all[to + i] = values[at + i]!
+      at += events
     }
     return all
   }

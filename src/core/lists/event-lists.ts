@@ -11,6 +11,8 @@ const slackEvents = 2
 const expectedSlackShare = 1 / 16
 /** Lists that move leave gaps. Above this share of gaps, the columns are compacted. */
 const mostGaps = 0.3
+/** Changed lists that are told apart. */
+const mostChanged = 1 << 12
 /** Records of the log are kept as 32-bit integers. */
 export const mostRecords = 2 ** 32 - 1
 
@@ -32,6 +34,8 @@ export class EventLists {
   /** Changes when events come or move. */
   version = 0
   events = 0
+  /** Persons whose lists have changed. Null: all may have moved. */
+  private changed: Set<number> | null = null
   /** Columns that move together with the events. */
   private readonly attached = new Set<MovingValues>()
   /** The capacity of each person's list, in events. */
@@ -85,8 +89,10 @@ export class EventLists {
     for (let i = 0; i < event.length; i++) if (event[i]! > most) most = event[i]!
     this.event = wideEnough(this.event, most)
     let { start, end, room, time: times, event: events, seq: seqs } = this
+    if (person.length > mostChanged) this.changed = null
     for (let i = 0; i < person.length; i++) {
       const who = person[i]!
+      this.changed?.add(who)
       if (who >= this.persons || end[who]! - start[who]! === room[who]!) {
         this.widen(who + 1)
         this.reserve(who, 1)
@@ -102,6 +108,7 @@ export class EventLists {
     this.events += person.length
     this.version++
     for (const [who, count] of ordered) this.order(this.start[who]!, this.start[who]! + count, this.end[who]!)
+    if (this.changed && this.changed.size > mostChanged) this.changed = null // nobody takes them
     if (this.gaps > mostGaps * this.used) this.compact()
   }
 
@@ -109,6 +116,7 @@ export class EventLists {
   merge(merged: number, survivor: number): void {
     if (merged >= this.persons || this.start[merged] === this.end[merged]) return
     this.version++
+    this.changed?.add(merged).add(survivor)
     const [from, to] = [this.start[merged]!, this.end[merged]!]
     this.widen(survivor + 1)
     this.reserve(survivor, to - from)
@@ -154,6 +162,13 @@ export class EventLists {
     const { nameBytes: _, ...counts } = shape
     Object.assign(lists, counts)
     return { lists, arrays: lists.image().arrays }
+  }
+
+  /** The persons whose lists have changed since the last call; null: all events may be elsewhere. */
+  takeChanged(): ReadonlySet<number> | null {
+    const { changed } = this
+    this.changed = new Set()
+    return changed && changed.size <= mostChanged ? changed : null
   }
 
   /** Bytes of arrays that were replaced since the last call. */
@@ -205,6 +220,7 @@ export class EventLists {
 
   /** Removes the gaps: places all lists side by side, with new free entries. */
   private compact(): void {
+    this.changed = null
     const { start, end, room, persons } = this
     const from = start.slice(0, persons)
     this.used = 0

@@ -293,7 +293,17 @@ export class ProjectLists implements MemoryHolder {
   private selectionsOf(loaded: LoadedLists): KeptSelections {
     const { memory } = this
     return {
-      find: (key) => loaded.selections.find(key),
+      find: (key, reselect) => {
+        const { selections } = loaded
+        const before = selections.bytes
+        const found = selections.find(key, reselect)
+        if (this.loaded !== loaded || selections.bytes === before) return found
+        this.discard(Math.max(0, before - selections.bytes))
+        if (memory.take(this, loaded.bytes)) return found
+        this.discard(selections.clear())
+        memory.take(this, loaded.bytes)
+        return { selection: null, isWanted: false }
+      },
       keep: (key, selection) => {
         if (this.loaded !== loaded) return
         this.discard(loaded.selections.keep(key, selection, memory.most - memory.taken))

@@ -5,21 +5,35 @@ export interface SelectionPart {
   /** Numbers of the persons: from the first one up to another. */
   readonly from: number
   readonly to: number
-  /** The events of the person `from + p` are `offsets[p]` to `offsets[p + 1]`, in order of time. */
-  readonly offsets: Int32Array
+  /** The events of the person `from + p` are `start[p]` to `end[p]`, in order of time. */
+  readonly start: Int32Array
+  readonly end: Int32Array
   /** Where they are in the lists. */
   readonly index: Int32Array
+  /** `-Infinity` in free entries. */
   readonly time: Float64Array
   readonly bits: Uint8Array | Int32Array
   readonly further: Int32Array | null
+  /** The entries that each person has, with free ones. */
+  readonly room: Int32Array
+  /** Entries that belong to a person, or did. The others are for lists that outgrow theirs. */
+  used: number
 }
 /** Of all persons. */
 export type Selection = readonly SelectionPart[]
 
+/** Finds the events of some persons again, whose lists have changed. Null: the selection has no room for them. */
+export type Reselect = (selection: Selection, lists: EventLists, persons: ReadonlySet<number>) => Selection | null
+/** Null: it was asked for, or it is not worth its memory. */
+interface Kept {
+  selection: Selection | null
+  reselect: Reselect | null
+}
+
 /** What keeps selections between queries. */
 export interface KeptSelections {
-  /** `isWanted`: it was asked for before, and the lists have not changed since. */
-  find(key: string): { readonly selection: Selection | null; readonly isWanted: boolean }
+  /** `isWanted`: it was asked for before. `reselect`: how a selection that is made now follows the lists; null: it ends with the next events. */
+  find(key: string, reselect: Reselect | null): { readonly selection: Selection | null; readonly isWanted: boolean }
   /** Keeps it if memory is unused. */
   keep(key: string, selection: Selection): void
 }
@@ -32,32 +46,35 @@ const mostShare = 0.6
 const memoryShare = 1 / 4
 
 /**
- * The selections of a project, as of one version of its lists. The first query with some conditions finds its events itself, the second one makes a
- * selection, further ones read it. So queries that are asked once, or while events arrive, pay nothing for it.
+ * The selections of a project. The first query with some conditions finds its events itself, the second one makes a selection, further ones read it. So
+ * queries that are asked once pay nothing for it. New events join the selections that they belong to, before the next one is read.
  */
 export class Selections {
   bytes = 0
   private version = -1
-  /** By key, in order of last use. Null: it was asked for, or it is not worth its memory. */
-  private readonly known = new Map<string, Selection | null>()
+  /** By key, in order of last use. */
+  private readonly known = new Map<string, Kept>()
   private readonly useless = new Set<string>()
 
-  constructor(private readonly lists: Pick<EventLists, 'version' | 'events' | 'bytes'>) {}
+  constructor(private readonly lists: EventLists) {}
 
-  find(key: string): { readonly selection: Selection | null; readonly isWanted: boolean } {
-    this.forgetOld()
-    const selection = this.known.get(key) ?? null
-    const isWanted = this.known.has(key) && selection === null && !this.useless.has(key)
+  find(key: string, reselect: Reselect | null): { readonly selection: Selection | null; readonly isWanted: boolean } {
+    this.follow()
+    const kept = this.known.get(key) ?? { selection: null, reselect }
+    const isWanted = this.known.has(key) && kept.selection === null && !this.useless.has(key)
+    if (kept.selection === null) kept.reselect = reselect
     this.known.delete(key)
-    this.known.set(key, selection)
+    this.known.set(key, kept)
     if (this.known.size > mostKeys) this.forgetOldest()
-    return { selection, isWanted }
+    return { selection: kept.selection, isWanted }
   }
 
   /** Keeps it if it saves something and fits: into its share, and into `unused` bytes. Returns the bytes that were dropped for it. */
   keep(key: string, selection: Selection, unused: number): number {
-    this.forgetOld()
-    const events = selection.reduce((sum, { index }) => sum + index.length, 0)
+    this.follow()
+    const known = this.known.get(key)
+    if (known) this.drop(known) // another query was as quick
+    const events = selection.reduce((sum, { used }) => sum + used, 0)
     const bytes = bytesOf(selection)
     const most = this.lists.bytes * memoryShare
     if (events > this.lists.events * mostShare || bytes > Math.min(most, this.bytes + unused)) {
@@ -68,7 +85,7 @@ export class Selections {
     while (this.bytes > 0 && this.bytes + bytes > Math.min(most, before + unused)) this.dropOldest()
     const dropped = before - this.bytes
     this.known.delete(key)
-    this.known.set(key, selection)
+    this.known.set(key, { selection, reselect: known?.reselect ?? null })
     this.bytes += bytes
     return dropped
   }
@@ -83,31 +100,51 @@ export class Selections {
   }
 
   private forgetOldest(): void {
-    const [key, selection] = this.known.entries().next().value!
+    const [key, kept] = this.known.entries().next().value!
     this.known.delete(key)
     this.useless.delete(key)
-    if (selection) this.bytes -= bytesOf(selection)
+    this.drop(kept)
   }
 
   private dropOldest(): void {
-    for (const [key, selection] of this.known) {
-      if (!selection) continue
-      this.known.set(key, null)
-      this.bytes -= bytesOf(selection)
+    for (const kept of this.known.values()) {
+      if (!kept.selection) continue
+      this.drop(kept)
       return
     }
   }
 
-  private forgetOld(): void {
-    if (this.version === this.lists.version) return
-    this.clear()
-    this.version = this.lists.version
+  private drop(kept: Kept): void {
+    if (kept.selection) this.bytes -= bytesOf(kept.selection)
+    kept.selection = null
+  }
+
+  /** The lists have not changed since their last reader left, so nobody reads a selection that is behind them. */
+  private follow(): void {
+    const { lists } = this
+    if (this.version === lists.version) return
+    this.version = lists.version
+    const changed = lists.takeChanged()
+    if (!changed) {
+      this.clear()
+      return
+    }
+    for (const [key, kept] of this.known) {
+      const { selection, reselect } = kept
+      this.drop(kept)
+      if (!reselect) {
+        this.known.delete(key)
+        this.useless.delete(key)
+      } else if (!selection) continue
+      else kept.selection = reselect(selection, lists, changed)
+      if (kept.selection) this.bytes += bytesOf(kept.selection)
+    }
   }
 }
 
 const bytesOf = (selection: Selection): number =>
   selection.reduce(
-    (sum, { offsets, index, time, bits, further }) =>
-      sum + offsets.byteLength + index.byteLength + time.byteLength + bits.byteLength + (further?.byteLength ?? 0),
+    (sum, { start, index, time, bits, further }) =>
+      sum + 3 * start.byteLength + index.byteLength + time.byteLength + bits.byteLength + (further?.byteLength ?? 0),
     0,
   )

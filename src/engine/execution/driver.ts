@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Table } from 'apache-arrow'
 import { extentOf, type Fold, type ListView, listView } from '../../core/folds/fold.ts'
+import { isOfNames, reselected } from '../../core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../core/folds/selection.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
@@ -63,7 +64,11 @@ async function inThreads(
   const conditions = fold.conditions ? selectable(fold.conditions(params)) : null
   if (!selections || !conditions) return threads.run(plain, view, params, signal)
   const key = selectionKey(conditions, view)
-  const { selection, isWanted } = selections.find(key)
+  const { persons, entry } = view
+  const { selection, isWanted } = selections.find(
+    key,
+    entry === null && isOfNames(conditions) ? (old, lists, changed) => reselected(old, lists, changed, conditions, persons) : null,
+  )
   if (selection) return threads.run(fold, view, params, signal, selection)
   if (!isWanted) return threads.run(plain, view, params, signal)
   const made = await threads.run(selectionFold, view, conditions, signal)

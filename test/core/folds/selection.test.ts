@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { BitFlag, EventBits, Matching } from '../../../src/core/folds/fold.ts'
 import { columnView, listView } from '../../../src/core/folds/fold.ts'
 import { Matches } from '../../../src/core/folds/matches.ts'
+import { reselected } from '../../../src/core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../../src/core/folds/selection.ts'
 import { orderByActor } from '../../../src/core/lists/actor-order.ts'
 import { EventLists } from '../../../src/core/lists/event-lists.ts'
@@ -109,6 +110,74 @@ test.each([
     { numRuns: 300 },
   ),
 )
+
+const drawnRounds = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ events: fc.array(fc.tuple(fc.nat(persons + 3), fc.nat(99), fc.nat(3)), { maxLength: 12 }) }) },
+    { weight: 1, arbitrary: fc.record({ merged: fc.nat(persons - 1), survivor: fc.nat(persons - 1) }) },
+  ),
+  { maxLength: 25 },
+)
+const drawnNames = fc.record({ masks: fc.array(fc.constantFrom(0, 1, 2, 256), { maxLength: 4 }), others: fc.constantFrom(0, 0, 1) })
+
+test('new events and merges join a selection: it stays what a search finds, until it has no room', () => {
+  let joined = 0
+  assertGenerated(
+    fc.property(drawnEvents, drawnRounds, drawnNames, fc.option(drawnNames), (events, rounds, names, more) => {
+      const lists = new EventLists()
+      const add = (some: readonly (readonly [number, number, number, ...unknown[]])[], seq: number) =>
+        lists.add({
+          person: Int32Array.from(some, ([person]) => person),
+          time: Float64Array.from(some, ([, time]) => time),
+          event: Int32Array.from(some, ([, , event]) => event),
+          seq: Float64Array.from(some, (_, i) => seq + i),
+        })
+      add(events, 1)
+      const ofNames = ({ masks, others }: typeof names): EventBits => ({ byEvent: Int32Array.from(masks), others, flags: [] })
+      const conditions: Matching = {
+        from: Number.NEGATIVE_INFINITY,
+        to: Number.POSITIVE_INFINITY,
+        scope: null,
+        bits: ofNames(names),
+        further: more && ofNames(more),
+        takesAll: false,
+      }
+      const view = () => listView({ lists, order: null })
+      const select = () => {
+        const { persons: all } = view()
+        const middle = Math.floor(all / 2)
+        return [
+          completed(selectionFold.run(view(), conditions, 0, middle)),
+          completed(selectionFold.run(view(), conditions, middle, all)),
+        ].flat()
+      }
+      let made = view().persons
+      let selection = select()
+      lists.takeChanged()
+      for (const [i, round] of rounds.entries()) {
+        if ('events' in round) add(round.events, 1000 * (i + 1))
+        else if (round.merged !== round.survivor) lists.merge(round.merged, round.survivor)
+        const changed = lists.takeChanged()
+        const followed = changed && reselected(selection, lists, changed, conditions, made)
+        if (followed) joined++
+        else made = view().persons
+        selection = [...(followed ?? select())]
+        const [searched, read] = [new Matches(conditions), new Matches(conditions)]
+        const expected = rowsOf(searched, (first) => searched.fill(view(), first, view().persons), view().persons)
+        const found = selection.flatMap((part) => {
+          const selected = { ...view(), selection: part }
+          return rowsOf(read, (person) => read.fill(selected, Math.max(part.from, person), part.to), part.to)
+        })
+        expect(found).toEqual(expected)
+        // What is read without looking at persons: the same events, and free entries.
+        const flat = selection.flatMap(({ index, time, used }) => [...index.subarray(0, used)].filter((_, at) => time[at]! !== -Infinity))
+        expect(flat.sort((a, b) => a - b)).toEqual(expected.map((row) => (row as number[])[1]!).sort((a, b) => a - b))
+      }
+    }),
+    { numRuns: 300 },
+  )
+  expect(joined).toBeGreaterThan(1000)
+})
 
 test('what takes every event is not selected', () => {
   expect(

@@ -473,7 +473,10 @@ const selectionOf = (events: number): Selection => [
   {
     from: 0,
     to: 1,
-    offsets: Int32Array.of(0, events),
+    start: Int32Array.of(0),
+    end: Int32Array.of(events),
+    room: Int32Array.of(events),
+    used: events,
     index: new Int32Array(events),
     time: new Float64Array(events),
     bits: new Uint8Array(events),
@@ -485,7 +488,7 @@ const eventsOf = (selection: Selection | null) => selection && selection[0]!.ind
 /** Asks as a query does that makes a selection where one is wanted. Returns what it found, and whether it was to make one. */
 const select = async (lists: ProjectLists, { source, events }: Store, key: string, size: number) =>
   (await lists.use(source, events.length, noColumns, async ({ selections }) => {
-    const { selection, isWanted } = selections!.find(key)
+    const { selection, isWanted } = selections!.find(key, null)
     if (isWanted) selections!.keep(key, selectionOf(size))
     return [eventsOf(selection), isWanted] as const
   }))!.answer
@@ -530,7 +533,7 @@ test('selections take a quarter of the memory of the lists, and only what nothin
     for (const key of ['a', 'b', 'c']) for (let i = 0; i < 2; i++) await select(lists, store, key, 500)
     const kept = []
     for (const key of ['a', 'b', 'c'])
-      kept.push((await lists.use(store.source, 4_000, noColumns, async ({ selections }) => selections!.find(key)))!.answer.selection)
+      kept.push((await lists.use(store.source, 4_000, noColumns, async ({ selections }) => selections!.find(key, null)))!.answer.selection)
     return kept.map((one) => one !== null)
   }
   let bytes = 0

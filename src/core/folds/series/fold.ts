@@ -44,9 +44,9 @@ export const seriesFold: Fold<Series, SeriesPart> = {
   *run(lists, series, from, to) {
     const { selection } = lists
     if (selection && readsEventsOnly(series)) {
-      const [first, last] = [selection.offsets[from - selection.from]!, selection.offsets[to - selection.from]!]
+      const { used } = selection
       const hasOthers = !isCovered(series)
-      return yield* counted(lists, series, first, last, (matches, row) => matches.take(selection, row, last), hasOthers)
+      return yield* counted(lists, series, 0, used, (matches, row) => matches.take(selection, row, used), hasOthers)
     }
     const events = series.splits.length > 0 ? null : PersonEvents.of(lists, series.matching)
     const plain = events && plainSeries(events, series.value, series.edges, from, to)
@@ -114,7 +114,8 @@ const isCovered = ({ matching: { from, to }, edges }: Series) => edges !== null 
 
 /** Events of another time than the asked one are in no bucket. */
 function leaveOutOthers({ rows, time }: Matches, { from, to }: Matching, bucketOf: Int32Array): void {
-  for (let row = 0; row < rows; row++) bucketOf[row] = time[row]! >= from && time[row]! <= to ? bucketOf[row]! : -1
+  const least = Math.max(from, -Number.MAX_VALUE) // free entries are before any time
+  for (let row = 0; row < rows; row++) bucketOf[row] = time[row]! >= least && time[row]! <= to ? bucketOf[row]! : -1
 }
 
 function joinedParts(parts: readonly SeriesPart[], series: Series): SeriesPart {

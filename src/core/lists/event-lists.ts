@@ -11,7 +11,7 @@ const slackEvents = 2
 const expectedSlackShare = 1 / 16
 /** Lists that move leave gaps. Above this share of gaps, the columns are compacted. */
 const mostGaps = 0.3
-/** Changed lists that are told apart. */
+/** With more changed lists, all count as changed. */
 const mostChanged = 1 << 12
 /** Records of the log are kept as 32-bit integers. */
 export const mostRecords = 2 ** 32 - 1

@@ -1,4 +1,3 @@
-import type { EventLists } from './event-lists.ts'
 import type { LoadedLists, Merges } from './loaded-lists.ts'
 import type { ColumnSource, EventBatch, RecentEvents } from './ports.ts'
 
@@ -12,15 +11,13 @@ export function survivorIn(survivorOf: ReadonlyMap<number, number>, person: numb
 }
 
 /** Joins the lists of persons. Merges that the lists have already change nothing. */
-export function joinPersons(lists: EventLists, { mark, survivorOf }: Merges, merges: Iterable<readonly [number, number]>): Merges {
-  const joined = new Map(survivorOf)
+function joinPersons({ lists, merges: { survivorOf } }: LoadedLists, merges: Iterable<readonly [number, number]>): void {
   for (const [merged, survivor] of merges) {
-    const current = survivorIn(joined, survivor)
-    if (current === merged || survivorIn(joined, merged) === current) continue
+    const current = survivorIn(survivorOf, survivor)
+    if (current === merged || survivorIn(survivorOf, merged) === current) continue
     lists.merge(merged, current)
-    joined.set(merged, current)
+    survivorOf.set(merged, current)
   }
-  return { mark, survivorOf: joined }
 }
 
 /** Whether nothing but events and merges lies between the lists and a record. */
@@ -28,8 +25,7 @@ export const canFollow = ({ upTo }: LoadedLists, recent: RecentEvents): boolean 
 
 /** Adds what the lists lack. */
 export function followRecent(loaded: LoadedLists, recent: RecentEvents): void {
-  const merges = recent.merges(loaded.upTo)
-  if (merges.length > 0) loaded.merges = joinPersons(loaded.lists, loaded.merges, merges)
+  joinPersons(loaded, recent.merges(loaded.upTo))
   const batch = recent.events(loaded.upTo)
   loaded.seq = batch.seq.at(-1) ?? loaded.seq
   loaded.upTo = recent.seq

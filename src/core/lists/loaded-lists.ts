@@ -9,7 +9,8 @@ import { Selections } from './selections.ts'
 
 export interface Merges {
   readonly mark: string
-  readonly survivorOf: ReadonlyMap<number, number>
+  /** Of persons who were merged into somebody who was merged later, perhaps that one. */
+  readonly survivorOf: Map<number, number>
 }
 
 interface LoadedColumn {

@@ -23,7 +23,7 @@ export interface ListSource {
   /** Of the events up to a record: other events have another one. */
   fingerprint(seq: number): Promise<string>
   /** All merges that hold: from a person's number to that of its survivor. */
-  merges(): Promise<ReadonlyMap<number, number>>
+  merges(): Promise<Map<number, number>>
 }
 
 /** The latest events of a project, of which the store may lack some. */

@@ -175,7 +175,7 @@ export class ProjectLists implements MemoryHolder {
   private async save(): Promise<void> {
     const { loaded, files } = this
     if (!loaded || !files || loaded.seq === this.savedSeq || loaded.lists.events < fewEvents) return
-    if (this.recent && this.recent.stored < loaded.seq) return // another process may get others
+    if (this.recent && this.recent.stored < loaded.upTo) return // another process may get others
     try {
       await files.write(loaded.image(await this.fingerprint(loaded.seq)))
       this.savedSeq = loaded.seq
@@ -282,7 +282,7 @@ export class ProjectLists implements MemoryHolder {
   private async stored(): Promise<void> {
     const { loaded, recent } = this
     if (!recent) return
-    if (loaded && recent.stored < loaded.seq) await recent.untilStored(loaded.seq)
+    if (loaded && recent.stored < loaded.upTo) await recent.untilStored(loaded.upTo)
     if (this.losses === recent.losses) return
     await this.readersGone()
     this.losses = recent.losses

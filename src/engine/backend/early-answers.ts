@@ -16,7 +16,7 @@ const keyOf = (query: unknown): string => createHash('sha256').update(JSON.strin
 
 /**
  * Answers queries that the lists in memory answer alone, without waiting until the store has what was acknowledged: the lists follow what is processed.
- * A query that needs anything of the store is begun again, once the store has it all.
+ * A query that needs anything of the store is restarted once the store has it all.
  */
 export class EarlyAnswers {
   /** Facts of the store, and the version of `recent` that they are at least of. */

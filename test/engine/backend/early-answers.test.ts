@@ -193,3 +193,22 @@ test('answers are those of the store after any sequence of events, merges, chang
   // Otherwise nothing was shown.
   expect(happened.early).toBeGreaterThan(20)
 })
+
+test('definitions that have changed since the last transaction count at once', async () => {
+  const waymark = await open({ dataDir: ':memory:', clock: () => new Date('2026-03-10T12:00:00Z'), threads: 1 })
+  const project = await waymark.createProject()
+  const arrive = (event: string) => project.ingest({ batch: [{ event, distinct_id: 'a', timestamp: '2026-03-05T00:00:00Z' }] } as never)
+  for (const name of names) await arrive(name)
+  const { id } = await project.createAction({ name: 'Done', steps: [{ event: 'visit' }] })
+  const done = trend([{ kind: 'ActionsNode', id }], { trendsFilter: { display: 'BoldNumber' } })
+  const asked = async () => ((await resultsOf(project, done)) as [{ aggregated_value: number }])[0].aggregated_value
+  expect(await asked()).toBe(1)
+  await arrive('visit')
+  expect([await asked(), project.lag]).toEqual([2, 1])
+  await arrive('visit')
+  expect([await asked(), project.lag]).toEqual([3, 2])
+  await project.actions.update(id, { steps: [{ event: 'buy' }] })
+  await arrive('buy')
+  expect(await asked()).toBe(2)
+  await waymark.close()
+})

@@ -106,6 +106,7 @@ export class ProjectLists implements MemoryHolder {
 
   /** The same without a store: over lists that follow the latest events. Null if that takes more than they have. */
   async useRecent<T>(seq: number, wanted: ColumnSource, read: (open: Open) => Promise<T>): Promise<{ readonly answer: T } | null> {
+    if (this.loads > 0) return null // it may take long
     return this.reading(() => this.openRecent(seq, wanted), wanted, read)
   }
 
@@ -247,7 +248,7 @@ export class ProjectLists implements MemoryHolder {
   /** The same from memory alone. */
   private async openRecent(seq: number, wanted: ColumnSource): Promise<Open | null> {
     const { loaded, recent } = this
-    if (!loaded || !recent || this.loads > 0 || seq > mostRecords) return null
+    if (!loaded || !recent || seq > mostRecords) return null
     this.isChanging = true
     try {
       if (loaded.upTo < seq) {

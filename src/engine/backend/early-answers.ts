@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ProjectLists } from '../../core/lists/project-lists.ts'
 import type { Pipeline } from '../../events/ingestion/pipeline.ts'
 import type { StoreFacts } from '../../language/catalog/store-facts.ts'
+import { jsonText } from '../../lib/text/json-text.ts'
 import { answerQuery } from '../execution/answer.ts'
 import type { AnswerOptions } from '../execution/checkpoint.ts'
 import { PlannedElsewhere } from '../execution/plan-in-slices.ts'
@@ -9,10 +10,13 @@ import type { Statements } from '../execution/ports.ts'
 import type { QueryProject } from '../execution/query-context.ts'
 import { longPlan } from './long-queries.ts'
 
+/** They never read the lists. */
+const kindsOfRows: ReadonlySet<unknown> = new Set(['SqlLikeQuery', 'HogQLQuery', 'EventsQuery'])
+
 /** Queries that are remembered as those that read the store. */
 const mostRefused = 1000
 
-const keyOf = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64')
+const keyOf = (query: unknown): string => createHash('sha256').update(jsonText(query)).digest('base64')
 
 /**
  * Answers queries that the lists in memory answer alone, without waiting until the store has what was acknowledged: the lists follow what is processed.
@@ -39,7 +43,7 @@ export class EarlyAnswers {
   }
 
   isRefused(query: unknown): boolean {
-    return this.refused.size > 0 && this.refused.has(keyOf(query))
+    return kindsOfRows.has((query as { kind?: unknown } | null)?.kind) || (this.refused.size > 0 && this.refused.has(keyOf(query)))
   }
 
   /** Null: it needs the store. `project`: as it is once the store has everything; it is not asked for anything here. */

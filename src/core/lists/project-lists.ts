@@ -153,6 +153,25 @@ export class ProjectLists implements MemoryHolder {
     }
   }
 
+  /** Reads the files, so that the first query does not wait for them. Nothing is evicted for it, and nothing read from the store. */
+  async preload(source: Pick<ListSource, 'state' | 'fingerprint'>): Promise<void> {
+    const change = this.changing.then(async () => {
+      if (this.loaded || this.isTooLarge) return
+      this.loads++
+      this.isChanging = true
+      try {
+        const { changedSeq } = await source.state()
+        this.loaded = await this.restored(source, changedSeq, this.memory.most - this.memory.taken)
+        if (this.loaded) this.loaded.upTo = this.loaded.seq
+      } finally {
+        this.loads--
+        this.isChanging = false
+      }
+    })
+    this.changing = change.catch(() => undefined)
+    await change
+  }
+
   evict(): boolean {
     if (this.readers > 0 || this.isChanging) return false
     this.discard(this.loaded ? this.loaded.bytes : 0)
@@ -195,17 +214,26 @@ export class ProjectLists implements MemoryHolder {
     }, saveAfterMs).unref()
   }
 
-  /** The lists in the files, if the store still has the same events. */
-  private async restored(source: ListSource, changedSeq: number): Promise<LoadedLists | null> {
+  /** The lists in the files, if the store still has the same events, and they take no more than `most` bytes. */
+  private async restored(
+    source: Pick<ListSource, 'fingerprint'>,
+    changedSeq: number,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<LoadedLists | null> {
     if (!this.files || !this.hasFiles) return null
     this.hasFiles = false // unless they turn out to be of use
+    let isTooMuch = false
     try {
       let found: ReturnType<typeof LoadedLists.ofImage> = null
       const open = (about: unknown) => {
         found = LoadedLists.ofImage(about)
-        return found?.arrays ?? null
+        isTooMuch = found !== null && found.arrays.reduce((sum, { byteLength }) => sum + byteLength, 0) > most
+        return isTooMuch ? null : (found?.arrays ?? null)
       }
-      if (!(await this.files.read(open))) return null
+      if (!(await this.files.read(open))) {
+        this.hasFiles = isTooMuch // for a query
+        return null
+      }
       const { fingerprint, seq, finish } = found!
       if (found!.changedSeq !== changedSeq) return null
       if ((await source.fingerprint(seq)) !== fingerprint) return null

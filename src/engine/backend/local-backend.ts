@@ -11,6 +11,7 @@ import { Pipeline } from '../../events/ingestion/pipeline.ts'
 import type { Transform } from '../../events/ingestion/transforming/transform.ts'
 import { Transformer } from '../../events/ingestion/transforming/transformer.ts'
 import { type StatementScheduler, unscheduled } from '../../lib/flow/statement-scheduler.ts'
+import { jsonText } from '../../lib/text/json-text.ts'
 import { allRows } from '../../queries/answers/page-limit.ts'
 import { Refusal } from '../../queries/refusals.ts'
 import { viewsNamedIn } from '../../queries/views.ts'
@@ -377,6 +378,20 @@ export class LocalBackend implements ProjectBackend {
     }
   }
 
+  /** Reads what the lists had when the project was closed, behind everything else: the first question does not wait for it. */
+  preload(): void {
+    const { lists } = this
+    const { home, storage } = this
+    if (!lists || storage.cacheFolder === null || this.loading) return
+    const source = storage.engine.lists!.source(storage.engine.statements(home.admission.upkeep(home.settings().id)))
+    this.loading = lists
+      .preload(source)
+      .catch(home.onError)
+      .finally(() => {
+        this.loading = null
+      })
+  }
+
   private folding(statements: Statements): Pick<QueryProject, 'fold' | 'loads' | 'threads'> {
     const { lists } = this
     const source = this.storage.engine.lists?.source(statements)
@@ -457,6 +472,6 @@ const limited = <P extends object>(project: P, rowLimits: RowLimits): P => (rowL
 
 /** What a query reads besides the store. */
 function cohortsMayBeIn(query: unknown, { testAccountFilters, views }: QueryProject['settings']): unknown[] {
-  const read = views && Object.keys(views).length > 0 ? viewsNamedIn(JSON.stringify(query) ?? '', views) : []
+  const read = views && Object.keys(views).length > 0 ? viewsNamedIn(jsonText(query) ?? '', views) : []
   return [query, testAccountFilters, read]
 }

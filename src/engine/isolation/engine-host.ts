@@ -124,6 +124,7 @@ async function openProject(
   const isThorough = isLive || wasClosed ? { isThorough: false } : {}
   const tailing: Stores = { ...stores, open: (project, about) => stores.open(project, { ...isThorough, ...about, tail }) }
   const backend = await openLocalBackend({ ...home, stores: tailing, admission, threads, longQueries, transform })
+  backend.preload()
   made = { backend, log: tailed!, transform, settings, offset, transforms }
   return { held: made, opened: { log: inOrder, reports: backend.reports } }
 }

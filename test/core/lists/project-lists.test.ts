@@ -356,7 +356,7 @@ const process = (store: Store, { files }: ReturnType<typeof filesOf>, memory = n
     const found = await lists.use(store.source, store.events.length, source, async (listed) => [timesOf(listed.lists), valuesOf(listed)])
     return { answer: found?.answer, reads }
   }
-  return { answer, close: () => lists.close() }
+  return { answer, close: () => lists.close(), lists, memory }
 }
 
 test('the person of each event is computed once, and again after new events and merges', async () => {
@@ -408,6 +408,43 @@ test('the next process reads the lists and their columns from files, and what ca
   expect((await third.answer('digit', 'time')).answer).toEqual(found.answer)
   await third.close()
   expect(files.written()).toBe(2) // nothing new
+})
+
+test('files are read ahead of the first query, where there is room and they are of the same events', async () => {
+  const [store, files] = [storeOf(many(60_000), new Map([[3, 4]])), filesOf()]
+  const first = process(store, files)
+  await first.answer('digit')
+  await first.close()
+  const reads = [...store.read]
+  const second = process(store, files)
+  expect(second.lists.lacking(60_000, noColumns)).toBe(60_000)
+  await second.lists.preload(store.source)
+  expect(second.lists.lacking(60_000, noColumns)).toBe(0)
+  expect(store.read).toEqual(reads) // nothing of the store
+  store.events.push([3, 5])
+  expect((await second.answer('digit')).answer).toEqual((await process(store, filesOf()).answer('digit')).answer)
+  await second.close()
+
+  const full = new MemoryShare(second.memory.most)
+  const other = { evict: () => false }
+  expect(full.take(other, full.most - 1_000)).toBe(true)
+  const crowded = process(store, files, full)
+  await crowded.lists.preload(store.source)
+  expect(crowded.lists.lacking(60_001, noColumns)).toBe(60_001)
+  full.give(other)
+  expect((await crowded.answer('digit')).reads).toEqual([]) // the files are still of use
+  await crowded.close()
+
+  store.changed.seq = 60_000
+  const changed = process(store, files)
+  await changed.lists.preload(store.source)
+  expect(changed.lists.lacking(60_001, noColumns)).toBe(60_001)
+  await changed.close()
+
+  const without = process(store, filesOf())
+  await without.lists.preload(store.source)
+  expect(without.lists.lacking(60_001, noColumns)).toBe(60_001)
+  await without.close()
 })
 
 test.each<[string, (store: Store) => void]>([

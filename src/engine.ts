@@ -29,7 +29,7 @@ import { withoutTrailingSlashes } from './lib/text/without-trailing-slashes.ts'
 import { OpenProjects, type ProjectFailure } from './open-projects.ts'
 import type { Project } from './project.ts'
 import type { Accounts } from './service/accounts/accounts.ts'
-import type { Surroundings } from './service/accounts/context.ts'
+import type { AccountContext, Surroundings } from './service/accounts/context.ts'
 import { type NewProjectSettings, projectFieldNames } from './service/accounts/projects/project-fields.ts'
 import { openResealing, type Resealing } from './service/accounts/secrets/resealing.ts'
 import { createSecretBox, lazySecretBox, newSecretKey, type SecretBox } from './service/accounts/secrets/secret-box.ts'
@@ -332,7 +332,8 @@ export async function open(options: OpenOptions): Promise<Waymark> {
       onRecovery: (project, notice) => (options.onRecovery ?? warnOfRecovery)({ ...notice, project }),
     })
     if (lock) await mustHaveControl(dataDir)
-    accounts = await openControl(instance, clock, projects, (ids) => plugins.host.changed(ids), options, lock?.lastOwner === 'copied')
+    const about = { clock, box: secretBox(options, isInMemory ? null : dataDir) }
+    accounts = await openControl(instance, about, projects, (ids) => plugins.host.changed(ids), options, lock?.lastOwner === 'copied')
     if (!isInMemory) {
       await closeToOthers(dataDir, onError) // also what was made by now
       await sweepRemoved(dataDir, backends, accounts)
@@ -341,10 +342,7 @@ export async function open(options: OpenOptions): Promise<Waymark> {
     asking = createAsking(accounts, isInMemory ? answersInMemory() : answerFiles(dataDir), () => opened.load())
     await opened.ready()
     const exportOptions = options.exports ?? {}
-    const { settings } = accounts.context
-    const box = exportOptions.secretKeys
-      ? createSecretBox(exportOptions.secretKeys)
-      : lazySecretBox(() => (isInMemory ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+    const { settings, box } = accounts.context
     const resealing = openResealing({ context: accounts.context, box, report: onError })
     const exports = openExports({
       context: accounts.context,
@@ -498,9 +496,14 @@ async function mustHaveControl(dataDir: string): Promise<void> {
   throw new WaymarkError('unusable-directory', { dataDir, reason })
 }
 
+const secretBox = ({ exports }: OpenOptions, dataDir: string | null): SecretBox =>
+  exports?.secretKeys
+    ? createSecretBox(exports.secretKeys)
+    : lazySecretBox(() => (dataDir === null ? [newSecretKey()] : readSecretKeys(dataDir, newSecretKey)))
+
 const openControl = async (
   instance: Instance,
-  clock: () => Date,
+  given: Pick<AccountContext, 'clock' | 'box'>,
   projects: OpenProjects,
   pluginsChanged: (projects: readonly number[]) => Promise<void>,
   { surroundings, formatCopies }: Pick<OpenOptions, 'surroundings' | 'formatCopies'>,
@@ -509,7 +512,7 @@ const openControl = async (
   try {
     const about = {
       ...surroundings,
-      clock,
+      ...given,
       projectStores: {
         create: async () => undefined, // made when first used
         async remove(id: number) {

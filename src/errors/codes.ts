@@ -69,6 +69,9 @@ export interface ErrorData extends RequestErrorData {
   // accounts. `rule` is the code that HTTP clients see
   'invalid-value': { message: string; rule: string; attr: string | null; allowed?: readonly string[]; candidates?: readonly string[] }
   'not-allowed': { message: string }
+  /** `organizations`: those that ask for it. */
+  'second-factor-required': { organizations: readonly string[]; isKey: boolean }
+  'code-required': Record<string, never>
   'no-record': { message: string }
   'conflicting-request': { message: string }
   'limit-reached': { message: string }
@@ -368,6 +371,20 @@ export const errorTable: { readonly [C in ErrorCode]: CodeRow<ErrorData[C]> } = 
     isTerse: true,
   },
   'not-allowed': { text: (d) => d.message, status: 403 },
+  'second-factor-required': {
+    text: ({ organizations, isKey }) =>
+      `${organizations.join(', ')} ${organizations.length === 1 ? 'requires' : 'require'} a second factor, and ${isKey ? 'the owner of this key has' : 'you have'} none.`,
+    suggestion: ({ isKey }) => (isKey ? 'Its owner can set one up after signing in.' : 'Set one up: sign in, and the page leads there.'),
+    status: 403,
+    wire: 'two_factor_setup_required',
+  },
+  'code-required': {
+    text: () => 'This account has a second factor.',
+    suggestion: () =>
+      'Send a code of the authenticator app, or a recovery code, to `POST /api/login/token/`, with the cookie of this answer.',
+    status: 401,
+    wire: '2fa_required',
+  },
   'no-record': { text: (d) => d.message, status: 404 },
   'unknown-secret-key': {
     text: (d) => `A stored secret was encrypted with the key ${d.id}, which this server does not have.`,

@@ -30,6 +30,7 @@ import { intervalOf, isActive, scheduleLane } from '../../src/service/exports/re
 import { newRun } from '../../src/service/exports/running/new-run.ts'
 import { intervalMs } from '../../src/service/exports/running/schedule.ts'
 import { type PluginHosts, startPluginHosts } from '../harness/plugin-hosts.ts'
+import { sessionOf } from '../harness/session-of.ts'
 
 export { compressionNamed } from '../../src/doors/http/capture/body.ts'
 
@@ -187,7 +188,7 @@ export async function startWorld(): Promise<World> {
     pluginHosts,
     takesAnyKey: false,
     taken: [],
-    login: async (user) => ({ cookie: `waymark_session=${await accounts.sessions.start(user)}` }),
+    login: async (user) => ({ cookie: `waymark_session=${await sessionOf(accounts, user)}` }),
     user: (email, organizationId, at = 'member') => accounts.createUser(organizationId, { email, first_name: email.split('@')[0]! }, at),
     seed: async () => {
       const organization = await world.makeOrganization({ name: 'Test', owner: null, withProject: false })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { demoEvents } from '../../src/doors/http/commands/demo-events.ts'
 import { createHandler } from '../../src/doors/http/server/create-handler.ts'
 import { open, type Waymark } from '../../src/engine.ts'
+import { sessionOf } from '../harness/session-of.ts'
 import { strangersMade } from './budgets.ts'
 import { keys } from './keys.ts'
 import { creations } from './probes/routes.ts'
@@ -29,7 +30,7 @@ export async function makeTemplate(): Promise<Template> {
     await project.ingest({ batch: demoEvents(new Date()) })
     await project.query({ kind: 'SqlLikeQuery', query: 'select count() from events' })
     const handler = createHandler(waymark)
-    const session = await waymark.accounts.sessions.start(user)
+    const session = await sessionOf(waymark.accounts, user)
     const other = await somebodyElse(waymark, 'else')
     const strangers = []
     for (let i = 0; i < strangersMade; i++) strangers.push(await somebodyElse(waymark, `stranger-${i}`))

@@ -7,6 +7,7 @@ import { createAccounts } from '../../src/service/accounts/accounts.ts'
 import { boundedStore } from '../../src/service/accounts/bounded-store.ts'
 import { log } from '../../src/service/accounts/context.ts'
 import { type AccountStore, accountShapes, longTables } from '../../src/service/accounts/records.ts'
+import { sessionOf } from '../harness/session-of.ts'
 
 // The store itself holds the table of limits, whoever writes.
 
@@ -187,7 +188,7 @@ test('a store that is full takes no more, and still signs people in and lets the
   })().catch((one: unknown) => one)
   expect(error).toMatchObject({ code: 'accounts-full', status: 507 })
   expect(made.length).toBeGreaterThan(5)
-  await accounts.sessions.start(user)
+  await sessionOf(accounts, user)
   await store.write((tables) => tables.invites.remove({ id: made.slice(0, 3) }))
   await invite(200)
 })

@@ -20,6 +20,10 @@ const entrySchema = z.object({
     type: z.string().nullable(),
     changes: z.array(changeSchema).nullable(),
     trigger: z.unknown(),
+    from: z
+      .object({ address: z.string().nullable(), user_agent: z.string().nullable() })
+      .optional()
+      .meta({ description: 'Where it was done, of what concerns signing in' }),
   }),
   created_at: timeSchema,
   unread: z.boolean(),

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { freeSchema, type Known, timeSchema, uuidSchema } from './fields.ts'
 import { organizationSchema, shortProjectSchema } from './organizations.ts'
+import { organizationsSchema } from './two-factor.ts'
 
 export const userSchema = z.object({
   id: z.int(),
@@ -48,5 +49,11 @@ export const currentSchema = z.object({
   user: meSchema.nullable(),
   projects: z.array(shortProjectSchema),
   has_more_projects: z.boolean(),
+  must_set_up_2fa: z
+    .boolean()
+    .meta({ description: 'Every organization of the user requires a second factor, and there is none: only setting one up is open' }),
+  requires_2fa: organizationsSchema.meta({
+    description: 'Organizations that show nothing to the user until there is a second factor',
+  }),
 })
 export type SessionAnswer = z.output<typeof currentSchema>

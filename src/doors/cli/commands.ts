@@ -55,12 +55,12 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'users create',
     summary: 'Creates a user in an organization, and a personal API key for the user.',
-    load: async () => (await import('./users-create.ts')).createUser,
+    load: async () => (await import('./users/create.ts')).createUser,
   },
   {
     name: 'users link',
     summary: 'Prints a link to set a password. It works once, within 24 hours, and replaces earlier links of the user.',
-    load: async () => (await import('./users-link.ts')).linkUser,
+    load: async () => (await import('./users/link.ts')).linkUser,
   },
   {
     name: 'organizations list',
@@ -85,7 +85,12 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'users confirm',
     summary: 'Confirms the address of a user: the current one, or a new one that the user asked for. A mailed link does the same.',
-    load: async () => (await import('./users-confirm.ts')).confirmUser,
+    load: async () => (await import('./users/confirm.ts')).confirmUser,
+  },
+  {
+    name: 'users reset-2fa',
+    summary: 'Removes the second factor of a user who has lost it, and ends the sessions of the user.',
+    load: async () => (await import('./users/reset-2fa.ts')).resetSecondFactor,
   },
   {
     name: 'keys list',

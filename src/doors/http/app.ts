@@ -67,6 +67,8 @@ export interface App {
   readonly clock: () => Date
   readonly limits: () => RateLimits
   readonly attempts: LoginAttempts
+  /** Of codes of a second factor. */
+  readonly codeAttempts: LoginAttempts
   /** Of links by mail for a new password. */
   readonly mailedLinks: LoginAttempts
   readonly asking: Asking

@@ -31,6 +31,9 @@ export const failures = {
   notAuthenticated: () => new WaymarkError('not-authenticated', {}),
   badKey: (where: string, key: string) => new WaymarkError('wrong-key', { where, isProjectKey: key.startsWith(projectKeyPrefix) }),
   badLogin: () => new WaymarkError('wrong-login', {}),
+  codeRequired: () => new WaymarkError('code-required', {}),
+  secondFactorRequired: (organizations: readonly string[], isKey: boolean) =>
+    new WaymarkError('second-factor-required', { organizations, isKey }),
   denied: (detail = 'You do not have permission to perform this action.') => denied(detail),
   noKeys: () => denied('This action does not support Personal API Key access'),
   missingScope: (scope: string) => denied(`API key missing required scope '${scope}'`),

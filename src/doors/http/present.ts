@@ -68,7 +68,7 @@ export const presentOrganization = async (
     customer_id: null,
     enforce_2fa: organization.enforce_2fa,
     member_count: await accounts.organizations.memberCount(organization.id),
-    not_enforced: organization.enforce_2fa ? ['enforce_2fa'] : [],
+    not_enforced: [],
   }
 }
 

@@ -35,6 +35,7 @@ import { session } from './resources/session.ts'
 import { shared } from './resources/shared.ts'
 import { sharingResources } from './resources/sharing.ts'
 import { subscriptions } from './resources/subscriptions.ts'
+import { twoFactor } from './resources/two-factor.ts'
 import { users } from './resources/users.ts'
 
 /** Every resource of the API, in the order of its description. */
@@ -77,6 +78,7 @@ export const resources: readonly Resource[] = [
   subscriptions,
   personalKeys,
   users,
+  twoFactor,
   login,
   session,
   passwordLinks,

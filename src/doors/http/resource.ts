@@ -87,6 +87,8 @@ export interface Row<R extends Reach = Reach> {
   readonly limitedKeys: 'none' | 'organization' | 'any'
   /** Requires a login of the last hours, unless a key calls. */
   readonly needsRecentLogin: boolean
+  /** A signed-in member without a second factor may do it although the organization requires one: what leads to a second factor. */
+  readonly isBeforeSecondFactor: boolean
   readonly body: z.ZodType | null
   /** A body of `text/csv` becomes the field `csv`, and files of a form become text fields. */
   readonly takesCsv: boolean
@@ -163,6 +165,7 @@ export const defineResource = <D extends Reach>(definition: Definition<D>): Reso
     scope: defaultScope(object, given.method),
     limitedKeys: 'none',
     needsRecentLogin: false,
+    isBeforeSecondFactor: false,
     body: null,
     takesCsv: false,
     takesFiles: false,

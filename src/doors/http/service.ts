@@ -4,7 +4,7 @@ import { jsonText } from '../../lib/text/json-text.ts'
 import { firstOfEachMinute } from '../../lib/time/first-of-each-minute.ts'
 import { settingsWithDefaults } from '../../service/accounts/projects/project-fields.ts'
 import { allows } from '../../service/accounts/users/personal-keys.ts'
-import { admit, wantedBy } from './access/access.ts'
+import { admit, mustNotBeHeldFromAll, wantedBy } from './access/access.ts'
 import { authenticate, type Caller, type HostCaller, loggedIn } from './access/authenticate.ts'
 import { createHostSignIn } from './access/host-sign-in.ts'
 import { createImportThrottle } from './access/import-throttle.ts'
@@ -229,6 +229,7 @@ const captureServices = (
       const caller = await authenticate({ request, url, site, accounts: app.accounts, body: async () => undefined, host: async () => null })
       if (!caller) throw failures.notAuthenticated()
       if (caller.via === 'key' && !allows(caller.key, scope)) throw failures.missingScope(scope)
+      mustNotBeHeldFromAll(caller)
     },
   }
 }

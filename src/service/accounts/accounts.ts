@@ -1,3 +1,4 @@
+import { WaymarkError } from '../../errors/errors.ts'
 import { timeOrderedUuids } from '../../lib/ids/time-ordered-uuid.ts'
 import { type AccountContext, type AccountSettings, defaultSettings } from './context.ts'
 import { check } from './fields.ts'
@@ -20,11 +21,14 @@ import { createProjectMembers } from './projects/project-members.ts'
 import { createProjects, insertProject, type NewProject } from './projects/projects.ts'
 import { type AccountStore, type LevelName, level, type Organization, type ProjectRecord, type User } from './records.ts'
 import { notFound } from './refusals.ts'
+import { lazySecretBox } from './secrets/secret-box.ts'
 import { createEmailLinks } from './users/email-links.ts'
 import { createPasswordLinks } from './users/password-links.ts'
 import { createPasswords } from './users/passwords.ts'
 import { createPersonalKeys } from './users/personal-keys.ts'
+import { createSecondFactors } from './users/second-factor.ts'
 import { createSessions } from './users/sessions.ts'
+import { createSigningIn } from './users/signing-in.ts'
 import { createUsers, findUserByEmail, insertUser, type NewUser } from './users/users.ts'
 
 export interface AccountOptions extends Partial<Omit<AccountContext, 'store' | 'newId'>> {
@@ -41,6 +45,11 @@ export interface FirstStart {
 
 const everything = { scopes: ['*'] }
 
+/** A copy of account data that is only read. */
+const noKeys = (): never => {
+  throw new WaymarkError('unknown-secret-key', { id: '' })
+}
+
 const contextOf = ({ store, clock = () => new Date(), ...options }: AccountOptions): AccountContext => ({
   store,
   clock,
@@ -50,6 +59,7 @@ const contextOf = ({ store, clock = () => new Date(), ...options }: AccountOptio
   lookupTxt: options.lookupTxt ?? (async () => []),
   lookupCname: options.lookupCname ?? (async () => null),
   passwords: options.passwords ?? createPasswords(),
+  box: options.box ?? lazySecretBox(noKeys),
   outbound: options.outbound ?? createOutboundCalls(),
   projectStores: options.projectStores ?? { create: async () => {}, remove: async () => {}, pluginsRemoved: async () => {} },
   report: options.report ?? (() => {}),
@@ -136,6 +146,8 @@ export const createAccounts = (options: AccountOptions) => {
     context,
     users: createUsers(context),
     sessions: createSessions(context),
+    signingIn: createSigningIn(context),
+    secondFactors: createSecondFactors(context),
     organizations: createOrganizations(context),
     members: createMembers(context),
     invites: createInvites(context),

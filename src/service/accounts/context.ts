@@ -1,6 +1,7 @@
 import { otherLimits } from '../../limits/limits.ts'
 import type { OutboundCalls } from './outbound-calls.ts'
 import type { AccountStore, AccountTables, User } from './records.ts'
+import type { SecretBox } from './secrets/secret-box.ts'
 import type { Json } from './store.ts'
 import type { Passwords } from './users/passwords.ts'
 
@@ -66,6 +67,8 @@ export interface AccountContext {
   /** The target of a name's CNAME record; null without one. */
   readonly lookupCname: (name: string) => Promise<string | null>
   readonly passwords: Passwords
+  /** For secrets that the server itself has to read. */
+  readonly box: SecretBox
   readonly outbound: OutboundCalls
   readonly projectStores: ProjectStores
   /** For errors that occur after the answer was sent. */
@@ -112,6 +115,15 @@ export interface ActivityEntry {
   readonly changes?: readonly Change[]
   /** What a user started: a job. */
   readonly trigger?: Json
+  /** Where it was done, of what concerns signing in. */
+  readonly from?: From | null
+}
+
+/** The place of a request, as the activity log keeps it. */
+export interface From {
+  /** Null: nobody knows, or the command line. */
+  readonly address: string | null
+  readonly user_agent: string | null
 }
 
 /** The entry about a record of an organization, without its changes. */
@@ -151,6 +163,7 @@ export const log = (context: AccountContext, tables: AccountTables, entry: Activ
       type: null,
       trigger: entry.trigger ?? null,
       changes: entry.changes ? (shortened(entry.changes) as unknown as Json) : null,
+      ...(entry.from && { from: { ...entry.from } }),
     },
     is_system: entry.by === null,
     was_impersonated: false,

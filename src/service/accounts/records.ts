@@ -15,7 +15,7 @@ export const accountShapes = {
     is_active: 'boolean',
     is_email_verified: 'boolean?',
     unproven_since: 'time?', // the address belongs to the one who proves it; null: proven, or from before there were proofs
-    has_second_factor: 'boolean',
+    has_second_factor: 'boolean', // it is confirmed: signing in takes a code
     has_social_login: 'boolean',
     current_organization_id: 'text?',
     current_project_id: 'integer?',
@@ -607,6 +607,29 @@ export const accountShapes = {
     created_at: 'time',
     expires_at: 'time',
   },
+  /** What authenticator apps of users show: at most one for a user. */
+  second_factors: {
+    id: 'text',
+    user_id: 'integer',
+    secret: 'text', // encrypted
+    confirmed_at: 'time?', // null: being set up
+    last_step: 'integer?', // of the newest code that was accepted: it and earlier ones are used up
+    created_at: 'time',
+  },
+  /** Those that are left: a code is removed when it is used. */
+  recovery_codes: {
+    hash: 'text', // of the code and its user
+    user_id: 'integer',
+    created_at: 'time',
+  },
+  /** Logins that wait for the second factor. They give no rights. */
+  pending_logins: {
+    hash: 'text', // of the token in the cookie
+    user_id: 'integer',
+    way: 'text', // how it began
+    created_at: 'time',
+    expires_at: 'time',
+  },
   idempotent_answers: {
     key: 'text',
     user_id: 'integer?',
@@ -694,6 +717,7 @@ export type PersonalKey = RowOf<Shapes['personal_keys']>
 export type Session = RowOf<Shapes['sessions']>
 export type EmailLink = RowOf<Shapes['email_links']>
 export type PasswordLink = RowOf<Shapes['password_links']>
+export type SecondFactor = RowOf<Shapes['second_factors']>
 export type QueryRun = RowOf<Shapes['query_runs']>
 export type ActivityEntry = RowOf<Shapes['activity']>
 

@@ -18,6 +18,12 @@ const changesNothing = new Set([
   'insights.viewed_many',
   'insights.cancel',
   'login.create',
+  'login.second_step', // its entries, and those of a second factor: test/doors/http/second-factor.test.ts
+  'two_factor.start_setup',
+  'two_factor.validate',
+  'two_factor.recovery_codes',
+  'two_factor.disable',
+  'members.reset_two_factor',
   'setup.create', // its entries: test/service/accounts/organizations/first-owner.test.ts
   'login.remove',
   'password_links.mail', // its entries: test/doors/http/password-links.test.ts

@@ -119,7 +119,7 @@ test('a link of the operator is a proof too, and says what it ends, unless the o
   }
   const [taken, known] = [await takenBefore(), await takenBefore()]
   const made = await accounts.passwordLinks.create(taken.email)
-  expect(made.ends).toEqual({ sessions: 1, keys: 1, invitations: 1, organizations: [{ name: 'Else', level: 'admin' }] })
+  expect(made.ends).toEqual({ sessions: 1, keys: 1, invitations: 1, second_factors: 0, organizations: [{ name: 'Else', level: 'admin' }] })
   await use(made.url)
   expect(await rowsOf(taken.user)).toEqual(nothing)
   const kept = await accounts.passwordLinks.create(known.email, undefined, true)

@@ -56,6 +56,10 @@ test('members read, administrators change, only the owner deletes', async () => 
     body: { name: 'Acme', enforce_2fa: 'true', plugins_access_level: 0, logo_media_id: 1 },
   })
   expect(changed).toMatchObject({ status: 200, body: { name: 'Acme', enforce_2fa: true, plugins_access_level: 9 } })
+  expect(await call('PATCH', path, { as: admin, body: { enforce_2fa: false } })).toMatchObject(refused(403, 'two_factor_setup_required'))
+  await held.home.world.accounts.context.store.write((tables) =>
+    tables.organizations.update({ id: organization.id }, { enforce_2fa: false }),
+  )
 })
 
 test('the organization of others is not there', async () => {

@@ -3,6 +3,7 @@ import { createConcurrency, defaultConcurrency } from '../../../src/doors/http/q
 import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
 import { open, type Waymark } from '../../../src/engine.ts'
 import type { ProjectRecord, User } from '../../../src/service/accounts/records.ts'
+import { sessionOf } from '../../harness/session-of.ts'
 
 // The places of queries that wait or run: many accounts of one person do not keep others out.
 
@@ -102,7 +103,7 @@ describe('on a server', () => {
     const user = await accounts.createUser(null, { email: `${name}@acme.test` }, 'owner')
     const organization = await accounts.organizations.create(user, { name })
     const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!
-    return { user, project, cookie: `waymark_session=${await accounts.sessions.start(user)}` }
+    return { user, project, cookie: `waymark_session=${await sessionOf(accounts, user)}` }
   }
   beforeAll(async () => {
     waymark = await open({ dataDir: ':memory:', threads: 1 })

@@ -92,7 +92,7 @@ describe('organizations', () => {
       'id name slug created_at updated_at membership_level plugins_access_level teams available_product_features is_member_join_email_enabled metadata customer_id enforce_2fa member_count'
     await walk(
       [
-        ['POST', '', 201, { name: 'Second', is_member_join_email_enabled: true, enforce_2fa: true }],
+        ['POST', '', 201, { name: 'Second', is_member_join_email_enabled: true, enforce_2fa: false }],
         ['GET', ':id/', 200],
         ['PATCH', ':id/', 200, { name: 'Renamed' }],
         ['GET', '?limit=10&offset=0', 200],

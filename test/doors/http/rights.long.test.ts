@@ -5,6 +5,7 @@ import { hashKey } from '../../../src/service/accounts/secrets/secrets.ts'
 import { scopeObjects } from '../../../src/service/accounts/users/personal-keys.ts'
 import { newRun } from '../../../src/service/exports/running/new-run.ts'
 import { configFamilies, familyNames, insertFailedDeliveries, insertPlugin, insertPluginConfig } from '../../harness/plugin-rows.ts'
+import { sessionOf } from '../../harness/session-of.ts'
 import { type Home, startHome } from './conversation.ts'
 import { type PlacedRow, placedRows } from './creating.ts'
 import { type CallerName, callers, openCallers, openRights, rights } from './rights.ts'
@@ -219,7 +220,7 @@ const records: Readonly<Record<string, (at: Place, caller: Caller) => Promise<st
   },
   users: async (_, { user }) => {
     if (!user) return 'none'
-    return hashKey(await home.world.accounts.sessions.start(user)).slice(-32)
+    return hashKey(await sessionOf(home.world.accounts, user)).slice(-32)
   },
   actions: async ({ project }) =>
     (await (await home.world.projectData(project.id)).createAction({ name: `Action ${++made}`, steps: [] })).id,

@@ -103,6 +103,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'proxy_records.remove',
     'organization_project_list.create',
   ],
+  // A login of the owner; the member has no second factor.
+  '401 401 403 403 401 403 | 403 403 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': ['members.reset_two_factor'],
 
   // They have everything of the server, and say where.
   '401 401 403 403 401 403 | 403 ok ok | ok ok ok 403 | 403 403 ok 403 | 403 401 403': ['backups.retrieve'],
@@ -283,6 +285,8 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
     'users.sessions',
     'users.end_session',
     'users.end_sessions',
+    'two_factor.status',
+    'two_factor.start_setup',
     'personal_api_keys.list',
     'personal_api_keys.scopes',
     'personal_api_keys.create',
@@ -295,6 +299,10 @@ export const rights: Readonly<Record<string, readonly string[]>> = {
   '401 401 400 400 401 400 | 400 400 400 | 403 403 403 403 | 403 403 403 403 | 403 401 403': [
     'users.ask_confirmation',
     'users.confirm_email',
+    // A code that is not right.
+    'two_factor.validate',
+    'two_factor.recovery_codes',
+    'two_factor.disable',
   ],
   '401 401 404 404 401 404 | 404 404 404 | ok ok ok ok | ok ok ok ok | ok 401 ok': ['personal_api_keys.current'],
 }
@@ -310,6 +318,6 @@ export const openCallers = [
 ] as const satisfies readonly CallerName[]
 export const openRights: Readonly<Record<string, readonly string[]>> = {
   'ok ok ok ok ok ok': ['login.create', 'login.remove', 'session.retrieve', 'setup.retrieve', 'shared.page', 'shared.embedded'],
-  '400 400 400 400 400 400': ['setup.create', 'password_links.mail', 'password_links.look', 'password_links.use'],
+  '400 400 400 400 400 400': ['login.second_step', 'setup.create', 'password_links.mail', 'password_links.look', 'password_links.use'],
   '400 400 400 ok 400 400': ['signup.retrieve', 'signup.create'],
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { generateSync } from 'otplib'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { resources } from '../../../src/doors/http/registry.ts'
 import { type Served, startServe } from '../../clients/served.ts'
@@ -73,8 +74,8 @@ test('organizations', async () => {
   const [first] = await list('/api/organizations/')
   organizationId = first.id
   expect(first).toMatchObject({ membership_level: 15, member_count: 1, plugins_access_level: 3, teams: [{ id: projectId }] })
-  const { body: made } = await call('POST', '/api/organizations/', { name: 'Second one', plugins_access_level: 9, enforce_2fa: true })
-  expect(made).toMatchObject({ name: 'Second one', slug: 'second-one', plugins_access_level: 3, enforce_2fa: true, membership_level: 15 })
+  const { body: made } = await call('POST', '/api/organizations/', { name: 'Second one', plugins_access_level: 9, enforce_2fa: false })
+  expect(made).toMatchObject({ name: 'Second one', slug: 'second-one', plugins_access_level: 3, enforce_2fa: false, membership_level: 15 })
   expect((await call('GET', '/api/organizations/@current/')).body.id).toBe(made.id)
   const one = `/api/organizations/${made.id}/`
   expect((await call('PATCH', one, { name: 'Renamed' })).body).toMatchObject({ name: 'Renamed', slug: 'second-one' })
@@ -137,6 +138,21 @@ test('login, logout and the own account', async () => {
   expect(await asGuest('PATCH', '/api/users/@me/', { set_current_organization: nowhere })).toMatchObject(
     refused(400, 'does_not_exist', undefined, 'set_current_organization'),
   )
+})
+
+test('a second factor', async () => {
+  const factor = (what: string) => `/api/users/@me/two_factor_${what}/`
+  expect((await asGuest('GET', factor('status'))).body).toMatchObject({ is_enabled: false, recovery_codes_left: 0 })
+  const { secret } = (await asGuest('POST', factor('start_setup'), {})).body
+  expect(await asGuest('POST', factor('validate'), { token: 'wrong' })).toMatchObject(refused(400, '2fa_invalid', undefined, 'token'))
+  const { recovery_codes: codes } = (await asGuest('POST', factor('validate'), { token: generateSync({ secret }) })).body
+  const login = { email: 'guest@acme.test', password: 'long enough for this' }
+  const waiting = await call('POST', '/api/login/', login, {})
+  expect(waiting).toMatchObject(refused(401, '2fa_required'))
+  const step = (token: string) => call('POST', '/api/login/token/', { token }, { cookie: cookieOf(waiting) })
+  expect(await step('wrong')).toMatchObject(refused(400, '2fa_invalid', undefined, 'token'))
+  guest = cookieOf(await step(codes[0]))
+  expect((await asGuest('POST', factor('disable'), { token: codes[1] })).status).toBe(204)
 })
 
 test('a new password by a link of the operator', async () => {

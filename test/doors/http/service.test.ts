@@ -74,9 +74,9 @@ test('forms are read like JSON', async () => {
   const { call, admin, world } = held.home
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const path = '/api/organizations/@current/'
-  expect((await call('PATCH', path, { as: admin, body: 'name=A+B&enforce_2fa=true', headers: form })).body).toMatchObject({
+  expect((await call('PATCH', path, { as: admin, body: 'name=A+B&enforce_2fa=false', headers: form })).body).toMatchObject({
     name: 'A B',
-    enforce_2fa: true,
+    enforce_2fa: false,
   })
   const multipart = new FormData()
   multipart.set('name', 'C')

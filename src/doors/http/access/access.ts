@@ -2,7 +2,7 @@ import { isUuid } from '../../../lib/ids/time-ordered-uuid.ts'
 import { operatorMembership } from '../../../service/accounts/acting-member.ts'
 import { type LevelName, level, type ProjectRecord } from '../../../service/accounts/records.ts'
 import { levelTooLow, noProjectAccess, projectLevelTooLow } from '../../../service/accounts/refusals.ts'
-import { scopedOrganizations, scopedTeams } from '../../../service/accounts/users/key-limits.ts'
+import { limitsOf, scopedOrganizations, scopedTeams, unlimited } from '../../../service/accounts/users/key-limits.ts'
 import { allows, type Scope } from '../../../service/accounts/users/personal-keys.ts'
 import { recentLogin } from '../../../service/accounts/users/sessions.ts'
 import type { App } from '../app.ts'
@@ -20,6 +20,7 @@ export interface Wanted {
   readonly scope: Row['scope']
   readonly limitedKeys: Row['limitedKeys']
   readonly needsRecentLogin: boolean
+  readonly isBeforeSecondFactor: boolean
 }
 
 export const wantedBy = (resource: Resource, row: Row | undefined, reach: Reach, method: string): Wanted =>
@@ -29,6 +30,7 @@ export const wantedBy = (resource: Resource, row: Row | undefined, reach: Reach,
     scope: defaultScope(resource.object, method),
     limitedKeys: 'none',
     needsRecentLogin: false,
+    isBeforeSecondFactor: false,
   }
 
 const isAbout = (reach: Reach, what: 'organization' | 'project') => reach === what || reach === `${what} record`
@@ -37,13 +39,8 @@ type KeyCaller = Extract<Caller, { via: 'key' }>
 const isNumber = (id: string | undefined): id is string => id !== undefined && /^\d+$/.test(id)
 
 /** Limits of a key that follow from the path alone. They are the same for existing and missing projects. */
-const checkKeyLimits = async (
-  { key, user, limits }: KeyCaller,
-  wanted: Wanted,
-  { app, params }: Visit,
-  project: ProjectRecord | undefined,
-) => {
-  const [teams, organizations] = [scopedTeams(key), scopedOrganizations(key)]
+const checkKeyLimits = async ({ key, user }: KeyCaller, wanted: Wanted, { app, params }: Visit, project: ProjectRecord | undefined) => {
+  const [teams, organizations, limits] = [scopedTeams(key), scopedOrganizations(key), limitsOf(key)]
   if (isAbout(wanted.reach, 'project')) {
     const asked = projectParam(params, wanted.reach)
     if (teams.length > 0 && isNumber(asked) && !teams.includes(Number(asked))) throw failures.otherProject(asked)
@@ -82,11 +79,33 @@ const inOneCase = (params: Visit['params'], reach: Reach): Record<string, string
     }),
   )
 
+/** Those of the key, whatever is held from its user. */
+const ownLimits = (caller: Caller) => (caller.via === 'key' ? limitsOf(caller.key) : unlimited)
+
+const withoutSecondFactor = ({ via, held }: Caller) =>
+  failures.secondFactorRequired(
+    held.organizations.map(({ name }) => name),
+    via === 'key',
+  )
+/** For requests of a member without a second factor to an organization that requires one. */
+const mustNotBeHeld = (caller: Caller, id: string, wanted: Pick<Wanted, 'isBeforeSecondFactor'>): void => {
+  const isHeld = caller.held.organizations.some((one) => one.id === id)
+  if (isHeld && !(wanted.isBeforeSecondFactor && caller.via === 'session')) throw withoutSecondFactor(caller)
+}
+/** For requests that concern the user: as long as there is an organization that is open, they are answered without the others. */
+export const mustNotBeHeldFromAll = (caller: Caller): void => {
+  if (caller.held.isAll) throw withoutSecondFactor(caller)
+}
+
 /** `@current` is the caller's current project or organization. */
 const resolveCurrent = async (visit: Visit & { caller: Caller }, wanted: Wanted): Promise<Record<string, string>> => {
   const params = inOneCase(visit.params, wanted.reach)
   if (!Object.values(params).includes('@current')) return params
-  const current = await visit.app.accounts.users.current(visit.caller.user, visit.caller.limits)
+  const { caller } = visit
+  const { users } = visit.app.accounts
+  const open = await users.current(caller.user, caller.limits)
+  // A user who gets nothing without a second factor is refused with that reason.
+  const current = open.organization || !caller.held.isAll ? open : await users.current(caller.user, ownLimits(caller))
   const recordKey = wanted.reach === 'organization record' || wanted.reach === 'project record' ? 'id' : null
   for (const [key, value] of Object.entries(params)) {
     if (value !== '@current') continue
@@ -109,13 +128,14 @@ const membershipOf = async ({ app, caller }: Visit & { caller: Caller }, organiz
     ? operatorMembership(caller.user, organizationId, app.clock())
     : app.accounts.organizations.membership(organizationId, caller.user)
 
-const enterOrganization = async (visit: Visit & { caller: Caller }, id: string, isRecord: boolean) => {
+const enterOrganization = async (visit: Visit & { caller: Caller }, id: string, wanted: Wanted, isRecord: boolean) => {
   const { organizations } = visit.app.accounts
   const organization = isUuid(id) ? await organizations.byId(id.toLowerCase()) : undefined
   if (!organization) throw isRecord ? failures.notFound() : failures.notFound('Organization not found.')
   const membership = await membershipOf(visit, organization.id)
   if (!membership) throw isRecord ? failures.notFound() : failures.denied()
-  if (isRecord && !visit.caller.limits.reachesOrganization(organization.id)) throw failures.notFound()
+  if (isRecord && !ownLimits(visit.caller).reachesOrganization(organization.id)) throw failures.notFound()
+  mustNotBeHeld(visit.caller, organization.id, wanted)
   return { organization, membership, by: { user: visit.caller.user, membership } }
 }
 
@@ -123,16 +143,17 @@ const enterProject = async (visit: Visit & { caller: Caller }, wanted: Wanted, p
   const isRecord = wanted.reach === 'project record'
   const { accounts } = visit.app
   const under = visit.params.organization_id
-  if (under !== undefined) await enterOrganization(visit, under, false)
+  if (under !== undefined) await enterOrganization(visit, under, wanted, false)
   if (!isRecord && !isNumber(visit.params.project_id)) throw failures.notFound('Project not found.')
   // Without access, a caller gets the same answer for a missing project.
   const outside = () => (isRecord ? failures.notFound() : noProjectAccess())
   if (!project || (under !== undefined && project.organization_id !== under)) throw outside()
   const organization = await accounts.organizations.byId(project.organization_id)
   const membership = await membershipOf(visit, project.organization_id)
-  if (!organization || !membership || !visit.caller.limits.reachesProject(project)) throw outside()
+  if (!organization || !membership || !ownLimits(visit.caller).reachesProject(project)) throw outside()
   const held = await accounts.projects.levelIn(project, membership)
   if (held === null) throw isRecord ? projectLevelTooLow() : noProjectAccess()
+  mustNotBeHeld(visit.caller, organization.id, wanted)
   if (held < level[wanted.level]) throw projectLevelTooLow()
   return { organization, membership, project, by: { user: visit.caller.user, membership } }
 }
@@ -164,14 +185,25 @@ export async function admit(visit: Visit, wanted: Wanted, tooLow: string | null)
   if (caller.via === 'key') {
     await checkKeyLimits(caller, wanted, inside, project)
     checkScope(caller, wanted)
-  } else if (wanted.needsRecentLogin) mustBeRecent(visit, caller)
+  }
+  const entered = await enter(inside, wanted, project, tooLow)
+  if (caller.via !== 'key' && wanted.needsRecentLogin) mustBeRecent(visit, caller)
+  return entered
+}
 
+async function enter(
+  inside: Visit & { caller: Caller },
+  wanted: Wanted,
+  project: ProjectRecord | undefined,
+  tooLow: string | null,
+): Promise<Visit> {
   if (isAbout(wanted.reach, 'project')) return { ...inside, ...(await enterProject(inside, wanted, project)) } as Visit
   if (isAbout(wanted.reach, 'organization')) {
-    const id = organizationParam(params, wanted.reach) ?? ''
-    const entered = await enterOrganization(inside, id, wanted.reach === 'organization record')
+    const id = organizationParam(inside.params, wanted.reach) ?? ''
+    const entered = await enterOrganization(inside, id, wanted, wanted.reach === 'organization record')
     if (entered.membership.level < level[wanted.level]) throw tooLow ? failures.denied(tooLow) : levelTooLow()
     return { ...inside, ...entered } as OrganizationVisit
   }
+  if (!wanted.isBeforeSecondFactor) mustNotBeHeldFromAll(inside.caller)
   return inside
 }

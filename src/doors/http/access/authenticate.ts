@@ -1,5 +1,6 @@
 import type { Accounts } from '../../../service/accounts/accounts.ts'
 import type { PersonalKey, Session, User } from '../../../service/accounts/records.ts'
+import { type Held, heldFrom } from '../../../service/accounts/users/enforcement.ts'
 import { type Limits, limitsOf, unlimited } from '../../../service/accounts/users/key-limits.ts'
 import { failures } from '../errors.ts'
 import type { Site } from '../site.ts'
@@ -8,6 +9,8 @@ interface Known {
   readonly user: User
   /** The part of the user's data that the caller can access. */
   readonly limits: Limits
+  /** Organizations that require a second factor, which the user does not have. They are outside of `limits`. */
+  readonly held: Held
 }
 export type Caller =
   | (Known & { readonly via: 'key'; readonly key: PersonalKey })
@@ -74,10 +77,23 @@ const mustComeFromHere = ({ request, site }: Arrival): void => {
   if (!isOurs) throw failures.foreignSite()
 }
 
+/** What the user sees, without what is held from somebody without a second factor. */
+const within = async ({ context }: Accounts, user: User, limits: Limits) => {
+  const held = await heldFrom(context.store.read, user)
+  if (held.organizations.length === 0) return { held, limits }
+  const isOpen = (id: string) => !held.organizations.some((one) => one.id === id)
+  const seen: Limits = {
+    reachesOrganization: (id) => isOpen(id) && limits.reachesOrganization(id),
+    reachesProject: (project) => isOpen(project.organization_id) && limits.reachesProject(project),
+  }
+  return { held, limits: seen }
+}
+
 const sessionOf = async ({ request, accounts }: Arrival): Promise<Caller | null> => {
   const token = cookieOf(request, sessionCookie)
   const session = token === undefined ? undefined : await accounts.sessions.find(token)
-  return session && token !== undefined ? { via: 'session', token, limits: unlimited, ...session } : null
+  if (!session || token === undefined) return null
+  return { via: 'session', token, ...session, ...(await within(accounts, session.user, unlimited)) }
 }
 
 /** The user of the host application comes first: who changes the account there has changed it here. */
@@ -96,7 +112,7 @@ export async function authenticate(arrival: Arrival): Promise<Caller | null> {
     const known = await accounts.personalKeys.authenticate(found.value)
     if (!known) throw failures.badKey(found.where, found.value)
     await accounts.personalKeys.noteUse(known.key)
-    return { via: 'key', limits: limitsOf(known.key), ...known }
+    return { via: 'key', ...known, ...(await within(accounts, known.user, limitsOf(known.key))) }
   }
   const caller = await signedIn(arrival)
   if (caller) mustComeFromHere(arrival)

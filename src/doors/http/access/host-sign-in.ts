@@ -1,5 +1,6 @@
 import { WaymarkError } from '../../../errors/errors.ts'
 import type { Accounts } from '../../../service/accounts/accounts.ts'
+import { nothingHeld } from '../../../service/accounts/users/enforcement.ts'
 import { unlimited } from '../../../service/accounts/users/key-limits.ts'
 import type { HostCaller } from './authenticate.ts'
 
@@ -7,14 +8,15 @@ const shape = '`authenticate` must return null for nobody, or { issuer, subject,
 
 /** Asks the host application who has sent a request. What the hook throws, or returns by mistake, lets nobody in. */
 export const createHostSignIn =
-  ({ hostUsers }: Accounts, hook: ((request: never) => unknown) | undefined) =>
+  ({ hostUsers, signingIn }: Accounts, hook: ((request: never) => unknown) | undefined) =>
   async (original: unknown): Promise<HostCaller | null> => {
     if (!hook) return null
     const given = await hook(original as never)
     if (given === null || given === undefined) return null
     try {
       const entered = await hostUsers.enter(given)
-      return entered && { via: 'host', limits: unlimited, ...entered }
+      const user = entered && signingIn.visit('application', entered.user)
+      return user && { via: 'host', limits: unlimited, held: nothingHeld, user, authenticatedAt: entered.authenticatedAt }
     } catch (error) {
       if (!(error instanceof WaymarkError) || error.code !== 'invalid-value') throw error
       const field = error.attr === null ? '' : ` \`${error.attr}\`: `

@@ -18,11 +18,22 @@ interface Allowance {
   readonly failures: number
   readonly seconds: number
 }
-type Allowances = Readonly<Record<'account' | 'address' | 'network', Allowance>>
+/** `everywhere`: of an account from all networks together. Only where the caller has shown the password before. */
+type Allowances = Readonly<Record<'account' | 'address' | 'network', Allowance>> & { readonly everywhere?: Allowance }
 export const loginAllowances = {
   account: { failures: 10, seconds: 30 },
   address: { failures: 30, seconds: 10 },
   network: { failures: 100, seconds: 3 },
+} as const satisfies Allowances
+/**
+ * Codes of an authenticator app: a million of them, three valid at a time. From many networks together there are 50 tries and then 144 a day; a browser in which the
+ * user has signed in before is not among them, so the user notices nothing.
+ */
+export const codeAllowances = {
+  account: { failures: 10, seconds: 60 },
+  address: { failures: 30, seconds: 30 },
+  network: { failures: 100, seconds: 10 },
+  everywhere: { failures: 50, seconds: 600 },
 } as const satisfies Allowances
 /** Requests for a link by mail: every one counts. */
 export const mailedLinkAllowances = {
@@ -56,13 +67,10 @@ export const createLoginAttempts = (clock: () => Date, allowances: Allowances = 
   const counted = ({ email, address, device }: Attempt): [key: string, allowance: Allowance][] => {
     const account = short(email.toLowerCase())
     if (device !== null) return [[`${account} device ${short(device)}`, allowances.account]]
-    if (address === null) return [[account, allowances.account]]
+    const all: [string, Allowance][] = allowances.everywhere ? [[`${account} everywhere`, allowances.everywhere]] : []
+    if (address === null) return [...all, [account, allowances.account]]
     const { host, network } = networkOf(address)
-    return [
-      [`${account} ${network}`, allowances.account],
-      [host, allowances.address],
-      [network, allowances.network],
-    ]
+    return [...all, [`${account} ${network}`, allowances.account], [host, allowances.address], [network, allowances.network]]
   }
 
   return {

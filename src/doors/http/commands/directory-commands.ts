@@ -90,6 +90,13 @@ export const directoryCommands = {
     return { user_id: user.id, email: user.email }
   },
 
+  'reset-second-factor': async ({ accounts }: Waymark, { email }: { readonly email: string }) => {
+    const user = await accounts.users.byEmail(email)
+    if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}. \`waymark users list\` shows them.` })
+    await accounts.secondFactors.resetByOperator(user)
+    return { user_id: user.id, email: user.email }
+  },
+
   'create-key': async ({ accounts }: Waymark, { user: email, label, scopes }: NewKey) => {
     const user = await accounts.users.byEmail(email)
     if (!user) throw new WaymarkError('no-record', { message: `There is no user ${email}.` })

@@ -113,7 +113,7 @@ export const differences: readonly Difference[] = [
   },
   {
     id: 'not-enforced',
-    where: '`enforce_2fa`, `sso_enforcement`, `jit_provisioning_enabled`, SAML',
+    where: '`sso_enforcement`, `jit_provisioning_enabled`, SAML',
     asked: 'settings',
     here: 'stored but not enforced yet: `not_enforced` of the record names those that are set',
     reason: 'A stored setting must not pass for a protection',

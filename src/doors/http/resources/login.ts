@@ -3,11 +3,11 @@ import { check, givenPassword, text } from '../../../service/accounts/fields.ts'
 import { firstOwnerInput } from '../../../service/accounts/organizations/first-owner.ts'
 import { signupInput } from '../../../service/accounts/organizations/joining.ts'
 import type { User } from '../../../service/accounts/records.ts'
-import { sessionLifetime } from '../../../service/accounts/users/sessions.ts'
-import { lookSchema, setupSchema } from '../../answers/login.ts'
+import { codeInput } from '../../../service/accounts/users/second-factor.ts'
+import { lookSchema, setupSchema, signedInSchema } from '../../answers/login.ts'
 import { userSchema } from '../../answers/users.ts'
-import { cookieOf, sessionCookie } from '../access/authenticate.ts'
-import type { App } from '../app.ts'
+import { countedCode } from '../access/code-attempts.ts'
+import { deviceOf, fromOf, noSession, pendingLoginOf, sessionHeaders, signedInBy } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'
 import { presentUser } from '../present.ts'
 import { networkOf } from '../requests/client-address.ts'
@@ -15,31 +15,12 @@ import { defineResource, Reply, type Visit } from '../resource.ts'
 
 const loginInput = z.object({ email: text({ max: 254 }), password: givenPassword() })
 
-const year = 365 * 86_400
-/** Marks a browser in which its user has signed in before: failures of others then count separately. */
-const deviceCookie = 'waymark_device'
-
-const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
-  `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
-
-const signIn = async (visit: Visit, { accounts }: App, user: User) => {
-  const session = cookie(
-    visit,
-    sessionCookie,
-    await accounts.sessions.start(user, visit.request.headers.get('user-agent')),
-    sessionLifetime / 1000,
-  )
-  const device = accounts.users.deviceToken(user)
-  return { 'set-cookie': device === null ? session : [session, cookie(visit, deviceCookie, device, year, '/api/login')] }
-}
-
 /** Callers of one network share a queue for passwords. */
 export const networkFrom = ({ site }: Visit): string => (site.client === null ? '' : networkOf(site.client).network)
 
 const tried = async (visit: Visit, email: string, password: string): Promise<User> => {
   const { attempts, accounts } = visit.app
-  const token = cookieOf(visit.request, deviceCookie)
-  const device = token !== undefined && (await accounts.users.isDevice(email, token)) ? token : null
+  const device = await deviceOf(visit, email)
   const takeBack = attempts.begin({ email, address: visit.site.client, device })
   const from = device !== null ? `device ${device}` : networkFrom(visit)
   const user = await accounts.users.authenticate(email, password, from).catch((error: unknown) => {
@@ -49,6 +30,13 @@ const tried = async (visit: Visit, email: string, password: string): Promise<Use
   if (!user) throw failures.badLogin()
   takeBack()
   return user
+}
+
+const withCode = async (visit: Visit, code: string) => {
+  const { signingIn } = visit.app.accounts
+  const token = pendingLoginOf(visit)
+  const user = await signingIn.waiting(token)
+  return countedCode(visit, user, code, () => signingIn.finish(token!, code, fromOf(visit)))
 }
 
 export const login = defineResource({
@@ -62,13 +50,28 @@ export const login = defineResource({
       method: 'POST',
       path: 'login',
       name: 'create',
-      summary: 'Signs in with address and password; the session is in the cookie',
+      summary:
+        'Signs in with address and password; the session is in the cookie. 401 `2fa_required`: the account has a second factor, and `POST /api/login/token/` takes its code within ten minutes, with the cookie of this answer',
       body: loginInput,
-      answer: z.object({ success: z.literal(true) }),
+      answer: signedInSchema,
       handle: async (visit) => {
         const { email, password } = check(loginInput, visit.body)
         const user = await tried(visit, email, password)
-        return new Reply(200, { success: true }, await signIn(visit, visit.app, user))
+        return signedInBy(visit, 'password', user, { status: 200, body: { success: true } })
+      },
+    }),
+    row({
+      method: 'POST',
+      path: 'login/token',
+      name: 'second_step',
+      summary:
+        'Completes a login that waits for a second factor, with a code of the authenticator app or a recovery code. 400 `2fa_invalid`: the code is wrong or was used; `2fa_expired`: the login must begin again',
+      body: codeInput,
+      answer: signedInSchema,
+      handle: async (visit) => {
+        const { token: code } = check(codeInput, visit.body)
+        const { user, token } = await withCode(visit, code)
+        return new Reply(200, { success: true }, await sessionHeaders(visit, user, token))
       },
     }),
     row({
@@ -79,7 +82,7 @@ export const login = defineResource({
       status: 204,
       handle: async (visit) => {
         if (visit.caller?.via === 'session') await visit.app.accounts.sessions.end(visit.caller.token)
-        return new Reply(204, undefined, { 'set-cookie': cookie(visit, sessionCookie, '', 0) })
+        return new Reply(204, undefined, noSession(visit))
       },
     }),
   ],
@@ -110,7 +113,7 @@ export const setup = defineResource({
       answer: userSchema,
       handle: async (visit) => {
         const user = await visit.app.accounts.firstOwner.become(visit.body)
-        return new Reply(201, presentUser(user), await signIn(visit, visit.app, user))
+        return signedInBy(visit, 'setup', user, { status: 201, body: presentUser(user) })
       },
     }),
   ],
@@ -153,8 +156,11 @@ export const signup = defineResource({
       status: 201,
       answer: userSchema,
       handle: async (visit) => {
-        const { user } = await visit.app.accounts.joining.accept(visit.params.secret!, visit.caller?.user ?? null, visit.body)
-        return new Reply(201, presentUser(user), await signIn(visit, visit.app, user))
+        const { caller } = visit
+        const { user } = await visit.app.accounts.joining.accept(visit.params.secret!, caller?.user ?? null, visit.body)
+        const answer = { status: 201, body: presentUser(user) }
+        // Who is signed in stays so: an invitation proves nothing that would make the login a recent one.
+        return caller ? new Reply(answer.status, answer.body) : signedInBy(visit, 'invitation', user, answer)
       },
     }),
   ],

@@ -1,6 +1,8 @@
 import { type Member, memberInput } from '../../../service/accounts/organizations/members.ts'
 import { sameEmail } from '../../../service/accounts/users/users.ts'
 import { type MemberAnswer, memberSchema } from '../../answers/members.ts'
+import { mustHaveLoggedIn } from '../access/access.ts'
+import { fromOf } from '../access/session-cookies.ts'
 import { failures } from '../errors.ts'
 import { presentUser, time } from '../present.ts'
 import { defineRecords } from '../records.ts'
@@ -45,7 +47,7 @@ export const members = defineRecords({
   object: 'organization_member',
   answer: memberSchema,
   present: (_visit, member: Member) => present(member),
-  rows: ({ list, update, remove }) => [
+  rows: ({ row, list, update, remove }) => [
     list({
       summary: 'Members by first name, then the newest first',
       queryParameters: {
@@ -70,6 +72,21 @@ export const members = defineRecords({
       summary: 'Removes a member; every member may leave',
       needsRecentLogin: true,
       handle: async (visit) => visit.app.accounts.members.remove(visit.by, await find(visit)),
+    }),
+    row({
+      method: 'POST',
+      path: ':user__uuid/reset_two_factor',
+      name: 'reset_two_factor',
+      summary:
+        'Removes the second factor of a member who has lost it, and ends the sessions of that member. The owner only, after a recent login; not of members of other organizations, too, unless the caller owns these',
+      level: 'owner',
+      scope: 'none',
+      needsRecentLogin: true,
+      status: 204,
+      handle: async (visit) => {
+        mustHaveLoggedIn(visit)
+        await visit.app.accounts.members.resetSecondFactor(visit.by, await find(visit), fromOf(visit))
+      },
     }),
   ],
 })

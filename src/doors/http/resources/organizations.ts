@@ -1,6 +1,7 @@
 import { newOrganizationInput, organizationInput } from '../../../service/accounts/organizations/organizations.ts'
 import { organizationSchema } from '../../answers/organizations.ts'
 import { pageSchema } from '../../answers/pages.ts'
+import { fromOf } from '../access/session-cookies.ts'
 import { presentOrganization } from '../present.ts'
 import { defineResource } from '../resource.ts'
 
@@ -43,9 +44,14 @@ export const organizations = defineResource({
       method: 'GET',
       path: ':id',
       name: 'retrieve',
-      summary: 'One organization',
+      summary: 'One organization. To a signed-in member who lacks the second factor that it requires, without its projects',
+      isBeforeSecondFactor: true,
       answer: organizationSchema,
-      handle: ({ app, organization, membership }) => presentOrganization(app.accounts, organization, membership),
+      handle: async ({ app, caller, organization, membership }) => {
+        const record = await presentOrganization(app.accounts, organization, membership)
+        const isHeld = caller.held.organizations.some(({ id }) => id === organization.id)
+        return isHeld ? { ...record, teams: [], projects: [] } : record
+      },
     }),
     row({
       method: 'PATCH',
@@ -56,8 +62,10 @@ export const organizations = defineResource({
       needsRecentLogin: true,
       body: organizationInput.partial(),
       answer: organizationSchema,
-      handle: async ({ app, by, membership, body }) =>
-        presentOrganization(app.accounts, await app.accounts.organizations.update(by, body), membership),
+      handle: async (visit) => {
+        const { organizations } = visit.app.accounts
+        return presentOrganization(visit.app.accounts, await organizations.update(visit.by, visit.body, fromOf(visit)), visit.membership)
+      },
     }),
     row({
       method: 'DELETE',

@@ -52,7 +52,7 @@ export const presentMe = async ({ accounts }: App, user: User, limits: Limits): 
 }
 
 /** Users cannot see other accounts. */
-const self = ({ caller, params }: Visits['user']): User => {
+export const self = ({ caller, params }: Visits['user']): User => {
   if (params.uuid !== '@me' && params.uuid !== caller.user.uuid) throw failures.notFound()
   return caller.user
 }

@@ -1,6 +1,6 @@
 import type { Condition, Waymark } from '../../../engine.ts'
 import { WaymarkError } from '../../../errors/errors.ts'
-import { createLoginAttempts, mailedLinkAllowances } from '../access/login-attempts.ts'
+import { codeAllowances, createLoginAttempts, mailedLinkAllowances } from '../access/login-attempts.ts'
 import type { App, Readiness } from '../app.ts'
 import { fillDemo } from '../commands/demo-project.ts'
 import { type ConcurrencyLimits, createConcurrency } from '../queries/concurrency.ts'
@@ -58,6 +58,7 @@ export function appOf(waymark: Waymark, { limits, rows, allowsDownloads, concurr
     concurrency: createConcurrency(concurrency),
     requestBodies: new RequestBodies(intake),
     attempts: createLoginAttempts(waymark.clock),
+    codeAttempts: createLoginAttempts(waymark.clock, codeAllowances),
     mailedLinks: createLoginAttempts(waymark.clock, mailedLinkAllowances),
     project: (id) => waymark.project(id),
     fillWithDemo: (record, by) => fillDemo(waymark, record, by),

@@ -1,4 +1,5 @@
 import type { Waymark } from '../../../engine.ts'
+import { nothingHeld } from '../../../service/accounts/users/enforcement.ts'
 import { unlimited } from '../../../service/accounts/users/key-limits.ts'
 import type { RateLimits } from '../access/rate-limits.ts'
 import { defaultConcurrency } from '../queries/concurrency.ts'
@@ -23,7 +24,8 @@ export function sendAsOperator(waymark: Waymark): Send {
   const caller = async () => {
     const { user } = await waymark.accounts.firstStart({ makesKey: false })
     const known = (await waymark.accounts.users.byId(user.id))!
-    return { via: 'host' as const, user: known, limits: unlimited, authenticatedAt: waymark.clock(), isOperator: true as const }
+    const about = { limits: unlimited, held: nothingHeld, authenticatedAt: waymark.clock() }
+    return { via: 'host' as const, user: known, ...about, isOperator: true as const }
   }
   const service = createService(app, { siteOf: createSites({ publicUrl: origin }), caller })
   return (request) => service(request)

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import { type ActingMember, writeAs } from '../acting-member.ts'
-import { type AccountContext, changesOf, log } from '../context.ts'
+import { type AccountContext, changesOf, type From, log } from '../context.ts'
 import { check, integerOf } from '../fields.ts'
 import { type AccountTables, level, levels, type Membership, type User } from '../records.ts'
 import { mustFind, notAllowed } from '../refusals.ts'
+import { mailFactorChange, resetFactor } from '../users/second-factor.ts'
 import { isHostUser, moveCurrent } from '../users/users.ts'
 
 export const memberInput = z.object({ level: integerOf(levels) })
@@ -81,6 +82,27 @@ export const createMembers = (context: AccountContext) => {
         })
         return { ...member, membership: { ...other, level: wanted, updated_at } }
       })
+    },
+
+    /**
+     * Removes the second factor of a member who has lost it, and ends the member's sessions. By the owner; a member of other organizations, too, must be reset by somebody who owns them
+     * all: otherwise one organization would weaken another.
+     */
+    async resetSecondFactor(by: ActingMember, member: Member, from: From): Promise<void> {
+      if (by.membership.id === member.membership.id) throw notAllowed('Your own second factor is in your account settings.')
+      const found = await writeAs(context, by, async (tables, ownNow) => {
+        mayEdit(ownNow, await asItIs(tables, member.membership))
+        for (const { organization_id } of await tables.memberships.find({ user_id: member.user.id }))
+          if (organization_id !== ownNow.organization_id) {
+            const there = await tables.memberships.first({ user_id: by.user.id, organization_id })
+            if (there?.level !== level.owner)
+              throw notAllowed(
+                'This member belongs to other organizations, too. The operator of the server can reset the second factor: `waymark users reset-2fa --email ADDRESS`.',
+              )
+          }
+        return resetFactor(context, tables, member.user, by.user, from)
+      })
+      void mailFactorChange(context, found, 'second_factor_reset')
     },
 
     /** Leaving is always allowed; no other member is promoted. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type ActingMember, writeAs } from '../acting-member.ts'
-import { type AccountContext, changesOf, log } from '../context.ts'
+import { type AccountContext, changesOf, type From, log } from '../context.ts'
 import { check, flag, text } from '../fields.ts'
 import { removePluginRows } from '../projects/plugin-rows.ts'
 import { timezone } from '../projects/project-fields.ts'
@@ -158,7 +158,7 @@ export const createOrganizations = (context: AccountContext) => {
       return organization
     },
 
-    update: (by: ActingMember, body: unknown): Promise<Organization> =>
+    update: (by: ActingMember, body: unknown, from: From | null = null): Promise<Organization> =>
       writeAs(context, by, async (tables, { organization_id }) => {
         const organization = await asItIs(tables, organization_id)
         const change = check(organizationInput.partial(), body)
@@ -174,6 +174,7 @@ export const createOrganizations = (context: AccountContext) => {
             activity: 'updated',
             name: organization.name,
             changes,
+            ...(changes.some(({ field }) => field === 'enforce_2fa') && { from }),
           })
         return { ...organization, ...updated }
       }),

@@ -12,6 +12,7 @@ export const sealedFor = {
   pluginAttachment: (configId: number, key: string) => `plugin_attachment ${configId} ${key}`,
   alertWebhook: (id: string) => `alert ${id} webhook`,
   subscriptionWebhook: (id: number) => `subscription ${id} webhook`,
+  secondFactor: (id: string) => `second factor ${id}`,
 }
 
 export interface ResealingParts {
@@ -78,6 +79,11 @@ export async function resealSecrets({ context: { store }, box, report }: Reseali
         store.write((tables) =>
           tables.subscriptions.update({ id, webhook_secret }, { webhook_secret: again(webhook_secret, sealedFor.subscriptionWebhook(id)) }),
         ),
+      )
+  for (const { id, secret } of await read.second_factors.find({}))
+    if (!box.isCurrent(secret))
+      await guarded(() =>
+        store.write((tables) => tables.second_factors.update({ id, secret }, { secret: again(secret, sealedFor.secondFactor(id)) })),
       )
   return count
 }

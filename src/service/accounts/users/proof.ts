@@ -1,5 +1,6 @@
 import { type AccountContext, log } from '../context.ts'
 import { type AccountTables, level, type User } from '../records.ts'
+import { removeFactor } from './remove-factor.ts'
 import { endSessions } from './sessions.ts'
 
 // An address is proven when its user opened a link that was mailed to it, or when the operator vouches for it. An account can exist before: the person who accepts an
@@ -17,9 +18,10 @@ export interface Unproven {
   readonly sessions: number
   readonly keys: number
   readonly invitations: number
+  readonly second_factors: number
   readonly organizations: readonly { readonly name: string; readonly level: string }[]
 }
-const nothing: Unproven = { sessions: 0, keys: 0, invitations: 0, organizations: [] }
+const nothing: Unproven = { sessions: 0, keys: 0, invitations: 0, second_factors: 0, organizations: [] }
 
 const losesMemberships = ({ unproven_since }: User): boolean => unproven_since !== null
 const levelName = (value: number): string => Object.entries(level).find(([, at]) => at === value)?.[0] ?? String(value)
@@ -32,6 +34,7 @@ export const unprovenOf = async (tables: AccountContext['store']['read'], user: 
     sessions: await tables.sessions.count({ user_id: user.id }),
     keys: await tables.personal_keys.count({ user_id: user.id }),
     invitations: await tables.invites.count({ created_by_id: user.id }),
+    second_factors: user.has_second_factor ? 1 : 0,
     organizations: memberships.map((one) => ({
       name: organizations.find(({ id }) => id === one.organization_id)?.name ?? one.organization_id,
       level: levelName(one.level),
@@ -65,6 +68,7 @@ async function endUnproven(tables: AccountTables, user: User): Promise<Unproven>
   const ended = await unprovenOf(tables, user)
   const of = { user_id: user.id }
   await endSessions(tables, user, null)
+  await removeFactor(tables, user)
   await tables.personal_keys.remove(of)
   await tables.password_links.remove(of)
   await tables.email_links.remove(of)

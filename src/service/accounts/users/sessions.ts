@@ -12,30 +12,30 @@ export const recentLogin = day / 4
 /** Identifies a session to its user; it does not reveal the token. */
 export const sessionId = ({ hash }: Session): string => hash.slice(-32)
 
-/** `kept`: the hash of the session that stays. */
+/** Ends logins that wait for a code, too. `kept`: the hash of the session that stays. */
 export const endSessions = async (tables: AccountTables, { id }: User, kept: string | null): Promise<number> => {
+  await tables.pending_logins.remove({ user_id: id })
   const ending = (await tables.sessions.find({ user_id: id })).filter(({ hash }) => hash !== kept)
   return ending.length === 0 ? 0 : tables.sessions.remove({ hash: ending.map(({ hash }) => hash) })
 }
 
-export const createSessions = (context: AccountContext) => ({
-  /** Returns the token for the cookie; only its hash is stored. */
-  start: (user: User, userAgent: string | null = null): Promise<string> =>
-    context.store.write(async (tables) => {
-      const now = context.clock()
-      for (const old of await tables.sessions.find({ user_id: user.id }))
-        if (old.expires_at <= now) await tables.sessions.remove({ hash: old.hash })
-      const token = randomToken()
-      await tables.sessions.insert({
-        hash: hashKey(token),
-        user_id: user.id,
-        authenticated_at: now,
-        expires_at: new Date(now.getTime() + sessionLifetime),
-        user_agent: userAgent === null ? null : storableText(userAgent.slice(0, longestUserAgent)),
-      })
-      return token
-    }),
+/** For `signing-in.ts` only: a session is all that a request needs. Returns the token for the cookie; only its hash is stored. */
+export async function startSession(context: AccountContext, tables: AccountTables, user: User, userAgent: string | null): Promise<string> {
+  const now = context.clock()
+  for (const old of await tables.sessions.find({ user_id: user.id }))
+    if (old.expires_at <= now) await tables.sessions.remove({ hash: old.hash })
+  const token = randomToken()
+  await tables.sessions.insert({
+    hash: hashKey(token),
+    user_id: user.id,
+    authenticated_at: now,
+    expires_at: new Date(now.getTime() + sessionLifetime),
+    user_agent: userAgent === null ? null : storableText(userAgent.slice(0, longestUserAgent)),
+  })
+  return token
+}
 
+export const createSessions = (context: AccountContext) => ({
   async find(token: string): Promise<{ user: User; session: Session } | undefined> {
     if (token.length > longestSecret) return undefined
     const session = await context.store.read.sessions.first({ hash: hashKey(token) })

@@ -104,8 +104,11 @@ const proofs: Readonly<Record<string, () => Promise<void>>> = {
     expect((await send('GET', organization(`domains/${made.id}/`))).body.is_verified).toBe(true)
   },
   'not-enforced': async () => {
-    expect((await send('PATCH', organization(''), { enforce_2fa: true })).body.not_enforced).toEqual(['enforce_2fa'])
-    expect((await send('PATCH', organization(''), { enforce_2fa: false })).body.not_enforced).toEqual([])
+    const made = (await send('POST', organization('domains/'), { domain: 'stored.example.com' })).body
+    await held.home.world.accounts.domains.vouch('stored.example.com', null)
+    const patch = (body: object) => send('PATCH', organization(`domains/${made.id}/`), body)
+    expect((await patch({ sso_enforcement: 'saml' })).body.not_enforced).toEqual(['sso_enforcement'])
+    expect((await patch({ sso_enforcement: '' })).body.not_enforced).toEqual([])
   },
   'rate-limit': async () => {
     expect(defaultRateLimits.query).toEqual([])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { sessionOf } from '../../../harness/session-of.ts'
 import { type Answer, withHome } from '../conversation.ts'
 import { creatingRows, newBody, pathIn, placedRows } from '../creating.ts'
 
@@ -53,7 +54,7 @@ describe.each(listing.filter(({ path }) => !ofTheirOwn.test(path)).map((one) => 
         await world.accounts.context.store.write(async (tables) => {
           for (const events of [1, 2, 3]) await world.accounts.deletions.retained(tables, project, { events, persons: 0 })
         })
-      if (pattern.endsWith('/sessions')) for (let i = 0; i < 3; i++) await world.accounts.sessions.start(owner)
+      if (pattern.endsWith('/sessions')) for (let i = 0; i < 3; i++) await sessionOf(world.accounts, owner)
       const url = (query: string) => world.url + path + query
       const whole = await get('')
       expect(whole).toMatchObject({ status: 200, body: { next: null, previous: null } })

@@ -1,5 +1,5 @@
-import type { Command } from './command.ts'
-import { directoryOptions, withDirectory } from './directory.ts'
+import type { Command } from '../command.ts'
+import { directoryOptions, withDirectory } from '../directory.ts'
 
 export const confirmUser: Command = {
   options: {

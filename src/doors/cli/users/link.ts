@@ -1,6 +1,6 @@
-import type { Unproven } from '../../service/accounts/users/proof.ts'
-import { type Command, type Values, wrongUsage } from './command.ts'
-import { directoryOptions, withDirectory } from './directory.ts'
+import type { Unproven } from '../../../service/accounts/users/proof.ts'
+import { type Command, type Values, wrongUsage } from '../command.ts'
+import { directoryOptions, withDirectory } from '../directory.ts'
 
 const publicUrlOf = (values: Values): string | null => {
   const url = values.text('public-url') ?? null
@@ -17,8 +17,13 @@ const emailOf = (values: Values): string => {
 }
 
 /** Nobody has proven the address: what the link ends. */
-const endsText = ({ sessions, keys, invitations, organizations }: Unproven): string => {
-  const counts = [`${sessions} sessions`, `${keys} API keys`, `${invitations} invitations`]
+const endsText = ({ sessions, keys, invitations, second_factors, organizations }: Unproven): string => {
+  const counts = [
+    `${sessions} sessions`,
+    `${keys} API keys`,
+    `${invitations} invitations`,
+    ...(second_factors > 0 ? ['the second factor'] : []),
+  ]
   const places = organizations.map(({ name, level }) => `${name} (${level})`)
   const memberships = places.length === 0 ? '' : `, and the memberships in ${places.join(', ')}`
   return `Ends             ${counts.join(', ')}${memberships}: the address was never proven. If the link is for the person who uses the account, add --keep-access.`

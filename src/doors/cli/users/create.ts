@@ -1,6 +1,6 @@
-import { type LevelName, level } from '../../service/accounts/records.ts'
-import { type Command, wrongUsage } from './command.ts'
-import { directoryOptions, withDirectory } from './directory.ts'
+import { type LevelName, level } from '../../../service/accounts/records.ts'
+import { type Command, wrongUsage } from '../command.ts'
+import { directoryOptions, withDirectory } from '../directory.ts'
 
 export const createUser: Command = {
   options: {

@@ -1,0 +1,57 @@
+import type { From } from '../../../service/accounts/context.ts'
+import type { User } from '../../../service/accounts/records.ts'
+import { sessionLifetime } from '../../../service/accounts/users/sessions.ts'
+import { type Entered, pendingLifetime, type SessionWay } from '../../../service/accounts/users/signing-in.ts'
+import { failureBody, failureOf, failures } from '../errors.ts'
+import { Reply, type Visit } from '../resource.ts'
+import { cookieOf, sessionCookie } from './authenticate.ts'
+
+// The cookies of signing in: a session, a login that waits for a code, and the browser in which a user has signed in before.
+
+const year = 365 * 86_400
+/** Marks a browser in which its user has signed in before: failures of others then count separately. */
+const deviceCookie = 'waymark_device'
+/** Holds a login that waits for a code. It gives no rights. */
+const loginCookie = 'waymark_login'
+const loginPath = '/api/login'
+
+const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
+  `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+
+export const noSession = (visit: Visit) => ({ 'set-cookie': cookie(visit, sessionCookie, '', 0) })
+
+/** The headers of an answer that signs in. A session that the browser had is another one now. */
+export async function sessionHeaders(visit: Visit, user: User, token: string) {
+  const { accounts } = visit.app
+  const before = cookieOf(visit.request, sessionCookie)
+  if (before !== undefined) await accounts.sessions.end(before)
+  const device = accounts.users.deviceToken(user)
+  return {
+    'set-cookie': [
+      cookie(visit, sessionCookie, token, sessionLifetime / 1000),
+      cookie(visit, loginCookie, '', 0, loginPath),
+      ...(device === null ? [] : [cookie(visit, deviceCookie, device, year, loginPath)]),
+    ],
+  }
+}
+
+const userAgentOf = ({ request }: Visit): string | null => request.headers.get('user-agent')
+/** The place of a request, for the activity log. */
+export const fromOf = (visit: Visit): From => ({ address: visit.site.client, user_agent: userAgentOf(visit) })
+
+/** Answers a way in: with a session, or with what waits for a code. */
+export async function signedInBy(visit: Visit, way: SessionWay, user: User, answer: { status: number; body: unknown }): Promise<Reply> {
+  const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, userAgentOf(visit))
+  if (!entered.isWaiting) return new Reply(answer.status, answer.body, await sessionHeaders(visit, user, entered.token))
+  const failure = failureOf(failures.codeRequired())
+  const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000, loginPath)
+  return new Reply(failure.status, failureBody(failure), { ...failure.headers, 'set-cookie': waiting })
+}
+
+export const pendingLoginOf = ({ request }: Visit): string | undefined => cookieOf(request, loginCookie)
+
+/** The token of a browser in which the user with that address has signed in before; null: another browser. */
+export async function deviceOf({ app, request }: Visit, email: string): Promise<string | null> {
+  const token = cookieOf(request, deviceCookie)
+  return token !== undefined && (await app.accounts.users.isDevice(email, token)) ? token : null
+}

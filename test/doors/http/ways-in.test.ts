@@ -1,0 +1,258 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
+import type { HostUser } from '../../../src/service/accounts/organizations/host-users.ts'
+import type { Organization, User } from '../../../src/service/accounts/records.ts'
+import { waysIn } from '../../../src/service/accounts/users/signing-in.ts'
+import { files } from '../../harness/imports.ts'
+import { sessionOf } from '../../harness/session-of.ts'
+import { Browser, password, type SignInPlace, startSignIn } from './signing-in.ts'
+
+// Every way in, for every kind of user, with and without an organization that requires a second factor. A cell without an expectation fails.
+
+let place: SignInPlace
+beforeAll(async () => {
+  place = await startSignIn()
+})
+afterAll(() => place.waymark.close())
+
+/** `in`: everything is open. `code, in`: after a code. `setup`: signed in, and only setting up a second factor is open. `refused`: with the code of the API. */
+type Outcome = 'in' | 'code, in' | 'setup' | 'refused 2fa' | 'no way' | 'captured'
+const kinds = ['without a factor', 'enrolled', 'with a recovery code', 'of the application'] as const
+type Kind = (typeof kinds)[number]
+
+/** Ways that begin something, and what exists before. */
+const ways = [
+  ...(Object.keys(waysIn) as (keyof typeof waysIn)[]),
+  'password link',
+  'invitation, signed in',
+  'session from before',
+  'personal API key',
+  'project API key',
+] as const
+type WayName = (typeof ways)[number]
+
+/** In the order of `kinds`: without enforcement, and with it. */
+const expected: Readonly<Record<WayName, readonly [readonly Outcome[], readonly Outcome[]]>> = {
+  password: [
+    ['in', 'code, in', 'code, in', 'no way'],
+    ['setup', 'code, in', 'code, in', 'no way'],
+  ],
+  'password link': [
+    ['in', 'code, in', 'code, in', 'no way'],
+    ['setup', 'code, in', 'code, in', 'no way'],
+  ],
+  // A new account has no factor yet.
+  invitation: [
+    ['in', 'no way', 'no way', 'no way'],
+    ['setup', 'no way', 'no way', 'no way'],
+  ],
+  'invitation, signed in': [
+    ['in', 'in', 'in', 'no way'],
+    ['setup', 'in', 'in', 'no way'],
+  ],
+  setup: [
+    ['in', 'no way', 'no way', 'no way'],
+    ['setup', 'no way', 'no way', 'no way'],
+  ],
+  'session from before': [
+    ['in', 'in', 'in', 'no way'],
+    ['setup', 'in', 'in', 'no way'],
+  ],
+  application: [
+    ['no way', 'no way', 'no way', 'in'],
+    ['no way', 'no way', 'no way', 'in'],
+  ],
+  'personal API key': [
+    ['in', 'in', 'in', 'in'],
+    ['refused 2fa', 'in', 'in', 'in'],
+  ],
+  'project API key': [
+    ['captured', 'captured', 'captured', 'captured'],
+    ['captured', 'captured', 'captured', 'captured'],
+  ],
+}
+
+interface Cell {
+  readonly organization: Organization
+  readonly token: string
+  readonly projectId: number
+  readonly user: User
+  readonly kind: Kind
+  readonly enrolled: { readonly secret: string; readonly recovery: string[] } | null
+}
+
+let made = 0
+const cellFor = async (kind: Kind, isEnforced: boolean): Promise<Cell> => {
+  const { accounts } = place.waymark
+  const organization = await accounts.createOrganization({ name: `Cell ${++made}` })
+  const project = (await accounts.context.store.read.projects.first({ organization_id: organization.id }))!
+  const user =
+    kind === 'of the application'
+      ? (await accounts.hostUsers.enter(hostUserIn(organization)))!.user
+      : await place.user(`user${made}@acme.test`, [[organization, 'member']])
+  const isEnrolled = kind === 'enrolled' || kind === 'with a recovery code'
+  const enrolled = isEnrolled ? await place.enrol(user) : null
+  await place.enforce(organization, isEnforced)
+  return { organization, token: project.api_token, projectId: project.id, user, kind, enrolled }
+}
+const hostUserIn = ({ id }: Organization): HostUser => ({
+  issuer: 'app',
+  subject: `subject ${id}`,
+  email: 'embedded@acme.test',
+  organization: id,
+  level: 'member',
+})
+
+/** What the browser may do, and that what it may not do is the same at every route. */
+const outcomeOf = async (browser: Browser, { organization, projectId }: Cell): Promise<Outcome> => {
+  const session = await browser.get('/api/session/')
+  if (session.body.user === null) return 'no way'
+  const paths = [
+    `/api/projects/${projectId}/`,
+    `/api/projects/${projectId}/insights/`,
+    `/api/organizations/${organization.id}/members/`,
+    `/api/organizations/@current/members/`,
+    `/api/projects/@current/`,
+    '/api/projects/',
+    '/api/organizations/',
+    '/api/users/@me/',
+  ]
+  const answers = await Promise.all(paths.map((path) => browser.get(path)))
+  if (answers.every(({ status }) => status === 200)) {
+    expect(session.body).toMatchObject({ must_set_up_2fa: false, requires_2fa: [] })
+    return 'in'
+  }
+  for (const [i, answer] of answers.entries())
+    expect([answer.status, answer.body.code], paths[i]).toEqual([403, 'two_factor_setup_required'])
+  const written = await browser.post(`/api/projects/${projectId}/insights/`, { query: { kind: 'HogQLQuery', query: 'select 1' } })
+  expect([written.status, written.body.code]).toEqual([403, 'two_factor_setup_required'])
+  expect(session.body).toMatchObject({ must_set_up_2fa: true, requires_2fa: [{ id: organization.id }], projects: [] })
+  expect(session.body.user).toMatchObject({ team: null, organization: null, organizations: [] })
+  const record = await browser.get(`/api/organizations/${organization.id}/`)
+  expect([record.status, record.body]).toMatchObject([200, { enforce_2fa: true, teams: [], projects: [] }])
+  expect((await browser.get('/api/users/@me/two_factor_status/')).status).toBe(200)
+  return 'setup'
+}
+
+/** Enters a code if one is asked for. */
+const finished = async (browser: Browser, answer: Awaited<ReturnType<Browser['login']>>, cell: Cell): Promise<Outcome> => {
+  if (answer.status === 200 || answer.status === 201) return outcomeOf(browser, cell)
+  if (answer.body.code !== '2fa_required') return 'no way'
+  expect(answer.status).toBe(401)
+  expect(browser.cookies.has('waymark_session'), 'no rights before the code').toBe(false)
+  expect((await browser.get('/api/session/')).body.user).toBe(null)
+  const { secret, recovery } = cell.enrolled!
+  place.pass()
+  const done = await browser.code(cell.kind === 'with a recovery code' ? recovery[0]! : place.code(secret))
+  expect(done.status).toBe(200)
+  return `code, ${await outcomeOf(browser, cell)}` as Outcome
+}
+
+const invited = async ({ user }: Cell, to: Organization, isMember: boolean) => {
+  const { accounts } = place.waymark
+  const host = await place.user(`host${++made}@acme.test`, [[to, 'admin']])
+  const by = { user: host, membership: (await accounts.organizations.membership(to.id, host))!, hidesSecrets: false }
+  return accounts.invites.create(by, to, { target_email: isMember ? user.email : `new${made}@acme.test` })
+}
+
+const enter: { readonly [W in WayName]: (cell: Cell) => Promise<Outcome> } = {
+  password: async (cell) => {
+    const browser = place.browser()
+    return finished(browser, await browser.login(cell.user.email), cell)
+  },
+  'password link': async (cell) => {
+    const browser = place.browser()
+    const link = await place.waymark.accounts.passwordLinks.create(cell.user.email, undefined, true).catch(() => null)
+    if (link === null) return 'no way'
+    const [, uuid, token] = /#\/reset\/([^/]+)\/(.+)$/.exec(link.url)!
+    expect((await browser.post(`/api/reset/${uuid}/`, { token, password: 'another password' })).status).toBe(200)
+    expect(browser.cookies.size, 'the link itself makes no session').toBe(0)
+    return finished(browser, await browser.login(cell.user.email, {}, 'another password'), cell)
+  },
+  invitation: async (cell) => {
+    if (cell.kind !== 'without a factor') return 'no way'
+    const { secret } = await invited(cell, cell.organization, false)
+    const browser = place.browser()
+    return finished(browser, await browser.post(`/api/signup/${secret}/`, { first_name: 'New', password }), cell)
+  },
+  'invitation, signed in': async (cell) => {
+    if (cell.kind === 'of the application') return 'no way'
+    const browser = await signedIn(cell)
+    // Into another organization, which requires what the first one does.
+    const other = await place.waymark.accounts.createOrganization({ name: `Other ${++made}` })
+    await place.enforce(other, (await place.waymark.accounts.organizations.byId(cell.organization.id))!.enforce_2fa === true)
+    const { secret } = await invited(cell, other, true)
+    const before = browser.cookies.get('waymark_session')?.value
+    expect((await browser.post(`/api/signup/${secret}/`)).status).toBe(201)
+    expect(browser.cookies.get('waymark_session')?.value, 'no other session').toBe(before)
+    const { body } = await browser.get('/api/session/')
+    if (!body.must_set_up_2fa) expect((await browser.get(`/api/organizations/${other.id}/members/`)).status).toBe(200)
+    return body.must_set_up_2fa ? 'setup' : 'in'
+  },
+  setup: async (cell) => {
+    if (cell.kind !== 'without a factor') return 'no way'
+    const fresh = await startSignIn()
+    const { organization, project } = await fresh.waymark.accounts.firstStart({})
+    await fresh.enforce(organization, (await place.waymark.accounts.organizations.byId(cell.organization.id))!.enforce_2fa === true)
+    await fresh.waymark.accounts.firstOwner.allow('the secret')
+    const browser = fresh.browser()
+    const body = { secret: 'the secret', email: 'owner@acme.test', first_name: 'Owner', password }
+    const outcome = await finished(browser, await browser.post('/api/setup/', body), { ...cell, organization, projectId: project.id })
+    await fresh.waymark.close()
+    return outcome
+  },
+  'session from before': async (cell) => {
+    if (cell.kind === 'of the application') return 'no way'
+    return outcomeOf(await signedIn(cell), cell)
+  },
+  application: async (cell) => {
+    const authenticate = async () => (cell.kind === 'of the application' ? hostUserIn(cell.organization) : null)
+    return outcomeOf(new Browser(createHandler(place.waymark, { authenticate })), cell)
+  },
+  'personal API key': async (cell) => {
+    const { value } = await place.waymark.accounts.personalKeys.create(cell.user, { label: 'x', scopes: ['*'] })
+    const browser = place.browser()
+    const paths = [`/api/projects/${cell.projectId}/`, `/api/organizations/${cell.organization.id}/`, '/api/projects/', '/api/users/@me/']
+    const headers = { authorization: `Bearer ${value}` }
+    const answers = await Promise.all(
+      paths.flatMap((path) => [browser.get(path, { headers }), browser.get(`${path}?personal_api_key=${value}`)]),
+    )
+    if (answers.every(({ status }) => status === 200)) return 'in'
+    for (const { status, body } of answers) expect([status, body.code]).toEqual([403, 'two_factor_setup_required'])
+    return 'refused 2fa'
+  },
+  'project API key': async (cell) => {
+    const body = { api_key: cell.token, batch: [{ event: 'seen', distinct_id: 'u', properties: {} }] }
+    expect((await place.browser().post('/batch/', body)).status).toBe(200)
+    return 'captured'
+  },
+}
+/** A session that began before, past its way in. */
+const signedIn = async ({ user }: Cell): Promise<Browser> => {
+  const browser = place.browser()
+  browser.cookies.set('waymark_session', { value: await sessionOf(place.waymark.accounts, user), path: '/' })
+  return browser
+}
+
+describe.each(ways)('%s', (way) => {
+  for (const [i, isEnforced] of [false, true].entries())
+    test.each(kinds.map((kind, at) => [kind, expected[way][i]![at]!] as const))(
+      `${isEnforced ? 'enforced' : 'not enforced'}, %s: %s`,
+      async (kind, outcome) => {
+        expect(await enter[way](await cellFor(kind, isEnforced))).toBe(outcome)
+      },
+    )
+})
+
+test('sessions are made in one place', () => {
+  const mentioning = (text: RegExp) =>
+    files.filter((file) => text.test(readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')))
+  expect(mentioning(/tables\.sessions\.insert/)).toEqual(['service/accounts/users/sessions.ts'])
+  expect(mentioning(/startSession\(/)).toEqual(['service/accounts/users/sessions.ts', 'service/accounts/users/signing-in.ts'])
+  expect(mentioning(/signingIn\.enter\(|signingIn\.finish\(|signingIn\.visit\(/).toSorted()).toEqual([
+    'doors/http/access/host-sign-in.ts',
+    'doors/http/access/session-cookies.ts',
+    'doors/http/resources/login.ts',
+  ])
+})

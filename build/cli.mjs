@@ -9,7 +9,7 @@ import { preludeText } from './prelude.mjs'
 const { resolve } = createRequire(import.meta.url)
 
 /** What the library and the programs have inside, besides what is installed beside them. */
-export const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib', 'p-queue', 'p-timeout', 'eventemitter3']
+export const inside = ['chevrotain', '@chevrotain/cst-dts-gen', '@chevrotain/gast', '@chevrotain/regexp-to-ast', '@chevrotain/types', '@chevrotain/utils', 'lodash-es', 'zod', 'hono', '@hono/node-server', 'fzstd', 'apache-arrow', 'flatbuffers', 'tslib', 'mmdb-lib', 'p-queue', 'p-timeout', 'eventemitter3', 'otplib', '@otplib/core', '@otplib/hotp', '@otplib/totp', '@otplib/uri', '@otplib/plugin-base32-scure', '@otplib/plugin-crypto-noble', '@scure/base', '@noble/hashes']
 /** What the threads of plugins have inside, with their licenses. */
 export const insidePluginWorker = ['quickjs-emscripten-core', '@jitl/quickjs-ffi-types', '@jitl/quickjs-wasmfile-release-sync', 'buffer', 'base64-js', 'ieee754', 'events', 'sucrase', 'lines-and-columns', 'ts-interface-checker', '@jridgewell/gen-mapping', '@jridgewell/sourcemap-codec', '@jridgewell/resolve-uri', '@jridgewell/trace-mapping']
 export const programs = { cli: 'src/doors/cli/main.ts', 'engine-process': 'src/engine/isolation/engine-process.ts', 'fold-worker': 'src/core/folds/fold-worker.ts', 'answer-worker': 'src/engine/isolation/answer-worker.ts', 'plugin-worker': 'src/service/plugins/sandbox/plugin-worker.ts' }

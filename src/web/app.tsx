@@ -1,15 +1,14 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import type { ShortProjectAnswer } from '../doors/answers/organizations.ts'
-import type { MeAnswer } from '../doors/answers/users.ts'
-import { ApiError, whenSignedOut } from './lib/api.ts'
+import { ApiError, whenHeld, whenSignedOut } from './lib/api.ts'
 import { current, go, linkTo, type Place, usePlace } from './lib/router.ts'
-import { loadSession, type Session, SessionProvider } from './lib/session.ts'
+import { loadSession, type Session, SessionProvider, type SignedIn } from './lib/session.ts'
 import { applyTheme, storedTheme } from './lib/theme.ts'
+import { useLoaded } from './lib/use-loaded.ts'
 import { pages } from './pages/all.ts'
 import { ConfirmAddress } from './pages/confirm-address.tsx'
 import { ForgotPassword, NewPassword } from './pages/new-password.tsx'
 import { Join, Setup, SignIn } from './pages/sign-in.tsx'
-import { Shell } from './shell.tsx'
+import { RequiredFactor, Shell } from './shell.tsx'
 import { Dialog, ErrorBox, NotHere, Working } from './ui/parts.tsx'
 
 applyTheme(storedTheme())
@@ -21,7 +20,12 @@ function fetchAhead({ parts: [first, , name] }: Place): void {
 }
 fetchAhead(current())
 
-type Known = { readonly user: MeAnswer; readonly projects: readonly ShortProjectAnswer[] }
+/** Loaded when somebody has to see it. */
+function SetUpPage({ known, onDone }: { known: SignedIn; onDone: () => void }) {
+  const { value: Page, error } = useLoaded(async () => (await import('./pages/set-up-second-factor.tsx')).SetUpSecondFactor, [])
+  if (error) return <ErrorBox error={error} />
+  return Page ? <Page user={known.user} requiredBy={known.requires2fa} onDone={onDone} /> : <Working />
+}
 
 export function App() {
   const { place, isLeaving, stay, leave } = usePlace()
@@ -46,7 +50,7 @@ export function App() {
 }
 
 function Routed({ place }: { place: Place }) {
-  const [known, setKnown] = useState<Known | 'nobody' | null>(null)
+  const [known, setKnown] = useState<SignedIn | 'nobody' | null>(null)
   const [error, setError] = useState<Error | null>(null)
 
   const load = useCallback(async () => {
@@ -60,6 +64,7 @@ function Routed({ place }: { place: Place }) {
   }, [])
   useEffect(() => {
     whenSignedOut(() => setKnown((before) => before && 'nobody'))
+    whenHeld(() => void load())
     void load()
   }, [])
 
@@ -86,8 +91,9 @@ function Routed({ place }: { place: Place }) {
   if (known === 'nobody') {
     return place.path === 'setup' ? <Setup secret={place.search.get('secret') ?? ''} onDone={signedIn} /> : <SignIn onDone={signedIn} />
   }
+  if (known.mustSetUp) return <SetUpPage known={known} onDone={signedIn} />
   if (place.parts[0] === 'confirm') return <ConfirmAddress secret={place.parts[1] ?? ''} onDone={signedIn} key={place.path} />
-  const { user, projects } = known
+  const { user, projects, requires2fa } = known
   // Who comes without a page, or has just chosen a password, is led to the first one.
   const asked = place.path === '' || place.path === 'setup' ? null : place.parts
   const isOfProject = asked !== null && asked[0] === 'project'
@@ -109,6 +115,7 @@ function Routed({ place }: { place: Place }) {
           <p>
             <a href={linkTo(`project/${projects[0]!.id}/live`)}>Go to {projects[0]!.name}</a>
           </p>
+          <RequiredFactor by={requires2fa} link={linkTo(`project/${projects[0]!.id}/settings/account`)} />
         </NotHere>
       </main>
     )
@@ -126,7 +133,7 @@ function Routed({ place }: { place: Place }) {
       </main>
     )
   }
-  const session: Session = { user, projects, project, reload: load }
+  const session: Session = { user, projects, project, requires2fa, reload: load }
   return (
     <SessionProvider value={session}>
       <Shell page={page} place={place} />

@@ -23,8 +23,17 @@ const isTyping = (event: KeyboardEvent) => {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) || target.closest('dialog') !== null
 }
 
+/** Organizations that show nothing until there is a second factor. */
+export const RequiredFactor = ({ by, link }: { by: readonly { readonly name: string }[]; link: string }) =>
+  by.length === 0 ? null : (
+    <p class="hint">
+      {by.map(({ name }) => name).join(', ')} {by.length === 1 ? 'shows' : 'show'} you nothing until you have{' '}
+      <a href={link}>set up a second factor</a>.
+    </p>
+  )
+
 export function Shell({ page, place }: { page: PageEntry; place: Place }) {
-  const { user, projects, project } = useSession()
+  const { user, projects, project, requires2fa } = useSession()
   const { link } = useProject()
   const [isOpen, setOpen] = useState(false)
   const [hasPalette, setPalette] = useState(false)
@@ -114,6 +123,7 @@ export function Shell({ page, place }: { page: PageEntry; place: Place }) {
         </div>
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
+        {page.name !== 'settings' && <RequiredFactor by={requires2fa} link={linkTo(link('settings/account'))} />}
         <PageBody page={page} place={place} key={`${project.id}/${page.name}`} />
       </main>
       {hasPalette && <Palette onClose={() => setPalette(false)} leave={leave} choose={choose} />}

@@ -18,12 +18,21 @@ export class ApiError extends Error {
   }
 }
 
+/** The password was right, and the account has a second factor. */
+export const needsCode = (error: unknown): boolean => error instanceof ApiError && error.code === '2fa_required'
+
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Called when the session has ended. */
 let onSignedOut = () => {}
 export const whenSignedOut = (handler: () => void) => {
   onSignedOut = handler
+}
+
+/** Called when an organization of the user requires a second factor meanwhile. */
+let onHeld = () => {}
+export const whenHeld = (handler: () => void) => {
+  onHeld = handler
 }
 
 /** Aborts when the user signs out: what a page still loads, or asks from then on, would be refused. */
@@ -65,6 +74,7 @@ async function request<T>(method: string, path: string, leaving: AbortSignal, bo
   if (response.ok) return answer as T
   const error = new ApiError(response.status, isObject(answer) ? answer : {})
   if (response.status === 401 && error.code === 'not_authenticated') onSignedOut()
+  if (error.code === 'two_factor_setup_required') onHeld()
   throw error
 }
 

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { PasswordSetAnswer } from '../../doors/answers/login.ts'
-import { get, post } from '../lib/api.ts'
+import { get, needsCode, post } from '../lib/api.ts'
 import { sendsMail } from '../lib/mail.ts'
 import { go } from '../lib/router.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
-import { Card, useSending, value } from './sign-in.tsx'
+import { Card, CodeStep, useSending, value } from './sign-in.tsx'
 
 const BackToSignIn = () => (
   <p>
@@ -59,14 +59,20 @@ export function NewPassword({ user, secret, onDone }: { user: string; secret: st
     (signal) => get(`${path}?${new URLSearchParams({ token: secret })}`, signal).then(() => true),
     [path, secret],
   )
+  const [hasPassword, setHasPassword] = useState(false)
+  const leave = () => {
+    go('#/', true)
+    onDone()
+  }
   const { onSubmit, isSending, at, elsewhere } = useSending(async (form) => {
     const password = value(form, 'password')
     const { email } = await post<PasswordSetAnswer>(path, { token: secret, password })
     // The link is used up: if this login fails, the next page asks for the password.
-    await post('api/login/', { email, password }).catch(() => {})
-    go('#/', true)
-    onDone()
+    const failure = await post('api/login/', { email, password }).catch((error: unknown) => error)
+    if (needsCode(failure)) setHasPassword(true)
+    else leave()
   })
+  if (hasPassword) return <CodeStep onDone={leave} onAgain={leave} />
   if (error)
     return (
       <Card title="New password">

@@ -2,8 +2,9 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { InvitationAnswer, SetupAnswer } from '../../doors/answers/login.ts'
 import type { MeAnswer } from '../../doors/answers/users.ts'
-import { ApiError, beginSession, get, post, signOut } from '../lib/api.ts'
+import { ApiError, beginSession, get, needsCode, post, signOut } from '../lib/api.ts'
 import { go } from '../lib/router.ts'
+import { useFocus } from '../lib/use-focus.ts'
 import { useLoaded } from '../lib/use-loaded.ts'
 import { browserZone, knownZones } from '../lib/zones.ts'
 import { ErrorBox, Field, Working } from '../ui/parts.tsx'
@@ -40,8 +41,42 @@ export function Card({ title, children }: { title: string; children: ComponentCh
   )
 }
 
+/** The second step of signing in. `onAgain`: back to the password. */
+export function CodeStep({ onDone, onAgain }: { onDone: () => void; onAgain: () => void }) {
+  const { onSubmit, isSending, elsewhere } = useSending(async (form) => {
+    await post('api/login/token/', { token: value(form, 'token') })
+    onDone()
+  })
+  const form = useFocus<HTMLFormElement>()
+  return (
+    <Card title="Second factor">
+      <form onSubmit={onSubmit} ref={form}>
+        <Field
+          label="Code"
+          error={elsewhere([])}
+          hint="Six digits of your authenticator app. Without it: one of your recovery codes, each of which works once."
+        >
+          {(id) => (
+            <input id={id} name="token" autocomplete="one-time-code" autocapitalize="none" spellcheck={false} required maxLength={64} />
+          )}
+        </Field>
+        <button type="submit" class="primary" disabled={isSending}>
+          Sign in
+        </button>
+      </form>
+      <p>
+        <button type="button" class="plain link" onClick={onAgain}>
+          Back to the password
+        </button>
+      </p>
+      <p class="note">Lost both? The owner of your organization can reset the second factor, and so can the operator of the server.</p>
+    </Card>
+  )
+}
+
 export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJoining?: boolean }) {
   const [isWaiting, setWaiting] = useState(false)
+  const [hasPassword, setHasPassword] = useState(false)
   useEffect(() => {
     void get<SetupAnswer>('api/setup/').then(
       ({ is_waiting }) => setWaiting(is_waiting),
@@ -49,9 +84,15 @@ export function SignIn({ onDone, isJoining = false }: { onDone: () => void; isJo
     )
   }, [])
   const { onSubmit, isSending, elsewhere } = useSending(async (form) => {
-    await post('api/login/', { email: value(form, 'email'), password: value(form, 'password') })
+    try {
+      await post('api/login/', { email: value(form, 'email'), password: value(form, 'password') })
+    } catch (error) {
+      if (!needsCode(error)) throw error
+      return setHasPassword(true)
+    }
     onDone()
   })
+  if (hasPassword) return <CodeStep onDone={onDone} onAgain={() => setHasPassword(false)} />
   return (
     <Card title="Sign in">
       {isWaiting && (

@@ -14,6 +14,7 @@ import { CheckField, ConfirmButton, Form, isChecked, Refused, TextField, textOf,
 import { CopyButton, Empty, Select, Working } from '../ui/parts.tsx'
 import { useOrganization } from './organization-of.ts'
 import { SignInSections } from './password.tsx'
+import { SecondFactorSection } from './second-factor.tsx'
 
 const themes = [
   { value: 'system', label: 'As the system' },
@@ -95,6 +96,7 @@ function OwnAccount() {
         </Form>
         <AddressState />
       </section>
+      <SecondFactorSection />
       <SignInSections />
     </>
   )
@@ -308,7 +310,7 @@ function NewKey({ onMade }: { onMade: (key: KeyAnswer) => void }) {
 }
 
 export function OrganizationSection() {
-  const { reload } = useSession()
+  const { reload, user } = useSession()
   const own = useOrganization()
   const { value, error, reload: again } = useLoaded((signal) => get<OrganizationAnswer>(own.api(''), signal), [])
   if (error) return <Refused error={error} onRenewed={again} retry={again} />
@@ -325,6 +327,7 @@ export function OrganizationSection() {
               await patch(own.api(''), {
                 name: textOf(form, 'name'),
                 is_member_join_email_enabled: isChecked(form, 'is_member_join_email_enabled'),
+                enforce_2fa: isChecked(form, 'enforce_2fa'),
               })
               await reload()
             }}
@@ -335,6 +338,11 @@ export function OrganizationSection() {
               label="Mail to members when somebody joins"
               value={value.is_member_join_email_enabled}
             />
+            <CheckField name="enforce_2fa" label="Members must have a second factor" value={value.enforce_2fa === true} />
+            <p class="note">
+              Members without one see only the page that sets it up, and their API keys are refused. Events from your sites still arrive.
+              {!user.is_2fa_enabled && user.issuer === null && ' You have none yet, so you would see that page first.'}
+            </p>
           </Form>
         ) : (
           <p>

@@ -23,6 +23,10 @@ export function MembersSection() {
       list.reload()
       await reload()
     })
+  const reset = async ({ user: { uuid } }: MemberAnswer) => {
+    await post(own.api(`members/${uuid}/reset_two_factor/`))
+    list.reload()
+  }
   const drop = async ({ user: { uuid } }: MemberAnswer) => {
     await remove(own.api(`members/${uuid}/`))
     if (uuid === user.uuid) location.hash = ''
@@ -45,7 +49,8 @@ export function MembersSection() {
           return (
             <tr key={member.id}>
               <td>
-                {personName(member.user)} {isSelf && <span class="state">you</span>}
+                {personName(member.user)} {isSelf && <span class="state">you</span>}{' '}
+                {member.is_2fa_enabled && <span class="state good">second factor</span>}
               </td>
               <td class="clip">{member.user.email}</td>
               <td>
@@ -62,6 +67,20 @@ export function MembersSection() {
               </td>
               <td class="when">{momentText(member.joined_at, timezone)}</td>
               <td>
+                {own.isOwner && !isSelf && member.is_2fa_enabled && (
+                  <ConfirmButton
+                    isPlain
+                    label="Reset second factor…"
+                    title={`Reset the second factor of ${personName(member.user)}`}
+                    submit="Reset"
+                    action={() => reset(member)}
+                  >
+                    <p>
+                      For somebody who has lost phone and recovery codes. All sessions of {personName(member.user)} end, and the password
+                      alone is enough until another app is set up. Make sure that it is really them who ask.
+                    </p>
+                  </ConfirmButton>
+                )}
                 {(isSelf || mayEdit) && (
                   <ConfirmButton
                     isPlain

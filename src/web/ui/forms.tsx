@@ -1,10 +1,10 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { ApiError, post } from '../lib/api.ts'
+import { ApiError, needsCode, post } from '../lib/api.ts'
 import { FieldError } from '../lib/error-fields.ts'
 import { instantOf, typedText } from '../lib/moments.ts'
 import { refusalInWords } from '../lib/refusal-words.ts'
-import { useProject, useSession } from '../lib/session.ts'
+import { useProject, useUser } from '../lib/session.ts'
 import { markChanged, markSaved } from '../lib/unsaved.ts'
 import { At, FieldErrors, useFieldError, useMarked } from './field-errors.tsx'
 import { Icon, type IconName } from './icon.tsx'
@@ -42,27 +42,50 @@ export function Refused({ error, onRenewed, retry }: { error: Error; onRenewed?:
 }
 
 function Renewal({ onRenewed }: { onRenewed: (() => void) | undefined }) {
-  const { user } = useSession()
-  const [password, setPassword] = useState('')
+  const user = useUser()
+  const [typed, setTyped] = useState('')
+  const [hasPassword, setHasPassword] = useState(false)
   const [error, setError] = useState<Error | null>(null)
   const [isDone, setDone] = useState(false)
   const renew = () =>
-    post('api/login/', { email: user.email, password }).then(() => {
-      setDone(true)
-      onRenewed?.()
-    }, setError)
+    (hasPassword ? post('api/login/token/', { token: typed }) : post('api/login/', { email: user.email, password: typed })).then(
+      () => {
+        setDone(true)
+        onRenewed?.()
+      },
+      (failure: Error) => {
+        setTyped('')
+        setHasPassword(needsCode(failure) || (hasPassword && !(failure instanceof ApiError && failure.code === '2fa_expired')))
+        setError(needsCode(failure) ? null : failure)
+      },
+    )
   if (isDone) return onRenewed ? null : <p role="status">Thank you. Now try again.</p>
   return (
     <div class="hint" role="alert">
-      <p>You signed in some time ago. This action needs your password again.</p>
+      <p>
+        {hasPassword
+          ? 'And a code of your authenticator app, or a recovery code.'
+          : 'You signed in some time ago. This action needs your password again.'}
+      </p>
       <div class="row">
-        <input
-          type="password"
-          aria-label="Password"
-          autocomplete="current-password"
-          value={password}
-          onInput={(event) => setPassword(event.currentTarget.value)}
-        />
+        {hasPassword ? (
+          <input
+            key="code"
+            aria-label="Code"
+            autocomplete="one-time-code"
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        ) : (
+          <input
+            key="password"
+            type="password"
+            aria-label="Password"
+            autocomplete="current-password"
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
         <button type="button" onClick={() => void renew()}>
           Confirm
         </button>

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { codeAllowances } from '../../../src/doors/http/access/login-attempts.ts'
 import { directoryCommands } from '../../../src/doors/http/commands/directory-commands.ts'
+import { createHandler } from '../../../src/doors/http/server/create-handler.ts'
 import type { Organization, User } from '../../../src/service/accounts/records.ts'
 import { resealSecrets, sealedFor } from '../../../src/service/accounts/secrets/resealing.ts'
 import { createSecretBox, newSecretKey } from '../../../src/service/accounts/secrets/secret-box.ts'
 import { refused } from './conversation.ts'
 import { placedRows } from './creating.ts'
-import { type Browser, codeAt, password, type SignInPlace, startSignIn, step } from './signing-in.ts'
+import { Browser, codeAt, password, type SignInPlace, startSignIn, step } from './signing-in.ts'
 
 // An authenticator app, from its first code to the reset of an owner. The clock stands still unless a test sets it.
 
@@ -354,6 +355,15 @@ describe('cookies', () => {
     expect([planted.value, waiting]).not.toContain(victim.cookies.get('waymark_session')!.value)
     expect(await isIn(attacker), 'what was planted has ended').toBe(false)
     expect(victim.cookies.has('waymark_login')).toBe(false)
+  })
+
+  test('both steps work where the server is mounted at a path', async () => {
+    const user = await someone()
+    const { secret } = await place.enrol(user)
+    const browser = new Browser(createHandler(place.waymark, { at: '/analytics' }))
+    expect((await browser.post('/analytics/api/login/', { email: user.email, password })).body.code).toBe('2fa_required')
+    expect((await browser.post('/analytics/api/login/token/', { token: place.code(secret) })).status).toBe(200)
+    expect((await browser.get(`/analytics${me}`)).body.email).toBe(user.email)
   })
 
   test('no new route takes a request of another site', async () => {

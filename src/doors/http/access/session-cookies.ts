@@ -13,10 +13,10 @@ const year = 365 * 86_400
 const deviceCookie = 'waymark_device'
 /** Holds a login that waits for a code. It gives no rights. */
 const loginCookie = 'waymark_login'
-const loginPath = '/api/login'
 
-const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
-  `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+/** The path under which browsers know this server may be another one: behind a proxy, or mounted in an application. */
+const cookie = ({ site }: Visit, name: string, value: string, seconds: number) =>
+  `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
 
 export const noSession = (visit: Visit) => ({ 'set-cookie': cookie(visit, sessionCookie, '', 0) })
 
@@ -29,8 +29,8 @@ export async function sessionHeaders(visit: Visit, user: User, token: string) {
   return {
     'set-cookie': [
       cookie(visit, sessionCookie, token, sessionLifetime / 1000),
-      cookie(visit, loginCookie, '', 0, loginPath),
-      ...(device === null ? [] : [cookie(visit, deviceCookie, device, year, loginPath)]),
+      cookie(visit, loginCookie, '', 0),
+      ...(device === null ? [] : [cookie(visit, deviceCookie, device, year)]),
     ],
   }
 }
@@ -44,7 +44,7 @@ export async function signedInBy(visit: Visit, way: SessionWay, user: User, answ
   const entered: Entered = await visit.app.accounts.signingIn.enter(way, user, userAgentOf(visit))
   if (!entered.isWaiting) return new Reply(answer.status, answer.body, await sessionHeaders(visit, user, entered.token))
   const failure = failureOf(failures.codeRequired())
-  const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000, loginPath)
+  const waiting = cookie(visit, loginCookie, entered.token, pendingLifetime / 1000)
   return new Reply(failure.status, failureBody(failure), { ...failure.headers, 'set-cookie': waiting })
 }
 

@@ -68,6 +68,9 @@ invitation expires after three days, or when its sender may no longer invite to 
 it answers 400 \`email_not_available\`; \`GET /_preflight\` says so beforehand (\`email_service_available\`), and the operator prints a link with \`waymark users link\`, valid for 24 hours. A link
 works once. A new password ends the sessions of the account and its other links; personal API keys stay if the address was confirmed before. \`PATCH /api/users/@me/\` with \`password\` and \`current_password\` keeps the session of the request.
 
+**Second factor.** If the account has one, \`POST /api/login/\` answers 401 \`2fa_required\`, and \`POST /api/login/token/\` takes a code within ten minutes. While an organization requires a second factor, members without one get
+403 \`two_factor_setup_required\` from its routes, and so do their personal API keys ([sign-in.md](sign-in.md)).
+
 **Addresses.** The first link for a new password that is used proves the address of an account. What the account had before ends then: sessions, keys, memberships and invitations
 ([security.md](security.md#addresses)). \`is_email_verified\` says whether it is proven. \`POST /api/users/@me/ask_confirmation/\` mails a link to the signed-in user, and \`confirm_email/\` takes its secret: then
 everything stays. Another \`email\` needs \`current_password\` and a recent login. It is \`pending_email\` until the link that is mailed to it is opened, and the old address is notified. Without a mail server the operator

@@ -364,6 +364,7 @@ describe('cookies', () => {
     expect((await browser.post('/analytics/api/login/', { email: user.email, password })).body.code).toBe('2fa_required')
     expect((await browser.post('/analytics/api/login/token/', { token: place.code(secret) })).status).toBe(200)
     expect((await browser.get(`/analytics${me}`)).body.email).toBe(user.email)
+    expect(browser.cookies.get('waymark_device')?.path).toBe('/analytics/api/login')
   })
 
   test('no new route takes a request of another site', async () => {
@@ -555,6 +556,15 @@ describe('an organization that requires it', () => {
     ])
     expect((await held.login(user.email)).status).toBe(200)
     expect(await isIn(held)).toBe(true)
+    const log = (await browser.get(`${path}activity/`)).body
+    expect(log.results.map(({ activity, detail }: { activity: string; detail: { from: unknown } }) => [activity, detail.from])).toEqual(
+      expect.arrayContaining([
+        ['updated', from],
+        ['second_factor_enabled', from],
+      ]),
+    )
+    expect(log.results[0].user.email).toBe(boss.email)
+    expect((await held.get(`${path}activity/`)).status, 'not for members').toBe(403)
   })
 
   test('keys for flags that are evaluated elsewhere are refused, too', async () => {

@@ -1,6 +1,8 @@
+import { storableText } from '../../../lib/text/storable-text.ts'
+import { withoutTrailingSlashes } from '../../../lib/text/without-trailing-slashes.ts'
 import type { From } from '../../../service/accounts/context.ts'
 import type { User } from '../../../service/accounts/records.ts'
-import { sessionLifetime } from '../../../service/accounts/users/sessions.ts'
+import { longestUserAgent, sessionLifetime } from '../../../service/accounts/users/sessions.ts'
 import { type Entered, pendingLifetime, type SessionWay } from '../../../service/accounts/users/signing-in.ts'
 import { failureBody, failureOf, failures } from '../errors.ts'
 import { Reply, type Visit } from '../resource.ts'
@@ -11,12 +13,17 @@ import { cookieOf, sessionCookie } from './authenticate.ts'
 const year = 365 * 86_400
 /** Marks a browser in which its user has signed in before: failures of others then count separately. */
 const deviceCookie = 'waymark_device'
-/** Holds a login that waits for a code. It gives no rights. */
+/** Holds a login that waits for a code. It gives no rights. Its path is /, as a proxy may have another path for this server. */
 const loginCookie = 'waymark_login'
 
-/** The path under which browsers know this server may be another one: behind a proxy, or mounted in an application. */
-const cookie = ({ site }: Visit, name: string, value: string, seconds: number) =>
-  `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+const cookie = ({ site }: Visit, name: string, value: string, seconds: number, path = '/') =>
+  `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${site.isSecure ? '; Secure' : ''}`
+
+/** Below the path of the server, if it is mounted in an application. */
+const loginPath = ({ site: { base } }: Visit): string => {
+  const mounted = URL.canParse(base) ? new URL(base).pathname : base
+  return `${mounted === '/' ? '' : withoutTrailingSlashes(mounted)}/api/login`
+}
 
 export const noSession = (visit: Visit) => ({ 'set-cookie': cookie(visit, sessionCookie, '', 0) })
 
@@ -29,15 +36,18 @@ export async function sessionHeaders(visit: Visit, user: User, token: string) {
   return {
     'set-cookie': [
       cookie(visit, sessionCookie, token, sessionLifetime / 1000),
-      cookie(visit, loginCookie, '', 0),
-      ...(device === null ? [] : [cookie(visit, deviceCookie, device, year)]),
+      ...(pendingLoginOf(visit) === undefined ? [] : [cookie(visit, loginCookie, '', 0)]),
+      ...(device === null ? [] : [cookie(visit, deviceCookie, device, year, loginPath(visit))]),
     ],
   }
 }
 
 const userAgentOf = ({ request }: Visit): string | null => request.headers.get('user-agent')
 /** The place of a request, for the activity log. */
-export const fromOf = (visit: Visit): From => ({ address: visit.site.client, user_agent: userAgentOf(visit) })
+export function fromOf(visit: Visit): From {
+  const given = userAgentOf(visit)
+  return { address: visit.site.client, user_agent: given === null ? null : storableText(given.slice(0, longestUserAgent)) }
+}
 
 /** Answers a way in: with a session, or with what waits for a code. */
 export async function signedInBy(visit: Visit, way: SessionWay, user: User, answer: { status: number; body: unknown }): Promise<Reply> {

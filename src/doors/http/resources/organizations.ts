@@ -1,7 +1,9 @@
 import { newOrganizationInput, organizationInput } from '../../../service/accounts/organizations/organizations.ts'
+import { activitySchema } from '../../answers/activity.ts'
 import { organizationSchema } from '../../answers/organizations.ts'
 import { pageSchema } from '../../answers/pages.ts'
 import { fromOf } from '../access/session-cookies.ts'
+import { activityPage, activityParameters } from '../activity.ts'
 import { presentOrganization } from '../present.ts'
 import { defineResource } from '../resource.ts'
 
@@ -66,6 +68,18 @@ export const organizations = defineResource({
         const { organizations } = visit.app.accounts
         return presentOrganization(visit.app.accounts, await organizations.update(visit.by, visit.body, fromOf(visit)), visit.membership)
       },
+    }),
+    row({
+      method: 'GET',
+      path: ':id/activity',
+      name: 'activity',
+      summary:
+        'Everything that was changed in the organization and its projects, and who made it, newest first; of what concerns signing in also from where',
+      level: 'admin',
+      scope: 'activity_log:read',
+      queryParameters: activityParameters,
+      answer: activitySchema,
+      handle: (visit) => activityPage(visit, { organization_id: visit.organization.id }),
     }),
     row({
       method: 'DELETE',

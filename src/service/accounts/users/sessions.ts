@@ -3,7 +3,7 @@ import type { AccountContext } from '../context.ts'
 import type { AccountTables, Session, User } from '../records.ts'
 import { hashKey, longestSecret, randomToken } from '../secrets/secrets.ts'
 
-const longestUserAgent = 300
+export const longestUserAgent = 300
 const day = 86_400_000
 export const sessionLifetime = 14 * day
 /** Changes of keys, organizations and proxies require a login that is not older than this. */

@@ -132,7 +132,7 @@ describe.each(logs.map((one) => ({ title: one.path, ...one })))('$title', ({ pat
       pattern.includes(':project_id') || isOfPlugins
         ? creatingRows.find((one) => one.path === pattern.replace(/(\/:id)?\/activity$/, ''))
         : undefined
-    let id = String(project.id)
+    let id = pattern.startsWith('/api/organizations/:id/') ? organization.id : String(project.id)
     if (made) {
       const list = await pathIn(made.path, held.home)
       const { body } = await call('POST', list, { as: owner, body: await newBody(made, held.home) })

@@ -565,6 +565,11 @@ describe('an organization that requires it', () => {
     )
     expect(log.results[0].user.email).toBe(boss.email)
     expect((await held.get(`${path}activity/`)).status, 'not for members').toBe(403)
+    const made = (await browser.post('/api/organizations/', { name: 'Strict from the start', enforce_2fa: true })).body
+    expect((await browser.get(`/api/organizations/${made.id}/activity/`)).body.results).toMatchObject([
+      { activity: 'created', scope: 'Team' },
+      { activity: 'created', detail: { from, changes: [{ field: 'enforce_2fa', after: true }] } },
+    ])
   })
 
   test('keys for flags that are evaluated elsewhere are refused, too', async () => {

@@ -37,8 +37,9 @@ export const organizations = defineResource({
       body: newOrganizationInput,
       status: 201,
       answer: organizationSchema,
-      handle: async ({ app, caller, body }) => {
-        const made = await app.accounts.organizations.create(caller.user, body)
+      handle: async (visit) => {
+        const { app, caller, body } = visit
+        const made = await app.accounts.organizations.create(caller.user, body, fromOf(visit))
         return presentOrganization(app.accounts, made, await app.accounts.organizations.membership(made.id, caller.user))
       },
     }),

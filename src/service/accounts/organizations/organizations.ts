@@ -46,6 +46,7 @@ export const insertOrganization = async (
   tables: AccountTables,
   by: User | null,
   input: { readonly name: string; readonly is_member_join_email_enabled?: boolean; readonly enforce_2fa?: boolean | null },
+  from: From | null = null,
 ): Promise<Organization> => {
   const now = context.clock()
   const organization: Organization = {
@@ -68,6 +69,7 @@ export const insertOrganization = async (
     item_id: organization.id,
     activity: 'created',
     name: organization.name,
+    ...(organization.enforce_2fa && { from, changes: changesOf('Organization', { enforce_2fa: null }, { enforce_2fa: true }) }),
   })
   return organization
 }
@@ -141,14 +143,14 @@ export const createOrganizations = (context: AccountContext) => {
       return store.read.users.count({ id: memberships.map((one) => one.user_id), is_active: true })
     },
 
-    async create(user: User, body: unknown): Promise<Organization> {
+    async create(user: User, body: unknown, from: From | null = null): Promise<Organization> {
       mustBeOwnAccount(user)
       const { timezone: zone, ...input } = check(newOrganizationInput, body)
       const { allowsManyOrganizations, isHosted } = context.settings()
       const { organization, project } = await store.write(async (tables) => {
         if (!isHosted && !allowsManyOrganizations && (await tables.memberships.count({ user_id: user.id })) > 0)
           throw upgradeNeeded('organizations')
-        const made = await insertOrganization(context, tables, user, input)
+        const made = await insertOrganization(context, tables, user, input, from)
         await insertMembership(context, tables, user, made.id, level.owner)
         const first = await insertProject(context, tables, user, made.id, zone === undefined ? {} : { timezone: zone })
         await tables.users.update({ id: user.id }, { current_organization_id: made.id, current_project_id: first.id })

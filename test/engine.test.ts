@@ -125,6 +125,18 @@ describe('opening', () => {
     await expect(b.project(1)).rejects.toMatchObject({ code: 'not-found' })
     expect(existsSync(':memory:')).toBe(false)
   })
+
+  test(':memory: keeps each project when the memory is short for a query', async () => {
+    const waymark = await start({ dataDir: ':memory:' })
+    const made = async () => waymark.project((await waymark.createProject()).id)
+    const [shop, other] = [await made(), await made()]
+    for (const project of [shop, other]) await project.ingest({ batch: [{ event: 'buy', distinct_id: 'd1' }] })
+    const ask = async (project: typeof shop, query: string) => (await project.query({ kind: 'SqlLikeQuery', query })).results
+    expect(await ask(shop, 'select count() from events')).toEqual([[1]])
+    const large = 'select length(groupArray(repeat(toString(number), 20))) from numbers(20000000)'
+    await expect(ask(other, large)).rejects.toMatchObject({ code: 'query-memory' })
+    expect(await ask(shop, 'select count() from events')).toEqual([[1]])
+  })
 })
 
 describe('who may read a directory', () => {

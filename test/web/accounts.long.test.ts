@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { program } from '../harness/programs.ts'
 import { type SmtpServer, startSmtp } from '../harness/smtp-server.ts'
-import { accessibilityFindings, hasBrowser, openWeb, owner, type Web } from './browser.ts'
-
-const execute = promisify(execFile)
+import { accessibilityFindings, forgetRefusals, hasBrowser, openWeb, owner, pagesShown, type Web, waymarkIn } from './browser.ts'
 
 describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
   let web: Web
@@ -20,13 +15,7 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await web.close()
     expect(web.complaints).toEqual([])
   })
-  /** What the browser says of requests that were refused. */
-  const withoutRefusals = () => {
-    web.complaints.splice(0, web.complaints.length, ...web.complaints.filter((one) => !/status of 4\d\d/.test(one)))
-  }
-  const waymark = async (...args: string[]) =>
-    JSON.parse((await execute(process.execPath, [program('cli'), ...args, '--data', web.dataDir, '--json'])).stdout)
-  const signedIn = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const waymark = (...args: string[]) => waymarkIn(web)(...args)
   const both = async (page: Page, path: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
@@ -51,7 +40,7 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password')
     await page.keyboard.type('correct battery')
     await page.keyboard.press('Enter')
-    await signedIn(page)
+    await pagesShown(page)
     expect(page.url()).not.toContain('reset')
     await page.goto(url)
     await page.getByRole('alert').waitFor()
@@ -60,7 +49,7 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await page.getByText('waymark users link').waitFor()
     await both(page, 'forgot')
     await page.context().close()
-    withoutRefusals()
+    forgetRefusals(web)
   })
 
   test('the own password is changed with the present one, and others are signed out', async () => {
@@ -70,10 +59,10 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await page.goto((await waymark('users', 'link', '--email', email)).url)
     await page.getByLabel('New password').fill('first password')
     await page.getByRole('button', { name: 'Set the password' }).click()
-    await signedIn(page)
+    await pagesShown(page)
     await other.goto(web.facts.url)
     await signIn(other, email, 'first password')
-    await signedIn(other)
+    await pagesShown(other)
     await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/account`)
     const sessions = page.getByRole('region', { name: 'sessions' })
     await expect.poll(() => sessions.getByRole('row').count()).toBe(3)
@@ -92,7 +81,7 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await expect.poll(() => sessions.getByRole('row').count()).toBe(2)
     await other.reload()
     await signIn(other, email, 'second password')
-    await signedIn(other)
+    await pagesShown(other)
     await page.reload()
     await page.getByRole('button', { name: 'Sign out everywhere else…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click()
@@ -102,7 +91,7 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await both(other, 'sign-in')
     await page.context().close()
     await other.context().close()
-    withoutRefusals()
+    forgetRefusals(web)
   })
 
   test('by keyboard only: sign-in, and the way to a new password', async () => {
@@ -119,9 +108,9 @@ describe.skipIf(!hasBrowser)('passwords and sessions in a browser', () => {
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type(owner.password)
     await page.keyboard.press('Enter')
-    await signedIn(page)
+    await pagesShown(page)
     await page.context().close()
-    withoutRefusals()
+    forgetRefusals(web)
   })
 })
 

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { program } from '../harness/programs.ts'
 
@@ -171,4 +172,19 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
 }
 
 /** A dialog has gone, and the page knows it: the browser hides it before it says so, and a click in between would be undone. */
+/** Pages of somebody who is signed in. */
+export const pagesShown = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).waitFor()
+
+/** Forgets what the browser said of requests that were refused. */
+export const forgetRefusals = ({ complaints }: Web): void => {
+  complaints.splice(0, complaints.length, ...complaints.filter((one) => !/status of 4\d\d/.test(one)))
+}
+
+const execute = promisify(execFile)
+/** A command beside the server. */
+export const waymarkIn =
+  ({ dataDir }: Web) =>
+  async (...args: string[]) =>
+    JSON.parse((await execute(process.execPath, [program('cli'), ...args, '--data', dataDir, '--json'])).stdout)
+
 export const dialogClosed = (page: Page) => page.locator('dialog').waitFor({ state: 'detached' })

@@ -1,13 +1,18 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { generateSync } from 'otplib'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { program } from '../harness/programs.ts'
-import { accessibilityFindings, dialogClosed, hasBrowser, openWeb, owner, type Web } from './browser.ts'
-
-const execute = promisify(execFile)
+import {
+  accessibilityFindings,
+  dialogClosed,
+  forgetRefusals,
+  hasBrowser,
+  openWeb,
+  owner,
+  pagesShown,
+  type Web,
+  waymarkIn,
+} from './browser.ts'
 
 /** The clock of the app is ahead by these steps: a code is accepted once, and one step early is accepted too. */
 const codeOf = (secret: string, steps = 0) => generateSync({ secret, epoch: Date.now() / 1000 + 30 * steps })
@@ -24,12 +29,7 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
     await web.close()
     expect(web.complaints).toEqual([])
   })
-  const withoutRefusals = () => {
-    web.complaints.splice(0, web.complaints.length, ...web.complaints.filter((one) => !/status of 4\d\d/.test(one)))
-  }
-  const waymark = async (...args: string[]) =>
-    JSON.parse((await execute(process.execPath, [program('cli'), ...args, '--data', web.dataDir, '--json'])).stdout)
-  const signedIn = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const waymark = (...args: string[]) => waymarkIn(web)(...args)
   const looksRight = async (page: Page, what: string) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
   test('is set up in Settings, asked for at sign-in, and replaced by a recovery code: by keyboard, at 360 pixels', async () => {
     const [email, password] = ['grace@example.com', 'correct battery']
     const page = await member(email, password)
-    await signedIn(page)
+    await pagesShown(page)
     await page.setViewportSize({ width: 360, height: 740 })
     await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/account`)
     const { secret, recovery } = await setUp(page)
@@ -102,13 +102,13 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
     await looksRight(page, 'a wrong code')
     await page.getByLabel('Code').fill(codeOf(secret))
     await page.keyboard.press('Enter')
-    await signedIn(page)
+    await pagesShown(page)
     await leave(page)
 
     await typePassword(page, email, password)
     await page.getByLabel('Code').fill(recovery[0]!)
     await page.keyboard.press('Enter')
-    await signedIn(page)
+    await pagesShown(page)
     await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/account`)
     await page.getByText('9 recovery codes are left.').waitFor()
     await page.getByRole('button', { name: 'New recovery codes' }).click()
@@ -121,13 +121,13 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Set up an authenticator app' }).waitFor()
     await page.context().close()
-    withoutRefusals()
+    forgetRefusals(web)
   })
 
   test('an organization requires it: an open page leads to setting up, and the owner resets a member', async () => {
     const [email, password] = ['mary@example.com', 'second password']
     const page = await member(email, password)
-    await signedIn(page)
+    await pagesShown(page)
     const boss = await web.signedIn()
     await boss.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/account`)
     await setUp(boss)
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
     await looksRight(page, 'the page for setting up')
     const { secret } = await setUp(page)
     await page.getByRole('button', { name: 'I have saved them' }).click()
-    await signedIn(page)
+    await pagesShown(page)
     await page.goto(`${web.facts.url}/#/project/${web.facts.project_id}/settings/account`)
     await page.getByText('requires it, so it cannot be turned off.').waitFor()
 
@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.context().close()
     await boss.context().close()
-    withoutRefusals()
+    forgetRefusals(web)
   })
 
   test('a link for a new password asks for the code; the operator resets while that login waits', async () => {
@@ -181,6 +181,6 @@ describe.skipIf(!hasBrowser)('a second factor in a browser', () => {
     await typePassword(page, owner.email, 'another horse')
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor()
     await page.context().close()
-    withoutRefusals()
+    forgetRefusals(web)
   })
 })

@@ -5,11 +5,15 @@ import { createWaitQueue } from './wait-queue.ts'
 // Schedules statements into execution slots. Statements come from many projects, and their cost is not known in advance: each counts as light until it
 // has run for a while, or its query is known to be heavy. Any statement may take a free slot. When a statement with a higher claim waits, the youngest
 // running one that has had its minimum time is interrupted and restarted later, twice at most: then it waits for a slot that it may keep. Statements that
-// keep their slots never take the last one, nor more than half of the slots for one project.
+// keep their slots never take the last one, nor more than half of the slots for one project. A statement whose sharer has used much more than that of a
+// waiting one yields in any case, but each time only after four times as long: a long query ends, and an endless one keeps nobody out.
 
 /** Until it has run this long, a statement counts as light and is not interrupted. */
 export const lightMs = 500
 const maxInterruptions = 2
+/** How long a statement runs, and how much more its sharer has used, before it yields for that reason. */
+export const debtMs = 2_000
+const growthOfDebt = 4
 
 /** A query, or other work of a project, with its statements. */
 export interface Claim extends Sharer {
@@ -66,28 +70,48 @@ const createRanking = (
   const isKept = ({ claim, canRestart }: Waiter | Runner) => !canRestart || claim.interruptions >= maxInterruptions
   const count = (holds: (one: Runner) => boolean) => [...running].filter(holds).length
 
-  const mayStart = (waiter: Waiter): boolean => {
-    if (!isKept(waiter)) return true
-    const isOfProject = ({ claim }: Runner) => claim.project === waiter.claim.project
-    return count(isKept) < mostKept && count((one) => isKept(one) && isOfProject(one)) < mostKeptOfProject
+  /** Those that keep their slots, of which one must leave before the waiter may start; none: it may. */
+  const keptAhead = (waiter: Waiter): readonly Runner[] => {
+    if (!isKept(waiter)) return []
+    const kept = [...running].filter(isKept)
+    const ofProject = kept.filter(({ claim }) => claim.project === waiter.claim.project)
+    if (ofProject.length >= mostKeptOfProject) return ofProject
+    return kept.length >= mostKept ? kept : []
   }
-  /** Candidates for a slot, by their claim. */
+  const mayStart = (waiter: Waiter): boolean => keptAhead(waiter).length === 0
+  /** What the sharers of a claim have used, with what they hold. */
+  const usedBy = (by: Claim, at = now()): { readonly organization: number; readonly project: number; readonly caller: number } => {
+    let { organization, project, caller } = shares.used(by)
+    for (const { claim, since } of [...running, ...reading]) {
+      if (organizationOf(claim) !== organizationOf(by)) continue
+      organization += at - since
+      if (claim.project !== by.project) continue
+      project += at - since
+      if (claim.caller === by.caller) caller += at - since
+    }
+    return { organization, project, caller }
+  }
+  /** By how much the sharer of one has used more than that of the other, where the two differ first. */
+  const debt = (one: Claim, other: Claim): number => {
+    const [used, ofOther] = [usedBy(one), usedBy(other)]
+    if (organizationOf(one) !== organizationOf(other)) return used.organization - ofOther.organization
+    return one.project !== other.project ? used.project - ofOther.project : used.caller - ofOther.caller
+  }
+  /** After so long its sharer may be too far ahead. */
+  const turnMs = ({ claim }: Runner) => debtMs * growthOfDebt ** claim.interruptions
+  const owes = (one: Runner, { claim }: Waiter): boolean => {
+    const mayPass = organizationOf(one.claim) !== organizationOf(claim) || levelOf(one.claim) >= levelOf(claim)
+    const least = turnMs(one)
+    return mayPass && one.canRestart && now() - one.since >= least && debt(one.claim, claim) >= least
+  }
+  /** By their claim. */
   const ranked = (waiters: Iterable<Waiter>): Waiter[] => {
-    const held = new Map<Runner, number>([...running, ...reading].map((one) => [one, now() - one.since]))
-    const rank = (waiter: Waiter) => {
-      const used = shares.used(waiter.claim)
-      let { organization, project, caller } = used
-      for (const [{ claim }, ms] of held) {
-        if (organizationOf(claim) !== organizationOf(waiter.claim)) continue
-        organization += ms
-        if (claim.project !== waiter.claim.project) continue
-        project += ms
-        if (claim.caller === waiter.claim.caller) caller += ms
-      }
-      return [organization, project, caller, levelOf(waiter.claim)] as const
+    const at = now()
+    const rank = ({ claim }: Waiter) => {
+      const { organization, project, caller } = usedBy(claim, at)
+      return [organization, project, caller, levelOf(claim)] as const
     }
     return [...waiters]
-      .filter(mayStart)
       .map((waiter) => ({ waiter, rank: rank(waiter) }))
       .sort(({ rank: a, waiter: one }, { rank: b, waiter: other }) => {
         return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3] || one.turn - other.turn
@@ -95,7 +119,7 @@ const createRanking = (
       .map(({ waiter }) => waiter)
   }
 
-  /** The statement that yields to this one: the youngest of those below it, or of a project with two slots more. */
+  /** The statement that yields to this one: the youngest of those below it, of a project with two slots more, or of somebody who has used much more. */
   const whoYields = (waiter: Waiter): Runner | undefined => {
     const own = levelOf(waiter.claim)
     const slotsOf = (project: number) => count(({ claim }) => claim.project === project)
@@ -103,14 +127,16 @@ const createRanking = (
     const isBelow = (one: Runner) => levelOf(one.claim) > own
     const areAllBelow = [...running].every(isBelow)
     const lowest = Math.max(...[...running].map(({ claim }) => levelOf(claim)))
-    return [...running]
-      .filter((one) => !isKept(one) && isHeavy(one.claim))
-      .filter(({ claim }) => (areAllBelow ? levelOf(claim) === lowest : slotsOf(claim.project) >= fewer + 2))
-      .sort((a, b) => a.since - b.since)
-      .at(-1)
+    const mayYield = ({ claim }: Runner) => (areAllBelow ? levelOf(claim) === lowest : slotsOf(claim.project) >= fewer + 2)
+    const ahead = keptAhead(waiter)
+    const candidates =
+      ahead.length > 0
+        ? ahead.filter((one) => owes(one, waiter))
+        : [...running].filter((one) => (!isKept(one) && isHeavy(one.claim) && mayYield(one)) || owes(one, waiter))
+    return candidates.sort((a, b) => a.since - b.since).at(-1)
   }
 
-  return { spent, count, ranked, whoYields }
+  return { spent, count, ranked, mayStart, turnMs, whoYields }
 }
 
 export const createLanes = (slots: number) => {
@@ -119,7 +145,7 @@ export const createLanes = (slots: number) => {
   let turns = 0
   const running = new Set<Runner>()
   const reading = new Set<Runner>()
-  const { spent, count, ranked, whoYields } = createRanking(slots, shares, running, reading)
+  const { spent, count, ranked, mayStart, turnMs, whoYields } = createRanking(slots, shares, running, reading)
   let timer: NodeJS.Timeout | undefined
 
   const start = (waiter: Waiter) => {
@@ -148,6 +174,7 @@ export const createLanes = (slots: number) => {
   const makeRoom = () => {
     if (count(({ interrupt }) => interrupt.signal.aborted) > 0) return // the interrupted statement frees its slot first
     for (const waiter of ranked(waiting.firsts())) {
+      if (running.size < slots && mayStart(waiter)) continue // it waits for readers
       const runner = whoYields(waiter)
       if (!runner) continue
       runner.claim.interruptions++
@@ -160,13 +187,13 @@ export const createLanes = (slots: number) => {
 
   const settle = () => {
     clearTimeout(timer)
-    for (let next = ranked(waiting.firsts())[0]; next && hasRoom(); next = ranked(waiting.firsts())[0]) start(next)
-    if (waiting.size === 0 || running.size < slots) return
+    const next = () => ranked(waiting.firsts()).find(mayStart)
+    for (let waiter = next(); waiter && hasRoom(); waiter = next()) start(waiter)
+    if (waiting.size === 0) return
     makeRoom()
-    // A statement that is light now becomes heavy after a while.
-    const left = [...running].map(({ claim }) => lightMs - spent(claim)).filter((ms) => ms > 0)
-    if (left.length === 0) return
-    timer = setTimeout(settle, Math.ceil(Math.min(...left)))
+    // A statement that is light now becomes heavy after a while, and who runs uses more and more.
+    const left = [...running].flatMap((one) => [lightMs - spent(one.claim), turnMs(one) - (now() - one.since)]).filter((ms) => ms > 0)
+    timer = setTimeout(settle, Math.ceil(Math.min(debtMs, ...left)))
     timer.unref()
   }
 

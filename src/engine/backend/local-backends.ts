@@ -15,6 +15,7 @@ export const localBackends = (
   report: (error: unknown) => void,
 ): Backends => {
   const threads = new ThreadPool(instance.threads, { report })
+  const never = () => false // a store in memory cannot be closed and opened again
   return {
     ready: async () => undefined,
     open: (home) => openLocalBackend({ ...home, stores, admission, threads }),
@@ -23,8 +24,8 @@ export const localBackends = (
     mostOpen: instance.isInMemory ? Number.POSITIVE_INFINITY : mostOpenProjects(instance.memoryLimit),
     positionOf: (id) => (instance.isInMemory ? 0 : closedPosition(filesOf(instance.dataDir, id).position)),
     recentEnds: 0, // this process would have ended with it
-    isOutOfMemory: isMemoryShort,
-    isLost: isStoreLost,
+    isOutOfMemory: instance.isInMemory ? never : isMemoryShort,
+    isLost: instance.isInMemory ? never : isStoreLost,
     load: () => ({ waiting: admission.waiting, running: admission.running }),
     get stillOpen() {
       return instance.running > 0 ? [`${instance.running} statements`] : []

@@ -126,7 +126,7 @@ describe('on a server', () => {
   }
   let asked = 0
   const endless = (n: number) =>
-    `select count() from numbers(100000000) a cross join numbers(100000000) b where modulo(a.number * b.number, 7) = ${n}`
+    `select count() from numbers(100000000) a cross join numbers(1000) b cross join numbers(1000) c where modulo(a.number * b.number + c.number, 7) = ${n}`
 
   test.each(['force_async', 'force_blocking'])(
     'accounts with many queries in the background leave the next one an answer: %s',

@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { random } from '../../../bench/random.ts'
 import { type Claim, createAdmission } from '../../../src/engine/admission/admission.ts'
-import { lightMs } from '../../../src/engine/admission/lanes.ts'
+import { debtMs, lightMs } from '../../../src/engine/admission/lanes.ts'
 import { type Deferred, deferred } from '../../../src/lib/flow/deferred.ts'
 
 // Which statements get execution slots. Statements are promises that a test settles; the clock is stopped unless a test advances it.
@@ -160,6 +161,48 @@ describe('between projects', () => {
     await settled()
     expect(light.isRunning()).toBe(true)
   })
+
+  test('a heavy query gets the slot of an endless one of somebody who has used more', async () => {
+    const { claim, ask } = desk(2)
+    const background = { isBackground: true, seconds: 600, cost: { key: 'report', kind: null } }
+    const once = ask(claim(3, background))
+    await pass(lightMs)
+    once.end()
+    const endless = [1, 2].map((project) => ask(claim(project, { isBackground: true, seconds: 600 })))
+    await pass(lightMs)
+    const heavy = ask(claim(3, background))
+    await pass(debtMs - lightMs - 1)
+    expect(heavy.isRunning(), 'each has its while').toBe(false)
+    await pass(1)
+    expect([heavy.isRunning(), endless.filter((one) => one.isRunning()).length]).toEqual([true, 1])
+    heavy.end()
+    await settled()
+    expect(endless.map((one) => one.isRunning())).toEqual([true, true])
+  })
+
+  test.each(Array.from({ length: 60 }, (_, i) => i + 1))(
+    'however many endless queries of others there are, one that ends gets its time: %i',
+    async (seed) => {
+      const draw = random(seed)
+      const upTo = (most: number) => 1 + Math.floor(draw() * most)
+      const { claim, ask } = desk(1 + upTo(3))
+      const others = upTo(5)
+      for (let i = upTo(16); i > 0; i--)
+        ask(claim(upTo(others), { isBackground: draw() < 0.8, seconds: 600 })).result.catch(() => undefined)
+      await pass(upTo(12_000))
+      const needed = upTo(1_400)
+      const one = ask(claim(99, { isBackground: true, seconds: 600 }))
+      let ran = 0
+      let starts = 0
+      let waited = 0
+      for (; ran < needed && waited < 60_000; waited += 20) {
+        await pass(20)
+        ran = one.isRunning() && one.starts() === starts ? ran + 20 : 0
+        starts = one.starts()
+      }
+      expect(waited).toBeLessThan(60_000)
+    },
+  )
 })
 
 describe('within a project', () => {

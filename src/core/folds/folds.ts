@@ -1,4 +1,5 @@
 import { activityFold } from './activity.ts'
+import { countDaysFold } from './days/count-days.ts'
 import { eventCountsFold } from './event-counts.ts'
 import { extentsFold } from './extents.ts'
 import type { Fold } from './fold.ts'
@@ -20,6 +21,7 @@ export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
     retentionFold,
     stickinessFold,
     selectionFold,
+    countDaysFold,
     pathsFold,
     eventCountsFold,
     extentsFold,

@@ -1,5 +1,5 @@
+import { firstSince } from '../lists/first-since.ts'
 import type { SelectionPart } from '../lists/selections.ts'
-import { firstSince } from './first-since.ts'
 import type { EventBits, ListView, Matching } from './fold.ts'
 
 // The first half of every fold: which events count, of some persons or entries at a time. The block that holds them is reused.

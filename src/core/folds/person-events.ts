@@ -1,5 +1,5 @@
 import type { CodedEvents } from '../kernels/funnels/plain.ts'
-import { firstSince } from './first-since.ts'
+import { firstSince } from '../lists/first-since.ts'
 import type { ListView, Matching } from './fold.ts'
 import { personBits } from './matches.ts'
 

@@ -1,3 +1,5 @@
+import { firstSince } from './first-since.ts'
+import { ListNews } from './kept/list-news.ts'
 import { type MovingValues, wideEnough } from './list-column.ts'
 import type { EventBatch } from './ports.ts'
 import { type ArrayType, sharedArray } from './shared-array.ts'
@@ -34,6 +36,7 @@ export class EventLists {
   /** Changes when events come or move. */
   version = 0
   events = 0
+  readonly news = new ListNews()
   /** Persons whose lists have changed. Null: all may have moved. */
   private changed: Set<number> | null = null
   /** Columns that move together with the events. */
@@ -82,7 +85,9 @@ export class EventLists {
   }
 
   /** Adds events to the lists of their persons. Attached columns have no values for them yet. */
-  add({ person, time, event, seq }: EventBatch): void {
+  add(batch: EventBatch): void {
+    const { person, time, event, seq } = batch
+    this.news.add(batch)
     /** For each person whose list is no longer ordered: the number of events at its beginning that still are. */
     const ordered = new Map<number, number>()
     let most = 0
@@ -116,6 +121,7 @@ export class EventLists {
   merge(merged: number, survivor: number): void {
     if (merged >= this.persons || this.start[merged] === this.end[merged]) return
     this.version++
+    this.news.merge(merged, survivor)
     this.changed?.add(merged).add(survivor)
     const [from, to] = [this.start[merged]!, this.end[merged]!]
     this.widen(survivor + 1)
@@ -127,6 +133,14 @@ export class EventLists {
     this.gaps += this.room[merged]!
     this.start[merged] = this.end[merged] = this.room[merged] = 0
     this.order(this.start[survivor]!, firstNew, this.end[survivor]!)
+  }
+
+  /** Of one event of a person; -1 if there is none. */
+  indexOf(person: number, time: number, seq: number): number {
+    const end = this.end[person]!
+    for (let i = firstSince(this.time, this.start[person]!, end, time); i < end && this.time[i] === time; i++)
+      if (this.seq[i] === seq) return i
+    return -1
   }
 
   /** The index of each event after a record of the log, by record minus `seq`; -1 where there is none. */

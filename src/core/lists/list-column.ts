@@ -18,11 +18,14 @@ export interface ListColumnShape {
   readonly numbers: readonly (number | string)[]
 }
 
+let lastId = 0
+
 /**
  * One value of each event, or of each person: whether a condition holds, a text, or a number (NaN: none). Texts and numbers are codes of as many bytes
  * as they need; numbers with very many different values are kept as they are.
  */
 export class ListColumn implements MovingValues {
+  readonly id = ++lastId
   readonly type: ColumnType
   values: Values
   /** The texts by code. */

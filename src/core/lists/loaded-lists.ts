@@ -1,6 +1,7 @@
 import { type ActorOrder, orderByActor, orderBytes } from './actor-order.ts'
 import type { SomeColumn } from './columns.ts'
 import { EventLists, type ListShape } from './event-lists.ts'
+import { KeptCounts } from './kept/kept-counts.ts'
 import type { KeyValues } from './key-values.ts'
 import { ListColumn, type ListColumnShape } from './list-column.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
@@ -36,19 +37,21 @@ export class LoadedLists {
   /** Values of the texts of a column, by key, in order of last use. */
   readonly keyValues = new Map<string, KeyValues>()
   readonly selections: Selections
+  readonly counts: KeptCounts
   /** The person of each event, as of a version of the lists. */
   private persons: { readonly version: number; readonly of: SomeColumn } | null = null
 
   constructor(lists: EventLists, seq: number, merges: Merges, changedSeq: number) {
     this.lists = lists
     this.selections = new Selections(lists)
+    this.counts = new KeptCounts(lists)
     this.seq = seq
     this.merges = merges
     this.changedSeq = changedSeq
   }
 
   get bytes(): number {
-    let bytes = this.lists.bytes + this.selections.bytes + (this.persons?.of.values.byteLength ?? 0)
+    let bytes = this.lists.bytes + this.selections.bytes + this.counts.bytes + (this.persons?.of.values.byteLength ?? 0)
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
     for (const values of this.keyValues.values()) bytes += values.bytes

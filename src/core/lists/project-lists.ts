@@ -6,6 +6,7 @@ import type { ActorOrder } from './actor-order.ts'
 import type { SomeColumn } from './columns.ts'
 import { EventLists, mostRecords } from './event-lists.ts'
 import { canFollow, followRecent, hasAll, survivorIn } from './follow-recent.ts'
+import type { KeptDayCounts } from './kept/kept-counts.ts'
 import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
@@ -33,6 +34,8 @@ export interface Listed {
   readonly order: ActorOrder | null
   /** Absent: none are kept. */
   readonly selections?: KeptSelections
+  /** The same, of whole days. */
+  readonly counts?: KeptDayCounts
 }
 interface Open extends Listed {
   readonly lists: EventLists
@@ -304,7 +307,7 @@ export class ProjectLists implements MemoryHolder {
     if (wanted.actors && !order) return null
     this.memory.touch(this)
     this.readers++
-    return { lists: loaded.lists, columns, order, selections: this.selectionsOf(loaded) }
+    return { lists: loaded.lists, columns, order, selections: this.selectionsOf(loaded), counts: this.countsOf(loaded) }
   }
 
   /** Resolves when the store has everything that the lists have. */
@@ -336,6 +339,25 @@ export class ProjectLists implements MemoryHolder {
       keep: (key, selection) => {
         if (this.loaded !== loaded) return
         this.discard(loaded.selections.keep(key, selection, memory.most - memory.taken))
+        memory.take(this, loaded.bytes)
+      },
+    }
+  }
+
+  private countsOf(loaded: LoadedLists): KeptDayCounts {
+    const { memory } = this
+    return {
+      find: (key, condition) => {
+        const before = loaded.counts.bytes
+        const found = loaded.counts.find(key, condition)
+        if (this.loaded !== loaded || loaded.counts.bytes <= before || memory.take(this, loaded.bytes)) return found
+        loaded.counts.clear()
+        memory.take(this, loaded.bytes)
+        return { counts: null, isWanted: false }
+      },
+      keep: (key, counts) => {
+        if (this.loaded !== loaded) return
+        loaded.counts.keep(key, counts, memory.most - memory.taken)
         memory.take(this, loaded.bytes)
       },
     }
@@ -475,6 +497,7 @@ export class ProjectLists implements MemoryHolder {
     this.discard(lists.takeDiscarded())
     if (this.memory.take(this, loaded.bytes + further)) return true
     this.discard(loaded.selections.clear() + loaded.dropPersonNumbers())
+    loaded.counts.clear()
     if (this.memory.take(this, loaded.bytes + further)) return true
     for (const key of [...columns.keys()]) {
       if (keys.has(key)) continue

@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { Table } from 'apache-arrow'
+import { type Loops, resultFromDays } from '../../core/folds/days/from-days.ts'
 import { extentOf, type Fold, type ListView, listView } from '../../core/folds/fold.ts'
 import { isOfNames, reselected } from '../../core/folds/reselect.ts'
 import { selectable, selectionFold, selectionKey } from '../../core/folds/selection.ts'
 import { ThreadLost } from '../../core/folds/thread-pool.ts'
+import { calendarDaysOf } from '../../core/lists/kept/calendar-days.ts'
 import type { Listed } from '../../core/lists/project-lists.ts'
 import type { QueryError } from '../../errors/errors.ts'
 import type { Query } from '../../language/ast/nodes.ts'
@@ -104,13 +106,21 @@ async function foldedFrom(
   fold: Fold<unknown, unknown>,
   listed: Listed,
   params: unknown,
+  timezone: string,
 ): Promise<unknown> {
   const view = listView(listed)
   const plain = fold.fasterFor?.(params) ?? fold
-  const here = async () => plain.join([await completed(plain.run(view, params, 0, extentOf(plain, view)))], params)
-  if (!threads?.isUsable || listed.lists.events < fewEvents) return here()
+  const foldHere = async <P, R>(one: Fold<P, R>, its: P) => one.join([await completed(one.run(view, its, 0, extentOf(one, view)))], its)
+  const here = () => foldHere(plain, params)
+  if (listed.lists.events < fewEvents) return here()
+  const ofDays = (foldAll: Loops['fold']) =>
+    listed.counts ? resultFromDays(fold, params, view, listed.counts, calendarDaysOf(timezone), { fold: foldAll, completed }) : null
+  if (!threads?.isUsable) return (await ofDays(foldHere)) ?? here()
   const stopping = new AbortController()
-  const work = inThreads(threads, fold, plain, listed, view, params, stopping.signal)
+  const { signal } = stopping
+  const inAll = async () =>
+    (await ofDays((one, its) => threads.run(one, view, its, signal))) ?? inThreads(threads, fold, plain, listed, view, params, signal)
+  const work = inAll()
   try {
     for (;;) {
       const isDone = await Promise.race([work.then(() => true), setTimeout(checkEveryMs, false)])
@@ -222,7 +232,7 @@ export function driverOf(
       let answer: unknown
       const hasFolded = await project.fold(seq, source, async (listed) => {
         const params = fold.params(listed)
-        const result = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params)
+        const result = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
         answer = await completed(fold.take(result, listed, params))
         if (answer instanceof Refusal) return
         const { events } = listed.lists

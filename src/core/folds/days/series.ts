@@ -1,0 +1,192 @@
+import { quarter } from '../../lists/kept/day-counts.ts'
+import type { DaySource } from '../fold.ts'
+import type { Series, SeriesPart } from '../series/fold.ts'
+import { askedDays, blocksOf, countBetween, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
+import { type Bits, count, countOf, countOfEither, emptyBits, intersect, keepNew, unite, uniteBits } from './bits.ts'
+
+// Series from days: events from the counts of their quarters of an hour, persons from the sets of their days.
+
+const counted = 1
+type Counts = Generator<void, Float64Array | null, void>
+
+/** Of one group, and nothing but events or persons is counted. Events of some persons only are not counted by day. */
+export const readsDays = ({ splits, value: { kind }, matching: { bits } }: Series): boolean =>
+  splits.length === 0 &&
+  (kind === 'persons' || kind === 'sightings' || kind === 'windows' || (kind === 'events' && bits.flags.every(({ of }) => of === 'event')))
+
+export function* daySeries(source: DaySource, series: Series): Generator<void, SeriesPart | null, void> {
+  const counts = yield* countsOf(source, series)
+  if (counts === null) return null
+  return counts.some((n) => n !== 0) ? { combinations: [0], state: counts } : { combinations: [], state: new Float64Array(0) }
+}
+
+function countsOf(source: DaySource, series: Series): Counts {
+  const { value } = series
+  if (value.kind === 'events') return eventsOf(source, series)
+  return value.kind === 'windows' ? windowsOf(source, series, value) : personsOf(source, series, value.kind === 'sightings')
+}
+
+/** Edges of a bucket of all times. */
+const everyTime = Float64Array.of(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)
+/** Parts of days that are no whole quarters. */
+const mostCut = 2
+
+function* eventsOf({ lists, counts }: DaySource, { matching, edges: given }: Series): Counts {
+  const edges = given ?? everyTime
+  const bits = ofEvents(matching.bits)
+  const found = new Float64Array(edges.length - 1)
+  let bucket = 0
+  let cut = 0
+  for (const day of counts.get(counted)!.all) {
+    while (bucket < found.length && edges[bucket + 1]! <= day.start) bucket++
+    for (let i = bucket; i < found.length && edges[i]! < day.end; i++) {
+      const from = Math.max(edges[i]!, matching.from, day.start)
+      const to = Math.min(edges[i + 1]!, matching.to + 1, day.end)
+      if (from > day.greatest || to <= day.least || from >= to) continue
+      const isAll = from <= day.least && to > day.greatest
+      if (isAll) {
+        found[i]! += day.events
+        continue
+      }
+      const first = from <= day.least ? 0 : (from - day.start) / quarter
+      const end = to > day.greatest ? day.quarters.length : (to - day.start) / quarter
+      if (Number.isInteger(first) && Number.isInteger(end)) for (let q = first; q < end; q++) found[i]! += day.quarters[q]!
+      else if (++cut > mostCut) return null
+      else found[i]! += countBetween(lists, day, counted, bits, from, to - 1)
+      yield
+    }
+  }
+  return found
+}
+
+function* personsOf(source: DaySource, { matching, edges }: Series, isFirst: boolean): Counts {
+  const bits = ofEvents(matching.bits)
+  const asked = askedDays(source, counted, { ...matching, bits })
+  const buckets = asked && daysOfBuckets(source, asked, edges ?? everyTime)
+  if (!buckets) return null
+  const filter = personFilter(matching.bits, counted)
+  const found = new Float64Array(buckets.length)
+  const bucketBits = emptyBits()
+  for (let block = 0; block < blocksOf(asked); block++) {
+    const allowed = filter && filter(block)
+    const seen = isFirst ? emptyBits() : null
+    for (const [i, days] of buckets.entries()) {
+      if (days.length === 0) continue
+      if (days.length === 1 && seen === null) {
+        found[i]! += countOf(days[0]!.persons.blocks[block], allowed)
+        continue
+      }
+      bucketBits.fill(0)
+      for (const { persons } of days) unite(bucketBits, persons.blocks[block])
+      if (allowed) intersect(bucketBits, allowed)
+      if (seen) keepNew(bucketBits, seen)
+      found[i]! += count(bucketBits)
+    }
+    yield
+  }
+  return found
+}
+
+/** By window, the number of persons minus that of the window before. */
+function* windowsOf(
+  source: DaySource,
+  { matching }: Series,
+  { begins, ends }: { readonly begins: Float64Array; readonly ends: Float64Array },
+): Counts {
+  const { days } = source
+  const asked = askedDays(source, counted, { ...matching, bits: ofEvents(matching.bits) })
+  if (!asked || [begins, ends].some((times) => times.some((time) => !days.isStart(time)))) return null
+  const filter = personFilter(matching.bits, counted)
+  const before = (time: number) => {
+    const at = asked.findIndex(({ start }) => start >= time)
+    return at < 0 ? asked.length : at
+  }
+  const windows = Array.from(begins, (begin, i) => [before(begin), before(ends[i]!)] as const)
+  const changes = new Float64Array(begins.length + 1)
+  const sliding = new SlidingUnion()
+  for (let block = 0; block < blocksOf(asked); block++) {
+    const allowed = filter && filter(block)
+    sliding.begin((day) => {
+      const bits = sliding.spare()
+      unite(bits, asked[day]!.persons.blocks[block])
+      if (allowed) intersect(bits, allowed)
+      return bits
+    })
+    let last = 0
+    for (const [i, [from, to]] of windows.entries()) {
+      const persons = sliding.countOf(from, to)
+      changes[i]! += persons - last
+      last = persons
+      if (i % 32 === 31) yield
+    }
+    changes[windows.length]! -= last
+    yield
+  }
+  return changes
+}
+
+/**
+ * The union of a window of days that only moves forward. The days of the window are in two parts: of the older ones the unions with all later ones of their part are
+ * known, of the newer ones the union of all. So each day is united twice, however wide the window is.
+ */
+class SlidingUnion {
+  private read: (day: number) => Bits = emptyBits
+  /** By day, from `first` up to `middle`. */
+  private older: Bits[] = []
+  private readonly newer = emptyBits()
+  private first = 0
+  private middle = 0
+  private end = 0
+  private readonly pool: Bits[] = []
+
+  begin(read: (day: number) => Bits): void {
+    this.read = read
+    this.reset(0)
+  }
+
+  spare(): Bits {
+    const bits = this.pool.pop()
+    if (!bits) return emptyBits()
+    bits.fill(0)
+    return bits
+  }
+
+  countOf(from: number, to: number): number {
+    if (from >= to) return 0
+    if (from >= this.end) this.reset(from)
+    for (; this.end < to; this.end++) {
+      const day = this.read(this.end)
+      uniteBits(this.newer, day)
+      this.pool.push(day)
+    }
+    while (this.first < from && this.first < this.middle) {
+      this.pool.push(this.older.pop()!)
+      this.first++
+    }
+    if (from >= this.middle) this.turn(from)
+    const oldest = this.older.at(-1)
+    return oldest ? countOfEither(oldest, this.newer) : count(this.newer)
+  }
+
+  /** All days become older ones. */
+  private turn(from: number): void {
+    this.pool.push(...this.older)
+    this.older = []
+    for (let day = this.end - 1; day >= from; day--) {
+      const bits = this.read(day)
+      const later = this.older.at(-1)
+      if (later) uniteBits(bits, later)
+      this.older.push(bits)
+    }
+    this.newer.fill(0)
+    this.first = from
+    this.middle = this.end
+  }
+
+  private reset(from: number): void {
+    this.pool.push(...this.older)
+    this.older = []
+    this.newer.fill(0)
+    this.first = this.middle = this.end = from
+  }
+}

@@ -1,0 +1,68 @@
+import { minute } from '../../../lib/time/zone.ts'
+import type { CalendarDays } from './calendar-days.ts'
+import { PersonSet } from './person-set.ts'
+
+export const quarter = 15 * minute
+
+/** Of the events of one day that meet a condition. */
+export interface DayCount {
+  readonly number: number
+  readonly start: number
+  readonly end: number
+  readonly persons: PersonSet
+  /** The number of events by quarter of an hour. */
+  readonly quarters: Uint32Array
+  events: number
+  /** Between these times, both included, are all of them. */
+  least: number
+  greatest: number
+}
+
+/** For one condition on events: how many meet it in each quarter of an hour, and which persons have some on each day. */
+export class DayCounts {
+  readonly days: CalendarDays
+  private readonly byNumber = new Map<number, DayCount>()
+  private inOrder: readonly DayCount[] | null = null
+
+  constructor(days: CalendarDays) {
+    this.days = days
+  }
+
+  get bytes(): number {
+    let bytes = 0
+    for (const { persons, quarters } of this.byNumber.values()) bytes += 160 + persons.bytes + quarters.byteLength
+    return bytes
+  }
+
+  /** In order of time. Days without an event are left out. */
+  get all(): readonly DayCount[] {
+    this.inOrder ??= [...this.byNumber.values()].sort((a, b) => a.number - b.number)
+    return this.inOrder
+  }
+
+  /** An empty one, if there is none. */
+  day(number: number): DayCount {
+    const known = this.byNumber.get(number)
+    if (known) return known
+    const [start, end] = [this.days.startOf(number), this.days.startOf(number + 1)]
+    const quarters = new Uint32Array(Math.ceil((end - start) / quarter))
+    const [least, greatest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    const made: DayCount = { number, start, end, persons: new PersonSet(), quarters, events: 0, least, greatest }
+    this.byNumber.set(number, made)
+    this.inOrder = null
+    return made
+  }
+
+  add(person: number, time: number): void {
+    const day = this.day(this.days.numberAt(time))
+    day.persons.add(person)
+    day.quarters[Math.floor((time - day.start) / quarter)]!++
+    day.events++
+    if (time < day.least) day.least = time
+    if (time > day.greatest) day.greatest = time
+  }
+
+  merge(merged: number, survivor: number): void {
+    for (const { persons } of this.byNumber.values()) if (persons.remove(merged)) persons.add(survivor)
+  }
+}

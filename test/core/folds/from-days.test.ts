@@ -1,0 +1,286 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { random } from '../../../bench/random.ts'
+import { resultFromDays } from '../../../src/core/folds/days/from-days.ts'
+import { columnView, type EventBits, extentOf, type Fold, listView, type Matching } from '../../../src/core/folds/fold.ts'
+import { type RetentionParams, retentionFold } from '../../../src/core/folds/retention.ts'
+import type { SeriesValue } from '../../../src/core/folds/series/accumulators.ts'
+import { type Series, seriesFold } from '../../../src/core/folds/series/fold.ts'
+import { type StickinessParams, stickinessFold } from '../../../src/core/folds/stickiness.ts'
+import { EventLists } from '../../../src/core/lists/event-lists.ts'
+import { CalendarDays } from '../../../src/core/lists/kept/calendar-days.ts'
+import { KeptCounts } from '../../../src/core/lists/kept/kept-counts.ts'
+import { ListColumn } from '../../../src/core/lists/list-column.ts'
+import { day, hour, minute, zoneOf } from '../../../src/lib/time/zone.ts'
+import { assertGenerated } from '../../harness/assert-generated.ts'
+
+// What is kept of whole days gives the results that the events give, while events and merges join.
+
+const persons = 40
+/** Numbers of persons lie in several blocks. */
+const numberOf = (person: number) => (person % 4 === 3 ? 70_000 + person : person * 5)
+/** Around a change of clocks. */
+const begin = Date.UTC(2026, 2, 20) * 1000
+
+const completed = async <R>(steps: Generator<void, R, void>): Promise<R> => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+const drawnEvents = (most: number) =>
+  fc.array(
+    fc.record({
+      person: fc.nat(persons - 1),
+      time: fc.oneof(
+        fc.nat(20 * 24 * 60).map((minutes) => begin + minutes * minute),
+        fc.nat(40).map((halves) => begin + halves * 12 * hour),
+        fc.nat(1_000_000).map((micros) => begin + 3 * day + micros),
+      ),
+      event: fc.nat(3),
+      isLarge: fc.boolean(),
+    }),
+    { maxLength: most },
+  )
+type Drawn = { readonly person: number; readonly time: number; readonly event: number; readonly isLarge: boolean }
+
+const drawnRounds = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: drawnEvents(15).map((events) => ({ events })) },
+    { weight: 1, arbitrary: fc.record({ merged: fc.nat(persons - 1), survivor: fc.nat(persons - 1) }) },
+  ),
+  { maxLength: 12 },
+)
+
+const drawnBits = fc.record({
+  masks: fc.array(fc.constantFrom(0, 1, 2, 3), { maxLength: 4 }),
+  others: fc.constantFrom(0, 1, 3),
+  large: fc.constantFrom(0, 0, 1, 2),
+  vip: fc.constantFrom(0, 0, 1, 2, 3),
+})
+const drawnTimes = fc.record({
+  from: fc.constantFrom(Number.NEGATIVE_INFINITY, begin, begin + 2 * day, begin + 2.5 * day + 7),
+  to: fc.constantFrom(Number.POSITIVE_INFINITY, begin + 8 * day - 1, begin + 9.3 * day, begin + 19 * day),
+})
+const drawnBuckets = fc.record({
+  days: fc.constantFrom(1, 2, 7),
+  first: fc.integer({ min: -2, max: 6 }),
+  count: fc.integer({ min: 1, max: 12 }),
+})
+const kinds = ['events', 'persons', 'sightings', 'windows', 'all persons', 'hours', 'stickiness', 'recurring', 'first time']
+const drawnKind = fc.constantFrom(...kinds)
+
+class World {
+  readonly lists = new EventLists()
+  readonly isLarge = new ListColumn('flags', 0)
+  readonly kept = new KeptCounts(this.lists)
+  private readonly survivorOf = new Map<number, number>()
+  private seq = 0
+
+  constructor() {
+    this.lists.attach(this.isLarge)
+  }
+
+  add(events: readonly Drawn[]): void {
+    const first = this.seq + 1
+    this.lists.add({
+      person: Int32Array.from(events, ({ person }) => this.now(numberOf(person))),
+      time: Float64Array.from(events, ({ time }) => time),
+      event: Int32Array.from(events, ({ event }) => event),
+      seq: Float64Array.from(events, () => ++this.seq),
+    })
+    const indexes = this.lists.indexesAfter(first - 1, this.seq).subarray(1)
+    this.isLarge.write({ values: Uint8Array.from(events, ({ isLarge }) => (isLarge ? 1 : 0)) }, indexes)
+  }
+
+  merge(one: number, other: number): void {
+    const [merged, survivor] = [this.now(numberOf(one)), this.now(numberOf(other))]
+    if (merged === survivor) return
+    this.lists.merge(merged, survivor)
+    this.survivorOf.set(merged, survivor)
+  }
+
+  private now(person: number): number {
+    const next = this.survivorOf.get(person)
+    return next === undefined ? person : this.now(next)
+  }
+
+  view() {
+    return listView({ lists: this.lists, order: null })
+  }
+
+  bitsOf({ masks, others, large, vip }: { masks: readonly number[]; others: number; large: number; vip: number }): EventBits {
+    const vips = {
+      values: Uint8Array.from({ length: this.lists.persons }, (_, person) => (person % 3 === 0 ? 1 : 0)),
+      size: 0,
+      numbers: null,
+    }
+    return {
+      byEvent: Int32Array.from(masks),
+      others,
+      flags: [
+        ...(large > 0 ? [{ of: 'event', column: columnView(this.isLarge), bits: large } as const] : []),
+        ...(vip > 0 ? [{ of: 'person', column: vips, bits: vip } as const] : []),
+      ],
+    }
+  }
+}
+
+const runHere = async <P, R>(fold: Fold<P, R>, view: ReturnType<World['view']>, params: P): Promise<R> =>
+  fold.join([await completed(fold.run(view, params, 0, extentOf(fold, view)))], params)
+
+test.each(kinds)('where most persons of a block are active: %s', async (kind) => {
+  const world = new World()
+  const draw = random(7)
+  const upTo = (most: number) => Math.floor(draw() * most)
+  const some = (most: number): Drawn[] =>
+    Array.from({ length: most }, () => ({
+      person: upTo(14_000),
+      time: begin + upTo(10 * 24 * 60) * minute,
+      event: upTo(2),
+      isLarge: draw() < 0.7,
+    }))
+  world.add(some(120_000))
+  const days = new CalendarDays(zoneOf('Europe/Berlin'))
+  const starts = days.edges(days.numberAt(begin), days.numberAt(begin) + 8)
+  const kept = {
+    find: world.kept.find.bind(world.kept),
+    keep: (key: string, counts: Parameters<KeptCounts['keep']>[1]) => void world.kept.keep(key, counts, Number.POSITIVE_INFINITY),
+  }
+  let answers = 0
+  for (let round = 0; round < 4; round++) {
+    if (round > 1) world.add(some(2_000))
+    if (round > 2) for (let i = 0; i < 500; i++) world.merge(upTo(14_000), upTo(14_000))
+    const view = world.view()
+    const bits = world.bitsOf({
+      masks: [kind === 'recurring' ? 3 : 1],
+      others: 0,
+      large: 1,
+      vip: kind.startsWith('ev') || kind === 'hours' ? 0 : 1,
+    })
+    const matching: Matching = { from: begin, to: begin + 9.5 * day, scope: null, bits, further: null, takesAll: false }
+    const [fold, params] = questionOf(kind, matching, starts, 1)
+    const result = await resultFromDays(fold, params, view, kept, days, { fold: (one, its) => runHere(one, view, its), completed })
+    if (result === null) continue
+    answers++
+    expect(plain(result)).toEqual(plain(await runHere(fold, view, params)))
+  }
+  expect(answers).toBe(3)
+})
+
+test('in any time zone, with any conditions, while events and merges join', async () => {
+  const answered = new Map<string, number>()
+  const left = new Map<string, number>()
+  await assertGenerated(
+    fc.asyncProperty(
+      drawnEvents(150),
+      drawnRounds,
+      drawnBits,
+      drawnTimes,
+      drawnBuckets,
+      drawnKind,
+      fc.constantFrom('UTC', 'America/New_York', 'Asia/Kolkata', 'Africa/Cairo'),
+      async (events, rounds, drawn, times, { days: width, first, count }, kind, zone) => {
+        const world = new World()
+        world.add(events)
+        const days = new CalendarDays(zoneOf(zone))
+        const at = days.numberAt(begin) + first
+        const starts = Float64Array.from({ length: count + 1 }, (_, i) => days.startOf(at + i * width))
+        const ask = async () => {
+          const view = world.view()
+          const bits = world.bitsOf(kind === 'recurring' || kind === 'first time' ? drawn : ofOneBit(drawn))
+          const matching: Matching = { ...times, scope: null, bits, further: null, takesAll: false }
+          const [fold, params] = questionOf(kind, matching, starts, width)
+          const result = await resultFromDays(fold, params, view, kept, days, { fold: (one, its) => runHere(one, view, its), completed })
+          if (result === null) return false
+          expect(plain(result)).toEqual(plain(await runHere(fold, view, params)))
+          return true
+        }
+        const kept = {
+          find: world.kept.find.bind(world.kept),
+          keep: (key: string, counts: Parameters<KeptCounts['keep']>[1]) => void world.kept.keep(key, counts, Number.POSITIVE_INFINITY),
+        }
+        await ask()
+        for (const round of [{ events: [] }, ...rounds]) {
+          if ('events' in round) world.add(round.events)
+          else world.merge(round.merged, round.survivor)
+          const counted = (await ask()) ? answered : left
+          counted.set(kind, (counted.get(kind) ?? 0) + 1)
+        }
+      },
+    ),
+    { numRuns: 200 },
+  )
+  for (const kind of kinds) expect(answered.get(kind), `${kind}; left: ${left.get(kind)}`).toBeGreaterThan(5)
+})
+
+/** Others than retention have one condition. */
+const ofOneBit = ({ masks, others, large, vip }: Parameters<World['bitsOf']>[0]) => ({
+  masks: masks.map((mask) => mask & 1),
+  others: others & 1,
+  large: large & 1,
+  vip: vip & 1,
+})
+
+/** Groups without a number are as good as none. */
+function plain(result: unknown): unknown {
+  if (result instanceof Float64Array) return [...result]
+  const { combinations, state, counts } = result as { combinations: readonly number[]; state?: Float64Array; counts?: Float64Array }
+  const numbers = [...(state ?? counts!)]
+  return combinations.length === 0 || numbers.every((n) => n === 0) ? [] : numbers
+}
+
+function questionOf(kind: string, matching: Matching, starts: Float64Array, width: number): [Fold<unknown, unknown>, unknown] {
+  const series = (value: SeriesValue, edges: Float64Array | null = starts): [Fold<unknown, unknown>, unknown] => [
+    seriesFold as Fold<unknown, unknown>,
+    { matching, edges, splits: [], value } satisfies Series,
+  ]
+  switch (kind) {
+    case 'all persons':
+      return series({ kind: 'persons' }, null)
+    case 'hours':
+      return series(
+        { kind: 'events' },
+        Float64Array.from({ length: 60 }, (_, i) => starts[0]! + i * hour),
+      )
+    case 'windows': {
+      const ends = starts.slice(1)
+      return series({ kind: 'windows', begins: Float64Array.from(ends, (_, i) => starts[Math.max(0, i - 3)]!).map(distinct(starts)), ends })
+    }
+    case 'stickiness': {
+      const most = Number.POSITIVE_INFINITY
+      return [
+        stickinessFold as Fold<unknown, unknown>,
+        { matching, edges: starts, size: starts.length - 1, least: 1, most } satisfies StickinessParams,
+      ]
+    }
+    case 'recurring':
+    case 'first time': {
+      const rows = starts.length - 1
+      const params: RetentionParams = {
+        matching: kind === 'recurring' ? matching : { ...matching, from: Number.NEGATIVE_INFINITY },
+        type: kind,
+        from: starts[0]!,
+        ticks: starts,
+        rowOf: Int32Array.from({ length: rows }, (_, i) => i),
+        rows,
+        columns: 5,
+        width: width === 2 ? 2 : 1,
+        columnOf: width === 7 ? Int32Array.of(0, 1, 1, 2, 3, 3) : Int32Array.of(0, 1, 2, 3, 4),
+        hasWindows: false,
+        minimum: 1,
+        isCumulative: false,
+        splits: [],
+        number: null,
+        isSame: false,
+      }
+      return [retentionFold as Fold<unknown, unknown>, params]
+    }
+    default:
+      return series({ kind: kind as 'events' })
+  }
+}
+
+/** Each window begins after the one before. */
+const distinct = (starts: Float64Array) => (begin: number, i: number) => (i < 3 ? starts[0]! - (3 - i) * 7 * day : begin)

@@ -1,8 +1,6 @@
 import type { ActorOrder } from '../lists/actor-order.ts'
 import type { SomeColumn } from '../lists/columns.ts'
 import type { EventLists } from '../lists/event-lists.ts'
-import type { CalendarDays } from '../lists/kept/calendar-days.ts'
-import type { DayCounts } from '../lists/kept/day-counts.ts'
 import type { ListColumn } from '../lists/list-column.ts'
 import type { Listed } from '../lists/project-lists.ts'
 import type { SelectionPart } from '../lists/selections.ts'
@@ -59,21 +57,6 @@ export interface Matching {
   readonly takesAll: boolean
 }
 
-/** Reads what is kept of the days of conditions instead of events. */
-export interface FromDays<P, R> {
-  /** The bits of `matching` that have a condition of their own; null: it takes the events. */
-  bits(params: P): readonly number[] | null
-  /** Null: it takes the events after all. */
-  run(source: DaySource, params: P): Generator<void, R | null, void>
-}
-
-export interface DaySource {
-  readonly lists: ListView
-  readonly days: CalendarDays
-  /** By bit, as asked. */
-  readonly counts: ReadonlyMap<number, DayCounts>
-}
-
 /** A loop over events that may run in several threads, each over some of the persons, or of the entries. `P` and `R` can be sent to other threads. */
 export interface Fold<P, R> {
   readonly name: string
@@ -83,8 +66,6 @@ export interface Fold<P, R> {
   conditions?(params: P): Matching
   /** A fold with the same result that is faster without a selection, if the parameters allow one. */
   fasterFor?(params: P): Fold<P, R> | null
-  /** The same result from what is kept of whole days, if the parameters allow it. */
-  readonly fromDays?: FromDays<P, R>
   /** Over the persons or entries with numbers from `from` up to `to`. Yields often, so that it can be stopped. */
   run(lists: ListView, params: P, from: number, to: number): Generator<void, R, void>
   /** Joins the results over different persons or entries. */

@@ -1,4 +1,3 @@
-import { dayRetention, isOfDays } from './days/retention.ts'
 import type { Fold, Matching, PlacedColumn } from './fold.ts'
 import { Matches } from './matches.ts'
 import { PersonEvents } from './person-events.ts'
@@ -55,7 +54,6 @@ export const retentionFold: Fold<RetentionParams, RetentionPart> = {
   name: 'retention',
   over: 'persons',
   conditions: ({ matching }) => matching,
-  fromDays: { bits: (params) => (isOfDays(params) ? [starts, returns] : null), run: dayRetention },
   *run(lists, params, from, to) {
     const events = params.splits.length > 0 || params.number !== null ? null : PersonEvents.of(lists, params.matching)
     if (events) return yield* ofPersons(events, params, from, to)

@@ -1,4 +1,3 @@
-import { dayStickiness, isAnyEvent } from './days/stickiness.ts'
 import type { Fold, Matching } from './fold.ts'
 import { Matches } from './matches.ts'
 import { Edges } from './series/edges.ts'
@@ -21,7 +20,6 @@ export const stickinessFold: Fold<StickinessParams, Float64Array> = {
   name: 'stickiness',
   over: 'persons',
   conditions: ({ matching }) => matching,
-  fromDays: { bits: (params) => (isAnyEvent(params) ? [1] : null), run: dayStickiness },
   *run(lists, { matching, edges: bounds, size, least, most }, from, to) {
     const counts = new Float64Array(size)
     const matches = new Matches(matching)

@@ -107,19 +107,23 @@ async function foldedFrom(
   listed: Listed,
   params: unknown,
   timezone: string,
-): Promise<unknown> {
+): Promise<{ readonly result: unknown; readonly isOfDays?: true }> {
   const view = listView(listed)
   const plain = fold.fasterFor?.(params) ?? fold
   const foldHere = async <P, R>(one: Fold<P, R>, its: P) => one.join([await completed(one.run(view, its, 0, extentOf(one, view)))], its)
-  const here = () => foldHere(plain, params)
-  if (listed.lists.events < fewEvents) return here()
-  const ofDays = (foldAll: Loops['fold']) =>
-    listed.counts ? resultFromDays(fold, params, view, listed.counts, calendarDaysOf(timezone), { fold: foldAll, completed }) : null
-  if (!threads?.isUsable) return (await ofDays(foldHere)) ?? here()
+  const here = async () => ({ result: await foldHere(plain, params) })
+  const ofDays = async (foldAll: Loops['fold']) => {
+    if (!listed.counts) return null
+    const result = await resultFromDays(fold, params, view, listed.counts, calendarDaysOf(timezone), { fold: foldAll, completed })
+    return result === null ? null : ({ result, isOfDays: true } as const)
+  }
+  if (!threads?.isUsable || listed.lists.events < fewEvents) return (await ofDays(foldHere)) ?? here()
   const stopping = new AbortController()
   const { signal } = stopping
   const inAll = async () =>
-    (await ofDays((one, its) => threads.run(one, view, its, signal))) ?? inThreads(threads, fold, plain, listed, view, params, signal)
+    (await ofDays((one, its) => threads.run(one, view, its, signal))) ?? {
+      result: await inThreads(threads, fold, plain, listed, view, params, signal),
+    }
   const work = inAll()
   try {
     for (;;) {
@@ -232,11 +236,12 @@ export function driverOf(
       let answer: unknown
       const hasFolded = await project.fold(seq, source, async (listed) => {
         const params = fold.params(listed)
-        const result = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
+        const { result, isOfDays } = await foldedFrom(project, checkpoint, completed, fold.fold, listed, params, context.project.timezone)
         answer = await completed(fold.take(result, listed, params))
         if (answer instanceof Refusal) return
         const { events } = listed.lists
-        folds.push({ label, road: 'core', names, columns: compiled, events, seconds: (performance.now() - started) / 1000 })
+        const seconds = (performance.now() - started) / 1000
+        folds.push({ label, road: 'core', names, columns: compiled, events, ...(isOfDays && { days: true }), seconds })
       })
       return hasFolded ? answer : refuse('lists-too-large')
     } catch (error) {

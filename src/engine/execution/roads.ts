@@ -37,6 +37,8 @@ export interface FoldNote {
   readonly columns?: readonly Compiled[]
   /** Number of events in the lists. */
   readonly events?: number
+  /** It read what is kept of whole days. */
+  readonly days?: true
   readonly seconds: number
 }
 

@@ -1,11 +1,19 @@
 import { firstSince } from '../../lists/first-since.ts'
-import type { DayCount } from '../../lists/kept/day-counts.ts'
+import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
+import type { DayCount, DayCounts } from '../../lists/kept/day-counts.ts'
 import { PersonSet } from '../../lists/kept/person-set.ts'
-import type { DaySource, EventBits, Matching } from '../fold.ts'
+import type { EventBits, ListView, Matching } from '../fold.ts'
 import { bitsOf } from '../matches.ts'
 import { type Bits, emptyBits } from './bits.ts'
 
 // What questions read of the days of a condition.
+
+export interface DaySource {
+  readonly lists: ListView
+  readonly days: CalendarDays
+  /** By bit, as asked. */
+  readonly counts: ReadonlyMap<number, DayCounts>
+}
 
 /** The persons of a day. */
 export interface AskedDay {
@@ -33,7 +41,7 @@ export function askedDays(
   return days
 }
 
-function personsOf(lists: DaySource['lists'], day: DayCount, bit: number, bits: EventBits, from: number, to: number): PersonSet {
+function personsOf(lists: ListView, day: DayCount, bit: number, bits: EventBits, from: number, to: number): PersonSet {
   const found = new PersonSet()
   for (const person of day.persons)
     if (eventsBetween(lists, person, bit, bits, Math.max(from, day.start), Math.min(to, day.end - 1), 1) > 0) found.add(person)
@@ -42,7 +50,7 @@ function personsOf(lists: DaySource['lists'], day: DayCount, bit: number, bits: 
 
 /** Of one person, whatever the person is; at most `most`. */
 function eventsBetween(
-  { start, end, time, event }: DaySource['lists'],
+  { start, end, time, event }: ListView,
   person: number,
   bit: number,
   bits: EventBits,
@@ -58,7 +66,7 @@ function eventsBetween(
 }
 
 /** The number of events of a day between two times, both included. */
-export function countBetween(lists: DaySource['lists'], day: DayCount, bit: number, bits: EventBits, from: number, to: number): number {
+export function countBetween(lists: ListView, day: DayCount, bit: number, bits: EventBits, from: number, to: number): number {
   let events = 0
   for (const person of day.persons) events += eventsBetween(lists, person, bit, bits, from, to)
   return events

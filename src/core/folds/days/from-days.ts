@@ -3,8 +3,29 @@ import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
 import type { DayCounts } from '../../lists/kept/day-counts.ts'
 import type { EventCondition, KeptDayCounts } from '../../lists/kept/kept-counts.ts'
 import type { EventBits, Fold, ListView, Matching } from '../fold.ts'
-import { ofEvents } from './asked-days.ts'
+import { retentionFold } from '../retention.ts'
+import { seriesFold } from '../series/fold.ts'
+import { stickinessFold } from '../stickiness.ts'
+import { type DaySource, ofEvents } from './asked-days.ts'
 import { countDaysFold, dayCounts, edgesOfAll } from './count-days.ts'
+import { dayRetention, isOfDays } from './retention.ts'
+import { daySeries, readsDays } from './series.ts'
+import { dayStickiness, isAnyEvent } from './stickiness.ts'
+
+/** Computes the result of a fold from what is kept of whole days. */
+interface FromDays<P, R> {
+  /** The bits of its conditions, each of which has days of its own; null: it takes the events. */
+  bits(params: P): readonly number[] | null
+  /** Null: it takes the events after all. */
+  run(source: DaySource, params: P): Generator<void, R | null, void>
+}
+
+const way = <P, R>(fold: Fold<P, R>, from: FromDays<P, R>) => [fold.name, from as FromDays<unknown, unknown>] as const
+const ways: ReadonlyMap<string, FromDays<unknown, unknown>> = new Map([
+  way(seriesFold, { bits: (series) => (readsDays(series) ? [1] : null), run: daySeries }),
+  way(stickinessFold, { bits: (params) => (isAnyEvent(params) ? [1] : null), run: dayStickiness }),
+  way(retentionFold, { bits: (params) => (isOfDays(params) ? [1, 2] : null), run: dayRetention }),
+])
 
 /** How loops are run. */
 export interface Loops {
@@ -20,15 +41,15 @@ interface Asked {
 }
 
 /** The result of a fold from what is kept of whole days. The second question with the same conditions counts their days. Null: it takes the events. */
-export async function resultFromDays<R>(
-  fold: Fold<unknown, R>,
+export async function resultFromDays(
+  fold: Fold<unknown, unknown>,
   params: unknown,
   lists: ListView,
   kept: KeptDayCounts,
   days: CalendarDays,
   loops: Loops,
-): Promise<R | null> {
-  const { fromDays } = fold
+): Promise<unknown> {
+  const fromDays = ways.get(fold.name)
   const bits = fromDays && lists.entry === null ? fromDays.bits(params) : null
   const matching = bits && fold.conditions?.(params)
   if (!fromDays || !matching || !isPlain(matching)) return null

@@ -1,6 +1,14 @@
-import type { DaySource } from '../fold.ts'
 import type { RetentionParams, RetentionPart } from '../retention.ts'
-import { type AskedDay, askedDays, blocksOf, daysOfBuckets, ofEvents, type PersonFilter, personFilter } from './asked-days.ts'
+import {
+  type AskedDay,
+  askedDays,
+  blocksOf,
+  type DaySource,
+  daysOfBuckets,
+  ofEvents,
+  type PersonFilter,
+  personFilter,
+} from './asked-days.ts'
 import { type Bits, count, countOfBoth, emptyBits, intersect, keepNew, unite, uniteBits } from './bits.ts'
 
 // Who returns after a start, from the sets of days: the persons of a start and of a return are two sets, and those who returned are in both.

@@ -1,7 +1,6 @@
 import { quarter } from '../../lists/kept/day-counts.ts'
-import type { DaySource } from '../fold.ts'
 import type { Series, SeriesPart } from '../series/fold.ts'
-import { askedDays, blocksOf, countBetween, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
+import { askedDays, blocksOf, countBetween, type DaySource, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
 import { type Bits, count, countOf, countOfEither, emptyBits, intersect, keepNew, unite, uniteBits } from './bits.ts'
 
 // Series from days: events from the counts of their quarters of an hour, persons from the sets of their days.

@@ -1,7 +1,6 @@
 import { blockWords } from '../../lists/kept/person-set.ts'
-import type { DaySource } from '../fold.ts'
 import type { StickinessParams } from '../stickiness.ts'
-import { askedDays, blocksOf, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
+import { askedDays, blocksOf, type DaySource, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
 import { type Bits, emptyBits, intersect, unite } from './bits.ts'
 
 // In how many intervals persons are active, from the sets of their days.

@@ -1,4 +1,3 @@
-import { daySeries, readsDays } from '../days/series.ts'
 import type { Fold, ListView, Matching, PlacedColumn } from '../fold.ts'
 import { Matches } from '../matches.ts'
 import { PersonEvents } from '../person-events.ts'
@@ -42,7 +41,6 @@ export const seriesFold: Fold<Series, SeriesPart> = {
   over: 'persons',
   conditions: ({ matching }) => matching,
   fasterFor: (series) => (readsEventsOnly(series) ? entriesFold : null),
-  fromDays: { bits: (series) => (readsDays(series) ? [1] : null), run: daySeries },
   *run(lists, series, from, to) {
     const { selection } = lists
     if (selection && readsEventsOnly(series)) {

@@ -30,8 +30,9 @@ export interface KeptDayCounts {
 
 /** Keys that are remembered: the others count as new. */
 const mostKeys = 256
-/** Of the memory of the lists. */
+/** Of the memory of the lists; small lists get more. */
 const memoryShare = 1 / 4
+const leastMemory = 1 << 20
 
 /**
  * The counts of a project. The first query with a condition reads its events, the second one counts them by day, further ones read these counts. New events
@@ -63,7 +64,7 @@ export class KeptCounts {
   /** Keeps it if it fits: into its share, and into `unused` bytes. Returns the bytes that were dropped for it. */
   keep(key: string, counts: DayCounts, unused: number): number {
     const { bytes } = counts
-    const most = Math.min(this.lists.bytes * memoryShare, this.bytes + unused)
+    const most = Math.min(Math.max(leastMemory, this.lists.bytes * memoryShare), this.bytes + unused)
     if (bytes > most) {
       this.useless.add(key)
       return 0

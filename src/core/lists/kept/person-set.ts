@@ -1,5 +1,5 @@
 /** Person numbers are kept in blocks of this many. */
-export const blockSize = 1 << 16
+const blockSize = 1 << 16
 const blockShift = 16
 const inBlock = blockSize - 1
 /** Words of a block as bits. */

@@ -107,7 +107,7 @@ ${defaultRateLimits.test.map(({ count, seconds }) => `${count} ${seconds === 60 
 **Concurrency.** API keys can have ${defaultConcurrency.perProject} queries of one project queued or running, a user ${defaultConcurrency.perUser} in all projects, and an organization
 ${defaultConcurrency.perOrganization}; one more gets 429 without \`Retry-After\`. When ${defaultConcurrency.inAll} are queued or running on the server, or ${defaultConcurrency.perOrganization} of an organization, a query of a caller who has fewer than
 others displaces another one: in the organization with most queries, and there of the user with most, the newest query that has not started. The displaced query gets 503 with \`Retry-After\`, or that error if it is async. If nobody has more, the new query gets it. Organizations get equal
-shares of the engine, then projects within an organization, and users within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice. Queries with a waiting client run
+shares of the engine, then projects within an organization, and users within a project. A statement counts as heavy after ${lightMs / 1000} seconds. A heavy statement yields to a lighter one: it is interrupted and restarted later, at most twice; one whose organization has used much more than that of a waiting one yields again after 2, 8, 32 seconds and so on. Queries with a waiting client run
 before async ones.
 
 **Timeouts.** A query with a waiting client has ${waitedForSeconds} seconds, an async one ${longestSeconds}, including the time in the queue; the error shows both parts (\`waited 41 s, ran 19 s\`, status

@@ -129,6 +129,14 @@ export class ListColumn implements MovingValues {
     return code
   }
 
+  /** The same values in a new array of some length: what others read of the present one does not change. */
+  renew(length: number): void {
+    const values = sharedArray(this.values.constructor as ArrayType<Values>, length)
+    values.set(this.values as never)
+    this.discarded += this.values.byteLength
+    this.values = values
+  }
+
   /** Codes take as many bytes as the largest of them needs. */
   private widen(most: number): void {
     const { values } = this

@@ -34,6 +34,8 @@ export class LoadedLists {
   readonly changedSeq: number
   /** By key, in order of last use. */
   readonly columns = new Map<string, LoadedColumn>()
+  /** Values of persons, by key, in order of last use. `seq`: the last record whose changes they have. */
+  readonly ofPersons = new Map<string, { readonly column: ListColumn; seq: number }>()
   /** Values of the texts of a column, by key, in order of last use. */
   readonly keyValues = new Map<string, KeyValues>()
   readonly selections: Selections
@@ -55,6 +57,7 @@ export class LoadedLists {
     for (const { column, order } of this.columns.values())
       bytes += column.bytes + (order ? orderBytes(order.of.entry.length, order.of.actors) : 0)
     for (const values of this.keyValues.values()) bytes += values.bytes
+    for (const { column } of this.ofPersons.values()) bytes += column.bytes
     return bytes
   }
 

@@ -68,7 +68,7 @@ export interface ColumnPart {
   readonly texts?: readonly string[]
 }
 
-/** A value of each event, or of each person. Values of events are kept and only read of new events; those of persons are read for each query. */
+/** A value of each event, or of each person. Values of events are kept and only read of new events. */
 export type ReadSpec = EventSpec | PersonSpec
 interface EventSpec {
   /** Equal for equal values. */
@@ -76,7 +76,8 @@ interface EventSpec {
   readonly type: ColumnType
   readonly of: 'event'
 }
-interface PersonSpec extends Omit<EventSpec, 'of'> {
+/** With a key they are kept, and only read again of persons who have changed; with '' they are read for each query. */
+export interface PersonSpec extends Omit<EventSpec, 'of'> {
   readonly of: 'person'
 }
 /** A value of each text of a column of events, such as a property of groups. */
@@ -136,8 +137,11 @@ export interface ColumnSource {
    * reused once it returns, or its promise is settled.
    */
   ofEvents(columns: readonly ReadSpec[], after: number, last: number, take: TakeColumns): Promise<void>
-  /** The same for a column of persons, with their numbers. Flags may lack rows: they are 0 there. */
-  ofPersons(column: ReadSpec, take: TakeColumns): Promise<void>
+  /**
+   * The same for a column of persons, with their numbers: of those that have changed after a record of the log, or of all (0). Of all, flags may lack rows: they
+   * are 0 there.
+   */
+  ofPersons(column: ReadSpec, after: number, take: TakeColumns): Promise<void>
   /** Passes texts and their values as two parts: of some texts, of all (null), or one row with the value of a text that has none of its own. */
   ofKeys(column: KeySpec, asked: readonly string[] | 'absent' | null, take: TakeColumns): Promise<void>
 }

@@ -11,7 +11,18 @@ import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
 import { LoadedLists, type Merges } from './loaded-lists.ts'
 import { madeBytes, madeColumn } from './made-columns.ts'
-import type { ActorSpec, ColumnSource, ColumnSpec, EventBatch, KeySpec, ListFiles, ListSource, ReadSpec, RecentEvents } from './ports.ts'
+import type {
+  ActorSpec,
+  ColumnSource,
+  ColumnSpec,
+  EventBatch,
+  KeySpec,
+  ListFiles,
+  ListSource,
+  PersonSpec,
+  ReadSpec,
+  RecentEvents,
+} from './ports.ts'
 import type { KeptSelections } from './selections.ts'
 
 /** Lists of fewer events are read from the store as fast as from files. */
@@ -126,7 +137,8 @@ export class ProjectLists implements MemoryHolder {
       return { answer: await read(listed) }
     } finally {
       for (const [i, spec] of wanted.columns.entries())
-        if (spec.of === 'person' || (spec.of === 'made' && !isKept(spec))) this.discard(listed.columns[i]!.values.byteLength)
+        if ((spec.of === 'person' && spec.key === '') || (spec.of === 'made' && !isKept(spec)))
+          this.discard(listed.columns[i]!.values.byteLength)
       if (--this.readers === 0) this.idle?.resolve()
     }
   }
@@ -262,7 +274,7 @@ export class ProjectLists implements MemoryHolder {
           await this.readersGone()
           if (!(await this.catchUp(source, seq))) return null
         }
-        const columns = await this.columnsFor(wanted, this.loaded!)
+        const columns = await this.columnsFor(wanted, seq, this.loaded!)
         if (!columns) return null
         // Persons who were merged meanwhile have no values.
         if (wanted.columns.some((spec) => spec.of === 'person') && (await source.state()).mergesMark !== this.loaded!.merges.mark) continue
@@ -291,7 +303,7 @@ export class ProjectLists implements MemoryHolder {
         if (!this.fits(loaded)) return null
       }
       if (loaded.upTo < seq || !hasAll(loaded, wanted)) return null
-      const columns = await this.columnsFor(wanted, loaded)
+      const columns = await this.columnsFor(wanted, seq, loaded)
       return columns && (await this.opened(wanted, columns, loaded))
     } catch (error) {
       if (this.isIncomplete) this.forget()
@@ -407,7 +419,7 @@ export class ProjectLists implements MemoryHolder {
   }
 
   /** Null if they do not fit into memory. */
-  private async columnsFor(wanted: ColumnSource, loaded: LoadedLists): Promise<readonly SomeColumn[] | null> {
+  private async columnsFor(wanted: ColumnSource, seq: number, loaded: LoadedLists): Promise<readonly SomeColumn[] | null> {
     const { lists, columns } = loaded
     const ofEvents = wanted.columns.filter((spec) => spec.of === 'event')
     const ofPersons = wanted.columns.filter((spec) => spec.of === 'person')
@@ -429,7 +441,8 @@ export class ProjectLists implements MemoryHolder {
     if (hasKept && loaded.personBytes > 0) this.discard(loaded.dropPersonNumbers())
     const lasting = hasKept ? loaded.personBytes : 0
     if (keys.size + temporary + lasting > 0 && !this.makeRoom(loaded, temporary + lasting, keys)) return null
-    const persons = await personColumns(wanted, ofPersons, lists.persons)
+    const persons = new Map<ColumnSpec, SomeColumn>()
+    for (const spec of ofPersons) persons.set(spec, await this.valuesOfPersons(wanted, spec, seq, loaded))
     const found: SomeColumn[] = []
     for (const spec of wanted.columns) {
       if (spec.of === 'event') found.push(columns.get(spec.key)!.column)
@@ -438,8 +451,31 @@ export class ProjectLists implements MemoryHolder {
       else if (isKept(spec)) found.push(await withPauses(loaded.personNumbers()))
       else found.push(await withPauses(madeColumn(spec.make, found, lists)))
     }
-    // Values of keys may have needed more memory than there was.
-    return (made.length === 0 && !hasKept) || this.makeRoom(loaded, temporary, keys) ? found : null
+    // Values of keys and of persons may have needed more memory than there was.
+    return (made.length === 0 && !hasKept && ofPersons.length === 0) || this.makeRoom(loaded, temporary, keys) ? found : null
+  }
+
+  /** What has changed up to a record is read. Others may still read the array of a query before. */
+  private async valuesOfPersons(wanted: ColumnSource, spec: PersonSpec, seq: number, loaded: LoadedLists): Promise<SomeColumn> {
+    const known = loaded.ofPersons.get(spec.key)
+    const found = known ?? { column: new ListColumn(spec.type, loaded.lists.persons), seq: 0 }
+    loaded.ofPersons.delete(spec.key)
+    const { column } = found
+    let isNew = known === undefined
+    if (!known || known.seq < seq)
+      await wanted.ofPersons(spec, found.seq, (numbers, [part]) => {
+        if (numbers.length === 0) return
+        const most = numbers.reduce((max, person) => Math.max(max, person), 0)
+        if (!isNew || most >= column.values.length) column.renew(Math.max(column.values.length, most + 1 + (isNew ? 0 : most >> 4)))
+        isNew = true
+        column.write(part!, Int32Array.from(numbers))
+      })
+    if (column.values.length < loaded.lists.persons) column.renew(loaded.lists.persons + (loaded.lists.persons >> 4))
+    found.seq = Math.max(found.seq, seq)
+    this.discard(column.takeDiscarded())
+    if (spec.key !== '') loaded.ofPersons.set(spec.key, found)
+    const { id, values, texts, numbers } = column
+    return { id, values, texts, numbers }
   }
 
   /** Kept for the next query: what depends on more than the events is read again, but for what it is without a row. */
@@ -509,6 +545,11 @@ export class ProjectLists implements MemoryHolder {
       this.discard(values.bytes)
       if (this.memory.take(this, loaded.bytes + further)) return true
     }
+    for (const [key, { column }] of [...loaded.ofPersons]) {
+      loaded.ofPersons.delete(key)
+      this.discard(column.bytes)
+      if (this.memory.take(this, loaded.bytes + further)) return true
+    }
     for (const key of keys) this.discard(loaded.dropColumn(key))
     this.memory.take(this, loaded.bytes)
     return false
@@ -568,23 +609,6 @@ function changedKeys({ lists, seq }: LoadedLists, after: number, values: SomeCol
   const codes = new Set<number>()
   for (const index of lists.indexesAfter(after, seq)) if (index >= 0) codes.add(values[index]!)
   return codes
-}
-
-/** Columns of persons, by number. They are not kept, because persons change. */
-async function personColumns(
-  wanted: ColumnSource,
-  specs: readonly ReadSpec[],
-  persons: number,
-): Promise<ReadonlyMap<ReadSpec, ListColumn>> {
-  const columns = new Map(specs.map((spec) => [spec, new ListColumn(spec.type, persons)]))
-  for (const spec of specs)
-    await wanted.ofPersons(spec, (numbers, [part]) => {
-      columns.get(spec)!.write(
-        part!,
-        Int32Array.from(numbers, (person) => (person < persons ? person : -1)),
-      )
-    })
-  return columns
 }
 
 /** True if lists with the first merges can be updated to the second ones by merging further lists. */

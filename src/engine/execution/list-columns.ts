@@ -27,15 +27,15 @@ export async function columnSource(
   for (const ask of asks) {
     if (ask.of === 'made') bySpec.set({ ...ask }, ask)
     else if (ask.of === 'person') {
-      await compile(personQuery([ask]))
-      bySpec.set({ ...ask, of: 'person', key: '' }, ask)
+      const compiled = await compile(personQuery([ask], 0))
+      bySpec.set({ ...ask, of: 'person', key: readsOnly('@people', compiled) ? keyOf(compiled, ask.type) : '' }, ask)
     } else if (ask.of === 'key') {
       const compiled = await compile(keyQuery(ask, null))
       if (!isStable(compiled)) return refuse('not-stable')
       bySpec.set({ ...ask, isOfEvents: ask.table.isOfEvents, key: keyOf(compiled, ask.type) }, ask)
     } else {
       const compiled = await compile(eventQuery([ask], 0, 0))
-      if (!readsOnlyEvents(compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
+      if (!readsOnly('events', compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
       bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type) }, ask)
     }
   }
@@ -48,9 +48,9 @@ export async function columnSource(
       const asked = wanted.map((spec) => askOf<ReadColumnAsk>(spec))
       return run(eventQuery(asked, after, last), (part) => take(...partsOf(part, asked)))
     },
-    ofPersons(spec, take) {
+    ofPersons(spec, after, take) {
       const asked = [askOf<ReadColumnAsk>(spec)]
-      return run(personQuery(asked), (part) => take(...partsOf(part, asked)))
+      return run(personQuery(asked, after), (part) => take(...partsOf(part, asked)))
     },
     ofKeys(spec, asked, take) {
       const ask = askOf<KeyColumnAsk>(spec)
@@ -72,9 +72,11 @@ function eventQuery(asks: readonly ReadColumnAsk[], after: number, last: number)
   return select({ columns: columnsOf('@log_seq', asks), from: table('events'), where })
 }
 
-/** Persons who do not meet a condition are left out: most do not. */
-function personQuery(asks: readonly ReadColumnAsk[]): Query {
-  const where = asks.every(({ type }) => type === 'flags') ? or(...asks.map(({ expr }) => expr)) : null
+/** Of all, persons who do not meet a condition are left out: most do not. */
+function personQuery(asks: readonly ReadColumnAsk[], after: number): Query {
+  const isOfAll = after === 0
+  const meetsAny = asks.every(({ type }) => type === 'flags') ? or(...asks.map(({ expr }) => expr)) : null
+  const where = isOfAll ? meetsAny : call('greater', field('@changed_seq'), literal(after))
   return select({ columns: columnsOf('@person_no', asks), from: table('@people'), where })
 }
 
@@ -94,17 +96,18 @@ function keyQuery(ask: KeyColumnAsk, asked: readonly string[] | 'absent' | null)
 const valueExpr = ({ type, expr }: Pick<ReadColumnAsk, 'type' | 'expr'>): Expr =>
   type === 'flags' ? call('if', expr, literal(1), literal(0)) : type === 'numbers' ? call('toFloat', expr) : expr
 
-/** Such a value does not change after the event is stored. */
-function readsOnlyEvents(compiled: Compiled): boolean {
+/** Such a value does not change after the event is stored, or until the row of the person is changed. */
+function readsOnly(table: 'events' | '@people', compiled: Compiled): boolean {
   let sources = 0
-  let isOfEvents = true
+  let isOfTable = true
   walk(compiled.planned, {
     source(source) {
       sources++
-      isOfEvents &&= source.kind === 'scan' && source.table === 'events' && !source.reads.some(({ field: name }) => name === '@person_no')
+      isOfTable &&= source.kind === 'scan' && source.table === table
+      if (table === 'events' && source.kind === 'scan') isOfTable &&= !source.reads.some(({ field: name }) => name === '@person_no')
     },
   })
-  return isOfEvents && sources === 1 && isStable(compiled)
+  return isOfTable && sources === 1 && isStable(compiled)
 }
 
 function isStable({ planned }: Compiled): boolean {

@@ -176,7 +176,7 @@ export class AnswerThread implements LongQueries {
           columns,
           actors: actors ? { column: columns[actors.column] as ReadSpec, except: actors.except } : null,
           ofEvents: (specs, after, last, take) => read(specs, { after, last, keys: null }, take),
-          ofPersons: (spec, take) => read([spec], { after: 0, last: 0, keys: null }, take),
+          ofPersons: (spec, after, take) => read([spec], { after, last: 0, keys: null }, take),
           ofKeys: (spec, keys, take) => read([spec], { after: 0, last: 0, keys }, take),
         }
         const { project, folding } = of(args)

@@ -101,7 +101,9 @@ const channel: Channel<AnswerSide, MainSide> = new Channel(
       const [first] = specs as [ColumnSpec]
       await within(found, () => {
         if (first.of === 'key') return source.ofKeys(first, keys, take)
-        return first.of === 'person' ? source.ofPersons(first, take) : source.ofEvents(specs as readonly ReadSpec[], after, last, take)
+        return first.of === 'person'
+          ? source.ofPersons(first, after, take)
+          : source.ofEvents(specs as readonly ReadSpec[], after, last, take)
       })
     },
 

@@ -309,7 +309,7 @@ test('a column that could not be read is read again', async () => {
   expect(store.read).toEqual([0])
 })
 
-test('columns of persons are read for each query', async () => {
+test('columns of persons without a key are read for each query', async () => {
   const store = storeOf([
     [1, 10],
     [3, 20],
@@ -320,11 +320,51 @@ test('columns of persons are read for each query', async () => {
       columns: [{ key: '', type: 'flags', of: 'person' }],
       ofEvents: async () => undefined,
       ofKeys: async () => undefined,
-      ofPersons: async (_, take) => take(Float64Array.of(2, 3, 900), [{ values: Uint8Array.of(1, isMember, 1) }]),
+      ofPersons: async (_, __, take) => take(Float64Array.of(2, 3, 900), [{ values: Uint8Array.of(1, isMember, 1) }]),
     }
-    const found = await lists.use(store.source, 2, source, async ({ columns }) => [...columns[0]!.values])
+    const found = await lists.use(store.source, 2, source, async ({ columns }) => [...columns[0]!.values].slice(0, 4))
     expect(found?.answer).toEqual([0, 0, 1, isMember])
   }
+})
+
+test('columns of persons with a key are kept, and read again of persons who have changed', async () => {
+  const store = storeOf([
+    [1, 10],
+    [3, 20],
+  ])
+  const lists = plenty()
+  const rows: [person: number, isMember: number, changedSeq: number][] = [
+    [1, 1, 1],
+    [3, 0, 2],
+    [900, 1, 2],
+  ]
+  const asked: number[] = []
+  const source: ColumnSource = {
+    columns: [{ key: 'is member', type: 'flags', of: 'person' }],
+    ofEvents: async () => undefined,
+    ofKeys: async () => undefined,
+    async ofPersons(_, after, take) {
+      asked.push(after)
+      const some = rows.filter(([, isMember, seq]) => (after === 0 ? isMember === 1 : seq > after))
+      take(
+        Float64Array.from(some, ([person]) => person),
+        [{ values: Uint8Array.from(some, ([, isMember]) => isMember) }],
+      )
+    },
+  }
+  const values = (columns: readonly { readonly values: ArrayLike<number> }[]) => [1, 3, 900].map((person) => columns[0]!.values[person])
+  const read = async (seq: number) => (await lists.use(store.source, seq, source, async ({ columns }) => values(columns)))?.answer
+  expect(await read(2)).toEqual([1, 0, 1])
+  expect(await read(2)).toEqual([1, 0, 1])
+  expect(asked).toEqual([0])
+  rows.splice(0, 2, [1, 0, 3], [3, 1, 4])
+  const before = await lists.use(store.source, 2, source, async ({ columns }) => columns)
+  expect(await read(4)).toEqual([0, 1, 1])
+  expect(values(before!.answer), 'for a query from before').toEqual([1, 0, 1])
+  expect(asked).toEqual([0, 2])
+  rows.push([1000, 1, 5])
+  expect(await read(5)).toEqual([0, 1, 1])
+  expect(asked).toEqual([0, 2, 4])
 })
 
 /** Files in memory. */
@@ -485,7 +525,7 @@ test('persons who are merged while their columns are read are merged in the list
     columns: [{ key: '', type: 'flags', of: 'person' }],
     ofEvents: async () => undefined,
     ofKeys: async () => undefined,
-    async ofPersons(_, take) {
+    async ofPersons(_, __, take) {
       if (reads++ === 0) store.merges.set(3, 1)
       take(Float64Array.of(1), [{ values: Uint8Array.of(1) }])
     },

@@ -51,7 +51,7 @@ type Drawn = typeof drawnEvent extends fc.Arbitrary<infer T> ? T : never
 type Command =
   | { readonly do: 'arrive'; readonly events: readonly Drawn[]; readonly isPast: boolean }
   | { readonly do: 'identify'; readonly id: number; readonly other: number; readonly isPast: boolean }
-  | { readonly do: 'change'; readonly change: 'merge' | 'delete' | 'split'; readonly id: number; readonly other: number }
+  | { readonly do: 'change'; readonly change: 'merge' | 'delete' | 'forget' | 'split'; readonly id: number; readonly other: number }
   | { readonly do: 'name'; readonly name: number }
   | { readonly do: 'ask'; readonly question: string; readonly isCompared: boolean }
   | { readonly do: 'compare' }
@@ -76,7 +76,7 @@ const drawnCommand: fc.Arbitrary<Command> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant('change' as const),
-      change: fc.constantFrom('merge', 'delete', 'split'),
+      change: fc.constantFrom('merge', 'delete', 'forget', 'split'),
       id: fc.nat(9),
       other: fc.nat(9),
     }),
@@ -144,6 +144,7 @@ async function follow(project: Project, command: Command, state: { events: numbe
     case 'change': {
       const [person, other] = [command.id, command.other].map((n) => personUuid(1, `known-${n}`)) as [string, string]
       if (command.change === 'merge') await project.changePersons([{ change: 'merge', person, sources: [other] }])
+      else if (command.change === 'forget') await project.changePersons([{ change: 'delete', person, withEvents: false }])
       else if (command.change === 'split') await project.changePersons([{ change: 'split', person, ids: null }])
       else {
         await project.changePersons([{ change: 'delete', person, withEvents: true }])

@@ -4,6 +4,7 @@ import { eventCountsFold } from './event-counts.ts'
 import { extentsFold } from './extents.ts'
 import type { Fold } from './fold.ts'
 import { funnelFold } from './funnel.ts'
+import { lifecycleFold } from './lifecycle.ts'
 import { pathsFold } from './paths.ts'
 import { retentionFold } from './retention.ts'
 import { selectionFold } from './selection.ts'
@@ -20,6 +21,7 @@ export const folds: ReadonlyMap<string, Fold<unknown, unknown>> = new Map(
     activityFold,
     retentionFold,
     stickinessFold,
+    lifecycleFold,
     selectionFold,
     countDaysFold,
     pathsFold,

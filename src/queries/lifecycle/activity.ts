@@ -1,5 +1,7 @@
 import type { Table } from 'apache-arrow'
+import { type LifecycleCounts, noLifecycle } from '../../core/folds/lifecycle.ts'
 import { alias, call, field, groupBy, literal, select } from '../../language/ast/build.ts'
+import type { Query } from '../../language/ast/nodes.ts'
 import { startOf } from '../../lib/time/calendar.ts'
 import type { Micros } from '../../lib/time/zone.ts'
 import { codesOf, doubles, integers, TextCodes } from '../answers/vectors.ts'
@@ -10,12 +12,16 @@ import { bucketNumber } from '../time/bucket-number.ts'
 import { bucketEdges } from '../time/buckets.ts'
 import { type ResolvedRange, resolveDateRange } from '../time/dates.ts'
 import { earliestFor } from '../time/earliest.ts'
-import { type ActiveRows, listedActivity } from './listed.ts'
+import { type ActiveRows, type ActivityOverLists, listedActivity, listedStatuses } from './listed.ts'
 import { type LifecycleQuery, type Status, statuses } from './schema.ts'
+
+export interface StatusCounts {
+  readonly range: ResolvedRange
+  readonly counts: Readonly<Record<Status, Float64Array>>
+}
 
 export interface Activity {
   readonly range: ResolvedRange
-  readonly buckets: number
   /** One per actor and bucket in which it has a status. */
   readonly found: readonly { readonly actor: number | string; readonly bucket: number; readonly status: Status }[]
 }
@@ -23,30 +29,66 @@ export interface Activity {
 /** Without a profile nobody was created, and nobody comes back. */
 const hasProfile = call('notEquals', field('person_mode'), literal('propertyless'))
 
-/** Status of each actor per bucket. Reads one bucket before the range, because it decides who is returning. */
-export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun<Activity> {
+interface Asked {
+  readonly range: ResolvedRange
+  readonly over: ActivityOverLists
+  /** One row per actor and bucket. */
+  readonly statement: Query
+}
+
+/** Reads one bucket before the range, because it decides who is returning. */
+function* asked(query: LifecycleQuery, env: QueryContext): QueryRun<Asked> {
   const interval = query.interval ?? 'day'
   const earliest = yield* earliestFor(query.dateRange)
   const range = resolveDateRange(query.dateRange, interval, env, { earliest })
   const inside = bucketEdges(range)
   const edges = [startOf(interval, inside[0]! - 1, range.calendar), ...inside]
-  const group = query.aggregation_group_type_index
-  const actor = group == null ? person : field(`$group_${group}`)
-  const created = call('toUnixTimestamp', field(group == null ? 'person' : `group_${group}`, 'created_at'))
+  const group = query.aggregation_group_type_index ?? null
+  const actor = group === null ? person : field(`$group_${group}`)
+  const created = call('toUnixTimestamp', field(group === null ? 'person' : `group_${group}`, 'created_at'))
   // An actor who is active later in the last bucket counts in it; likewise in the bucket before the first.
   const times = { from: edges[0]!, to: edges.at(-1)! - 1 }
   const condition = allOf(nodeCondition(query.series[0]!, env, 'series__0'), queryFilters(query, env), hasProfile)
-  const buckets = inside.length - 1
-  const sampled = allOf(condition, inSample(query.samplingFactor))
   const columns = [alias(actor, 'actor'), alias(bucketNumber(at, edges), 'bucket'), alias(call('min', created), 'created')]
-  const where = allOf(since(times.from), until(times.to), condition, group == null ? literal(true) : call('notEquals', actor, literal('')))
-  const statement = select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) })
+  const where = allOf(since(times.from), until(times.to), condition, group === null ? literal(true) : call('notEquals', actor, literal('')))
+  return {
+    range,
+    over: { condition: allOf(condition, inSample(query.samplingFactor)), group, created, times, edges },
+    statement: select({ columns, from: eventsTable(query.samplingFactor), where, groupBy: groupBy(field('actor'), field('bucket')) }),
+  }
+}
+
+/** How many actors have a status in each bucket. */
+export function* statusCounts(query: LifecycleQuery, env: QueryContext): QueryRun<StatusCounts> {
+  const { range, over, statement } = yield* asked(query, env)
+  const buckets = over.edges.length - 2
+  const counts = yield* along<LifecycleCounts>({
+    label: 'actors by status and bucket',
+    lists: () => listedStatuses(over, env),
+    statement: () => ({
+      query: statement,
+      read: (table) => countsOf(statusesOf(rowsOf(table, over.group !== null), over.edges), buckets),
+    }),
+  })
+  const { fresh, returning, resurrecting, dormant } = counts
+  return { range, counts: { new: fresh, returning, resurrecting, dormant } }
+}
+
+function countsOf(found: Activity['found'], buckets: number): LifecycleCounts {
+  const counts = noLifecycle(buckets)
+  for (const { bucket, status } of found) counts[status === 'new' ? 'fresh' : status][bucket]!++
+  return counts
+}
+
+/** The statuses of each actor per bucket. */
+export function* lifecycleOf(query: LifecycleQuery, env: QueryContext): QueryRun<Activity> {
+  const { range, over, statement } = yield* asked(query, env)
   const rows = yield* along<ActiveRows>({
     label: 'activity by actor and bucket',
-    lists: () => listedActivity({ condition: sampled, group: group ?? null, created, times, edges }, env),
-    statement: () => ({ query: statement, read: (table) => rowsOf(table, group != null) }),
+    lists: () => listedActivity(over, env),
+    statement: () => ({ query: statement, read: (table) => rowsOf(table, over.group !== null) }),
   })
-  return { range, buckets, found: statusesOf(rows, edges) }
+  return { range, found: statusesOf(rows, over.edges) }
 }
 
 function rowsOf(table: Table, isGroup: boolean): ActiveRows {

@@ -1,7 +1,7 @@
 import type { QueryKind } from '../kind.ts'
 import { nodeName } from '../series/series-condition.ts'
 import { bucketDay, bucketEdges, bucketLabel } from '../time/buckets.ts'
-import { lifecycleOf, wantedStatuses } from './activity.ts'
+import { statusCounts, wantedStatuses } from './activity.ts'
 import { lifecycleSchema, type Status } from './schema.ts'
 
 export interface LifecycleRow {
@@ -24,7 +24,7 @@ export const lifecycle: QueryKind<'LifecycleQuery', typeof lifecycleSchema, Life
   isCached: true,
   schema: lifecycleSchema,
   *run(query, env) {
-    const { range, buckets, found } = yield* lifecycleOf(query, env)
+    const { range, counts } = yield* statusCounts(query, env)
     const node = query.series[0]!
     const name = nodeName(node, env) ?? 'All events'
     const starts = bucketEdges(range).slice(0, -1)
@@ -35,9 +35,7 @@ export const lifecycle: QueryKind<'LifecycleQuery', typeof lifecycleSchema, Life
       order: 0,
     }
     const results = wantedStatuses(query).map((status): LifecycleRow => {
-      const data = new Array<number>(buckets).fill(0)
-      const step = status === 'dormant' ? -1 : 1
-      for (const row of found) if (row.status === status) data[row.bucket]! += step
+      const data = Array.from(counts[status], (count) => (status === 'dormant' && count > 0 ? -count : count))
       return {
         action,
         data,

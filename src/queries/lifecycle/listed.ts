@@ -1,8 +1,9 @@
 import { type ActivityParams, type ActivityRows, activityFold } from '../../core/folds/activity.ts'
+import { type LifecycleCounts, type LifecycleParams, lifecycleFold } from '../../core/folds/lifecycle.ts'
 import type { Expr } from '../../language/ast/nodes.ts'
 import type { Micros } from '../../lib/time/zone.ts'
 import { type ListedFold, listFold, type QueryContext } from '../kind.ts'
-import { AskedColumns, askedBits, bitsOf, groupActors } from '../lists/listed-columns.ts'
+import { AskedColumns, askedBits, bitsOf, groupActors, placed } from '../lists/listed-columns.ts'
 
 /** In which buckets actors are active: one row per actor and bucket. */
 export interface ActiveRows {
@@ -22,6 +23,34 @@ export interface ActivityOverLists {
   readonly created: Expr
   readonly times: { readonly from: Micros; readonly to: Micros }
   readonly edges: readonly Micros[]
+}
+
+/** How many actors have a status, from the lists of the core. */
+export function listedStatuses(
+  { condition, group, created, times, edges }: ActivityOverLists,
+  env: QueryContext,
+): ListedFold<LifecycleCounts> {
+  const columns = new AskedColumns({ hasPersons: group === null })
+  const actors = group === null ? null : groupActors(group, columns)
+  const bits = askedBits([{ condition, bits: 1 }], columns, env)
+  const index = columns.numbersOfActors(created)
+  return {
+    names: bits.names,
+    columns: columns.asks,
+    actors,
+    fold: listFold<LifecycleParams, LifecycleCounts, LifecycleCounts>({
+      fold: lifecycleFold,
+      params: (listed) => ({
+        matching: { ...times, scope: null, bits: bitsOf(bits, listed), further: null, takesAll: false },
+        edges: Float64Array.from(edges),
+        created: placed({ index, of: 'person' }, listed),
+      }),
+      *take(counts) {
+        yield
+        return counts
+      },
+    }),
+  }
 }
 
 /** The activity of actors from the lists of the core. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { random } from '../../../bench/random.ts'
 import { resultFromDays } from '../../../src/core/folds/days/from-days.ts'
 import { columnView, type EventBits, extentOf, type Fold, listView, type Matching } from '../../../src/core/folds/fold.ts'
+import { type LifecycleCounts, type LifecycleParams, lifecycleFold } from '../../../src/core/folds/lifecycle.ts'
 import { type RetentionParams, retentionFold } from '../../../src/core/folds/retention.ts'
 import type { SeriesValue } from '../../../src/core/folds/series/accumulators.ts'
 import { type Series, seriesFold } from '../../../src/core/folds/series/fold.ts'
@@ -68,7 +69,7 @@ const drawnBuckets = fc.record({
   first: fc.integer({ min: -2, max: 6 }),
   count: fc.integer({ min: 1, max: 12 }),
 })
-const kinds = ['events', 'persons', 'sightings', 'windows', 'all persons', 'hours', 'stickiness', 'recurring', 'first time']
+const kinds = ['events', 'persons', 'sightings', 'windows', 'all persons', 'hours', 'stickiness', 'recurring', 'first time', 'lifecycle']
 const drawnKind = fc.constantFrom(...kinds)
 
 class World {
@@ -226,6 +227,8 @@ const ofOneBit = ({ masks, others, large, vip }: Parameters<World['bitsOf']>[0])
 /** Groups without a number are as good as none. */
 function plain(result: unknown): unknown {
   if (result instanceof Float64Array) return [...result]
+  if (result !== null && typeof result === 'object' && 'fresh' in result)
+    return Object.values(result as LifecycleCounts).map((one) => [...one])
   const { combinations, state, counts } = result as { combinations: readonly number[]; state?: Float64Array; counts?: Float64Array }
   const numbers = [...(state ?? counts!)]
   return combinations.length === 0 || numbers.every((n) => n === 0) ? [] : numbers
@@ -254,6 +257,13 @@ function questionOf(kind: string, matching: Matching, starts: Float64Array, widt
         stickinessFold as Fold<unknown, unknown>,
         { matching, edges: starts, size: starts.length - 1, least: 1, most } satisfies StickinessParams,
       ]
+    }
+    case 'lifecycle': {
+      const values = Float64Array.from({ length: 1 << 17 }, (_, person) =>
+        person % 7 === 0 ? Number.NaN : (begin + ((person * 37) % 400) * hour) / 1e6,
+      )
+      const created = { of: 'person', column: { values, size: 0, numbers: null } } as const
+      return [lifecycleFold as Fold<unknown, unknown>, { matching, edges: starts, created } satisfies LifecycleParams]
     }
     case 'recurring':
     case 'first time': {

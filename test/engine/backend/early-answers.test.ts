@@ -35,6 +35,7 @@ const questions: Readonly<Record<string, object>> = {
   'a condition on events': trend([node('visit', { properties: [isPro] })]),
   numbers: trend([node('buy', { math: 'sum', math_property: 'amount' })]),
   'a condition on persons': trend([node('visit'), node('visit', { math: 'dau', properties: [isVip] })]),
+  lifecycle: { kind: 'LifecycleQuery', series: [node('visit')], dateRange },
   'companies of persons': trend([node('visit', { math: 'unique_group', math_group_type_index: 0 })]),
 }
 

@@ -6,7 +6,8 @@ export type Bits = Uint32Array
 
 export const emptyBits = (): Bits => new Uint32Array(blockWords)
 
-const ones = (word: number): number => {
+/** The number of bits of a word. */
+export const ones = (word: number): number => {
   let n = word - ((word >>> 1) & 0x55555555)
   n = (n & 0x33333333) + ((n >>> 2) & 0x33333333)
   return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24

@@ -3,11 +3,13 @@ import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
 import type { DayCounts } from '../../lists/kept/day-counts.ts'
 import type { EventCondition, KeptDayCounts } from '../../lists/kept/kept-counts.ts'
 import type { EventBits, Fold, ListView, Matching } from '../fold.ts'
+import { lifecycleFold } from '../lifecycle.ts'
 import { retentionFold } from '../retention.ts'
 import { seriesFold } from '../series/fold.ts'
 import { stickinessFold } from '../stickiness.ts'
 import { type DaySource, ofEvents } from './asked-days.ts'
 import { countDaysFold, dayCounts, edgesOfAll } from './count-days.ts'
+import { dayLifecycle } from './lifecycle.ts'
 import { dayRetention, isOfDays } from './retention.ts'
 import { daySeries, readsDays } from './series.ts'
 import { dayStickiness, isAnyEvent } from './stickiness.ts'
@@ -24,6 +26,7 @@ const way = <P, R>(fold: Fold<P, R>, from: FromDays<P, R>) => [fold.name, from a
 const ways: ReadonlyMap<string, FromDays<unknown, unknown>> = new Map([
   way(seriesFold, { bits: (series) => (readsDays(series) ? [1] : null), run: daySeries }),
   way(stickinessFold, { bits: (params) => (isAnyEvent(params) ? [1] : null), run: dayStickiness }),
+  way(lifecycleFold, { bits: () => [1], run: dayLifecycle }),
   way(retentionFold, { bits: (params) => (isOfDays(params) ? [1, 2] : null), run: dayRetention }),
 ])
 

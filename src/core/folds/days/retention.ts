@@ -95,7 +95,7 @@ function* bitsOfTicks(
   block: number,
   filter: PersonFilter,
 ): Generator<void, readonly (Bits | null)[], void> {
-  const allowed = filter && filter(block)
+  const allowed = filter?.(block) ?? null
   const found: (Bits | null)[] = []
   for (const [i, days] of ticks.entries()) {
     const hasAny = days.some(({ persons }) => (persons.blocks[block]?.count ?? 0) > 0)

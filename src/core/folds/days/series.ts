@@ -67,7 +67,7 @@ function* personsOf(source: DaySource, { matching, edges }: Series, isFirst: boo
   const found = new Float64Array(buckets.length)
   const bucketBits = emptyBits()
   for (let block = 0; block < blocksOf(asked); block++) {
-    const allowed = filter && filter(block)
+    const allowed = filter?.(block) ?? null
     const seen = isFirst ? emptyBits() : null
     for (const [i, days] of buckets.entries()) {
       if (days.length === 0) continue
@@ -104,7 +104,7 @@ function* windowsOf(
   const changes = new Float64Array(begins.length + 1)
   const sliding = new SlidingUnion()
   for (let block = 0; block < blocksOf(asked); block++) {
-    const allowed = filter && filter(block)
+    const allowed = filter?.(block) ?? null
     sliding.begin((day) => {
       const bits = sliding.spare()
       unite(bits, asked[day]!.persons.blocks[block])

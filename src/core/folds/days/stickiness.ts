@@ -18,7 +18,7 @@ export function* dayStickiness(source: DaySource, { matching, edges, size }: Sti
   const counts = new Float64Array(size)
   const active = emptyBits()
   for (let block = 0; block < blocksOf(asked); block++) {
-    const allowed = filter && filter(block)
+    const allowed = filter?.(block) ?? null
     const adder = new Adder(intervals.length)
     for (const days of intervals) {
       active.fill(0)

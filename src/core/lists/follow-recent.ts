@@ -38,5 +38,8 @@ function resolved(batch: EventBatch, { survivorOf }: Merges): EventBatch {
 }
 
 /** Whether the lists have all that a query reads. */
-export const hasAll = ({ columns, seq }: LoadedLists, wanted: Pick<ColumnSource, 'columns'>): boolean =>
-  wanted.columns.every((spec) => spec.of === 'made' || (spec.of === 'event' && (columns.get(spec.key)?.seq ?? -1) >= seq))
+export const hasAll = ({ columns, ofPersons, seq, upTo }: LoadedLists, wanted: Pick<ColumnSource, 'columns'>): boolean =>
+  wanted.columns.every((spec) => {
+    if (spec.of === 'event') return (columns.get(spec.key)?.seq ?? -1) >= seq
+    return spec.of === 'person' ? (ofPersons.get(spec.key)?.seq ?? -1) >= upTo : spec.of === 'made'
+  })

@@ -2,9 +2,9 @@ import { firstSince } from '../../lists/first-since.ts'
 import type { CalendarDays } from '../../lists/kept/calendar-days.ts'
 import type { DayCount, DayCounts } from '../../lists/kept/day-counts.ts'
 import { PersonSet } from '../../lists/kept/person-set.ts'
-import type { EventBits, ListView, Matching } from '../fold.ts'
+import type { ColumnView, EventBits, ListView, Matching } from '../fold.ts'
 import { bitsOf } from '../matches.ts'
-import { type Bits, emptyBits } from './bits.ts'
+import { type Bits, emptyBits, intersect } from './bits.ts'
 
 // What questions read of the days of a condition.
 
@@ -78,16 +78,33 @@ export const ofEvents = (bits: EventBits): EventBits => ({ ...bits, flags: bits.
 /** Persons who may meet a bit, by block. Null: all. */
 export type PersonFilter = ((block: number) => Bits) | null
 
+/** Flags as bits, by block. An array of flags does not change once it is read. */
+const known = new WeakMap<object, Bits[]>()
+
+function flagBits(flags: ColumnView['values'], block: number): Bits {
+  const blocks = known.get(flags) ?? []
+  known.set(flags, blocks)
+  blocks[block] ??= bitsOfFlags(flags, block)
+  return blocks[block]
+}
+
+function bitsOfFlags(flags: ColumnView['values'], block: number): Bits {
+  const bits = emptyBits()
+  const first = block * 32 * bits.length
+  const last = Math.min(first + 32 * bits.length, flags.length)
+  for (let person = first; person < last; person++) if (flags[person] === 1) bits[(person - first) >>> 5]! |= 1 << (person & 31)
+  return bits
+}
+
 /** Persons who meet the conditions of a bit that concern them. */
 export function personFilter({ flags }: EventBits, bit: number): PersonFilter {
   const columns = flags.filter((flag) => flag.of === 'person' && (flag.bits & bit) !== 0).map(({ column }) => column.values)
   if (columns.length === 0) return null
   return (block) => {
-    const bits = emptyBits()
-    const first = block * 32 * bits.length
-    const last = Math.min(first + 32 * bits.length, ...columns.map((values) => values.length))
-    for (let person = first; person < last; person++)
-      if (columns.every((values) => values[person] === 1)) bits[(person - first) >>> 5]! |= 1 << (person & 31)
+    const [first, ...others] = columns.map((values) => flagBits(values, block))
+    if (others.length === 0) return first!
+    const bits = first!.slice()
+    for (const other of others) intersect(bits, other)
     return bits
   }
 }

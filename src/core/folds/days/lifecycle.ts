@@ -1,7 +1,7 @@
 import { blockWords } from '../../lists/kept/person-set.ts'
 import { creation, type LifecycleCounts, type LifecycleParams, noLifecycle } from '../lifecycle.ts'
 import { askedDays, blocksOf, type DaySource, daysOfBuckets, ofEvents, personFilter } from './asked-days.ts'
-import { emptyBits, intersect, ones, unite } from './bits.ts'
+import { count, emptyBits, intersect, ones, unite } from './bits.ts'
 
 // Who is new, still there, back or gone, from the sets of days: each interval is compared with the one before.
 
@@ -28,11 +28,12 @@ export function* dayLifecycle(
       fresh[interval]![person >>> 5]! |= 1 << (person & 31)
     }
     let [before, now] = [emptyBits(), emptyBits()]
+    let active = 0
     for (const [i, days] of intervals.entries()) {
       now.fill(0)
       for (const { persons } of days) unite(now, persons.blocks[block])
       if (allowed) intersect(now, allowed)
-      if (i > 0) compare(counts, i - 1, before, now, fresh[i] ?? null)
+      active = i > 0 ? compare(counts, i - 1, before, active, now, fresh[i] ?? null) : count(now)
       ;[before, now] = [now, before]
       if (i % 32 === 31) yield
     }
@@ -41,19 +42,31 @@ export function* dayLifecycle(
   return counts
 }
 
-function compare(counts: LifecycleCounts, interval: number, before: Uint32Array, now: Uint32Array, created: Uint32Array | null): void {
-  let [fresh, returning, resurrecting, dormant] = [0, 0, 0, 0]
+/** Returns how many are active now. `active`: how many were before. */
+function compare(
+  counts: LifecycleCounts,
+  interval: number,
+  before: Uint32Array,
+  active: number,
+  now: Uint32Array,
+  created: Uint32Array | null,
+): number {
+  let [all, both, fresh, freshInBoth] = [0, 0, 0, 0]
   for (let i = 0; i < blockWords; i++) {
-    const [was, is] = [before[i]!, now[i]!]
-    if ((was | is) === 0) continue
+    const is = now[i]!
+    if (is === 0) continue
+    const isAndWas = is & before[i]!
+    all += ones(is)
+    both += ones(isAndWas)
     const made = created === null ? 0 : created[i]!
+    if (made === 0) continue
     fresh += ones(is & made)
-    returning += ones(is & ~made & was)
-    resurrecting += ones(is & ~made & ~was)
-    dormant += ones(was & ~is)
+    freshInBoth += ones(isAndWas & made)
   }
+  const returning = both - freshInBoth
   counts.fresh[interval]! += fresh
   counts.returning[interval]! += returning
-  counts.resurrecting[interval]! += resurrecting
-  counts.dormant[interval]! += dormant
+  counts.resurrecting[interval]! += all - fresh - returning
+  counts.dormant[interval]! += active - both
+  return all
 }

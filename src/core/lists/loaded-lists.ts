@@ -14,10 +14,12 @@ export interface Merges {
   readonly survivorOf: Map<number, number>
 }
 
-interface LoadedColumn {
+export interface LoadedColumn {
   readonly column: ListColumn
   /** The last record whose event has a value. */
   seq: number
+  /** The value of each text that the latest events had for what it depends on. Null: it depends on more. */
+  memo: Map<string, string | number> | null
   /** The events in order of the column's texts, as of a version of the lists. */
   order?: { readonly version: number; readonly of: ActorOrder }
 }
@@ -63,7 +65,7 @@ export class LoadedLists {
 
   addColumn(key: string, column: ListColumn, seq: number): void {
     this.lists.attach(column)
-    this.columns.set(key, { column, seq })
+    this.columns.set(key, { column, seq, memo: new Map() })
   }
 
   /** Returns the bytes that it had. */

@@ -5,7 +5,7 @@ import type { MemoryHolder, MemoryShare } from '../../lib/memory/memory-share.ts
 import type { ActorOrder } from './actor-order.ts'
 import type { SomeColumn } from './columns.ts'
 import { EventLists, mostRecords } from './event-lists.ts'
-import { canFollow, followRecent, hasAll, survivorIn } from './follow-recent.ts'
+import { canFollow, followRecent, hasAll, recentValues, remember, survivorIn } from './follow-recent.ts'
 import type { KeptDayCounts } from './kept/kept-counts.ts'
 import { KeyValues } from './key-values.ts'
 import { ListColumn } from './list-column.ts'
@@ -302,7 +302,7 @@ export class ProjectLists implements MemoryHolder {
         this.isIncomplete = false
         if (!this.fits(loaded)) return null
       }
-      if (loaded.upTo < seq || !hasAll(loaded, wanted)) return null
+      if (loaded.upTo < seq || !hasAll(loaded, wanted, recent)) return null
       const columns = await this.columnsFor(wanted, seq, loaded)
       return columns && (await this.opened(wanted, columns, loaded))
     } catch (error) {
@@ -516,10 +516,15 @@ export class ProjectLists implements MemoryHolder {
           first = after
           indexOf = lists.indexesAfter(first, Math.min(seq, first + recordsPerIndex))
         }
+        const tokens = this.recent ? old.map((spec) => recentValues(this.recent!, spec, after)) : []
         await wanted.ofEvents(old, after, Math.min(seq, after + recordsPerStatement), (records, parts) => {
           const indexes = new Int32Array(records.length)
           for (let row = 0; row < records.length; row++) indexes[row] = indexOf[records[row]! - first]!
-          for (const [i, part] of parts.entries()) columns.get(old[i]!.key)!.column.write(part, indexes)
+          for (const [i, part] of parts.entries()) {
+            const loadedColumn = columns.get(old[i]!.key)!
+            loadedColumn.column.write(part, indexes)
+            if (tokens[i]) remember(loadedColumn, records, part, tokens[i])
+          }
         })
       }
       for (const { key } of old) columns.get(key)!.seq = seq

@@ -36,7 +36,7 @@ export async function columnSource(
     } else {
       const compiled = await compile(eventQuery([ask], 0, 0))
       if (!readsOnly('events', compiled)) return refuse(isStable(compiled) ? 'several-owners' : 'not-stable')
-      bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type) }, ask)
+      bySpec.set({ ...ask, of: 'event', key: keyOf(compiled, ask.type), properties: propertiesOf(compiled) }, ask)
     }
   }
   const specs = [...bySpec.keys()]
@@ -108,6 +108,24 @@ function readsOnly(table: 'events' | '@people', compiled: Compiled): boolean {
     },
   })
   return isOfTable && sources === 1 && isStable(compiled)
+}
+
+/** The properties that the value of an event depends on. Absent: it depends on more. */
+function propertiesOf({ planned }: Compiled): readonly string[] | undefined {
+  const keys: string[] = []
+  let isOfProperties = true
+  walk(planned, {
+    source(source) {
+      if (source.kind !== 'scan') return
+      for (const { field: name, json } of source.reads) {
+        if (name === '@log_seq') continue
+        const key = json?.path[0]
+        if (name === 'properties' && typeof key === 'string') keys.push(key)
+        else isOfProperties = false
+      }
+    },
+  })
+  return isOfProperties && keys.length > 0 ? [...new Set(keys)].sort() : undefined
 }
 
 function isStable({ planned }: Compiled): boolean {

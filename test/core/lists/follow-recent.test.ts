@@ -94,6 +94,7 @@ function world() {
     merges: async () => survivorsAt(state.stored),
   }
   const recent: RecentEvents = {
+    values: () => [],
     get from() {
       return state.from
     },

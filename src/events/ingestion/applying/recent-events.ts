@@ -6,6 +6,8 @@ import { RecentWaits } from './recent-waits.ts'
 const mostEvents = 1 << 16
 const mostMerges = 1 << 12
 const firstEvents = 1 << 10
+/** Of the properties of the latest events. */
+const mostBytes = 1 << 20
 
 /** Numbers of a person who became part of another one, and of that one. */
 type Merge = readonly [merged: number, survivor: number]
@@ -37,6 +39,9 @@ export class RecentEvents {
   private readonly followers = new RecentWaits()
   private readonly waiters: CommitWaiters
   private batch = batchOf(0)
+  /** The properties of the last rows, as JSON. */
+  private properties: Uint8Array[] = []
+  private bytes = 0
   /** Rows, and those of processed records among them. */
   private rows = 0
   private shown = 0
@@ -116,14 +121,19 @@ export class RecentEvents {
   /** Those behind a record, which is not before `from`. */
   events(after: number): RecentBatch {
     const { batch, shown } = this
-    let first = 0
-    for (let end = shown; first < end; ) {
-      const middle = (first + end) >> 1
-      if (batch.seq[middle]! > after) end = middle
-      else first = middle + 1
-    }
+    const first = this.firstAfter(after)
     const part = <V extends Int32Array | Float64Array>(values: V) => values.slice(first, shown) as V
     return { person: part(batch.person), time: part(batch.time), event: part(batch.event), seq: part(batch.seq) }
+  }
+
+  /** For each of these events, a text of its values of some properties: equal texts have equal values. Null: they are not known. */
+  values(after: number, properties: readonly string[]): readonly (string | null)[] {
+    const { rows, shown } = this
+    const first = this.firstAfter(after)
+    const kept = rows - this.properties.length
+    return Array.from({ length: shown - first }, (_, i) =>
+      first + i < kept ? null : valuesText(this.properties[first + i - kept]!, properties),
+    )
   }
 
   /** The merges of batches behind a record, in their order. */
@@ -131,7 +141,18 @@ export class RecentEvents {
     return this.known.filter(([seq]) => seq > after).map(([, merged, survivor]) => [merged, survivor])
   }
 
-  private add({ personNo, time, eventId, seq }: EventRow): void {
+  private firstAfter(seq: number): number {
+    const { batch, shown } = this
+    let first = 0
+    for (let end = shown; first < end; ) {
+      const middle = (first + end) >> 1
+      if (batch.seq[middle]! > seq) end = middle
+      else first = middle + 1
+    }
+    return first
+  }
+
+  private add({ personNo, time, eventId, seq, bytes, from, to }: EventRow): void {
     if (this.rows === this.batch.seq.length) this.makeRoom()
     const { batch, rows } = this
     batch.person[rows] = personNo
@@ -139,12 +160,20 @@ export class RecentEvents {
     batch.event[rows] = eventId
     batch.seq[rows] = seq
     this.rows++
+    this.properties.push(bytes.slice(from, to))
+    this.bytes += to - from
+    if (this.bytes <= mostBytes) return
+    let gone = 0
+    while (this.bytes > mostBytes / 2) this.bytes -= this.properties[gone++]!.length
+    this.properties.splice(0, gone)
   }
 
   private restart(seq: number): void {
     this.from = this.seq = seq
     this.batch = batchOf(0)
     this.rows = this.shown = 0
+    this.properties = []
+    this.bytes = 0
     this.known = []
     this.waiters.reached(seq)
   }
@@ -156,10 +185,33 @@ export class RecentEvents {
     this.batch = batchOf(dropped > 0 ? rows : Math.max(firstEvents, rows * 2))
     for (const name of columnNames) this.batch[name].set(batch[name].subarray(dropped, rows))
     this.rows -= dropped
+    while (this.properties.length > this.rows) this.bytes -= this.properties.shift()!.length
     this.shown = Math.max(0, this.shown - dropped)
     const { from } = this
     if (dropped > 0) this.known = this.known.filter(([seq]) => seq > from)
   }
+}
+
+const decoder = new TextDecoder()
+
+/** Null: JSON that can be read in several ways, or values that are compared better by the engine. */
+function valuesText(bytes: Uint8Array, keys: readonly string[]): string | null {
+  const text = decoder.decode(bytes)
+  if (text.includes('\\u')) return null // a name may be written differently
+  const parsed = JSON.parse(text) as Readonly<Record<string, unknown>>
+  const found: string[] = []
+  for (const key of keys) {
+    const quoted = JSON.stringify(key)
+    const at = text.indexOf(quoted)
+    if (at >= 0 && text.includes(quoted, at + 1)) return null
+    const value = Object.hasOwn(parsed, key) ? parsed[key] : undefined
+    if (value !== undefined && at < 0) return null
+    // Numbers as they are written: 1 and 1.0 are two texts.
+    if (typeof value === 'number') found.push(/^\s*:\s*([^\s,}]+)/.exec(text.slice(at + quoted.length))![1]!)
+    else if (typeof value === 'object' && value !== null) return null
+    else found.push(value === undefined ? '' : JSON.stringify(value))
+  }
+  return found.join('\n')
 }
 
 const columnNames = ['person', 'time', 'event', 'seq'] as const
